@@ -9,7 +9,7 @@
 //!               as its runner:         runner  -> what `tickscope run` and `record` do; test_report
 //! ```
 //!
-//! The command leaves what the other two need in a file (`handover`); they leave what the user is to know in another (`notes`).
+//! The command leaves facts for the other two roles in a file (`handover`); they leave notes for the user in another (`notes`).
 
 mod cache;
 mod cargo_words;

@@ -1,4 +1,4 @@
-//! The command line: its arguments, and what each command does.
+//! The command line: its arguments and its commands.
 
 pub mod args;
 pub mod commands;

@@ -1,4 +1,4 @@
-//! Many programs at once: what all rings of a host have counted, as metrics for Prometheus and as profiles for Pyroscope.
+//! Many programs at once: counts of all rings of a host, as metrics for Prometheus and as profiles for Pyroscope.
 //!
 //! ```text
 //! rings -> agent -> account (a program, over all its runs) -> exposition -> http, or a file

@@ -1,7 +1,7 @@
 //! The terminal viewer of tickscope: a live call tree of a running program.
 //!
-//! This library is private to the package: it is there so that the tests and examples can reach the parts of the command
-//! `tickscope`. It is not documented outside the sources, and any release may change all of it.
+//! This library is private to the package: tests and examples reach the parts of the command `tickscope` through it. It
+//! is not documented outside the sources, and any release may change all of it.
 //!
 //! ```text
 //! Feed -> Events -> App -> Layout -> rows -> Buffer -> terminal

@@ -18,13 +18,13 @@ use tickscope_cli::output::console::say;
 use tickscope_cli::output::switched::Switch;
 use tickscope_cli::source::target::wanted::NoTarget;
 
-/// The program of `tickscope demo` is this one, and shows its allocations.
+/// Allocator of `tickscope demo`, whose program is this one and shows its allocations.
 #[global_allocator]
 static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 
 fn main() -> ExitCode {
-    // Beyond the limit of a file's size (`ulimit -f`) a write is then an error, which names the file, and no death. Answered
-    // rather than ignored: programs that are started here have it as they would without us.
+    // Above the limit of a file's size (`ulimit -f`), a write is then an error, which names the file, and does not end the
+    // process. The signal is caught and not ignored, because programs started here would inherit an ignored one.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     let cli = parse::parse(std::env::args_os());
     match carry_out(cli) {

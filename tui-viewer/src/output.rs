@@ -1,4 +1,4 @@
-//! What leaves the program beside the screen: standard output, messages, and whole files.
+//! Output beside the screen: standard output, messages, and whole files.
 
 pub mod console;
 pub mod output_file;

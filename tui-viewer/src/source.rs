@@ -1,4 +1,4 @@
-//! Where data comes from: finding a program, following it, and its past.
+//! Sources of data: finding a program, following it, and its past.
 
 pub(crate) mod code_reader;
 pub mod container;

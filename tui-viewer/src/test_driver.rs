@@ -27,24 +27,24 @@ use crate::source::known_functions::KnownFunctions;
 use crate::source::status::Status;
 use crate::ui::view;
 
-/// An app that has heard nothing yet.
+/// Returns an app that has received nothing yet.
 pub(crate) fn empty(width: u16, height: u16) -> App {
     App::new(Size::new(width, height), ThemeKind::Sixteen, false, Some(0))
 }
 
-/// An app that shows the made-up program, alive.
+/// Returns an app that shows the made-up program, alive.
 pub(crate) fn live(width: u16, height: u16) -> App {
     showing(width, height, orderbook::snapshot(1_340))
 }
 
-/// An app that shows a program, alive.
+/// Returns an app that shows a program, alive.
 pub(crate) fn showing(width: u16, height: u16, snapshot: Snapshot) -> App {
     let mut app = empty(width, height);
     events(&mut app, Status::Live, Some(snapshot));
     app
 }
 
-/// What a feed would say.
+/// Sends an app the events of a feed.
 pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) -> Vec<Effect> {
     let target = Target {
         name: "orderbook-sim".into(),
@@ -59,8 +59,8 @@ pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) 
     })))
 }
 
-/// The made-up program as one that `cargo tickscope` has built: its sites are functions, and there are others that were never
-/// called. One is over the budget.
+/// Returns the made-up program as `cargo tickscope` builds it: its sites are functions, and others were never called. One is
+/// over the budget.
 pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     let mut s = orderbook::snapshot(tenths);
     let function = |name: &str, module: &str, size: u32, origin: Origin| Function {
@@ -114,8 +114,8 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     (s, Rc::new(known))
 }
 
-/// Answers what an app asks about the code of the program of [`fixture::sampled`](tickscope_testkit::fixture::sampled), and
-/// gives what else it wants.
+/// Answers an app's requests for the code of the program of [`fixture::sampled`](tickscope_testkit::fixture::sampled), and
+/// returns its other effects.
 pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     let frame = |function: &str, file: &str, line: u64| Frame {
         function: function.into(),
@@ -176,7 +176,7 @@ pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     others
 }
 
-/// What a feed would say of such a program.
+/// Sends an app the events of a feed for such a program.
 pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<KnownFunctions>) {
     events(app, Status::Live, None);
     app.update(Message::Events(Box::new(Events {
@@ -186,12 +186,12 @@ pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<Known
     })));
 }
 
-/// Time since the screen began.
+/// Sets the time since the screen began.
 pub(crate) fn at(app: &mut App, ms: u64) {
     app.update(Message::Time(Duration::from_millis(ms)));
 }
 
-/// One key, as the loop would give it.
+/// Presses one key, as the loop would.
 pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
     let context = app.context();
     let typing = context == Context::Typing;
@@ -204,7 +204,7 @@ pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
     app.update(message)
 }
 
-/// Letters, one after the other; the end of a line is Enter.
+/// Types letters, one after the other; the end of a line is Enter.
 pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
     let code = |c| match c {
         '\n' => Code::Enter,
@@ -219,14 +219,14 @@ pub(crate) fn show(app: &mut App, view: View) {
     key(app, Code::Char(digit));
 }
 
-/// The screen as cells.
+/// Returns the screen as cells.
 pub(crate) fn screen(app: &App) -> Buffer {
     let mut buffer = Buffer::empty(Rect::new(0, 0, app.screen.size.width, app.screen.size.height));
     view::draw(app, &mut buffer);
     buffer
 }
 
-/// The screen as text.
+/// Returns the screen as text.
 pub(crate) fn text(app: &App) -> String {
     let buffer = screen(app);
     let mut out = String::new();
@@ -249,7 +249,7 @@ pub(crate) fn text(app: &App) -> String {
     out
 }
 
-/// The screen as text, and below it where it does not look plain.
+/// Returns the screen as text, and below it the places that do not look plain.
 pub(crate) fn looks(app: &App) -> String {
     let buffer = screen(app);
     let mut out = text(app);
@@ -288,7 +288,7 @@ fn look(fg: Color, bg: Color, modifier: Modifier) -> String {
     words.join(" ")
 }
 
-/// The name of the selected row.
+/// Returns the name of the selected row.
 pub(crate) fn selected(app: &App) -> String {
     let row = app.list().selected().expect("a row is selected");
     app.derived
@@ -299,12 +299,12 @@ pub(crate) fn selected(app: &App) -> String {
         .to_string()
 }
 
-/// The line of the screen on which the selected row stands.
+/// Returns the line of the screen on which the selected row stands.
 pub(crate) fn line(app: &App) -> usize {
     app.list().cursor.index - app.list().cursor.offset
 }
 
-/// The same, where there may be none.
+/// Returns the same line, where there may be none.
 pub(crate) fn line_or_none(app: &App) -> Option<usize> {
     let cursor = &app.list().cursor;
     app.list().selected().map(|_| cursor.index - cursor.offset)

@@ -1,4 +1,4 @@
-//! Words, widths, times and names of functions as text. Knows nothing of programs or screens.
+//! Words, widths, times and names of functions as text, independent of programs and screens.
 
 pub(crate) mod cells;
 pub(crate) mod clock_time;

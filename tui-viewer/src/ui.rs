@@ -1,4 +1,4 @@
-//! What is seen: the screen drawn from the state, in the colours of a theme.
+//! The screen, drawn from the state, in the colours of a theme.
 
 pub mod theme;
 pub(crate) mod view;

@@ -1,4 +1,4 @@
-//! The `cargo tickscope` command, and what it has cargo start: see `tickscope_cli::cargo`.
+//! The `cargo tickscope` command, and the roles in which cargo starts it: see `tickscope_cli::cargo`.
 
 #![forbid(unsafe_code)]
 
@@ -10,11 +10,11 @@ use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cargo::role;
 use tickscope_cli::output::console;
 
-/// The sources of the collector, which are built with the compiler of each project.
+/// Sources of the collector, which are built with the compiler of each project.
 static SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sources.tar.gz"));
 
 fn main() -> ExitCode {
-    // As in `tickscope`: beyond the limit of a file's size a write is an error, and no death.
+    // As in `tickscope`, a write above the limit of a file's size is an error and does not end the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
     match role::play(std::env::args_os().collect(), SOURCES) {
         Ok(code) => console::code(code),

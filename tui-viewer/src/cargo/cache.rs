@@ -1,4 +1,4 @@
-//! What is made once for a compiler and kept: the collector, and which options give sleds.
+//! Files that are made once for a compiler and kept: the collector, and the options that give sleds.
 
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 
-/// The folder of all that is kept.
+/// Folder of all kept files.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
     dir: PathBuf,
 }
 
 impl Cache {
-    /// The user's.
+    /// Opens the user's cache.
     ///
     /// # Errors
-    /// That there is no place for it, or that nothing can be written there.
+    /// There is no place for it, or nothing can be written there.
     pub(crate) fn open() -> anyhow::Result<Self> {
         let set = |name: &str| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
         };
-        // A relative one is to be ignored (XDG Base Directory Specification).
+        // A relative path must be ignored (XDG Base Directory Specification).
         let above = set("XDG_CACHE_HOME")
             .filter(|path| path.is_absolute())
             .or_else(|| set("HOME").map(|home| home.join(".cache")))
@@ -46,16 +46,16 @@ impl Cache {
         Ok(Self { dir })
     }
 
-    /// A place in it, for what belongs to some facts.
+    /// Returns the place of an entry that belongs to some facts.
     pub(crate) fn place(&self, what: &str, facts: impl Hash) -> PathBuf {
         self.dir.join(format!("{what}-{}", key(facts)))
     }
 
-    /// Makes what is not there yet, once, however many want it at the same time. `make` fills a folder, which then gets the
-    /// name of the place.
+    /// Makes an entry that is missing, once for all processes that want it at the same time. `make` fills a folder, which
+    /// then gets the name of the place.
     ///
     /// # Errors
-    /// Those of `make`, and what the system says.
+    /// `make` fails, or the system reports an error.
     pub(crate) fn make(
         &self,
         place: &Path,
@@ -65,13 +65,13 @@ impl Cache {
             return Ok(());
         }
         let lock = File::create(with_ending(place, "lock"))?;
-        // Given back when the file is closed, also by the end of the process.
+        // Closing the file releases the lock, also at the end of the process.
         lock.lock()?;
         if place.exists() {
             return Ok(());
         }
         let partial = with_ending(place, "partial");
-        // What one that was killed has left.
+        // A process that was killed may have left this.
         if partial.exists() {
             fs::remove_dir_all(&partial)?;
         }
@@ -84,7 +84,7 @@ impl Cache {
     }
 }
 
-/// A short name for some facts. It need not be the same in another release of this program.
+/// Returns a short name for some facts. It may differ in another release of this program.
 pub(crate) fn key(facts: impl Hash) -> String {
     let mut hasher = DefaultHasher::new();
     facts.hash(&mut hasher);
@@ -117,7 +117,7 @@ mod tests {
             Err(anyhow!("no"))
         });
         assert!(failed.is_err() && !place.exists() && !with_ending(&place, "partial").exists());
-        // One that was killed.
+        // A process that was killed leaves this.
         fs::create_dir(with_ending(&place, "partial")).unwrap();
         fs::write(with_ending(&place, "partial").join("b"), "half").unwrap();
         let made = AtomicU32::new(0);

@@ -1,18 +1,18 @@
-//! What stands in the arguments for cargo that we need to know ourselves.
+//! Arguments for cargo that this program has to know.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-/// The arguments for cargo, and what was found in them.
+/// Arguments for cargo, and the facts in them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CargoWords {
-    /// All arguments but those that we give ourselves: the target directory and the targets.
+    /// All arguments except the target directory and the targets, which this program sets itself.
     pub(crate) rest: Vec<OsString>,
-    /// The target directory, of `--target-dir`.
+    /// Target directory, of `--target-dir`.
     pub(crate) target_dir: Option<PathBuf>,
-    /// The targets, of `--target`.
+    /// Targets, of `--target`.
     pub(crate) targets: Vec<String>,
-    /// Options that say which project is meant and how cargo is set up: `cargo metadata` has to have them as well.
+    /// Options that choose the project and set cargo up: `cargo metadata` needs them as well.
     pub(crate) setup: Vec<OsString>,
     /// Whether standard output is for another program.
     pub(crate) has_message_format: bool,
@@ -20,10 +20,10 @@ pub(crate) struct CargoWords {
     pub(crate) builds_std: bool,
 }
 
-/// Options with a value that say which project is meant, or how cargo is set up.
+/// Options with a value that choose the project, or set cargo up.
 const SETUP: [&str; 5] = ["--manifest-path", "--config", "-Z", "--color", "--lockfile-path"];
 
-/// The same without a value.
+/// Options of that kind without a value.
 const SETUP_FLAGS: [&str; 3] = ["--offline", "--locked", "--frozen"];
 
 impl CargoWords {
@@ -66,7 +66,7 @@ impl CargoWords {
     }
 }
 
-/// An option's name, and its value where it stands in the same word: `--target=T`, `-Zbuild-std`.
+/// Returns an option's name, and its value where it stands in the same word: `--target=T`, `-Zbuild-std`.
 fn parts(word: &OsStr) -> (&str, Option<OsString>) {
     let Some(text) = word.to_str() else {
         return ("", None);

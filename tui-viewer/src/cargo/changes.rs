@@ -1,4 +1,4 @@
-//! What is changed of a call of the compiler, and why it may have to be refused.
+//! Changes to a call of the compiler, and reasons to refuse it.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::cargo::handover::{Handover, Prepared};
 use crate::cargo::invocation::{Invocation, stem};
 
-/// How a program's own collector is compiled, in each profile: as the one that we build. What its hooks do at the beginning
-/// and the end of a function must be a few instructions for the oldest CPU.
+/// Flags for a program's own collector in each profile, as for the collector that we build. Its hooks at the beginning and
+/// the end of a function must be a few instructions for the oldest CPU.
 const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ctarget-cpu=x86-64",
     "-Copt-level=3",
@@ -17,7 +17,7 @@ const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ztls-model=initial-exec",
 ];
 
-/// The packages of the collector: sleds in their libraries would call what they stand in.
+/// Packages of the collector: sleds in their libraries would call the code that they stand in.
 const OWN_PACKAGES: [&str; 4] = [
     "tickscope",
     "tickscope-format",
@@ -25,7 +25,7 @@ const OWN_PACKAGES: [&str; 4] = [
     "tickscope-report",
 ];
 
-/// What the environment says of a call.
+/// Facts of the environment about a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     /// `CARGO_CRATE_NAME`: the crate that cargo itself compiles.
@@ -36,27 +36,27 @@ pub(crate) struct Facts {
     pub(crate) package: String,
     /// `CARGO_PKG_VERSION`.
     pub(crate) version: String,
-    /// The file of the program's own tickscope, by the file of a crate that depends on it.
+    /// File of the program's own tickscope, read from the marker of a crate that depends on it.
     pub(crate) own_collector: Option<PathBuf>,
 }
 
-/// The changes of a call.
+/// Changes to a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Changes {
-    /// Arguments that come behind cargo's.
+    /// Arguments that come after cargo's.
     pub(crate) arguments: Vec<OsString>,
-    /// Arguments for the programs and shared libraries that come out, which bring the collector in.
+    /// Arguments for linked programs and shared libraries, which bring the collector in.
     pub(crate) for_links: Vec<OsString>,
-    /// The program's own tickscope: this crate, or one that it depends on.
+    /// File of the program's own tickscope: this crate, or one that it depends on.
     pub(crate) own_collector: Option<PathBuf>,
-    /// What the user is to know at the end.
+    /// Messages for the user at the end.
     pub(crate) notes: Vec<String>,
 }
 
-/// Decides what is changed; nothing where the call is none of the program's own code.
+/// Decides on the changes; returns none where the call does not compile the program's own code.
 ///
 /// # Errors
-/// That the program's own tickscope is of another version.
+/// The program's own tickscope has another version.
 pub(crate) fn decide(
     call: &Invocation,
     facts: &Facts,
@@ -95,14 +95,14 @@ pub(crate) fn decide(
     Ok(Some(changes))
 }
 
-/// What makes functions readable: their names and lines, also where the profile leaves them out. More than that stays.
+/// Returns flags that keep names and lines of functions, where the profile leaves them out. More debug information stays.
 fn readable(call: &Invocation) -> Vec<&'static str> {
     let mut more = Vec::new();
     if matches!(
         call.code("debuginfo"),
         None | Some("0" | "none" | "line-directives-only" | "line-tables-only")
     ) {
-        // Line tables alone do not tell async functions from closures, nor in which function a closure is.
+        // Line tables alone do not tell async functions from closures, nor the function around a closure.
         more.push("-Cdebuginfo=1");
     }
     if call.code("strip").is_some_and(|what| what != "none") {
@@ -111,14 +111,14 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
     if call.code("split-debuginfo").is_some_and(|how| how != "off") {
         more.push("-Csplit-debuginfo=off");
     }
-    // Unstable options bring the new names of symbols, which a recorded profile does not have.
+    // Unstable options bring the new symbol names, which a recorded profile does not have.
     if call.code("profile-use").is_some() && call.code("symbol-mangling-version").is_none() {
         more.push("-Csymbol-mangling-version=legacy");
     }
     more
 }
 
-/// The program's own tickscope: with the feature that knows sleds, where it measures at all.
+/// Changes the build of the program's own tickscope: adds the feature that knows sleds, where it measures at all.
 fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), String> {
     if !call.has_feature("enable") {
         changes.notes.push(
@@ -136,7 +136,7 @@ fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), S
             facts.version, facts.version
         ));
     }
-    // Cargo would add what a feature includes; the compiler is told each.
+    // Cargo would add the features that a feature includes; the compiler needs each by name.
     for feature in ["feature=\"functions\"", "feature=\"hooks\""] {
         if !call.cfgs.iter().any(|cfg| cfg == feature) {
             add(&mut changes.arguments, ["--cfg", feature]);
@@ -147,13 +147,13 @@ fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), S
     Ok(())
 }
 
-/// The part of a version within which nothing that counts here changes.
+/// Returns the first two numbers of a version; versions with the same two are compatible here.
 fn line(version: &str) -> (&str, &str) {
     let mut parts = version.split(['.', '-', '+']);
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
-/// Brings the collector in though no source names it: the program's own if it has one, else ours.
+/// Returns arguments that link the collector without a name in the source: the program's own if it has one, else ours.
 fn for_links(prepared: &Prepared, own: Option<&Path>) -> Vec<OsString> {
     let mut force = OsString::from("force:tickscope_functions=");
     force.push(own.unwrap_or(&prepared.collector));
@@ -178,7 +178,7 @@ fn add(arguments: &mut Vec<OsString>, more: impl IntoIterator<Item = &'static st
     arguments.extend(more.into_iter().map(OsString::from));
 }
 
-/// The file beside a crate that says which tickscope is among its dependencies.
+/// Returns the file beside a crate that names the tickscope among its dependencies.
 pub(crate) fn marker(library: &Path) -> PathBuf {
     let mut name = stem(library).to_os_string();
     name.push(".tickscope");
@@ -230,7 +230,7 @@ mod tests {
         assert!(changes.for_links.is_empty() && changes.notes.is_empty());
         let released = decided(&recorded::read("released")).unwrap();
         assert_eq!(words(&released.arguments), "-Zsleds -Cdebuginfo=1 -Cstrip=none");
-        // A higher level stays.
+        // A higher debug level stays.
         let program = decided(&recorded::read("program")).unwrap();
         assert_eq!(words(&program.arguments), "-Zsleds");
     }
@@ -253,7 +253,7 @@ mod tests {
             assert_eq!(decided(&recorded::read(name)), None, "{name}");
         }
         let library = recorded::read("library");
-        // What a build script tries out, and what it builds with a cargo of its own.
+        // The crate of a build script's trial, and a crate that it builds with a cargo of its own.
         let tried = Facts {
             cargo_crate_name: Some("other".into()),
             ..facts(&library)
@@ -285,7 +285,7 @@ mod tests {
             )
         );
         assert_eq!(changes.own_collector, own.library());
-        // What depends on it gets this one, not ours.
+        // A crate that depends on it gets this collector, not ours.
         let program = recorded::read("program");
         let below = Facts {
             own_collector: own.library(),
@@ -304,7 +304,7 @@ mod tests {
             refused.contains("tickscope 0.9.3") && refused.contains(env!("CARGO_PKG_VERSION")),
             "{refused}"
         );
-        // A program of that name is another thing.
+        // A program of that name is not the library.
         let mut program = recorded::read("program");
         program.crate_name = "tickscope".into();
         let changes = decided(&program).unwrap();

@@ -1,5 +1,5 @@
-//! The collector that is linked into programs: built from the sources that this program carries, with the compiler of the
-//! project, once.
+//! Collector that is linked into programs: built once with the project's compiler, from the sources that this program
+//! carries.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,10 +13,10 @@ use crate::cargo::cache::{Cache, key};
 use crate::cargo::compiler::Compiler;
 use crate::output::console::say;
 
-/// How it is compiled, apart from what the program's own build says. Bitcode makes it fit for programs with link-time
-/// optimisation as well. The sleds call it between any two instructions, where it may use no register that only newer CPUs
-/// have, so it is for the oldest; and it calls nothing there, which takes one unit of code and variables of the thread that are
-/// read without a call. The option with a name keeps its crates apart from the same crates of the program.
+/// Flags of its build. Bitcode serves programs with link-time optimisation as well. The sleds call the collector between any
+/// two instructions, where it may use no register of newer CPUs, so the flags name the oldest CPU. It calls nothing there,
+/// which needs one codegen unit and thread-local variables that are read without a call. `-Cmetadata` keeps its crates apart
+/// from the same crates of the program.
 const FLAGS: [&str; 5] = [
     "-Cembed-bitcode=yes",
     "-Ctarget-cpu=x86-64",
@@ -25,7 +25,7 @@ const FLAGS: [&str; 5] = [
     "-Ztls-model=initial-exec",
 ];
 
-/// The profile, as environment variables: what the user sets for all builds is no matter of this one.
+/// Profile, as environment variables, so that the user's settings for all builds do not change this one.
 const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
     ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
@@ -34,21 +34,21 @@ const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_STRIP", "none"),
 ];
 
-/// Where the built crates are.
+/// Places of the built crates.
 #[derive(Clone, Debug)]
 pub(crate) struct Built {
     /// The collector.
     pub(crate) library: PathBuf,
     /// The folder with the crates that it depends on.
     pub(crate) dependencies: PathBuf,
-    /// A name for exactly this collector.
+    /// Name for exactly this collector.
     pub(crate) key: String,
 }
 
-/// The collector for a target, from the cache or built.
+/// Returns the collector for a target, from the cache or built.
 ///
 /// # Errors
-/// Why it cannot be built or kept.
+/// The collector cannot be built or kept.
 pub(crate) fn build(
     archive: &[u8],
     compiler: &Compiler,
@@ -74,7 +74,7 @@ pub(crate) fn build(
     })
 }
 
-/// Builds the crates, and leaves them in the folder alone.
+/// Builds the crates, and leaves only them in the folder.
 fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
     let (sources, target_dir) = (folder.join("sources"), folder.join("target"));
     tar::Archive::new(GzDecoder::new(archive))
@@ -103,7 +103,7 @@ fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path
             errors.join("\n  ")
         );
     }
-    // Macros are libraries of the machine that compiles, all others of the target.
+    // Macros are libraries of the compiling machine, all others of the target.
     for dir in [
         target_dir.join(target).join("release/deps"),
         target_dir.join("release/deps"),
@@ -122,7 +122,7 @@ fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path
     Ok(fs::remove_dir_all(&target_dir)?)
 }
 
-/// Cargo, with nothing of what the project's own build is told.
+/// Returns cargo without the settings of the project's own build.
 fn command(compiler: &Compiler) -> Command {
     let cargo = compiler.cargo().unwrap_or_else(crate::cargo::project::cargo);
     let mut command = Command::new(cargo);
@@ -133,14 +133,14 @@ fn command(compiler: &Compiler) -> Command {
         .env("RUSTC", compiler.program())
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
-        // Files of the user's may name a wrapper as well.
+        // The user's files may name a wrapper as well.
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "")
         .envs(PROFILE);
     command
 }
 
-/// Whether a variable is for the build of the project: all of cargo's and rustc's but where they keep their things.
+/// Whether a variable is for the build of the project: all of cargo's and rustc's, except the ones in the list.
 fn is_of_the_project(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");

@@ -1,5 +1,5 @@
-//! The command: looks at project, compiler and target, prepares the collector, and starts cargo with us as its wrapper and its
-//! runner.
+//! The command: reads project, compiler and target, prepares the collector, and starts cargo with this program as its wrapper
+//! and its runner.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,17 +27,17 @@ use crate::cli::args::ending;
 use crate::cli::commands::run;
 use crate::output::console::{Misuse, printable, say};
 
-/// The folder in cargo's target directory.
+/// Folder in cargo's target directory.
 const FOLDER: &str = "tickscope";
 
-/// What changes the way in which crates are compiled, besides the options for sleds. To be counted up with
-/// `cargo::changes`.
+/// Number of the changes to the compilation of crates, besides the options for sleds. It increases with a
+/// change of `cargo::changes`.
 const CHANGES: u32 = 2;
 
 /// Carries out `cargo tickscope`.
 ///
 /// # Errors
-/// What makes no sense, or does not work here.
+/// The words make no sense, or the command does not work here.
 pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
     let mut typed = split(words);
     if asks_for_help(&typed.for_cargo) {
@@ -84,7 +84,7 @@ pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
         handover: &handover,
         handover_file: handover_file.path(),
     };
-    // A signal ends cargo, and us after it.
+    // A signal ends cargo, and then this process.
     let terminated = run::watch_interrupts()?;
     let mut child = build
         .cargo()?
@@ -99,7 +99,7 @@ pub(crate) fn run(words: Vec<OsString>, archive: &[u8]) -> anyhow::Result<u8> {
     Ok(run::code_of(status))
 }
 
-/// Refuses what makes no sense before anything is built.
+/// Refuses words that make no sense before anything is built.
 fn check(cli: &CargoCli, for_cargo: &[OsString]) -> Result<(), String> {
     let name = cli.command.name();
     if let Some(option) = misplaced(for_cargo) {
@@ -116,7 +116,7 @@ fn check(cli: &CargoCli, for_cargo: &[OsString]) -> Result<(), String> {
     }
     let Some(file) = &cli.record else { return Ok(()) };
     ending::check_kept(file)?;
-    // The name of each program is added to it.
+    // For the other commands, each program's name is added to the file name.
     let is_one = cli.command == CargoCommand::Run;
     if is_one && file.exists() {
         return Err(format!(
@@ -127,12 +127,12 @@ fn check(cli: &CargoCli, for_cargo: &[OsString]) -> Result<(), String> {
     Ok(())
 }
 
-/// The folder of the package that is meant, or one in it.
+/// Returns the folder of the chosen package, or a folder in it.
 fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     let mut setup = words.setup.windows(2);
     let manifest = setup.find(|pair| pair[0] == "--manifest-path");
     let folder = match manifest {
-        // Cargo has found it.
+        // Cargo has found the manifest before.
         Some(pair) => fs::canonicalize(&pair[1])?.parent().map(Path::to_path_buf),
         None => None,
     };
@@ -142,7 +142,7 @@ fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// What is built for: x86-64 with Linux alone, because no other has the sleds that the collector knows.
+/// Returns the targets of the build: only x86-64 Linux, because others have no sleds that the collector knows.
 fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<String>, String> {
     let mut targets = if words.targets.is_empty() {
         settings.targets()
@@ -200,7 +200,7 @@ fn prepare(
     Ok(handover)
 }
 
-/// A file in the target directory that is gone with us.
+/// Creates a file in the target directory that is removed with this process.
 fn temporary(target_dir: &Path) -> anyhow::Result<NamedTempFile> {
     let file = fs::create_dir_all(target_dir).and_then(|()| {
         tempfile::Builder::new()
@@ -233,7 +233,7 @@ struct Build<'a> {
 }
 
 impl Build<'_> {
-    /// Cargo up to the user's own arguments.
+    /// Returns cargo with the arguments before the user's own.
     fn cargo(&self) -> anyhow::Result<Command> {
         let us = std::env::current_exe().context("cannot tell where this program is")?;
         let Some(us_text) = us.to_str() else {
@@ -241,7 +241,7 @@ impl Build<'_> {
         };
         let mut command = Command::new(cargo());
         for target in self.handover.targets.keys() {
-            // A list, because a variable is divided at blanks, and a path may have some.
+            // A list, because cargo splits a variable at blanks, and a path may have some.
             let runner = Value::from(vec![us_text, RUNNER]);
             command
                 .arg("--config")
@@ -265,7 +265,7 @@ impl Build<'_> {
         Ok(command)
     }
 
-    /// Says where the programs are that were built. Cargo tells when it is asked again, and builds nothing then.
+    /// Prints where the built programs are. A second call of cargo tells that, and builds nothing.
     fn say_where(&self) -> anyhow::Result<()> {
         let mut command = self.cargo()?;
         let output = command
@@ -276,7 +276,7 @@ impl Build<'_> {
         let messages = text
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        // The program does not know what was typed here, or stands in the project's file.
+        // The program knows neither the typed options nor the project's file.
         let variables = self.handover.functions.variables().into_iter();
         let variables: String = variables
             .map(|(name, value)| format!("{name}={} ", in_shell(&value)))
@@ -292,7 +292,7 @@ impl Build<'_> {
     }
 }
 
-/// A word as it must be typed in a shell.
+/// Quotes a word for a shell.
 fn in_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-+.,:/%@".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

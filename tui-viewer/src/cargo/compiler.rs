@@ -10,17 +10,17 @@ use anyhow::{Context, bail};
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
     program: OsString,
-    /// All that it says of its version.
+    /// Text with which it describes its version.
     pub(crate) version: String,
     /// Its folder.
     pub(crate) sysroot: PathBuf,
 }
 
 impl Compiler {
-    /// The compiler that a program name stands for in the current directory.
+    /// Finds the compiler of a program name in the current directory.
     ///
     /// # Errors
-    /// That it cannot be started, or does not answer as rustc does.
+    /// The compiler cannot be started, or does not answer as rustc does.
     pub(crate) fn find(program: OsString) -> anyhow::Result<Self> {
         let text = |arguments: &[&str]| {
             let output = Command::new(&program)
@@ -47,39 +47,39 @@ impl Compiler {
         })
     }
 
-    /// The compiler as a command that allows unstable options.
+    /// Returns the compiler as a command that allows unstable options.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.env("RUSTC_BOOTSTRAP", "1");
         command
     }
 
-    /// What the compiler answers to some arguments.
+    /// Returns the compiler's output for some arguments.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reports an error.
     pub(crate) fn ask(&self, arguments: &[&str]) -> std::io::Result<Output> {
         self.command().args(arguments).output()
     }
 
-    /// The program itself, which is the same in every directory.
+    /// Returns the program itself, which is the same in every directory.
     pub(crate) fn program(&self) -> OsString {
         self.tool("rustc").unwrap_or_else(|| self.program.clone())
     }
 
-    /// The cargo that came with it, if one did.
+    /// Returns the cargo that came with it, if there is one.
     pub(crate) fn cargo(&self) -> Option<OsString> {
         self.tool("cargo")
     }
 
     fn tool(&self, name: &str) -> Option<OsString> {
-        // A compiler that the user has put in place of rustc is meant as it is.
+        // A compiler that the user has put in place of rustc is called as it is.
         let is_named = std::path::Path::new(&self.program).file_name() == Some(OsStr::new("rustc"));
         let tool = self.sysroot.join("bin").join(name);
         (is_named && tool.exists()).then(|| tool.into_os_string())
     }
 
-    /// A line of what it says of its version: `release`, `host`.
+    /// Returns a line of its version text: `release`, `host`.
     pub(crate) fn fact(&self, name: &str) -> &str {
         let mut lines = self.version.lines();
         let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
@@ -89,7 +89,7 @@ impl Compiler {
     /// Refuses a compiler that is too old for the collector.
     ///
     /// # Errors
-    /// What was found and what is wanted.
+    /// The compiler is too old; the message has both versions.
     pub(crate) fn check_version(&self, oldest: &str) -> anyhow::Result<()> {
         let release = self.fact("release");
         if numbers(release) < numbers(oldest) {
@@ -102,7 +102,7 @@ impl Compiler {
     }
 }
 
-/// The first two numbers of a version.
+/// Returns the first two numbers of a version.
 fn numbers(version: &str) -> (u32, u32) {
     let mut parts = version.split(['.', '-']).map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))

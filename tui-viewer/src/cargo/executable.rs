@@ -1,4 +1,4 @@
-//! What a program or shared library says of itself, once it is linked or before it is run.
+//! Facts about a program or shared library, after it is linked or before it runs.
 
 use std::fs::File;
 use std::path::Path;
@@ -8,22 +8,22 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use crate::cargo::invocation::Invocation;
 use crate::cargo::sleds::MAP;
 
-/// A part of the name of the function with which each program of tests begins, in both ways to write symbols.
+/// Part of the name of the function with which each test program begins, in both ways to write symbols.
 const TEST_MAIN: &str = "16test_main_static";
 
-/// What was found in a file.
+/// Facts about a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Executable {
     /// Whether the compiler's map of sleds is there.
     pub(crate) has_map: bool,
     /// Whether its functions have names.
     pub(crate) has_symbols: bool,
-    /// Whether it is a program of tests that lists them when it is asked.
+    /// Whether it is a test program that lists its tests on request.
     pub(crate) lists_tests: bool,
 }
 
 impl Executable {
-    /// Looks into a file; none where it is no file of this kind.
+    /// Reads a file; returns none where it is no object file.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         let cache = ReadCache::new(File::open(path).ok()?);
         let file = object::File::parse(&cache).ok()?;
@@ -36,7 +36,7 @@ impl Executable {
     }
 }
 
-/// What the user is to know of a file that was linked.
+/// Returns notes for the user on a linked file.
 pub(crate) fn notes(call: &Invocation, path: &Path) -> Vec<String> {
     let Some(found) = Executable::read(path) else {
         return Vec::new();
@@ -67,7 +67,7 @@ pub(crate) fn notes(call: &Invocation, path: &Path) -> Vec<String> {
     notes
 }
 
-/// The options that go to the linker, and the linker itself.
+/// Returns the linker options, and the linker itself.
 fn linker_options(call: &Invocation) -> impl Iterator<Item = &str> {
     let options = call
         .codegen

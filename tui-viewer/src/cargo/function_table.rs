@@ -30,10 +30,10 @@ use crate::cargo::function_table::symbols::Symbols;
 pub use crate::cargo::function_table::error::TableError;
 pub use crate::cargo::function_table::sources::{Member, Sources};
 
-/// Adds the table to a program or a shared library. A table that is there already is replaced.
+/// Adds the table to a program or a shared library. Replaces an earlier table.
 ///
 /// # Errors
-/// The file has no sleds or no names, is not for x86-64 Linux, or cannot be read or written. Then it is as it was.
+/// The file has no sleds or no names, is not for x86-64 Linux, or cannot be read or written. Then it stays unchanged.
 pub fn add(executable: &Path, sources: &Sources) -> Result<(), TableError> {
     let bytes = fs::read(executable).map_err(|error| TableError::io("read", executable, error))?;
     let elf = ElfFile64::<Endianness>::parse(&*bytes)
@@ -67,7 +67,7 @@ pub fn add(executable: &Path, sources: &Sources) -> Result<(), TableError> {
 pub fn of(executable: &Path) -> Result<Option<Vec<u8>>, TableError> {
     let failed = |error| TableError::io("read", executable, error);
     let file = fs::File::open(executable).map_err(failed)?;
-    // Reads only the parts that it is asked for: programs with debug information are large.
+    // `ReadCache` reads only the requested parts, because programs with debug information are large.
     let cache = ReadCache::new(file);
     let Ok(elf) = ElfFile64::<Endianness, _>::parse(&cache) else {
         let bytes = fs::read(executable).map_err(failed)?;

@@ -1,4 +1,4 @@
-//! What the command passes on to the wrapper and the runner, in a file that its environment names.
+//! Facts that the command passes on to the wrapper and the runner, in a file that its environment names.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,37 +11,37 @@ use serde::{Deserialize, Serialize};
 use crate::cargo::function_table::Sources;
 use crate::cli::args::cargo::FunctionsArgs;
 
-/// The variable that names the file. Where it is set, cargo has started us.
+/// Variable that names the file. Where it is set, cargo has started this program.
 pub(crate) const VARIABLE: &str = "CARGO_TICKSCOPE_HANDOVER";
 
-/// The first argument by which cargo starts us as its runner.
+/// First argument by which cargo starts this program as its runner.
 pub(crate) const RUNNER: &str = "--run-by-cargo";
 
-/// The variable whose value changes with the way in which crates are compiled. Cargo compiles again what had another.
+/// Variable that stands for the options of compilation. Cargo compiles a crate again when the value has changed.
 pub(crate) const SLEDS_VARIABLE: &str = "CARGO_TICKSCOPE_SLEDS";
 
-/// The variable whose value changes with what is linked into programs. Cargo links again what had another.
+/// Variable that stands for the linked collector. Cargo links a program again when the value has changed.
 pub(crate) const COLLECTOR_VARIABLE: &str = "CARGO_TICKSCOPE_COLLECTOR";
 
-/// The variable in which cargo finds its compiler wrapper.
+/// Variable in which cargo finds its compiler wrapper.
 pub(crate) const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 
-/// What the command has found out and decided.
+/// Facts and decisions of the command.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Handover {
-    /// The words that were typed up to cargo's command.
+    /// Words that were typed up to cargo's command.
     pub(crate) words: Vec<String>,
-    /// Which functions are measured: what was typed, and what the project says.
+    /// Choice of functions to measure, from the typed words and the project's file.
     pub(crate) functions: FunctionsArgs,
-    /// Cargo's target directory, ours.
+    /// Cargo's target directory for these builds.
     pub(crate) target_dir: PathBuf,
-    /// What was prepared for each target that is built for.
+    /// Prepared files and options for each target.
     pub(crate) targets: BTreeMap<String, Prepared>,
-    /// The file for what the user is to know at the end.
+    /// File for messages to the user at the end.
     pub(crate) notes: PathBuf,
-    /// The user's own wrapper, which is called with rustc behind it.
+    /// User's own wrapper, which is called with rustc after it.
     pub(crate) wrapper: Option<String>,
-    /// What `RUSTC_WRAPPER` was, which programs that are run see again.
+    /// Former value of `RUSTC_WRAPPER`, which programs that are run see again.
     pub(crate) wrapper_variable: Option<String>,
     /// The sources that the program is made of.
     pub(crate) sources: Sources,
@@ -51,7 +51,7 @@ pub(crate) struct Handover {
     pub(crate) collector_key: String,
 }
 
-/// What was prepared for a target.
+/// Prepared files and options for a target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Prepared {
     /// The options that make the compiler put sleds in.
@@ -65,10 +65,10 @@ pub(crate) struct Prepared {
 }
 
 impl Handover {
-    /// What stands in a file.
+    /// Reads the handover from a file.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The file cannot be read.
     pub(crate) fn read(file: &Path) -> anyhow::Result<Self> {
         let text = fs::read_to_string(file).with_context(|| {
             format!(
@@ -79,16 +79,16 @@ impl Handover {
         Ok(serde_json::from_str(&text)?)
     }
 
-    /// Writes it into a file.
+    /// Writes the handover into a file.
     ///
     /// # Errors
-    /// What the system says, or that a path is no UTF-8.
+    /// The system reports an error, or a path is no UTF-8.
     pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string(self).context("a path is no UTF-8, as cargo wants it")?;
         fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Gives a program the environment that it would have without us: it may start cargo itself.
+    /// Gives a command the environment that it would have without this program: it may start cargo itself.
     pub(crate) fn restore(&self, command: &mut Command) {
         for variable in [VARIABLE, SLEDS_VARIABLE, COLLECTOR_VARIABLE] {
             command.env_remove(variable);

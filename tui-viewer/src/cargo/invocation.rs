@@ -1,4 +1,4 @@
-//! One call of the compiler, as far as its arguments say what is to be changed of it.
+//! One call of the compiler, as far as its arguments decide on its changes.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 /// The arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Invocation {
-    /// The name of the crate; empty where cargo only asks about the compiler.
+    /// Name of the crate; empty where cargo only asks about the compiler.
     pub(crate) crate_name: String,
-    /// What becomes of it: bin, lib, rlib, cdylib, staticlib, proc-macro.
+    /// Types of the crate: bin, lib, rlib, cdylib, staticlib, proc-macro.
     pub(crate) types: Vec<String>,
-    /// Whether it becomes a program of its tests.
+    /// Whether it becomes a test program.
     pub(crate) is_test: bool,
-    /// What it is compiled for; none for the machine that compiles, as in programs that only the build needs.
+    /// Target of the compilation; none for the compiling machine, as in programs that only the build needs.
     pub(crate) target: Option<String>,
-    /// The folder for what comes out.
+    /// Folder for the output.
     pub(crate) out_dir: Option<PathBuf>,
-    /// What tells its files from those of other crates of its name.
+    /// Suffix that tells its files from files of other crates of its name.
     pub(crate) extra_filename: String,
-    /// What comes out: link, metadata, dep-info.
+    /// Kinds of output: link, metadata, dep-info.
     pub(crate) emits: Vec<String>,
-    /// The crates that it names, as files.
+    /// Files of the crates that it names.
     pub(crate) externs: Vec<PathBuf>,
-    /// The conditions that hold for it.
+    /// Conditions that hold for it.
     pub(crate) cfgs: Vec<String>,
     /// The code options, name and value, in their order.
     pub(crate) codegen: Vec<(String, String)>,
-    /// The root of its sources.
+    /// Root of its sources.
     pub(crate) source: Option<PathBuf>,
 }
 
@@ -50,7 +50,7 @@ impl Invocation {
                 "--cfg" => found.cfgs.push(value()),
                 "--test" => found.is_test = true,
                 "-C" | "--codegen" => found.code_option(&value()),
-                // The same as a code option.
+                // `-g` equals this code option.
                 "-g" => found.code_option("debuginfo=2"),
                 "-l"
                 | "-L"
@@ -96,7 +96,7 @@ impl Invocation {
         self.codegen.push((name.replace('_', "-"), value.to_string()));
     }
 
-    /// The value of a code option. The last counts.
+    /// Returns the value of a code option. The last one counts.
     pub(crate) fn code(&self, name: &str) -> Option<&str> {
         let mut last = self.codegen.iter().rev();
         last.find(|(given, _)| given == name).map(|(_, value)| &**value)
@@ -107,19 +107,19 @@ impl Invocation {
         self.cfgs.contains(&format!("feature=\"{name}\""))
     }
 
-    /// Whether a file comes out that holds machine code.
+    /// Whether the output holds machine code.
     pub(crate) fn is_linked(&self) -> bool {
         self.emits.iter().any(|kind| kind == "link")
     }
 
-    /// The list of the sources that were read, from which cargo knows when to compile again.
+    /// Returns the list of the sources that were read; cargo reads it to decide when to compile again.
     pub(crate) fn dep_info(&self) -> Option<PathBuf> {
         let is_made = self.emits.iter().any(|kind| kind == "dep-info");
         let name = format!("{}{}.d", self.crate_name, self.extra_filename);
         Some(self.out_dir.as_ref().filter(|_| is_made)?.join(name))
     }
 
-    /// The programs and shared libraries that come out.
+    /// Returns the programs and shared libraries of the output.
     pub(crate) fn linked_files(&self) -> Vec<PathBuf> {
         let Some(dir) = self.out_dir.as_ref().filter(|_| self.is_linked()) else {
             return Vec::new();
@@ -136,14 +136,14 @@ impl Invocation {
         self.types.iter().filter_map(file).collect()
     }
 
-    /// Where the crate itself comes to be, for crates that depend on it.
+    /// Returns the file of the crate itself, for crates that depend on it.
     pub(crate) fn library(&self) -> Option<PathBuf> {
         let name = format!("lib{}{}.rlib", self.crate_name, self.extra_filename);
         Some(self.out_dir.as_ref()?.join(name))
     }
 }
 
-/// All arguments, those in files (`@FILE`) in their place: cargo writes them there where they are too long.
+/// Returns all arguments; the contents of `@FILE`, which cargo writes where they are too long, take its place.
 fn expanded(arguments: &[OsString]) -> Vec<String> {
     let mut words = Vec::new();
     for argument in arguments {
@@ -159,7 +159,7 @@ fn expanded(arguments: &[OsString]) -> Vec<String> {
     words
 }
 
-/// An option and its value, where that stands in the same word: `--cfg=a`, `-Copt-level=3`.
+/// Returns an option and its value, where it stands in the same word: `--cfg=a`, `-Copt-level=3`.
 fn parts(word: &str) -> (&str, Option<String>) {
     match word.split_once('=') {
         Some((name, value)) if name.starts_with("--") => (name, Some(value.to_string())),
@@ -174,12 +174,12 @@ fn parts(word: &str) -> (&str, Option<String>) {
     }
 }
 
-/// What is emitted, without the file that it is to go to.
+/// Returns the kind of an output, without its file.
 fn kind(text: &str) -> String {
     text.split('=').next().unwrap_or_default().to_string()
 }
 
-/// The file of a crate without its folder's path and its ending: `libserde-0123`.
+/// Returns a crate's file name without its folder and its ending: `libserde-0123`.
 pub(crate) fn stem(path: &Path) -> &OsStr {
     path.file_stem().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! What the user is to know at the end of a build: wrappers note it, many at a time, and the command says each once.
+//! Messages to the user at the end of a build: parallel wrappers write notes, and the command prints each once.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -7,18 +7,18 @@ use std::path::Path;
 
 use crate::output::console::say;
 
-/// Stands for the end of a line inside a note.
+/// Character that stands for the end of a line inside a note.
 const BREAK: char = '\u{1}';
 
-/// Notes something.
+/// Adds a note.
 pub(crate) fn note(file: &Path, text: &str) {
-    // One write, so that those of several processes do not mix. Without the file only a hint is lost.
+    // One write, so that notes of several processes do not mix. Without the file only a hint is lost.
     if let Ok(mut file) = File::options().append(true).open(file) {
         let _ = file.write_all(format!("{}\n", text.replace('\n', &BREAK.to_string())).as_bytes());
     }
 }
 
-/// Says what was noted, each note once.
+/// Prints each note once.
 pub(crate) fn say_all(file: &Path) {
     let text = fs::read_to_string(file).unwrap_or_default();
     for note in collected(&text) {

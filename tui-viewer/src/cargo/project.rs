@@ -17,22 +17,22 @@ pub(crate) struct Project {
     pub(crate) root: PathBuf,
     /// The target directory of ordinary builds.
     pub(crate) target_dir: PathBuf,
-    /// Whether this cargo has a directory for what lies between sources and results, which may be another.
+    /// Whether this cargo has a directory for intermediate files, which may be another.
     pub(crate) has_build_dir: bool,
     /// Its packages.
     pub(crate) members: Vec<Member>,
 }
 
-/// Cargo itself: the one that started us.
+/// Returns the cargo that started this program.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
 impl Project {
-    /// The project that cargo's arguments or the current directory mean.
+    /// Finds the project that cargo's arguments or the current directory choose.
     ///
     /// # Errors
-    /// That there is none, or what cargo says of it.
+    /// There is no project, or cargo reports an error.
     pub(crate) fn find(setup: &[OsString]) -> anyhow::Result<Self> {
         let output = Command::new(cargo())
             .args(["metadata", "--no-deps", "--format-version", "1"])

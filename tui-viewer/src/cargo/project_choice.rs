@@ -1,4 +1,4 @@
-//! `tickscope.toml`: which functions of a project are measured where nothing else is typed.
+//! `tickscope.toml`: a project's choice of functions to measure, for calls without options for it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,17 +15,17 @@ use crate::cli::args::values;
 use crate::output::console::{Misuse, printable};
 use crate::text::did_you_mean;
 
-/// The file beside a `Cargo.toml`.
+/// Name of the file beside a `Cargo.toml`.
 const FILE: &str = "tickscope.toml";
 
-/// Its only table, and the keys of that.
+/// Name of its only table, and the table's keys.
 const TABLE: &str = "functions";
 const KEYS: [&str; 4] = ["only", "not", "every", "budget"];
 
-/// What a project says of its functions: the file of the package that `here` belongs to, else that of the workspace.
+/// Reads a project's choice of functions: the file of the package that `here` belongs to, else the workspace's file.
 ///
 /// # Errors
-/// Why a file cannot be read, or what in it is wrong and where.
+/// A file cannot be read, or has a mistake, which the message names with its line.
 pub(crate) fn read(project: &Project, here: &Path) -> anyhow::Result<FunctionsArgs> {
     for path in places(project, here) {
         return match fs::read_to_string(&path) {
@@ -40,7 +40,7 @@ pub(crate) fn read(project: &Project, here: &Path) -> anyhow::Result<FunctionsAr
     Ok(FunctionsArgs::default())
 }
 
-/// Where the file may be, the place that counts first.
+/// Returns the possible places of the file, the place that counts first.
 fn places(project: &Project, here: &Path) -> Vec<PathBuf> {
     let folders = project.members.iter().map(|member| &member.dir);
     let package = folders
@@ -50,7 +50,7 @@ fn places(project: &Project, here: &Path) -> Vec<PathBuf> {
     folders.map(|folder| folder.join(FILE)).collect()
 }
 
-/// What is wrong, and behind how many bytes.
+/// Mistake, and its distance from the beginning in bytes.
 #[derive(Debug)]
 struct Wrong {
     at: usize,
@@ -73,7 +73,7 @@ fn line_of(text: &str, at: usize) -> usize {
 
 fn parse(text: &str) -> Result<FunctionsArgs, Wrong> {
     let file = DeTable::parse(text).map_err(|error| {
-        // What the text ends without is missing at its end.
+        // A missing part at the end of the text counts as an error at its end.
         let span = error.span().unwrap_or(text.len()..text.len());
         let at = span.start.min(text.trim_end().len());
         Wrong::at(at..at, format!("this is no TOML: {}", error.message()))
@@ -93,7 +93,7 @@ fn parse(text: &str) -> Result<FunctionsArgs, Wrong> {
     Ok(functions)
 }
 
-/// The entries of a table as they stand in the file, so that the first mistake is told.
+/// Returns the entries of a table in the order of the file, so that the first mistake is reported.
 fn in_order<'a, 'i>(table: &'a DeTable<'i>) -> Vec<(&'a Key<'i>, &'a Spanned<DeValue<'i>>)> {
     let mut entries: Vec<_> = table.iter().collect();
     entries.sort_by_key(|(key, _)| key.span().start);
@@ -127,7 +127,7 @@ fn set(functions: &mut FunctionsArgs, key: &Key<'_>, value: &Spanned<DeValue<'_>
     Ok(())
 }
 
-/// A list of patterns.
+/// Reads a list of patterns.
 fn patterns(name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Wrong> {
     const WANTED: &str = "a list of patterns like [\"parse\", \"alloc::*\"]";
     let DeValue::Array(list) = value.get_ref() else {
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_with_their_line() {
-        // The file, its lines apart by \n; the line of the mistake, and what is said of it.
+        // Each line has the file, its lines apart by \n; the line of the mistake, and the message.
         let table = r#"
             [functions]\nonli = [] | 2 | unknown key onli (did you mean only?) | wanted only, not, every or budget
             budget = "5%" | 1 | unknown key budget | wanted the table [functions]

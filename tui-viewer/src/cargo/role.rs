@@ -1,14 +1,14 @@
-//! Which of its three roles the program plays: the command, cargo's compiler wrapper, or cargo's runner.
+//! Roles of the program: the command, cargo's compiler wrapper, or cargo's runner.
 
 use std::ffi::OsString;
 
 use crate::cargo::handover::{Handover, RUNNER, VARIABLE};
 use crate::cargo::{command, runner, wrapper};
 
-/// Plays the role that the arguments and the environment say. `sources` is the archive of the collector's sources.
+/// Plays the role that the arguments and the environment choose. `sources` is the archive of the collector's sources.
 ///
 /// # Errors
-/// What kept the role from its work, for the user.
+/// The role could not do its work; the message is for the user.
 pub fn play(words: Vec<OsString>, sources: &[u8]) -> anyhow::Result<u8> {
     let first = words.get(1);
     let is_command = first.is_some_and(|word| word == "tickscope");
@@ -21,7 +21,7 @@ pub fn play(words: Vec<OsString>, sources: &[u8]) -> anyhow::Result<u8> {
         };
     }
     let mut words = words;
-    // Cargo gives its own name for us as the first argument.
+    // Cargo passes the name of its subcommand as the first argument.
     if is_command {
         words.remove(1);
     }

@@ -1,4 +1,4 @@
-//! The runner: cargo starts each program through here, and it is watched as `tickscope run` and `record` do it.
+//! The runner: cargo starts each program through it, and it watches the program as `tickscope run` and `record` do.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -17,17 +17,17 @@ use crate::cli::commands::record::started;
 use crate::cli::commands::run;
 use crate::cli::commands::run::Program;
 
-/// What may be the matter with a program of which nothing was heard.
+/// Possible reasons why a program published nothing.
 const UNHEARD: &str = "a program that starts others, or ends by a signal at once, leaves nothing; see also what cargo tickscope says \
                        at the end";
 
-/// What makes a program of tests list them.
+/// Arguments with which a test program lists its tests.
 const LIST: [&str; 3] = ["--list", "--format", "terse"];
 
-/// Runs a program as cargo wants it. Its code is ours.
+/// Runs a program for cargo. Returns the program's exit code.
 ///
 /// # Errors
-/// What keeps it from being watched.
+/// The program cannot be watched.
 pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8> {
     let (program, arguments) = words.split_first().context("cargo names no program")?;
     let program = Path::new(program);
@@ -67,7 +67,7 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
                 return run::watch_program(watched, true, None, &cli.look);
             }
             let all = test_report::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
-            // Asked for a list, or for help, it runs nothing.
+            // A test program that was asked for a list, or for help, runs nothing.
             let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
             let is_test = cli.command == CargoCommand::Test;
             let is_empty = if is_test {
@@ -88,13 +88,13 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
     }
 }
 
-/// The program behind the user's own runner, with the environment that it would have without us.
+/// Returns the program after the user's own runner, with the environment that it would have without tickscope.
 fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
     let target = handover
         .targets
         .iter()
         .find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
-    // Programs of documentation tests are elsewhere. With one target it is theirs, too.
+    // Programs of documentation tests lie elsewhere; their target is the first one.
     let prepared = target
         .or_else(|| handover.targets.iter().next())
         .map(|(_, prepared)| prepared);
@@ -115,14 +115,14 @@ fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Comma
     command
 }
 
-/// Whether a program has the collector: what documentation tests and macros' tests run has none.
+/// Whether a program has the collector: programs of documentation tests and of macros' tests have none.
 fn is_ours(handover: &Handover, program: &Path) -> bool {
     let program = std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf());
     let mut targets = handover.targets.keys();
     targets.any(|target| program.starts_with(handover.target_dir.join(target)))
 }
 
-/// The file for one of several programs: `run.tks` becomes `run-NAME.tks`.
+/// Returns the file for one of several programs: `run.tks` becomes `run-NAME.tks`.
 fn file_of(file: &Path, program: &Path) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_os_string();
     name.push("-");

@@ -1,4 +1,4 @@
-//! Cargo's configuration, as far as we take the place of what it names: the compiler wrapper, the runner, the target.
+//! Cargo's configuration of the parts that this program replaces: the compiler wrapper, the runner, the target.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,16 @@ use crate::cargo::compiler::Compiler;
 use crate::cargo::handover::RUSTC_WRAPPER;
 use crate::cargo::project::cargo;
 
-/// The configuration of all files that cargo reads, and of `--config`.
+/// Configuration of all files that cargo reads, and of `--config`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     files: Value,
 }
 
 impl Settings {
-    /// Asks cargo. Where cargo does not tell, there are none.
+    /// Asks cargo for its settings. Where cargo does not tell, there are none.
     pub(crate) fn read(setup: &[OsString]) -> Self {
-        // The only options of ours that this command takes.
+        // `cargo config get` takes no other option of `setup`.
         let mut config = Vec::new();
         for pair in setup.windows(2).filter(|pair| pair[0] == "--config") {
             config.extend_from_slice(pair);
@@ -43,7 +43,7 @@ impl Settings {
         path.iter().fold(&self.files, |value, name| &value[name]).as_str()
     }
 
-    /// The compiler.
+    /// Returns the compiler.
     pub(crate) fn rustc(&self) -> OsString {
         let named = variable("RUSTC").or_else(|| variable("CARGO_BUILD_RUSTC"));
         let in_file = || {
@@ -53,7 +53,7 @@ impl Settings {
         named.or_else(in_file).unwrap_or_else(|| "rustc".into())
     }
 
-    /// The user's compiler wrapper. An empty variable means none, also where a file names one.
+    /// Returns the user's compiler wrapper. An empty variable means none, also where a file names one.
     pub(crate) fn wrapper(&self) -> Option<String> {
         let named = [RUSTC_WRAPPER, "CARGO_BUILD_RUSTC_WRAPPER"]
             .into_iter()
@@ -65,7 +65,7 @@ impl Settings {
         wrapper.filter(|wrapper| !wrapper.is_empty())
     }
 
-    /// The targets that are built for without `--target`; none means the machine itself.
+    /// Returns the targets of a build without `--target`; none means the machine itself.
     pub(crate) fn targets(&self) -> Vec<String> {
         if let Some(target) = variable("CARGO_BUILD_TARGET") {
             return vec![target.to_string_lossy().into_owned()];
@@ -73,7 +73,7 @@ impl Settings {
         words(&self.files["build"]["target"])
     }
 
-    /// The user's runner of programs for a target, and its arguments; empty if there is none.
+    /// Returns the user's runner of programs for a target, and its arguments; empty if there is none.
     pub(crate) fn runner(&self, compiler: &Compiler, target: &str) -> Vec<String> {
         if let Some(runner) = variable(&runner_variable(target)) {
             return words(&Value::from(runner.to_string_lossy().into_owned()));
@@ -104,7 +104,7 @@ impl Settings {
     }
 }
 
-/// The variable in which cargo finds the runner for a target.
+/// Returns the variable in which cargo finds the runner for a target.
 pub(crate) fn runner_variable(target: &str) -> String {
     format!(
         "CARGO_TARGET_{}_RUNNER",
@@ -120,7 +120,7 @@ fn is_cfg(key: &str) -> bool {
     key.starts_with("cfg(")
 }
 
-/// What the compiler sets for a target.
+/// Returns the conditions that the compiler sets for a target.
 fn cfgs(compiler: &Compiler, target: &str) -> Vec<Cfg> {
     let output = compiler.ask(&["--print", "cfg", "--target", target]);
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
@@ -131,7 +131,7 @@ fn cfgs(compiler: &Compiler, target: &str) -> Vec<Cfg> {
         .collect()
 }
 
-/// A list of words, or one text of several.
+/// Returns the words of a list, or of one text with several words.
 fn words(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => text.split_whitespace().map(ToString::to_string).collect(),
@@ -143,8 +143,8 @@ fn words(value: &Value) -> Vec<String> {
     }
 }
 
-/// The program that a configuration names. With a slash it is relative to the folder above that of the file, which cargo
-/// does not tell: it is the nearest that has the program.
+/// Returns the program that a configuration names. With a slash, it is relative to the folder above the configuration
+/// file's. Cargo does not tell that file, so the nearest folder that has the program counts.
 fn located(program: &str) -> String {
     if !program.contains('/') || Path::new(program).is_absolute() {
         return program.to_string();

@@ -1,5 +1,5 @@
-//! Which options make the compiler put sleds into functions. They are unstable, and a compiler to come will have others: so
-//! a small crate is compiled first, and what came out is looked at.
+//! Finds the options that make the compiler put sleds into functions. They are unstable, and a later compiler may have
+//! others: so a small crate is compiled first, and its output is checked.
 
 use std::fs;
 use std::path::Path;
@@ -10,34 +10,34 @@ use object::{Object, ObjectSection};
 use crate::cargo::cache::Cache;
 use crate::cargo::compiler::Compiler;
 
-/// The section with the compiler's map of sleds.
+/// Section with the compiler's map of sleds.
 pub(crate) const MAP: &str = "xray_instr_map";
 
-/// Bytes of a sled in the map, and where its version stands in them.
+/// Bytes of a sled in the map, and offset of its version.
 const ENTRY_BYTES: usize = 32;
 const VERSION_AT: usize = 18;
 
-/// The version of the map whose addresses are relative to themselves. The collector knows no other.
+/// Version of the map whose addresses are relative to themselves. The collector knows no other.
 const MAP_VERSION: u8 = 2;
 
-/// The spellings that are known: the present one, and that of RFC 3917.
+/// Known spellings of the options: the present one, and two for RFC 3917.
 const SPELLINGS: [&[&str]; 3] = [
     &["-Zinstrument-xray=always"],
     &["-Zinstrument-function=xray", "-Zinstrument-xray-opts=always"],
     &["-Zinstrument-function=xray"],
 ];
 
-/// The crate that is compiled. It needs no library but core.
+/// Crate that is compiled. It needs no library but core.
 const CRATE: &str =
     "#![no_std]\n#[no_mangle]\npub extern \"C\" fn tickscope_probe(x: u32) -> u32 { x ^ 1 }\n";
 
-/// What the compiler says of a target whose libraries are not installed.
+/// Compiler's message for a target whose libraries are not installed.
 const NO_LIBRARY: &str = "can't find crate for `core`";
 
-/// The options for a target, from the cache or found out.
+/// Returns the options for a target, from the cache or from a trial.
 ///
 /// # Errors
-/// That this compiler gives no sleds, which one it is, and what works.
+/// This compiler gives no sleds; the message has its version, and the way that works.
 pub(crate) fn flags(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow::Result<Vec<String>> {
     let place = cache.place("sleds", (&compiler.version, compiler.program(), target));
     cache.make(&place, |folder| {
@@ -92,7 +92,7 @@ fn find(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<Vec<
     )
 }
 
-/// Compiles the crate. The inner error says why there were no sleds of the version that is known.
+/// Compiles the crate. The inner error says why there were no sleds of the known version.
 fn probe(
     compiler: &Compiler,
     target: &str,
@@ -128,7 +128,7 @@ fn probe(
     Ok(check(&fs::read(&object)?))
 }
 
-/// Whether an object file has a map of the version that is known.
+/// Checks that an object file has a map of the known version.
 fn check(object: &[u8]) -> Result<(), String> {
     let file = object::File::parse(object).map_err(|error| error.to_string())?;
     let map = file
@@ -156,7 +156,7 @@ mod tests {
 
     const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-    /// A compiler that calls the real one after a change of its arguments, which are `$@`.
+    /// Returns a compiler that calls the real one after a change of its arguments, which are `$@`.
     fn changed(folder: &Path, script: &str) -> Compiler {
         let path = folder.join("compiler");
         command::script(&path, &format!("args=()\n{script}\nexec rustc \"${{args[@]}}\""));

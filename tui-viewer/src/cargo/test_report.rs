@@ -1,4 +1,4 @@
-//! The tests of a program by the time that they took, from what the collector saw.
+//! Tests of a program by their time, from the collector's data.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -21,14 +21,14 @@ struct TestTime {
     name: String,
     calls: u64,
     total_ns: u64,
-    /// Of the total time, that in which the thread had nothing to do; none where that is not measured.
+    /// Part of the total time in which the thread had nothing to do; none where waits are not measured.
     waiting_ns: Option<u64>,
 }
 
-/// Runs a program of tests, and prints its tests by time when it has ended.
+/// Runs a test program, and prints its tests by time when it has ended.
 ///
 /// # Errors
-/// What keeps it from being watched.
+/// The program cannot be watched.
 pub(crate) fn run(mut program: Program, tests: &[String], whole_report: bool) -> anyhow::Result<u8> {
     let terminated = watch_interrupts()?;
     let mut started = match start(&mut program.command, None) {
@@ -55,19 +55,19 @@ pub(crate) fn run(mut program: Program, tests: &[String], whole_report: bool) ->
     Ok(code_of(status))
 }
 
-/// What a program of tests has.
+/// Tests and benchmarks of a test program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Listed {
-    /// The names of its tests.
+    /// Names of its tests.
     pub(crate) tests: Vec<String>,
-    /// How many benchmarks there are.
+    /// Number of its benchmarks.
     pub(crate) benchmarks: usize,
 }
 
-/// Asks a program of tests which it has.
+/// Asks a test program for its tests.
 ///
 /// # Errors
-/// That it cannot be started.
+/// The program cannot be started.
 pub(crate) fn listed(list: &mut Command) -> std::io::Result<Listed> {
     let output = list.env_remove("TICKSCOPE").output()?;
     Ok(listed_in(&String::from_utf8_lossy(&output.stdout)))
@@ -81,7 +81,7 @@ fn listed_in(list: &str) -> Listed {
     }
 }
 
-/// The tests that were met, longest first.
+/// Returns the tests that were met, longest first.
 fn times(snapshot: &Snapshot, tests: &[String]) -> Vec<TestTime> {
     let functions = Functions::of(snapshot);
     let of_function: Vec<Option<SetId>> = functions
@@ -89,7 +89,7 @@ fn times(snapshot: &Snapshot, tests: &[String]) -> Vec<TestTime> {
         .iter()
         .map(|function| test_of(&function.full_name(), tests))
         .collect();
-    // A test that is marked by hand is a function and a scope, and both are one call.
+    // A test that is marked by hand is a function and a scope, and both together are one call.
     let of_site: Vec<Option<SetId>> = functions
         .of_site
         .iter()
@@ -111,7 +111,7 @@ fn times(snapshot: &Snapshot, tests: &[String]) -> Vec<TestTime> {
     found
 }
 
-/// What each test has in all threads.
+/// Sums the times of each test over all threads.
 fn sums(snapshot: &Snapshot, of_site: &[Option<SetId>], tests: usize) -> Vec<InclusiveTime> {
     let mut sums = vec![InclusiveTime::default(); tests];
     for (test, time) in inclusive_times(snapshot, of_site).into_iter().flatten() {
@@ -120,7 +120,7 @@ fn sums(snapshot: &Snapshot, of_site: &[Option<SetId>], tests: usize) -> Vec<Inc
     sums
 }
 
-/// The test that a function is, by its path without the crate. What is compiled into the closure around it counts as the test.
+/// Returns the test that a function is, by its path without the crate. Closures inside it count as the test.
 fn test_of(function: &str, tests: &[String]) -> Option<SetId> {
     let (_, path) = function.split_once("::")?;
     let path = path.split("::{").next().unwrap_or(path);
@@ -128,7 +128,7 @@ fn test_of(function: &str, tests: &[String]) -> Option<SetId> {
     Some(at as SetId)
 }
 
-/// The table.
+/// Returns the table as text.
 fn text(snapshot: &Snapshot, tests: &[String]) -> String {
     let times = times(snapshot, tests);
     let process = &snapshot.process;

@@ -1,4 +1,4 @@
-//! The compiler wrapper: each call of the compiler comes through here, and those for the program's own code are changed.
+//! The compiler wrapper: cargo calls the compiler through it, and it changes the calls for the program's own code.
 
 #[cfg(test)]
 pub(crate) mod recorded;
@@ -19,11 +19,11 @@ use crate::cargo::notes::note;
 use crate::cargo::{executable, function_table};
 use crate::output::console::{FAILED, say};
 
-/// Calls the compiler as cargo wants it, or with changes. `words` are the compiler and its arguments; a wrapper for the crates
-/// of the workspace may stand before it.
+/// Calls the compiler for cargo, as it is or with changes. `words` are the compiler and its arguments; a wrapper for the
+/// crates of the workspace may stand before it.
 ///
 /// # Errors
-/// That it cannot be started.
+/// The compiler cannot be started.
 pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8> {
     let call = Invocation::read(words);
     let changes = match decide(&call, &facts(&call), handover) {
@@ -51,13 +51,13 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
         ));
     }
     if let Some(signal) = status.signal() {
-        // Cargo says of the compiler by which signal it ended.
+        // Cargo reports the signal that ended the compiler.
         let _ = signal_hook::low_level::emulate_default_handler(signal);
     }
     Ok(status.code().map_or(FAILED, |code| code as u8))
 }
 
-/// The compiler with its arguments, behind the user's own wrapper.
+/// Returns the compiler with its arguments, after the user's own wrapper.
 fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
     let first = words.first().context("cargo names no compiler")?;
     let mut command = match &handover.wrapper {
@@ -69,7 +69,7 @@ fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
         None => Command::new(first),
     };
     command.args(&words[1..]);
-    // Wrappers that cache make all of cargo's variables part of their keys, and ours name a file that each build makes anew.
+    // Caching wrappers hash all of cargo's variables, and ours name a file that each build makes anew.
     handover.restore(&mut command);
     Ok(command)
 }
@@ -79,7 +79,7 @@ fn facts(call: &Invocation) -> Facts {
     let own_collector = markers.filter_map(|file| fs::read_to_string(file).ok()).next();
     Facts {
         cargo_crate_name: std::env::var("CARGO_CRATE_NAME").ok(),
-        // Cargo sets it for build scripts alone, and what they start inherits it.
+        // Cargo sets it only for build scripts, whose children inherit it.
         in_build_script: std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some(),
         package: std::env::var("CARGO_PKG_NAME").unwrap_or_default(),
         version: std::env::var("CARGO_PKG_VERSION").unwrap_or_default(),
@@ -87,8 +87,8 @@ fn facts(call: &Invocation) -> Facts {
     }
 }
 
-/// Compiles with all changes. A library that is for C and for Rust at once is compiled twice: the collector goes into the
-/// shared library, and a Rust library with it would ask for it in crates that we do not see.
+/// Compiles with all changes. A library for C and for Rust is compiled twice: the shared library gets the collector, and
+/// a Rust library with it would need the collector in crates that do not pass here.
 fn compile(
     handover: &Handover,
     words: &[OsString],
@@ -113,19 +113,19 @@ fn compile(
         .args(&changes.for_links)
         .env("RUSTC_BOOTSTRAP", "1");
     let output = again.output()?;
-    // All that can be said of the sources was said the first time.
+    // The first call has printed all messages about the sources.
     if !output.status.success() {
         std::io::stderr().write_all(&output.stderr)?;
     }
     Ok(output.status)
 }
 
-/// Whether this is linked into a file that is loaded and run.
+/// Whether this type is linked into a file that is loaded and run.
 fn is_final(kind: &str) -> bool {
     matches!(kind, "bin" | "cdylib")
 }
 
-/// The words for nothing but what is linked.
+/// Returns the words for linked files alone.
 fn only_final(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut rest = words.iter().peekable();
@@ -156,7 +156,7 @@ fn only_final(words: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// What is done where the compiler had no complaint.
+/// Finishes a call without errors of the compiler.
 fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
     if let Some(library) = call.library().filter(|_| call.is_linked()) {
         let marker = marker(&library);
@@ -174,7 +174,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     {
         let notes = executable::notes(call, file);
         let added = function_table::add(file, &handover.sources);
-        // Where functions cannot be had, the reason was found already, with the option that is to blame.
+        // Where there are no functions, a note has the reason already, with the option that causes it.
         let failed = added.err().filter(|_| notes.is_empty());
         for text in notes.into_iter().chain(failed.map(|error| error.to_string())) {
             note(&handover.notes, &text);
@@ -190,7 +190,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     Ok(())
 }
 
-/// Lets cargo compile the crate again where a variable has another value, as it does for `env!`.
+/// Makes cargo compile the crate again where a variable has another value, as it does for `env!`.
 fn depend_on(dep_info: &Path, variables: &[(&str, &String)]) -> anyhow::Result<()> {
     let lines = variables
         .iter()
@@ -199,7 +199,7 @@ fn depend_on(dep_info: &Path, variables: &[(&str, &String)]) -> anyhow::Result<(
     Ok(file.write_all(lines.collect::<String>().as_bytes())?)
 }
 
-/// Whether the crate's root says that it does without the standard library.
+/// Whether the crate's root does without the standard library.
 fn is_without_std(call: &Invocation) -> bool {
     let text = call
         .source

@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope`.
+//! Arguments of `tickscope`.
 
 pub mod cargo;
 pub(crate) mod diff;

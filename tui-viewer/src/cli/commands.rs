@@ -1,4 +1,4 @@
-//! The commands: the same data without a screen, and the ways to the screen.
+//! Commands: the same data without a screen, and the ways to the screen.
 
 pub mod agents;
 pub mod attach;

@@ -10,9 +10,9 @@ use crate::cli::args::diff::with_option_for_dashes;
 use crate::output::console::{printable, say};
 use crate::text::did_you_mean::nearest;
 
-/// What was typed, options before a command put behind it where only so they make sense.
+/// Returns the command line, with options before a command moved after it where they make sense only there.
 ///
-/// Ends the process with clap's message where they do not.
+/// Ends the process with clap's message where they do not make sense there either.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
     let mut words: Vec<OsString> = words.into_iter().collect();
     if words
@@ -49,14 +49,14 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
     }
 }
 
-/// That two targets were given, where a second one looks like a command to the reader of the command line.
+/// Returns a message about two targets, where the parser takes the second one for a command.
 fn two_targets(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
     };
     let at = words.iter().rposition(|word| *word == second.as_str())?;
     let before = Cli::try_parse_from(&words[..at]).ok()?;
-    // A command that is misspelt is one all the same.
+    // A misspelt command counts as a command.
     let is_meant = |first: &String| near_command(first).is_none() && !is_command(second.as_ref());
     let first = before.target.target.filter(is_meant)?;
     let (first, second) = (printable(&first), printable(second));
@@ -71,7 +71,7 @@ fn is_command(word: &std::ffi::OsStr) -> bool {
         .is_some_and(|command| !command.is_hide_set())
 }
 
-/// The command that is meant by a word that is none.
+/// Returns the command that is near to an unknown word.
 pub fn near_command(word: &str) -> Option<String> {
     let all = Cli::command();
     let shown = all.get_subcommands().filter(|command| !command.is_hide_set());
@@ -79,7 +79,7 @@ pub fn near_command(word: &str) -> Option<String> {
     nearest(word, names).map(str::to_owned)
 }
 
-/// The first word that is a command, and then all that stood before it.
+/// Moves the first word that is a command before all words that stood before it.
 fn reordered(words: &[OsString]) -> Option<Vec<OsString>> {
     let before = words.get(1)?.to_str()?.starts_with("--") && words.get(1)? != "--";
     let at = words.iter().skip(1).position(|word| is_command(word))? + 1;
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(parsed("tickscope report").target.target, None);
         let cli = parsed("tickscope attach list");
         assert!(matches!(cli.command, Some(Command::Attach { .. })), "{cli:?}");
-        // There is no such option behind the command: then the word is a name.
+        // This option does not exist after the command, so the word is a name.
         assert_eq!(
             parsed("tickscope --compare x list").target.target.as_deref(),
             Some("list")

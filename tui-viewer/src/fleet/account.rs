@@ -1,7 +1,7 @@
-//! What a program has counted, over all its runs, and which of its functions have series of their own.
+//! Counts of a program over all its runs, and the choice of functions with series of their own.
 //!
-//! A function that has once been given a series keeps it, so no series ends and begins again while ranks change. The series of a function
-//! that comes later begins at 0, and `other` keeps what it had before: so nothing that is exported ever falls.
+//! A function that has once been given a series keeps it, so no series ends and begins again while ranks change. The series of a
+//! later function begins at 0, and `other` keeps its counts from before: so no exported number ever falls.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,14 +16,14 @@ use crate::fleet::amounts::{Amounts, Kind, Octaves};
 use crate::fleet::run_sums::RunSums;
 use crate::output::console::printable;
 
-/// A program has at most so many times the wanted number of functions with series of their own: ranks change, and none is taken back.
+/// Most functions of a program with series, in multiples of the wanted number: ranks change, and no series is taken back.
 const MOST_TIMES: usize = 4;
 
-/// What functions are ranked by: their time, then their calls.
+/// Weight by which functions are ranked: their time, then their calls.
 type Weight = (u64, u64);
 
-/// Returns whether a function has a quarter more than another one, so that functions of nearly the same time do not get series one after
-/// the other while they change places.
+/// Returns whether a function has a quarter more than another one. Without this margin, functions of nearly the same time would
+/// all get series while they change places.
 fn is_clearly_more((time, calls): Weight, (other_time, other_calls): Weight) -> bool {
     let more = |this: u64, other: u64| u128::from(this) * 4 > u128::from(other) * 5;
     if time.max(other_time) > 0 {
@@ -33,7 +33,7 @@ fn is_clearly_more((time, calls): Weight, (other_time, other_calls): Weight) -> 
     }
 }
 
-/// What an item is.
+/// Kind of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ItemKind {
     /// A function or a named scope, or a group in place of its members.
@@ -44,10 +44,10 @@ pub enum ItemKind {
     Group,
 }
 
-/// How functions are counted.
+/// Options of counting functions.
 #[derive(Clone, Copy, Debug)]
 pub struct AccountOptions {
-    /// So many functions of a program have series of their own; more where others overtake them by a quarter.
+    /// Number of functions of a program with series of their own; more where others overtake them by a quarter.
     pub top: usize,
     /// Whether a group stands in place of its members.
     pub grouped: bool,
@@ -58,18 +58,18 @@ pub struct AccountOptions {
 /// A function, a counter or a group of a program.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Item {
-    /// What it is.
+    /// Kind of the item.
     pub kind: ItemKind,
     /// Its full name.
     pub name: String,
-    /// All that it has counted.
+    /// All counts of the item.
     sum: Amounts,
-    /// What of that is not in its series; none where it has no series.
+    /// Part of the counts that is not in its series; none where it has no series.
     base: Option<Amounts>,
 }
 
 impl Item {
-    /// Returns what its series shows; none where it has none.
+    /// Returns the counts in its series; none where it has no series.
     pub fn exported(&self) -> Option<Amounts> {
         let mut shown = self.sum.clone();
         shown.subtract(self.base.as_ref()?);
@@ -77,14 +77,14 @@ impl Item {
     }
 }
 
-/// How the runs of a program are now.
+/// State of a program's runs now.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Now {
-    /// So many of its processes run.
+    /// Number of its running processes.
     pub running: u64,
-    /// The largest share that measuring takes of the time in scopes, at most.
+    /// Largest share that measuring takes of the time in scopes, as an upper bound.
     pub cost_ratio: Option<f64>,
-    /// The oldest of the newest records of those that run: nanoseconds since the Unix epoch.
+    /// Oldest of the newest records of running processes: nanoseconds since the Unix epoch.
     pub oldest_unix_ns: Option<u64>,
 }
 
@@ -96,10 +96,10 @@ pub struct Account {
     known: HashMap<(ItemKind, String), usize>,
     #[serde(skip)]
     series: [usize; 3],
-    /// How its runs are now.
+    /// State of its runs now.
     #[serde(skip)]
     pub now: Now,
-    /// Resets whose last numbers no record showed.
+    /// Number of resets whose last numbers no record showed.
     pub unclosed: u64,
     /// Whether some run told waiting from work.
     pub has_waiting: bool,
@@ -107,17 +107,17 @@ pub struct Account {
     pub has_allocations: bool,
 }
 
-/// What is remembered of a run, beside its sums, from record to record.
+/// Names of a run, beside its sums, that are kept from record to record.
 #[derive(Clone, Debug, Default)]
 pub struct RunNames {
     sites: Sites,
-    /// The item of each site as a function, and as a counter.
+    /// Item of each site as a function, and as a counter.
     of_site: Vec<[Option<usize>; 2]>,
     octaves: Option<Octaves>,
 }
 
 impl RunNames {
-    /// Returns what is remembered of a run whose latencies were counted at a clock of so many ticks a second.
+    /// Returns the names of a run whose latencies were counted at a clock of this many ticks a second.
     pub fn of_clock(ticks_per_second: Option<f64>) -> Self {
         Self {
             octaves: ticks_per_second.map(Octaves::of_clock),
@@ -132,7 +132,7 @@ impl RunNames {
 }
 
 impl Account {
-    /// Makes what is not kept in a file, where one was read.
+    /// Restores fields that are not kept in a file.
     pub fn restore(&mut self) {
         for (index, item) in self.items.iter().enumerate() {
             self.known.insert((item.kind, item.name.clone()), index);
@@ -171,8 +171,8 @@ impl Account {
         self.items.iter().filter(move |item| item.kind == kind)
     }
 
-    /// Returns what all functions without a series have, and what others had before they were given one; none where the program has no
-    /// function.
+    /// Returns the counts of all functions without a series, and of others before they were given one; none where the program has
+    /// no function.
     pub fn other(&self) -> Option<Amounts> {
         let mut other = None;
         for item in self.items(ItemKind::Function) {
@@ -182,7 +182,7 @@ impl Account {
         other
     }
 
-    /// Returns how many functions, counters and groups have no series.
+    /// Returns the number of functions, counters and groups without a series.
     pub fn without_series(&self) -> usize {
         self.items.iter().filter(|item| item.base.is_none()).count()
     }
@@ -282,7 +282,7 @@ impl Account {
         }
     }
 
-    /// Gives series to the functions with most time that have none, and to counters and groups while there is room.
+    /// Gives series to functions without one that have most time, and to counters and groups while there is room.
     fn give_series(&mut self, now: &[Amounts], options: &AccountOptions) {
         let most = options.top.saturating_mul(MOST_TIMES);
         let in_series = &mut self.series;
@@ -343,16 +343,16 @@ impl Account {
     }
 }
 
-/// So many characters of a name are kept.
+/// Number of characters of a name that are kept.
 const NAME_MOST: usize = 512;
 
-/// Returns a name as it can stand in a label: what moves cursors or turns lines around is escaped, and it is not longer than is of use. Names
-/// that are then equal are one.
+/// Returns a name for a label: characters that move cursors or turn lines around are escaped, and a long name is cut. Names that
+/// are equal then share an item.
 pub fn label(text: &str) -> String {
     printable(text).chars().take(NAME_MOST).collect()
 }
 
-/// The name in a series. `other` is the word for all that have none.
+/// Returns the name in a series. `other` is the word for all functions without a series.
 fn name_of(snapshot: &Snapshot, site: usize, kind: ItemKind, options: &AccountOptions) -> String {
     let site = &snapshot.sites[site];
     let name = match options.grouped && kind == ItemKind::Function && !site.group.is_empty() {
@@ -391,15 +391,15 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever runs a program has, and whichever functions come and go: what has a series and `other` are all that was counted, and no
-        /// series falls.
+        /// Checks that series and `other` hold all counts, and that no series falls, for all runs of a program and functions that
+        /// come and go.
         #[test]
         fn series_and_other_are_all_and_none_falls(snapshots in prop::collection::vec(any_snapshot(), 1..12)) {
             let mut account = Account::default();
             let mut before: HashMap<String, u64> = HashMap::new();
             let mut calls = 0;
             for mut snapshot in snapshots {
-                // Each is a run of its own.
+                // Each snapshot is a run of its own.
                 snapshot.nodes.calls.iter_mut().for_each(|calls| *calls %= 1 << 40);
                 account.take(&snapshot, &mut RunSums::default(), &mut RunNames::default(), &OPTIONS);
                 calls += snapshot.scope_calls();
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(first.len(), 1);
         let (calls, time) = totals(&account);
         let other = account.other().unwrap().get(Kind::Calls);
-        // Another one takes most of the time now.
+        // Another function takes most of the time now.
         let row = (0..snapshot.nodes.len())
             .find(|&row| snapshot.sites[snapshot.nodes.site[row] as usize].path() != first[0])
             .unwrap();
@@ -469,7 +469,7 @@ mod tests {
         for round in 0..20 {
             snapshot.capture.seq += 1;
             for row in rows.clone() {
-                // Each is ahead in turn, by less than a quarter.
+                // Each function is ahead in turn, by less than a quarter.
                 let ahead = if (row + round) % rows.len() == 0 { 200 } else { 0 };
                 snapshot.nodes.self_ticks[row] = 1_000_000 * (round as u64 + 10) * (1_000 + ahead);
             }

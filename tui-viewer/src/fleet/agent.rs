@@ -1,9 +1,9 @@
-//! Reads all rings of a host, again and again, and adds up what their programs count. It only reads: programs are asked for nothing, and do
-//! not notice.
+//! Reads all rings of a host, again and again, and adds up the counts of their programs. It only reads, and sends programs no
+//! requests.
 //!
-//! Of a ring it keeps only how far it was read. It decodes the newest record, and only where the reset epoch has changed those between,
-//! for the last record of each epoch. A run is a process (pid, start time, start of the collector), so a ring that takes the place of
-//! a lost one goes on with its numbers.
+//! It keeps only the position up to which it has read a ring. It decodes the newest record. Where the reset epoch has changed, it
+//! also reads the records between, for the last record of each epoch. A run is a process (pid, start time, start of the
+//! collector), so its next ring goes on with the numbers of a lost one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -22,13 +22,13 @@ use crate::fleet::run_sums::RunSums;
 use crate::source::ring_reads::{RunKey, ends_between};
 use crate::source::target::wanted::is_live;
 
-/// So many programs have series. Names of programs are free, and each new one would otherwise be kept for ever.
+/// Most programs with series. Programs choose their names, and each new one would otherwise be kept forever.
 const PROGRAMS_MOST: usize = 1000;
 
-/// So many looks after its ring has vanished a run is forgotten, unless its process still runs.
+/// Number of looks after which a run without a ring is forgotten, unless its process still runs.
 const ABSENCES_MOST: u32 = 10;
 
-/// Where to look, and how to count.
+/// Places of rings, and the way to count.
 #[derive(Clone, Debug)]
 pub struct AgentOptions {
     /// The directories of rings.
@@ -39,14 +39,14 @@ pub struct AgentOptions {
     pub account: AccountOptions,
 }
 
-/// What rings of a host have shown so far.
+/// Counts that the rings of a host have shown so far.
 #[derive(Debug)]
 pub struct Agent {
     options: AgentOptions,
     accounts: BTreeMap<AccountKey, Account>,
     runs: HashMap<RunKey, Run>,
     state: AgentState,
-    /// Files that cannot be read, and why, as it was said.
+    /// Files that cannot be read, with the reasons that were reported.
     complaints: BTreeMap<PathBuf, String>,
     left_out: HashSet<AccountKey>,
 }
@@ -58,19 +58,19 @@ struct Run {
     names: RunNames,
     /// Sites that do not change are read once.
     decoder: Decoder,
-    /// The ring and record that were read last: nonce, position and number.
+    /// Ring and record that were read last: nonce, position and number.
     read: Option<(u64, u64, u64)>,
-    /// When the newest record was captured, and the share that measuring takes.
+    /// Capture time of the newest record, and the share that measuring takes.
     unix_ns: Option<u64>,
     cost_ratio: Option<f64>,
     running: bool,
     absences: u32,
 }
 
-/// What an agent knows, as it is kept in a file for the next one.
+/// Knowledge of an agent, as it is kept in a file for the next one.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Which form this is.
+    /// Number of the form.
     tickscope_metrics: u32,
     accounts: Vec<(AccountKey, Account)>,
     runs: Vec<KeptRun>,
@@ -84,14 +84,14 @@ struct KeptRun {
     ticks_per_second: Option<f64>,
 }
 
-/// The form of [`Kept`].
+/// Number of the form of [`Kept`].
 const KEPT_FORM: u32 = 1;
 
 impl Agent {
-    /// Returns what the next agent needs to go on with these numbers.
+    /// Returns the data with which the next agent goes on with these numbers.
     ///
     /// # Errors
-    /// That of writing JSON.
+    /// JSON cannot be written.
     pub fn keep(&self) -> serde_json::Result<Vec<u8>> {
         let accounts = self
             .accounts
@@ -110,10 +110,10 @@ impl Agent {
         })
     }
 
-    /// Returns an agent that goes on where another one was when it called [`keep`](Self::keep).
+    /// Returns an agent that goes on from the state of another one at its call of [`keep`](Self::keep).
     ///
     /// # Errors
-    /// What was found instead.
+    /// The data has another form; the message names it.
     pub fn go_on(options: AgentOptions, kept: &[u8]) -> Result<Self, String> {
         let kept: Kept = serde_json::from_slice(kept).map_err(|error| error.to_string())?;
         if kept.tickscope_metrics != KEPT_FORM {
@@ -156,17 +156,17 @@ impl Agent {
         }
     }
 
-    /// Returns the programs that were met so far.
+    /// Returns the accounts of programs that were met so far.
     pub fn accounts(&self) -> &BTreeMap<AccountKey, Account> {
         &self.accounts
     }
 
-    /// Returns how the agent does.
+    /// Returns the state of the agent.
     pub fn state(&self) -> &AgentState {
         &self.state
     }
 
-    /// Reads all rings. Returns what is to be said of files that cannot be read, each once.
+    /// Reads all rings. Returns messages about files that cannot be read, each once.
     pub fn look(&mut self) -> Vec<String> {
         let mut absent: HashSet<RunKey> = self.runs.keys().cloned().collect();
         let mut complaints = BTreeMap::new();
@@ -174,7 +174,7 @@ impl Agent {
         self.runs.values_mut().for_each(|run| run.running = false);
         for Listed { path, ring } in list::list(&self.options.places) {
             let read = ring.and_then(|(ring, liveness)| {
-                // One file may be seen by two paths.
+                // Two paths may lead to one file.
                 if !seen.insert(ring.header().nonce) {
                     return Ok(());
                 }
@@ -228,7 +228,7 @@ impl Agent {
         }
         let record = match ring.newest() {
             Ok(record) => record,
-            // It has just been made, or is written faster than it can be read: the next look finds more.
+            // The ring has just been made, or is written faster than it can be read: the next look finds more.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) if is_live(liveness) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -241,7 +241,7 @@ impl Agent {
         if run.sums.epoch().unwrap_or(0) != newest.capture.reset_epoch {
             let ends = ends_between(ring, after, &record);
             for end in ends.iter().rev() {
-                // What another process may have written over since is not counted.
+                // A record that another process may have overwritten since does not count.
                 if let Ok(end) = run.decoder.decode(&end.payload)
                     && end.capture.seq < newest.capture.seq
                     && !run.sums.knows(&end.capture)
@@ -267,7 +267,7 @@ impl Agent {
             if run.absences > ABSENCES_MOST && !is_there {
                 let account = run.account.clone();
                 self.runs.remove(key);
-                // A process does not come again.
+                // A process id with its start does not come again.
                 if account.pid.is_some() && !self.runs.values().any(|run| run.account == account) {
                     self.accounts.remove(&account);
                 }
@@ -316,7 +316,7 @@ fn cost_ratio(snapshot: &Snapshot) -> Option<f64> {
     (snapshot.working_ticks() > 0).then(|| snapshot.cost_share().1)
 }
 
-/// The CPU time of this process so far, in nanoseconds.
+/// Returns the CPU time of this process so far, in nanoseconds.
 fn cpu_ns() -> u64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
@@ -351,7 +351,7 @@ mod tests {
         })
     }
 
-    /// The calls of `work`, and how many processes run.
+    /// Returns the calls of `work`, and the number of running processes.
     fn found(agent: &mut Agent, program: &str) -> (u64, u64) {
         agent.look();
         let key = AccountKey {
@@ -368,24 +368,24 @@ mod tests {
     fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
         let dir = tempfile::tempdir().unwrap();
         let mut first = TestProgram::named(dir.path(), "app", 1, 1);
-        // It was reset before anyone looked.
+        // The program was reset before the first look.
         first.shows(3, CaptureKind::Periodic);
         first.reset(10);
         first.shows(1, CaptureKind::Periodic);
         let mut agent = agent(dir.path(), false);
         assert_eq!(found(&mut agent, "app"), (11, 1));
         assert_eq!(found(&mut agent, "app"), (11, 1), "nothing new");
-        // Two resets between two looks.
+        // The program is reset twice between two looks.
         first.reset(4);
         first.reset(6);
         first.shows(2, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (22, 1));
-        // Taken back: 6 and 2 go on.
+        // The undo lets 6 and 2 count on.
         first.withdraws = Some(2);
         first.epoch += 1;
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (23, 1));
-        // Its ring is lost, and it goes on in another one.
+        // The ring is lost, and the program goes on in another one.
         let path = first.ring.path().to_path_buf();
         fs::remove_file(&path).unwrap();
         let mut again = TestProgram::named(dir.path(), "app", 1, 2);
@@ -395,8 +395,7 @@ mod tests {
         again.shows(12, CaptureKind::Periodic);
         again.ring.link().unwrap();
         assert_eq!(found(&mut agent, "app"), (26, 1));
-        // Another run, beside the first and after it.
-        // The agent itself is started again, with what it has kept and without.
+        // The agent itself is started again, with its kept data and without.
         let kept = agent.keep().unwrap();
         let mut agent = Agent::go_on(agent.options.clone(), &kept).unwrap();
         assert_eq!(found(&mut agent, "app"), (26, 1), "the epochs before are in it");
@@ -409,6 +408,7 @@ mod tests {
             let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
+        // Another run, beside the first and after it.
         let mut second = TestProgram::named(dir.path(), "app", 2, 3);
         second.shows(100, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (126, 2));
@@ -433,7 +433,7 @@ mod tests {
         program.shows(3, CaptureKind::Periodic);
         fs::write(dir.path().join("a.ring"), "no ring").unwrap();
         fs::write(dir.path().join("b.ring"), [0; 9000]).unwrap();
-        // A ring cut off, as a full disk leaves it, and one with noise where its records are.
+        // A ring cut off, as a full disk leaves it, and one with noise in place of its records.
         let bytes = fs::read(program.ring.path()).unwrap();
         fs::write(dir.path().join("c.ring"), &bytes[..bytes.len() / 2]).unwrap();
         let mut other = TestProgram::named(dir.path(), "other", 5, 9);
@@ -467,7 +467,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut agent = agent(dir.path(), false);
         let numbers: Vec<u64> = (0..PROGRAMS_MOST as u64 + 5).collect();
-        // Five come and go between two looks.
+        // Five programs come and go between two looks.
         for five in numbers.chunks(5) {
             let start = |&number| {
                 let mut program = TestProgram::named(dir.path(), &format!("app-{number}"), number, number);
@@ -502,8 +502,8 @@ mod tests {
         assert!(agent.accounts().is_empty());
     }
 
-    /// Fifty programs of a thousand nodes, a scrape after each second of theirs: what that costs, and that memory stays. With FLEET_DIR they
-    /// are left there, and written on, for another agent to look at.
+    /// Measures fifty programs of a thousand nodes, with a scrape after each second of theirs: the cost, and constant memory.
+    /// With FLEET_DIR they stay there, and are written on, for another agent.
     #[test]
     #[ignore = "takes minutes: .ci/nightly fleet"]
     fn fifty_programs_cost_a_hundredth_of_a_core() {

@@ -1,25 +1,25 @@
-//! What is counted of a function, a counter or a group: numbers that only grow.
+//! Counts of a function, a counter or a group: numbers that only grow.
 
 use serde::{Deserialize, Serialize};
 use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, upper_edge};
 
-/// The shortest duration that is an edge of exported buckets, as a power of two of nanoseconds: 256 ns.
+/// Shortest duration that is an edge of exported buckets, as a power of two of nanoseconds: 256 ns.
 pub const FIRST_OCTAVE: u32 = 8;
 
-/// The longest one: 17.2 s.
+/// Longest such duration: 17.2 s.
 pub const LAST_OCTAVE: u32 = 34;
 
-/// Edges there are.
+/// Number of edges.
 pub const EDGES: usize = (LAST_OCTAVE - FIRST_OCTAVE + 1) as usize;
 
-/// Where the calls beyond the last edge are counted.
+/// Index of the calls above the last edge.
 const BEYOND: usize = EDGES;
 
-/// Where the sum of the durations stands, in nanoseconds.
+/// Index of the sum of the durations, in nanoseconds.
 const SUM: usize = EDGES + 1;
 
-/// How far above an edge a bucket may end that is counted below it. The ends of a program's buckets are at most an eighth apart, so the
-/// one that is chosen for an edge is within 6 % of it.
+/// Factor by which the end of a bucket may exceed the edge that it is counted below. A program's bucket ends are at most an
+/// eighth apart, so the end that is chosen for an edge is within 6 % of it.
 const NEAREST: f64 = 1.06;
 
 /// A number of [`Amounts`].
@@ -27,11 +27,11 @@ const NEAREST: f64 = 1.06;
 pub enum Kind {
     /// Calls begun; of a counter the additions.
     Calls,
-    /// Nanoseconds in it itself; of a group those inside its outermost members.
+    /// Nanoseconds of self time; of a group, nanoseconds inside its outermost members.
     Time,
-    /// Nanoseconds of that in which threads waited.
+    /// Nanoseconds of that time in which threads waited.
     Waiting,
-    /// Bytes allocated in it itself.
+    /// Bytes that the function allocated itself.
     Allocated,
     /// The sum of a counter.
     Sum,
@@ -41,11 +41,11 @@ impl Kind {
     const COUNT: usize = 5;
 }
 
-/// What was counted of one function, counter or group.
+/// Counts of one function, counter or group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amounts {
     numbers: [u64; Kind::COUNT],
-    /// Calls by octave, those beyond the last edge, and the sum of all durations; empty where latencies are not looked at.
+    /// Calls by octave, calls above the last edge, and the sum of all durations; empty without latencies.
     latency: Vec<u64>,
 }
 
@@ -73,12 +73,12 @@ impl Amounts {
         }
     }
 
-    /// Returns whether latencies were looked at.
+    /// Returns whether there are latencies.
     pub fn has_latencies(&self) -> bool {
         !self.latency.is_empty()
     }
 
-    /// Returns the calls below each edge, and all calls, as they are exported: each with those before it.
+    /// Returns the calls below each edge, and all calls, in the cumulative form of the export.
     pub fn below_edges(&self) -> Vec<u64> {
         let octaves = self.latency.iter().take(BEYOND + 1);
         let all = octaves.scan(0u64, |all, calls| {
@@ -93,7 +93,7 @@ impl Amounts {
         self.latency.get(SUM).copied().unwrap_or(0)
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another item.
     pub fn add(&mut self, other: &Self) {
         self.combine(other, u64::saturating_add);
     }
@@ -103,12 +103,12 @@ impl Amounts {
         self.combine(other, u64::max);
     }
 
-    /// Subtracts; what would be negative is 0.
+    /// Subtracts; negative results become 0.
     pub fn subtract(&mut self, other: &Self) {
         self.combine(other, u64::saturating_sub);
     }
 
-    /// Takes the latencies of another one, and keeps the numbers.
+    /// Takes the latencies of another item, and keeps the numbers.
     pub fn set_latencies(&mut self, other: &Self) {
         self.latency.clone_from(&other.latency);
     }
@@ -127,8 +127,8 @@ impl Amounts {
     }
 }
 
-/// Below which edge each bucket of a program's clock is counted. It stays as it is for the life of a run: the measured rate of a clock moves
-/// a little, and calls must not change their places with it.
+/// Edge below which each bucket of a program's clock is counted. It stays the same for the life of a run: the measured rate of a
+/// clock moves a little, and calls must not change their places with it.
 #[derive(Clone, Debug)]
 pub struct Octaves {
     of: [u8; BUCKETS],
@@ -136,7 +136,7 @@ pub struct Octaves {
 }
 
 impl Octaves {
-    /// Returns the places for a clock of so many ticks a second.
+    /// Returns the places for a clock of this many ticks a second.
     pub fn of_clock(ticks_per_second: f64) -> Self {
         let ns_per_tick = 1e9 / ticks_per_second;
         let mut of = [0; BUCKETS];
@@ -149,12 +149,12 @@ impl Octaves {
         Self { of, ns_per_tick }
     }
 
-    /// Returns the rate of the clock that these are for.
+    /// Returns the rate of the clock that the places are for.
     pub fn ticks_per_second(&self) -> f64 {
         1e9 / self.ns_per_tick
     }
 
-    /// Returns whether a clock has another rate than the one these are for, and not just a rate that was measured anew.
+    /// Returns whether a clock has another rate than the clock of these places, and not just a newly measured rate.
     pub fn is_of_another_clock(&self, ticks_per_second: f64) -> bool {
         (self.ns_per_tick * ticks_per_second / 1e9 - 1.0).abs() > 0.001
     }

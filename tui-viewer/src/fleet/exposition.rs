@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::fleet::account::{Account, Item, ItemKind};
 use crate::fleet::amounts::{Amounts, EDGES, Kind, edge_ns};
 
-/// How metrics are written.
+/// Format of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
     /// OpenMetrics 1.0.
@@ -28,21 +28,21 @@ impl Style {
     }
 }
 
-/// Which program an account is of.
+/// Program of an account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct AccountKey {
     /// The program's name.
     pub program: String,
-    /// The process, where each has series of its own.
+    /// Process id, where each process has series of its own.
     pub pid: Option<u32>,
 }
 
-/// How the agent itself does.
+/// State of the agent itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AgentState {
-    /// Ring files that cannot be read.
+    /// Number of ring files that cannot be read.
     pub unreadable_rings: u64,
-    /// Programs beyond the limit of programs.
+    /// Number of programs above the limit.
     pub programs_left_out: u64,
     /// CPU time of the agent so far, in nanoseconds.
     pub cpu_ns: u64,
@@ -50,10 +50,10 @@ pub struct AgentState {
     pub unix_ns: u64,
 }
 
-/// What is written of latencies.
+/// Resolution of exported latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buckets {
-    /// The octaves between two edges, from 1.
+    /// Number of octaves between two edges, from 1.
     pub octaves: usize,
 }
 
@@ -82,7 +82,7 @@ struct Text {
     style: Style,
 }
 
-/// A number of a function: its family, unit, help, and whether a program has it.
+/// Number of a function: its family, unit, help, and whether a program has it.
 type Column = (
     &'static str,
     &'static str,
@@ -274,7 +274,7 @@ impl Text {
     }
 
     fn family(&mut self, family: &str, kind: &str, unit: &str, help: &str) {
-        // The older format knows no families beside samples.
+        // The older format has no family names apart from samples.
         let suffix = match (self.style, kind) {
             (Style::Text, "counter") => "_total",
             _ => "",
@@ -330,7 +330,7 @@ fn exported(account: &Account, kind: ItemKind) -> impl Iterator<Item = (&str, Am
         .filter_map(move |item| Some((item.name.as_str(), named(item)?)))
 }
 
-/// Nanoseconds in seconds, to the last digit.
+/// Formats nanoseconds in seconds, to the last digit.
 fn decimal(ns: u64) -> String {
     let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
     let text = text.trim_end_matches('0');
@@ -340,7 +340,7 @@ fn decimal(ns: u64) -> String {
     }
 }
 
-/// A number as Go and Python write it, so that one edge has one name wherever it is read.
+/// Formats a number as Go and Python do, so that each edge has one name for every reader.
 fn float(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-4 {
         let text = format!("{value:e}");
@@ -352,7 +352,7 @@ fn float(value: f64) -> String {
     format!("{value:?}")
 }
 
-/// A label's value, which has no control characters.
+/// Escapes a label's value, which has no control characters.
 fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(['\\', '"']) {
         return Cow::Borrowed(text);
@@ -382,7 +382,7 @@ mod tests {
 
     const EVERY_OCTAVE: Buckets = Buckets { octaves: 1 };
 
-    /// Runs of programs, each by its name.
+    /// Returns accounts of programs from runs with the programs' names.
     fn accounts(runs: &[(&str, Snapshot)]) -> BTreeMap<AccountKey, Account> {
         let mut accounts: BTreeMap<AccountKey, Account> = BTreeMap::new();
         for (program, snapshot) in runs {
@@ -440,7 +440,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever programs have run: the text is by the rules, and nothing in it falls.
+        /// Checks that the text follows the rules for all programs, and that no number falls.
         #[test]
         fn the_rules_hold_and_nothing_falls(runs in prop::collection::vec((prop::sample::select(vec!["a", "b", "c\""]), any_snapshot()), 0..6)) {
             let before = exposition(&accounts(&runs[..runs.len() / 2]), &state(), EVERY_OCTAVE, Style::OpenMetrics);

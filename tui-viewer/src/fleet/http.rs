@@ -1,8 +1,8 @@
-//! The least of HTTP that a scrape needs, in one thread and in bounded memory, whatever comes in.
+//! Smallest part of HTTP that a scrape needs, in one thread and in bounded memory for every input.
 //!
-//! A request is GET or HEAD, its head has at most 8 KiB, and each connection has ten seconds from its begin to its end. There are at most 64
-//! connections; where another one comes, that which has sent no whole request for the longest time has to go. So slow or silent clients
-//! cannot keep a scraper out.
+//! A request is GET or HEAD, its head has at most 8 KiB, and each connection has ten seconds from its begin to its end. There are
+//! at most 64 connections; a further one replaces the connection that has sent no whole request for the longest time. So slow or
+//! silent clients cannot keep a scraper out.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// So many connections there are at once.
+/// Most connections at once.
 pub const CONNECTIONS_MOST: usize = 64;
 
-/// So many are accepted before those that are there get their turn.
+/// Most connections that are accepted before open ones get their turn.
 const ACCEPTED_MOST: usize = 16;
 
-/// The longest head of a request.
+/// Largest head of a request, in bytes.
 const HEAD_MOST: usize = 8 << 10;
 
-/// How long a connection may take.
+/// Longest time of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long it may take to go after it was answered.
+/// Longest time for a connection to close after its answer.
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// A request for a resource.
@@ -31,9 +31,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub struct Request {
     /// Whether only the head of the answer is wanted.
     pub is_head: bool,
-    /// What is asked for, without what follows a `?`.
+    /// Path of the resource, without the part from `?` on.
     pub path: String,
-    /// The types of content that are welcome.
+    /// Types of content that the client accepts.
     pub accept: String,
 }
 
@@ -64,11 +64,11 @@ struct Connection {
 
 #[derive(Debug)]
 enum State {
-    /// What came so far.
+    /// Bytes that came so far.
     Reading(Vec<u8>),
-    /// Head, body, and how much of both was sent.
+    /// Head, body, and number of bytes of both that were sent.
     Writing(Vec<u8>, Arc<str>, usize),
-    /// What still comes is thrown away: closing at once could take the answer back.
+    /// Further input is dropped, because closing at once could take the answer back.
     Leaving,
 }
 
@@ -76,7 +76,7 @@ impl Server {
     /// Begins to listen.
     ///
     /// # Errors
-    /// The system's error: the address is in use, or none of this machine.
+    /// The system's error: the address is in use, or belongs to another machine.
     pub fn bind(addresses: &[SocketAddr]) -> io::Result<Self> {
         let listener = TcpListener::bind(addresses)?;
         listener.set_nonblocking(true)?;
@@ -94,12 +94,12 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Returns how many connections there are.
+    /// Returns the number of connections.
     pub fn connections(&self) -> usize {
         self.connections.len()
     }
 
-    /// Waits at most so long for something to do, and does it. A signal ends the wait.
+    /// Waits at most this long for work, and does it. A signal ends the wait.
     ///
     /// # Errors
     /// The system's error of waiting.
@@ -142,7 +142,7 @@ impl Server {
 
     fn accept(&mut self, now: Instant) {
         for _ in 0..ACCEPTED_MOST {
-            // Whatever is wrong with one connection, the next one is another.
+            // An error of one connection does not concern the next one.
             let Ok((stream, _)) = self.listener.accept() else {
                 return;
             };
@@ -151,7 +151,7 @@ impl Server {
             }
             if self.connections.len() >= CONNECTIONS_MOST {
                 let idle = |connection: &Connection| !matches!(connection.state, State::Writing(..));
-                // They stand in the order in which they came.
+                // Connections stand in the order in which they came.
                 let oldest = self.connections.iter().position(idle).unwrap_or(0);
                 self.connections.remove(oldest);
             }
@@ -165,7 +165,7 @@ impl Server {
 }
 
 impl Connection {
-    /// Does what can be done without waiting; false where it is over.
+    /// Does the work that needs no wait; returns false where the connection is over.
     fn go_on(&mut self, answer: &mut dyn FnMut(&Request) -> Answer) -> bool {
         let mut buffer = [0; 2048];
         match &mut self.state {
@@ -230,7 +230,7 @@ fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
-/// An answer that says only what is wrong.
+/// Returns an answer that only names the error.
 pub fn refusal(status: &'static str) -> Answer {
     Answer {
         status,
@@ -239,10 +239,10 @@ pub fn refusal(status: &'static str) -> Answer {
     }
 }
 
-/// Reads a head: none as long as it is not whole, and the status where it is none.
+/// Reads a head: returns none until it is whole, and the status of the error where it is no head.
 fn parse(head: &[u8]) -> Option<Result<Request, &'static str>> {
     const BAD: &str = "400 Bad Request";
-    // What is no HTTP is not waited for.
+    // Bytes that are no HTTP are refused at once.
     let word = head.split(|&byte| byte == b' ').next().unwrap_or_default();
     if word.len() > 16 || !word.iter().all(u8::is_ascii_uppercase) {
         return Some(Err(BAD));
@@ -320,13 +320,13 @@ mod tests {
         );
     }
 
-    /// A server that answers until it has been asked `requests` times.
+    /// Starts a server that answers this many requests.
     fn serve(requests: usize) -> (SocketAddr, thread::JoinHandle<usize>) {
         let mut server = Server::bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
         let address = server.address().unwrap();
         let serving = thread::spawn(move || {
             let (mut asked, mut most) = (0, 0);
-            // A body beyond what a socket takes at once.
+            // The body is larger than a socket takes at once.
             let body: Arc<str> = "0123456789abcdef".repeat(1 << 17).into();
             while asked < requests || server.connections() > 0 {
                 let mut answer = |_: &Request| {
@@ -359,7 +359,7 @@ mod tests {
         let mut silent = Vec::new();
         for index in 0..200 {
             let mut stream = TcpStream::connect(address).unwrap();
-            // Half of a request, or nothing. It may have been sent away before it writes.
+            // Half of a request, or nothing. The server may close the connection before the write.
             if index % 2 == 0 {
                 let _ = stream.write_all(b"GET / HT");
             }

@@ -1,4 +1,4 @@
-//! Hands profiles to Pyroscope over HTTP, in order, through a queue that has an end.
+//! Sends profiles to Pyroscope over HTTP, in order, through a bounded queue.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -14,22 +14,22 @@ use ureq::Agent;
 
 use crate::fleet::windows::Window;
 
-/// So many profiles wait to be sent; of more the oldest are dropped.
+/// Most profiles that wait to be sent; above it, the oldest are dropped.
 pub const WAITING_MOST: usize = 240;
 
-/// So many bytes of them.
+/// Most bytes of waiting profiles.
 const BYTES_MOST: usize = 64 << 20;
 
-/// How long a server may take to answer.
+/// Longest time for a server to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The time before another attempt: at first, and at most.
+/// Time before another attempt: at first, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// What stands between the parts of a body. It is in no profile: these are compressed, and the line is long.
+/// Line between the parts of a body. No profile contains it, because profiles are compressed, and the line is long.
 const BOUNDARY: &str = "tickscope-7f0c2f6be1a94d5a9d1f3f3b7f7c61d2";
 
-/// Where profiles go, and as whose.
+/// Receiver of profiles, and their labels.
 #[derive(Clone, Debug)]
 pub struct PyroscopeOptions {
     /// The server: `http://host:4040`.
@@ -40,14 +40,14 @@ pub struct PyroscopeOptions {
     pub tenant: Option<String>,
     /// The value of the header `Authorization`.
     pub authorization: Option<Secret>,
-    /// The certificates in the form PEM of which one must have signed the server's; those that Mozilla trusts if there are none.
+    /// Certificates in PEM form of which one must have signed the server's; without them, Mozilla's list counts.
     pub authorities: Option<Vec<u8>>,
 }
 
-/// Where a secret is.
+/// Place of a secret.
 #[derive(Clone)]
 pub enum Secret {
-    /// Here.
+    /// The value itself.
     Value(String),
     /// The first line of a file, which is read for each request, because tokens are renewed.
     File(PathBuf),
@@ -62,14 +62,14 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// A profile that waits.
+/// Profile that waits.
 #[derive(Debug)]
 struct Upload {
     query: String,
     body: Vec<u8>,
 }
 
-/// The queue, and how sending goes.
+/// Queue, and state of sending.
 #[derive(Debug)]
 pub struct Pyroscope {
     options: PyroscopeOptions,
@@ -78,22 +78,22 @@ pub struct Pyroscope {
     bytes: usize,
     pause: Duration,
     next: Option<Instant>,
-    /// Profiles that were taken by the server, and that were dropped.
+    /// Number of profiles that the server took.
     pub sent: u64,
-    /// Profiles that were dropped.
+    /// Number of profiles that were dropped.
     pub dropped: u64,
 }
 
-/// What came of an attempt.
+/// Result of an attempt.
 enum Outcome {
     Taken,
-    /// It may be taken another time.
+    /// The server may take it another time.
     Later(String),
-    /// It never will be.
+    /// The server will never take it.
     Never(String),
 }
 
-/// Returns whom a client of https trusts. What is no certificate is left out: the server is not trusted then.
+/// Returns the certificates that a client of https trusts. Invalid ones are left out, so the server is not trusted then.
 #[cfg(feature = "tls")]
 fn trust(authorities: Option<&[u8]>) -> ureq::tls::TlsConfig {
     use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -135,7 +135,7 @@ impl Pyroscope {
         }
     }
 
-    /// Puts a window at the end of the queue. Returns how many profiles had to be dropped for it, the oldest.
+    /// Adds a window at the end of the queue. Returns the number of profiles that were dropped for it, the oldest.
     ///
     /// # Errors
     /// The profile cannot be written.
@@ -155,12 +155,12 @@ impl Pyroscope {
         Ok(dropped)
     }
 
-    /// Returns how many profiles wait.
+    /// Returns the number of waiting profiles.
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Returns how long to wait for the next attempt; none where nothing waits.
+    /// Returns the time until the next attempt; none where nothing waits.
     pub fn rest(&self) -> Option<Duration> {
         let next = self
             .next
@@ -168,7 +168,7 @@ impl Pyroscope {
         (!self.waiting.is_empty()).then(|| next.unwrap_or_default())
     }
 
-    /// Sends the first profile. Returns what is to be said; nothing where the server has taken it.
+    /// Sends the first profile. Returns a message; none where the server has taken it.
     pub fn send(&mut self) -> Option<String> {
         let upload = self.waiting.front()?;
         match self.attempt(upload) {
@@ -225,7 +225,7 @@ impl Pyroscope {
         match request.send(&upload.body[..]) {
             Ok(answer) => match answer.status().as_u16() {
                 200..=299 => Outcome::Taken,
-                // Requests come too fast or were too slow: the server says that it is no fault of theirs.
+                // Requests come too fast or too slowly, or the server fails: the profile itself is right.
                 status @ (408 | 425 | 429 | 500..=599) => Outcome::Later(format!("{url} answers {status}")),
                 status => Outcome::Never(format!("{url} answers {status}")),
             },
@@ -235,7 +235,7 @@ impl Pyroscope {
 }
 
 fn query(program: &str, labels: &[(String, String)], unix_ns: (u64, u64)) -> String {
-    // What the name of a series cannot have would end it.
+    // Characters that a series' name cannot have would end it.
     let plain = |text: &str| text.replace(['{', '}', ',', '='], "_");
     let labels: Vec<String> = labels
         .iter()
@@ -256,7 +256,7 @@ fn query(program: &str, labels: &[(String, String)], unix_ns: (u64, u64)) -> Str
     query
 }
 
-/// The profile, and what its values are: Pyroscope knows only those of Go by itself.
+/// Returns the profile, and the types of its values: Pyroscope itself knows only Go's types.
 fn body(window: &Window) -> std::io::Result<Vec<u8>> {
     let mut types = Map::new();
     for (name, unit) in pprof::sample_types(&window.snapshot) {
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn the_queue_has_an_end_and_the_oldest_go() {
         let options = PyroscopeOptions {
-            // No port of this number answers.
+            // No server answers at this port.
             url: "http://127.0.0.1:1".into(),
             labels: Vec::new(),
             tenant: None,

@@ -1,27 +1,27 @@
-//! What one run of a program has counted since its start, from records that begin anew with each reset.
+//! Counts of one run of a program since its start, from records that begin anew with each reset.
 //!
-//! All that a run has counted is what it shows, plus what the epochs before showed at their ends; an undo drops the ends that it takes back,
-//! as in `tickscope_analysis::history_window`. A collector can undo the last reset alone, so all older ends are one sum.
+//! The counts of a run are its newest record plus the last records of earlier epochs. An undo drops the ends that it takes back,
+//! as in `tickscope_analysis::history_window`. A collector can undo only the last reset, so all older ends are one sum.
 
 use serde::{Deserialize, Serialize};
 use tickscope_format::snapshot::{CaptureInfo, CaptureKind};
 
 use crate::fleet::amounts::Amounts;
 
-/// The sums of a run, by the number of a function, counter or group.
+/// Sums of a run, by the number of a function, counter or group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunSums {
-    /// The epoch and number of the newest record, and whether it is the last one of its epoch.
+    /// Epoch and number of the newest record, and whether it is the last one of its epoch.
     newest: Option<(u64, u64, bool)>,
-    /// What the epochs showed at their ends that no undo can take back.
+    /// Counts at the ends of epochs that no undo can take back.
     closed: Vec<Amounts>,
-    /// The epoch before, and what it showed at its end.
+    /// Previous epoch, and the counts at its end.
     before: Option<(u64, Vec<Amounts>)>,
-    /// What the epoch of the newest record has shown.
+    /// Counts that the epoch of the newest record has shown.
     shown: Vec<Amounts>,
-    /// What was handed on.
+    /// Counts that were handed on.
     handed_on: Vec<Amounts>,
-    /// Whose latencies are looked at.
+    /// Whether the latencies of each number are tracked.
     tracked: Vec<bool>,
     unclosed: u64,
 }
@@ -37,12 +37,12 @@ impl RunSums {
         self.newest.map(|(epoch, ..)| epoch)
     }
 
-    /// Returns how many resets took numbers away that no record shows any more.
+    /// Returns the number of resets that took numbers away which no record shows any more.
     pub fn unclosed(&self) -> u64 {
         self.unclosed
     }
 
-    /// Takes a record that is newer than those before, and hands on what was counted since: to `add`, each by its number.
+    /// Takes a record that is newer than all before, and hands new counts on to `add`, each by its number.
     pub fn take(&mut self, capture: &CaptureInfo, now: Vec<Amounts>, mut add: impl FnMut(usize, &Amounts)) {
         let is_first = self.newest.is_none();
         self.turn_to_epoch_of(capture, now.len());
@@ -64,7 +64,7 @@ impl RunSums {
                 }
             }
             let handed_on = &mut self.handed_on[index];
-            // What was counted before anyone looked is where looking begins.
+            // Counts from before the first look are the start of the latencies.
             if now.has_latencies() && !std::mem::replace(&mut self.tracked[index], true) && !is_first {
                 handed_on.set_latencies(&all);
             }
@@ -93,12 +93,12 @@ impl RunSums {
             self.close(epoch, shown);
             return;
         };
-        // What the record shows has the restored epoch in it, and all that was counted since.
+        // The record holds the restored epoch, and all counts since.
         if epoch < withdrawn {
             self.close(epoch, shown);
         }
         self.before.take_if(|(epoch, _)| *epoch >= withdrawn);
-        // Latencies that were not looked at in the restored epoch come back with it.
+        // Latencies that were not tracked in the restored epoch come back with it.
         self.tracked.clear();
         self.tracked.resize(count, false);
     }
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::fleet::amounts::Kind;
 
-    /// A program that counts calls, is reset and undoes resets, and what it ever counted.
+    /// Program that counts calls, is reset and undoes resets, with all calls that it ever counted.
     #[derive(Default)]
     struct Program {
         seq: u64,
@@ -180,7 +180,7 @@ mod tests {
                     0 => {
                         let closing = program.record(CaptureKind::Closing);
                         program.reset();
-                        // Whoever reads looks for the ends of epochs.
+                        // A reader looks for the ends of epochs.
                         Some(closing)
                     }
                     1 => {

@@ -1,4 +1,4 @@
-//! What each program has done since the last look, over resets, as a snapshot for each program.
+//! Work of each program since the last look, over resets, as a snapshot for each program.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -15,17 +15,17 @@ use crate::source::ring_reads::{RunKey, ends_between};
 use crate::source::symbols::Names;
 use crate::source::target::wanted::is_live;
 
-/// So many runs are followed. Others are left out.
+/// Most runs that are followed. Others are left out.
 const RUNS_MOST: usize = 1000;
 
-/// What the processes of a program did between two looks.
+/// Work of a program's processes between two looks.
 #[derive(Debug)]
 pub struct Window {
     /// The program's name.
     pub program: String,
-    /// When it begins and ends: nanoseconds since the Unix epoch.
+    /// Begin and end: nanoseconds since the Unix epoch.
     pub unix_ns: (u64, u64),
-    /// What was done.
+    /// Difference over that time.
     pub snapshot: Snapshot,
 }
 
@@ -33,7 +33,7 @@ pub struct Window {
 #[derive(Debug)]
 pub struct Windows {
     places: Vec<PathBuf>,
-    /// Only this program.
+    /// Only program that is followed, if one was chosen.
     only: Option<String>,
     runs: HashMap<RunKey, Followed>,
     looked: bool,
@@ -42,15 +42,15 @@ pub struct Windows {
 #[derive(Debug, Default)]
 struct Followed {
     decoder: Decoder,
-    /// The ring, position and number of the newest record that was read.
+    /// Ring, position and number of the newest record that was read.
     read: Option<(u64, u64, u64)>,
-    /// The end of the epoch before, which an undo may bring back, and the newest record.
+    /// End of the previous epoch, which an undo may bring back, and the newest record.
     kept: Vec<Snapshot>,
     names: Option<Names>,
 }
 
 impl Windows {
-    /// Follows the programs of these directories, or one of them.
+    /// Returns a follower of the programs in these directories, or of one of them.
     pub fn new(places: Vec<PathBuf>, only: Option<String>) -> Self {
         Self {
             places,
@@ -60,7 +60,7 @@ impl Windows {
         }
     }
 
-    /// Returns what was done since the last look, by program. The first look only shows where to begin.
+    /// Returns the work since the last look, by program. The first look only shows where to begin.
     pub fn look(&mut self) -> Vec<Window> {
         let mut seen = HashSet::new();
         let mut parts: BTreeMap<String, Vec<Snapshot>> = BTreeMap::new();
@@ -69,7 +69,7 @@ impl Windows {
             let Ok((ring, liveness)) = ring else { continue };
             let key = RunKey::of(&ring);
             let is_wanted = self.only.as_ref().is_none_or(|only| *only == key.name);
-            // What had ended before is not followed, and its end is read once.
+            // A run that had ended before is not followed, and the end of a followed run is read once.
             let is_known = self.runs.contains_key(&key);
             if is_wanted
                 && (is_known || is_live(&liveness) || self.looked)
@@ -99,7 +99,7 @@ impl Windows {
 }
 
 impl Followed {
-    /// What was done since the record that was read last; of a run that `is_new`, since its begin.
+    /// Returns the work since the record that was read last; for a run that `is_new`, since its begin.
     fn window(&mut self, ring: &RingFile, is_new: bool) -> Result<Option<Snapshot>, FormatError> {
         let (nonce, latest) = (ring.header().nonce, ring.latest()?);
         if self.read.is_some_and(|read| (read.0, read.1) == (nonce, latest)) {
@@ -149,7 +149,7 @@ impl Followed {
     }
 }
 
-/// What was done between one moment and the last.
+/// Returns the work between one moment and the last.
 fn window(moments: &[Snapshot], from: usize) -> Snapshot {
     let epochs: Vec<RecordEpoch> = moments
         .iter()
@@ -164,7 +164,7 @@ fn window(moments: &[Snapshot], from: usize) -> Snapshot {
     history_window::across(&of(&terms.plus), &of(&terms.minus))
 }
 
-/// The run before its first call.
+/// Returns the run before its first call.
 fn nothing_of(run: &Snapshot) -> Snapshot {
     let mut nothing = Snapshot {
         process: run.process.clone(),
@@ -176,7 +176,7 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
     nothing
 }
 
-/// The processes of a program as one; none where nothing was done.
+/// Merges the processes of a program; returns none where there was no work.
 fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
     let (mut begin, mut end) = (u64::MAX, 0);
     let mut all = MergedRuns::default();
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(look(), [0; 0], "nothing new");
         first.shows(103, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
-        // Two resets between two looks, then one is taken back.
+        // Two resets lie between two looks, then one is taken back.
         first.reset(110);
         first.reset(4);
         first.shows(2, CaptureKind::Periodic);
@@ -241,7 +241,7 @@ mod tests {
         first.epoch += 1;
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
-        // A process that has come since counts from its begin, also beyond its reset and together with the first.
+        // A new process counts from its begin, also over its reset and together with the first.
         let mut second = start(dir.path(), 2);
         second.shows(1, CaptureKind::Periodic);
         second.reset(20);

@@ -1,4 +1,4 @@
-//! Where a command's result goes, and with what the process ends.
+//! Output of a command's result, and exit codes.
 
 use std::io;
 use std::io::Write;
@@ -9,20 +9,20 @@ use tickscope_format::FormatError;
 
 use crate::text::glyphs;
 
-/// Done.
+/// Exit code of a command that succeeded.
 pub const DONE: u8 = 0;
-/// Failed, with the reason on standard error.
+/// Exit code of a command that failed, with the reason on standard error.
 pub const FAILED: u8 = 1;
-/// The command line makes no sense, or there is no such target.
+/// Exit code of a command line that makes no sense, or that names no existing target.
 pub const NO_TARGET: u8 = 2;
-/// A comparison was made, and a gate did not let it pass.
+/// Exit code of a comparison that a gate did not let pass.
 pub const GATE_FAILED: u8 = 3;
-/// A condition did not become true in the time that it was waited for.
+/// Exit code of a condition that did not become true within the time to wait.
 pub const TIME_OVER: u8 = 3;
-/// The program ended before a condition became true.
+/// Exit code of a program that ended before a condition became true.
 pub const PROGRAM_ENDED: u8 = 4;
 
-/// A command line that makes no sense, and why.
+/// Error that the command line makes no sense, with the reason.
 #[derive(Debug)]
 pub struct Misuse(pub String);
 
@@ -34,7 +34,7 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Whether the locale has nothing but ASCII.
+/// Whether the locale has only ASCII.
 pub(crate) fn is_ascii() -> bool {
     glyphs::ascii_locale(|name| std::env::var(name).ok())
 }
@@ -42,7 +42,7 @@ pub(crate) fn is_ascii() -> bool {
 /// Writes to standard output.
 ///
 /// # Errors
-/// What the system says. A closed pipe (`| head`) is no error.
+/// The system reports an error. A closed pipe (`| head`) is no error.
 pub fn write(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -51,10 +51,10 @@ pub fn write(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes to standard output; false where the reader has closed the pipe.
+/// Writes to standard output; returns false where the reader has closed the pipe.
 ///
 /// # Errors
-/// That it could not be written.
+/// Standard output could not be written.
 pub(crate) fn put(text: &str) -> anyhow::Result<bool> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -64,19 +64,19 @@ pub(crate) fn put(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// That standard output takes nothing, and why.
+/// Returns the error that standard output takes nothing.
 pub(crate) fn unwritten(error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("cannot write to standard output")
 }
 
-/// A line for the user beside the result.
+/// Prints a line for the user beside the result.
 pub fn say(line: &str) {
     // Without standard error the line cannot be shown.
     let lines: Vec<String> = line.lines().map(printable).collect();
     let _ = writeln!(io::stderr(), "tickscope: {}", lines.join("\n"));
 }
 
-/// An error with its causes. Many say their cause themselves; none is said twice.
+/// Formats an error with its causes. Many errors name their cause themselves, so a repeated cause is left out.
 pub fn in_one_line(error: &anyhow::Error) -> String {
     error.chain().skip(1).fold(error.to_string(), |line, cause| {
         let cause = cause.to_string();
@@ -88,7 +88,7 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
     })
 }
 
-/// Text from a file that another user may have written, so that it cannot move the cursor or turn lines around.
+/// Escapes text from another user's file, so that it cannot move the cursor or turn lines around.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -101,7 +101,7 @@ pub fn printable(text: &str) -> String {
     out
 }
 
-/// The words of an error, and the option of the command line that helps.
+/// Returns the words of an error, and the option of the command line that helps.
 pub fn advised(error: &FormatError) -> String {
     let found = if let FormatError::Unsuitable { found, .. } = error {
         found.as_str()
@@ -116,7 +116,7 @@ pub fn advised(error: &FormatError) -> String {
     format!("{error}{advice}")
 }
 
-/// What is wrong with a file, and with which.
+/// Describes the error of a file, with its path.
 pub fn about(path: &Path, error: &FormatError) -> String {
     let (path, error) = (path.display().to_string(), advised(error));
     if error.contains(&path) {
@@ -126,7 +126,7 @@ pub fn about(path: &Path, error: &FormatError) -> String {
     }
 }
 
-/// An exit code.
+/// Converts an exit code.
 pub fn code(code: u8) -> ExitCode {
     ExitCode::from(code)
 }

@@ -1,4 +1,4 @@
-//! Results of any length: to standard output as they come, or to a file that is there whole or not at all.
+//! Results of any length: to standard output as they come, or to a file that is written whole or not at all.
 
 use std::fs::Permissions;
 use std::io;
@@ -11,10 +11,10 @@ use tempfile::Builder;
 
 use crate::output::console::unwritten;
 
-/// So much is handed to the system at once.
+/// Number of bytes that are passed to the system at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Where a result goes.
+/// Place for a result.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputFile<'a> {
     file: Option<&'a Path>,
@@ -22,7 +22,7 @@ pub struct OutputFile<'a> {
 }
 
 impl<'a> OutputFile<'a> {
-    /// A file, or standard output without one and for `-`. A file that is there already is written over only by force.
+    /// Returns the place for a file, or standard output without one and for `-`. Only `force` replaces an existing file.
     pub fn new(file: Option<&'a Path>, force: bool) -> Self {
         Self {
             file: file.filter(|path| *path != Path::new("-")),
@@ -30,15 +30,15 @@ impl<'a> OutputFile<'a> {
         }
     }
 
-    /// True for standard output.
+    /// Whether the place is standard output.
     pub fn is_stdout(&self) -> bool {
         self.file.is_none()
     }
 
-    /// Has the result written. A closed pipe (`| head`) is no error.
+    /// Writes a result. A closed pipe (`| head`) is no error.
     ///
     /// # Errors
-    /// Why there can be no such file, or what the system says; then the file is as it was.
+    /// The file cannot be created, or the system reports an error; then an old file stays unchanged.
     pub fn write(&self, result: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> anyhow::Result<()> {
         if let Some(path) = self.file {
             return write_file(path, self.force, result);
@@ -47,7 +47,7 @@ impl<'a> OutputFile<'a> {
         match result(&mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
             Err(_) => {
-                // What is left over would be written again when the buffer is dropped.
+                // The drop of the buffer would write the rest again.
                 let _ = out.into_parts();
                 Ok(())
             }
@@ -61,7 +61,7 @@ fn write_file(
     force: bool,
     result: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    // Without following links: what one points to is not ours to replace.
+    // Links are not followed, because the file behind a link is not ours to replace.
     if let Ok(there) = path.symlink_metadata() {
         if !force {
             bail!("{} exists already; --force writes over it", path.display());
@@ -77,7 +77,7 @@ fn write_file(
         .suffix(".part")
         .permissions(Permissions::from_mode(0o644))
         .tempfile_in(folder_of(path))
-        // The name of the temporary file says nothing to the user.
+        // The name of the temporary file would tell the user nothing.
         .map_err(|error| io::Error::from(error.kind()))
         .with_context(about("cannot create"))?;
     {
@@ -93,7 +93,7 @@ fn write_file(
     let persisted = if force {
         temporary.persist(path)
     } else {
-        // Another writer that was faster keeps the name.
+        // A faster writer keeps the name.
         temporary.persist_noclobber(path)
     };
     persisted
@@ -102,10 +102,10 @@ fn write_file(
         .with_context(about("cannot create"))
 }
 
-/// Whether the directory is there in which a new file is to be.
+/// Checks that the directory of a new file exists.
 ///
 /// # Errors
-/// What to make first.
+/// The directory is missing; the message names it.
 pub(crate) fn check_folder(path: &Path) -> anyhow::Result<()> {
     let folder = folder_of(path);
     if !folder.is_dir() {
@@ -118,7 +118,7 @@ pub(crate) fn check_folder(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Where the temporary file goes: beside the file, so that it can take its name.
+/// Returns the folder of the temporary file: beside the file, so that it can take its name.
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if parent != Path::new("") => parent.to_path_buf(),

@@ -1,4 +1,4 @@
-//! The function that was probably meant where no function has a name.
+//! Suggestion of a function where no function has a name.
 
 use tickscope_format::Snapshot;
 use tickscope_format::path::{parts, plain_parts, tail};
@@ -6,12 +6,12 @@ use tickscope_format::path::{parts, plain_parts, tail};
 use crate::output::console::printable;
 use crate::text::did_you_mean::nearest;
 
-/// Returns the name of a function of a snapshot that is near to this one, in brackets; nothing if none is.
+/// Returns the name of a function of a snapshot that is near to this one, in brackets; empty if none is near.
 pub(crate) fn similar(name: &str, snapshot: &Snapshot) -> String {
     similar_of(name, snapshot.sites.iter().map(|site| site.path()))
 }
 
-/// The same of the functions with these paths.
+/// Returns the same for functions with these paths.
 pub(crate) fn similar_of(name: &str, paths: impl IntoIterator<Item = String>) -> String {
     let mut names = Vec::new();
     for path in paths {

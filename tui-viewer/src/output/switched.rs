@@ -1,4 +1,4 @@
-//! What switching sites has done, in words.
+//! Messages about the result of switching sites.
 
 use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
@@ -7,18 +7,18 @@ use tickscope_format::pattern::Pattern;
 use crate::output::console::printable;
 use crate::output::similar::similar;
 
-/// Which way.
+/// Direction of a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switch {
-    /// They are not measured any more.
+    /// The sites are not measured any more.
     Off,
-    /// They are measured again.
+    /// The sites are measured again.
     On,
-    /// The rule was taken back: they are as without it.
+    /// The rule was taken back: the sites are as without it.
     Back,
 }
 
-/// What is so now, as the snapshot has it; `unmet` functions that it does not have are chosen as well.
+/// Describes the state in the snapshot; the pattern also selects `unmet` functions that the snapshot does not have.
 pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     if snapshot.functions.is_some() {
         return of_functions(snapshot, unmet, pattern, switch);
@@ -44,7 +44,7 @@ pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, swit
     }
 }
 
-/// The same of a program that has functions: they are all known from the beginning.
+/// Describes the state of a program that has functions: they are all known from the beginning.
 fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     let name = printable(pattern.as_str());
     let chosen = sites(snapshot)

@@ -1,4 +1,4 @@
-//! What watching a function has done, in words.
+//! Messages about the result of watching a function.
 
 use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
@@ -11,13 +11,13 @@ use tickscope_report::slow::{Answer, SlowOptions, Typed};
 use crate::output::console::printable;
 use crate::output::similar::similar;
 
-/// Returns the watch of a function: that of this pattern, or the first one whose function it matches.
+/// Returns the watch of a function: the watch of this pattern, or the first one whose function it matches.
 pub(crate) fn watch_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Option<&'a Watch> {
     watches_of(snapshot, function).first().copied()
 }
 
-/// Returns the watches that a name may mean: that of this pattern alone, or those of the functions that have the name, or all whose
-/// functions the pattern matches.
+/// Returns the watches that a name may mean: the watch of this pattern alone, else the watches of functions with the name, else
+/// all whose functions the pattern matches.
 pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<&'a Watch> {
     let of_function = |is_it: &dyn Fn(&Site) -> bool| -> Vec<&'a Watch> {
         let has_it = |watch: &&Watch| watched_sites(snapshot, watch).any(is_it);
@@ -37,13 +37,13 @@ pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<
     }
 }
 
-/// The sites of the functions that a watch has found.
+/// Returns the sites of the functions that a watch has found.
 fn watched_sites<'a>(snapshot: &'a Snapshot, watch: &Watch) -> impl Iterator<Item = &'a Site> {
     let roots = watch.paths.iter().filter(|path| path.parent == NO_PARENT);
     roots.map(|path| &snapshot.sites[path.site.index()])
 }
 
-/// Returns what is so since the program watches a function.
+/// Describes the state since the program watches a function.
 pub(crate) fn began(
     before: Option<&Snapshot>,
     now: Option<&Snapshot>,
@@ -80,7 +80,7 @@ pub(crate) fn began(
     format!("{name} is watched: {state}{on}; the answer: tickscope why {name}")
 }
 
-/// Returns what is so since a viewer's program watches a function, and the next key; `is_shown` says that the answer is on screen.
+/// Describes the watch of a function in a viewer, and the next key; `is_shown` says that the answer is on screen.
 pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: bool) -> String {
     let full = printable(function.as_str());
     // The modules would push the key off a narrow screen.
@@ -110,7 +110,7 @@ pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: b
     }
 }
 
-/// Returns what is so since the program watches a function no longer.
+/// Describes the state since the program does not watch a function any more.
 pub(crate) fn stopped(before: Option<&Snapshot>, function: &Pattern) -> String {
     let name = printable(function.as_str());
     let Some(before) = before else {
@@ -126,7 +126,7 @@ pub(crate) fn stopped(before: Option<&Snapshot>, function: &Pattern) -> String {
     }
 }
 
-/// Returns which functions are watched.
+/// Lists the functions that are watched.
 pub(crate) fn others(snapshot: &Snapshot) -> String {
     let names: Vec<String> = snapshot
         .watches
@@ -139,7 +139,7 @@ pub(crate) fn others(snapshot: &Snapshot) -> String {
     }
 }
 
-/// Returns why a program refuses to watch a function.
+/// Returns the reason why a program refuses to watch a function.
 pub(crate) fn refused(newest: Option<&Snapshot>) -> String {
     match newest.filter(|newest| newest.watches.len() >= WATCHES_MAX) {
         Some(newest) => format!(

@@ -1,4 +1,4 @@
-//! Reads what the files of a program say of its code, on a thread of its own: debug information takes time.
+//! Reads functions and source lines from a program's files on a separate thread, because debug information takes long to read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,49 +12,49 @@ use tickscope_format::snapshot::Module;
 use crate::source::source_files;
 use crate::source::symbols::{Symbols, read_source};
 
-/// What is not known yet.
+/// Code whose frames or lines are not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
     /// Functions and lines of addresses in modules of the process.
     Addresses {
         /// The process, if it still runs.
         pid: u32,
-        /// In which module, and where in it.
+        /// Module and address of each position.
         addresses: Vec<(Module, u64)>,
     },
     /// A source file, as a program or its debug information names it.
     File {
         /// The process, if it still runs.
         pid: u32,
-        /// Its path.
+        /// Path of the file.
         file: String,
     },
 }
 
-/// What was found.
+/// Answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FoundCode {
     /// The frames of addresses, the innermost first.
     Addresses {
-        /// Of which process.
+        /// Process that the addresses belong to.
         pid: u32,
-        /// In which module, where in it, and what is there.
+        /// Module, address and frames of each position.
         frames: Vec<(Module, u64, Vec<Frame>)>,
-        /// Of which modules less is known than could be, by path, and why.
+        /// Reasons for missing information, by the path of the module.
         problems: BTreeMap<String, String>,
     },
     /// The lines of a source file.
     File {
-        /// Of which process.
+        /// Process that the file belongs to.
         pid: u32,
-        /// Its path, as it was asked for.
+        /// Path, as it was requested.
         file: String,
-        /// Its lines, or why there are none.
+        /// Lines of the file, or the reason why they are missing.
         lines: Result<Vec<String>, String>,
     },
 }
 
-/// The thread, once it was needed, and how many answers it owes.
+/// Thread that reads code, started at the first request, and the number of outstanding answers.
 #[derive(Default)]
 pub(crate) struct CodeReader {
     thread: Option<(Sender<Unknown>, Receiver<FoundCode>)>,
@@ -70,10 +70,10 @@ impl fmt::Debug for CodeReader {
 }
 
 impl CodeReader {
-    /// Has it find something out.
+    /// Sends a request to the thread.
     ///
     /// # Errors
-    /// There can be no thread.
+    /// The thread cannot be started.
     pub(crate) fn ask(&mut self, unknown: Unknown) -> io::Result<()> {
         if self.thread.is_none() {
             let (ask, unknown) = mpsc::channel();
@@ -91,7 +91,7 @@ impl CodeReader {
         Ok(())
     }
 
-    /// What it has found since, if anything.
+    /// Returns the next answer, if one has arrived.
     pub(crate) fn take(&mut self) -> Option<FoundCode> {
         let (_, answer) = self.thread.as_ref()?;
         let found = answer.try_recv().ok()?;
@@ -99,13 +99,13 @@ impl CodeReader {
         Some(found)
     }
 
-    /// Whether an answer is to come.
+    /// Whether answers are outstanding.
     pub(crate) fn is_busy(&self) -> bool {
         self.owed > 0
     }
 }
 
-/// Answers until the reader has gone.
+/// Answers requests until the `CodeReader` has been dropped.
 fn answer_all(unknown: &Receiver<Unknown>, found: &Sender<FoundCode>) {
     let mut symbols = Symbols::of(0);
     while let Ok(unknown) = unknown.recv() {

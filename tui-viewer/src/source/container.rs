@@ -1,4 +1,4 @@
-//! Programs that see another file system or other process ids than we do: followed through `/proc`.
+//! Finds the rings of programs in other file systems or process id namespaces, through `/proc`.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::os;
 
-/// Where a process may have put its ring, as seen from here: the directories of its mappings, the one its
-/// environment names, and the usual ones of its own root.
+/// Returns the directories that may hold a process's ring, as seen from here: the directories of its
+/// mappings, the directory that its environment names, and the usual ones of its own root.
 pub fn places_of(pid: u32) -> Vec<PathBuf> {
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     let inside = |path: &Path| root.join(path.strip_prefix("/").unwrap_or(path));
@@ -42,8 +42,8 @@ pub fn places_of(pid: u32) -> Vec<PathBuf> {
     places
 }
 
-/// The directories of files that a process has mapped and that look like a ring: by their name, or nameless
-/// when they were mapped (`/dev/shm/tickscope-0/#123 (deleted)`).
+/// Returns the directories of a process's mapped files that look like rings: by name, or because they were
+/// mapped without a name (`/dev/shm/tickscope-0/#123 (deleted)`).
 fn mapped_directories(pid: u32) -> Vec<PathBuf> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
     let paths = maps
@@ -58,7 +58,7 @@ fn mapped_directories(pid: u32) -> Vec<PathBuf> {
     dirs
 }
 
-/// Whether a ring is that of a process which has another id in its own namespace. Several containers may share a
+/// Whether a ring belongs to a process that has another id in its own namespace. Several containers may share a
 /// directory and each has a process 1, so the id is not enough: the process must have started when the ring says.
 pub fn is_inside(pid: u32, ring: &RingFile) -> bool {
     let started = ring.header().start_time;

@@ -1,4 +1,4 @@
-//! What the screen hears of the program, and what it may ask of it. No I/O here: a [`Feed`] does that.
+//! Events that the screen receives from the program, and requests to it. No I/O here: a [`Feed`] does that.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,30 +15,30 @@ use crate::source::status::Status;
 /// The program on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The name it gave itself.
+    /// Name that the program gave itself.
     pub name: String,
     /// Its process id.
     pub pid: u32,
-    /// The file it is read from.
+    /// File that the program is read from.
     pub path: PathBuf,
 }
 
 impl Target {
-    /// Whether it comes through a pipe: its process id and its files are not of this system.
+    /// Whether the program comes through a pipe: its process id and files belong to another system.
     pub(crate) fn is_elsewhere(&self) -> bool {
         self.path == Path::new(PIPE)
     }
 
-    /// Whether it is several processes, so that it has no one file and no process id.
+    /// Whether the target is several processes, which have no common file or process id.
     pub(crate) fn is_together(&self) -> bool {
         self.path == Path::new(TOGETHER)
     }
 }
 
-/// What stands for the file of a program that comes through a pipe.
+/// Path that stands for a program from a pipe.
 pub(crate) const PIPE: &str = "-";
 
-/// What stands for the files of processes that are shown together.
+/// Path that stands for processes that are shown together.
 pub(crate) const TOGETHER: &str = "--all";
 
 /// A ring file that could be opened.
@@ -46,49 +46,48 @@ pub(crate) const TOGETHER: &str = "--all";
 pub struct RingLine {
     /// The file.
     pub path: PathBuf,
-    /// The name its program gave itself.
+    /// Name that its program gave itself.
     pub name: String,
     /// Its process id.
     pub pid: u32,
-    /// How it is doing: "running", "exited".
+    /// State of the program: "running", "exited".
     pub state: String,
-    /// When that began, as a clock time or in words that do not change by themselves.
+    /// Begin of that state, as a clock time or in words that do not change by themselves.
     pub since: String,
     /// Whether the program runs.
     pub live: bool,
-    /// The library whose collector it is of; nothing if it is the executable's.
+    /// Name of the library whose collector writes the ring; empty for the executable's collector.
     pub library: String,
 }
 
-/// What has changed since the last look.
+/// Changes since the last look.
 #[derive(Clone, Debug)]
 pub struct Events {
-    /// How the program is doing now.
+    /// State of the program.
     pub status: Status,
-    /// Which program it is, once one is open.
+    /// The program, once one is open.
     pub target: Option<Target>,
     /// The newest whole record, only if it was not handed over before.
     pub snapshot: Option<Rc<Snapshot>>,
-    /// Records for the history. In any order between two looks, so insert each by its time and drop what is there
-    /// already (two of one time are the same record): when a program is opened, what its file holds from before, in
-    /// slices that reach further back with each look (each oldest first), until all is handed over; and with each
-    /// `snapshot` its own record, and those before it that came since the last look.
+    /// Records for the history, in any order: insert each by its time, and drop a record of a known time, which is
+    /// the same. After a program is opened, each look adds a slice of the file's earlier records, further back each
+    /// time, oldest first. With each `snapshot` come its own record and the records between the last look and it.
     pub past: Vec<Past>,
-    /// When the recording begins that the program is read from: nanoseconds since the Unix epoch.
+    /// Begin of the recording that the program is read from: nanoseconds since the Unix epoch.
     pub begin_ns: Option<u64>,
-    /// The ring files there are, only if they changed; asked for as long as no program is open.
+    /// Ring files in the directories, only if they changed; listed while no program is open.
     pub rings: Option<Vec<RingLine>>,
-    /// How often the program was faster than its newest record could be read, so that it was read again.
+    /// Number of repeated reads, because the program overwrote its newest record during the read.
     pub lapped: u64,
     /// Requests that were answered.
     pub outcomes: Vec<Outcome>,
-    /// All functions of the program, once they are known: also those that were never called, of which snapshots say nothing.
+    /// All functions of the program, once they are known: also functions that were never called, which snapshots leave out.
     pub functions: Option<Rc<KnownFunctions>>,
     /// Code that the recording has named, which is not looked for in files.
     pub addresses: Addresses,
-    /// The program was started again: old and new process id.
+    /// Old and new process id, if the program was started again.
     pub new_run: Option<(u32, u32)>,
-    /// What has become of the way to the program, in a line.
+    /// Message about the connection to the program: one line.
     pub notice: Option<String>,
     /// The processes, where several are shown together.
     pub processes: Option<Processes>,
@@ -99,13 +98,13 @@ pub struct Events {
 pub struct Past {
     /// The wall clock at its capture: nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// Why it was captured.
+    /// Reason for its capture.
     pub kind: CaptureKind,
     /// A snapshot, encoded.
     pub payload: Rc<[u8]>,
 }
 
-/// What the screen may ask the program for.
+/// Request of the screen to the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request {
     /// Start counting at zero.
@@ -119,7 +118,7 @@ pub enum Request {
     },
     /// Measure in another way; closes the reset epoch.
     Mode(Mode),
-    /// Measure the sites of a pattern no more.
+    /// Measure the sites of a pattern no longer.
     SitesOff(Pattern),
     /// Measure the sites of a pattern again.
     SitesOn(Pattern),
@@ -129,23 +128,23 @@ pub enum Request {
     Watch(Pattern, Over),
     /// Watch functions no longer.
     Unwatch(Pattern),
-    /// Sample the program counter so many times a second of CPU time; at 0 no longer.
+    /// Sample the program counter at this rate per second of CPU time; 0 stops sampling.
     Lines(u32),
 }
 
 /// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was asked for.
+    /// Request that is answered.
     pub request: Request,
-    /// The reset epoch from which on it shows, or why not.
+    /// Reset epoch from which the change shows, or the reason why the program refused.
     pub result: Result<u64, String>,
-    /// To whom it went, where several programs were asked.
+    /// Programs that received the request, where there are several.
     pub words: Option<String>,
 }
 
 impl Outcome {
-    /// The answer of one program.
+    /// Returns the answer of one program.
     pub fn new(request: Request, result: Result<u64, String>) -> Self {
         Self {
             request,
@@ -158,37 +157,37 @@ impl Outcome {
 /// The processes that are shown together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Processes {
-    /// Those that run.
+    /// Number of processes that run.
     pub running: usize,
-    /// Those that have ended since they were shown.
+    /// Number of processes that have ended since they were shown.
     pub ended: usize,
-    /// Those of them that run and cannot be read.
+    /// Number of processes that run and cannot be read.
     pub unread: usize,
 }
 
-/// Where data comes from.
+/// Source of the screen's data.
 pub trait Feed {
-    /// Looks once; never blocks.
+    /// Looks for changes once; never blocks.
     fn poll(&mut self) -> Events;
 
-    /// Asks the program; the answer comes as an [`Outcome`].
+    /// Sends a request to the program; the answer comes as an [`Outcome`].
     ///
     /// # Errors
-    /// Where it cannot even be asked: one line with the reason.
+    /// The program cannot be asked: one line with the reason.
     fn send(&mut self, request: Request) -> Result<(), String>;
 
     /// Opens a ring file that [`Events::rings`] named.
     ///
     /// # Errors
-    /// Where it cannot be opened: one line with the reason.
+    /// The file cannot be opened: one line with the reason.
     fn open(&mut self, path: &Path) -> Result<(), String>;
 
-    /// The longest time until the next look.
+    /// Returns the longest time until the next look.
     fn next_look(&self) -> Duration;
 }
 
 impl Events {
-    /// Nothing but a status.
+    /// Returns events that hold only a status.
     pub fn quiet(status: Status) -> Self {
         Self {
             status,

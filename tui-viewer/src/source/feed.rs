@@ -1,4 +1,4 @@
-//! Where the screen's data comes from: a ring file, found, read, asked and followed.
+//! Source of the screen's data: a ring file, found, read, asked and followed.
 
 mod answer;
 mod attached;
@@ -33,14 +33,14 @@ pub use together::TogetherFeed;
 
 pub use answer::{RULES_FULL, TOO_OLD, refusal, result_of};
 
-/// Between two looks at what changes seldom: locks, directories, what has ended.
+/// Time between two looks at locks, directories and ended programs, which change seldom.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
 
-/// Reading what a file holds from before takes so long at each look, and leaves so much time between them.
+/// Time for reading a file's earlier records at each look, and the rest between two such reads.
 const PAST_SLICE: Duration = Duration::from_millis(5);
 const PAST_REST: Duration = Duration::from_millis(5);
 
-/// Why a started program that has ended shows nothing.
+/// Message for a started program that has ended without data.
 const ENDED_WITHOUT: &str = "The program has ended and opened no scope.\nDoes it depend on tickscope with the feature \
                              `enable`, and mark a function with #[tickscope::profile]? q shows its output.";
 
@@ -51,10 +51,10 @@ pub struct RingFeed {
     dir: Option<PathBuf>,
     offset: UtcOffset,
     open: Open,
-    /// When to look around next.
+    /// Time of the next look around.
     look_around_at: Instant,
     status: Status,
-    /// What was listed last, so that only changes are told.
+    /// Rings that were listed last, so that only changes are handed over.
     listed: Vec<RingLine>,
     outcomes: Vec<Outcome>,
     new_run: Option<(u32, u32)>,
@@ -64,12 +64,12 @@ pub struct RingFeed {
 enum Open {
     Nothing,
     Ring(Box<Attached>),
-    /// A kept snapshot and the code that was named with it, until they are handed over, and what was recorded before it.
+    /// A kept snapshot and the code that was named with it, until they are handed over, and the records before it.
     Kept(Target, Option<(Rc<Snapshot>, Addresses)>, Option<Box<Recorded>>),
 }
 
 impl RingFeed {
-    /// A feed from what is wanted; nothing is opened before the first look.
+    /// Returns a feed for a target; opens nothing before the first look.
     pub fn new(wanted: Wanted, dir: Option<PathBuf>, utc_offset_s: Option<i32>) -> Self {
         Self {
             status: Status::Waiting { why: String::new() },
@@ -108,7 +108,7 @@ impl RingFeed {
                     let why = if ended {
                         ENDED_WITHOUT.into()
                     } else if matches!(self.wanted, Wanted::Started { .. }) {
-                        // It need not call start().
+                        // The program need not call `start()`.
                         format!("{}\nIt appears here with its first scope.", none.lead)
                     } else {
                         none.lead.clone()
@@ -124,7 +124,7 @@ impl RingFeed {
         }
     }
 
-    /// Takes the ring that the program has made in place of this one. False where there is none.
+    /// Takes the ring that the program has made in place of this one. Returns false where there is none.
     fn take_successor(&mut self) -> bool {
         let Open::Ring(attached) = &self.open else {
             return false;
@@ -138,7 +138,7 @@ impl RingFeed {
         true
     }
 
-    /// The program has ended: is it there again, as another process?
+    /// Looks whether a program that has ended runs again as another process.
     fn follow(&mut self, before: u32) {
         let name = match &self.open {
             Open::Ring(attached) => Wanted::Name(attached.target.name.clone()),
@@ -158,7 +158,7 @@ impl RingFeed {
                 self.status = status_of(&ring);
                 Open::Ring(Box::new(Attached::new(*ring)))
             }
-            // Streams, and several together, have feeds of their own.
+            // Streams, and several programs together, have feeds of their own.
             Found::Streamed(_) | Found::Together(..) => Open::Nothing,
             Found::Kept(path) => match read_kept(&path) {
                 Ok((snapshot, addresses, recorded)) => {
@@ -180,7 +180,7 @@ impl RingFeed {
         };
     }
 
-    /// All rings there are, if that has changed.
+    /// Returns all rings, if the list has changed.
     fn rings(&mut self) -> Option<Vec<RingLine>> {
         let listed = list::list(&places::chosen(self.dir.as_deref()));
         let rings = listed
@@ -196,7 +196,7 @@ impl RingFeed {
     }
 }
 
-/// The newest snapshot of a file, the code that the file names, and what stands before it.
+/// Reads the newest snapshot of a file, the code that the file names, and the records before the snapshot.
 fn read_kept(path: &Path) -> Result<(Snapshot, Addresses, Option<Box<Recorded>>), FormatError> {
     if !snapshot_file::is_snapshot_file(path) {
         return archive::read(path).map(|snapshot| (snapshot, Addresses::default(), None));
@@ -232,7 +232,8 @@ fn status_of(ring: &RingFile) -> Status {
     }
 }
 
-/// A ring that cannot be read; where its program runs on, the next step first, as all is shown in one line.
+/// Returns the status of an unreadable ring. Where its program runs on, the next step comes first, because the status is one
+/// line.
 fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
     let pid = ring.header().pid;
     Status::Broken {
@@ -263,7 +264,7 @@ impl Feed for RingFeed {
             Open::Nothing => (None, None),
             Open::Kept(target, snapshot, recorded) => {
                 begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
-                // Not at the first look: that is to be seen soon.
+                // The first look reads no earlier records, so that the newest one shows soon.
                 if snapshot.is_none()
                     && let Some(earlier) = recorded
                 {
@@ -278,7 +279,7 @@ impl Feed for RingFeed {
             }
             Open::Ring(attached) => {
                 self.outcomes.extend(attached.answers());
-                // Not at the first look: that is to be seen soon.
+                // The first look reads no earlier records, so that the newest one shows soon.
                 past.extend(attached.slice_of_past(PAST_SLICE));
                 let snapshot = match attached.newest(&mut past) {
                     Ok(snapshot) => snapshot,
@@ -320,7 +321,7 @@ impl Feed for RingFeed {
     fn open(&mut self, path: &Path) -> Result<(), String> {
         let found = target::find(&Wanted::File(path.to_path_buf()), self.dir.as_deref());
         self.take(found.map_err(|error| format!("{error:#}"))?);
-        // From now on it is this one's name that is wanted: also when it starts again.
+        // From now on this program's name is wanted, also after a restart.
         if let Open::Ring(attached) = &self.open {
             self.wanted = Wanted::Name(attached.target.name.clone());
         }
@@ -370,7 +371,7 @@ mod tests {
         };
         let first = made(1);
         let path = first.path().to_path_buf();
-        // By its path: that is no name under which it could be found again.
+        // A path is no name under which the program could be found again.
         let mut feed = RingFeed::new(Wanted::File(path.clone()), None, None);
         feed.poll();
         assert_eq!(feed.poll().target.unwrap().path, path);
@@ -396,7 +397,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let wanted = Wanted::Started {
-            // The usual places are looked into as well.
+            // The feed looks into the usual places as well.
             token: tickscope_format::os::random(),
             pid: child.id(),
         };

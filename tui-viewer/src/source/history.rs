@@ -1,4 +1,4 @@
-//! What the program did before: snapshots as they were encoded, dense for the last seconds, sparse for the last hour.
+//! Past of the program: encoded snapshots, dense for the last seconds, sparse for the last hour.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,21 +9,21 @@ use tickscope_format::codec::Decoder;
 
 use crate::source::events::Past;
 
-/// All payloads together are never longer.
+/// Largest sum of all payloads, in bytes.
 pub(crate) const BYTES_MAX: usize = 40 << 20;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// So far back all snapshots are kept.
+/// Age up to which all snapshots are kept.
 const DENSE_NS: u64 = 30 * SECOND_NS;
 
-/// So far back one a second, and beyond one each ten seconds.
+/// Age up to which one snapshot a second is kept; above it, one in ten seconds.
 const FINE_NS: u64 = 600 * SECOND_NS;
 
-/// Nothing is kept for longer.
+/// Age above which no snapshot is kept, except of a recording.
 const LONGEST_NS: u64 = 3_600 * SECOND_NS;
 
-/// Snapshots that stay decoded: a moment, what its window begins with, and a neighbour.
+/// Number of snapshots that stay decoded: a moment, the begin of its window, and a neighbour.
 const DECODED: usize = 3;
 
 /// A snapshot as it was encoded, without its sites.
@@ -31,7 +31,7 @@ const DECODED: usize = 3;
 struct Moment {
     unix_ns: u64,
     payload: Box<[u8]>,
-    /// Most moments share theirs.
+    /// Encoded sites; most moments share them with a neighbour.
     sites: Rc<[u8]>,
 }
 
@@ -40,18 +40,18 @@ struct Moment {
 pub(crate) struct History {
     moments: Vec<Moment>,
     bytes: usize,
-    /// It is a recording: as long ago as its moments are, they count alike as long as there is room.
+    /// Whether this is a recording: all of its moments stay, at any age, as long as there is room.
     pub(crate) recorded: bool,
-    /// How often a record came from before others that were there.
+    /// Number of times that the past was cleared, or a record came before others that were there.
     revision: u64,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
     decoder: RefCell<Decoder>,
-    /// What snapshots are encoded into: one buffer for all, so that the heap keeps no holes of its size.
+    /// Buffer that snapshots are encoded into, shared by all, so that the heap keeps no holes of its size.
     buffer: Vec<u8>,
 }
 
 impl History {
-    /// Takes records from a file, in any order, some of them known already.
+    /// Takes records from a file, in any order; some may be known already.
     pub(crate) fn remember(&mut self, past: Vec<Past>) {
         for moment in past {
             self.insert(moment.unix_ns, &moment.payload);
@@ -74,7 +74,8 @@ impl History {
         self.buffer = buffer;
     }
 
-    /// Of large programs one a second must do: encoding all would cost time, and keeping them the minutes before.
+    /// Whether a snapshot comes within a second of the last, of a large program. Encoding all of them would cost time and older
+    /// minutes.
     fn is_too_dense(&self, unix_ns: u64) -> bool {
         let records = (DENSE_NS / SECOND_NS * 10) as usize;
         self.moments.last().is_some_and(|last| {
@@ -109,7 +110,7 @@ impl History {
         self.moments.insert(at, moment);
     }
 
-    /// Lets go of what is older than it is worth.
+    /// Thins out old snapshots, and keeps all payloads below `BYTES_MAX`.
     fn thin(&mut self) {
         let Some(newest) = self.moments.last().map(|moment| moment.unix_ns) else {
             return;
@@ -126,7 +127,7 @@ impl History {
                 FINE_NS..LONGEST_NS => (2, moment.unix_ns / (10 * SECOND_NS)),
                 _ => return false,
             };
-            // The first of each second is also the first of its ten seconds, so that what stays stays.
+            // The first snapshot of ten seconds is also the first of its second, so the finer thinning keeps it.
             former.replace(slot) != Some(slot)
         });
         self.bytes = self.counted();
@@ -136,7 +137,7 @@ impl History {
         }
     }
 
-    /// Bytes of all, sites that neighbours share counted once.
+    /// Returns the bytes of all moments; counts sites that neighbours share once.
     fn counted(&self) -> usize {
         let mut former: Option<&Rc<[u8]>> = None;
         let each = self.moments.iter().map(|moment| {
@@ -148,7 +149,7 @@ impl History {
         each.sum()
     }
 
-    /// The moment whose neighbours are closest for its age; the ends of the time line stay longest.
+    /// Returns the index of the moment whose neighbours are closest for its age; the ends of the time line stay longest.
     fn least_missed(&self) -> usize {
         let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
         let gaps = self.moments.windows(3).map(|near| {
@@ -163,7 +164,7 @@ impl History {
         least.map_or(0, |(index, _)| index + 1)
     }
 
-    /// Another program, or another run.
+    /// Removes all moments, because another program or another run has begun.
     pub(crate) fn clear(&mut self) {
         *self = Self {
             revision: self.revision + 1,
@@ -171,35 +172,35 @@ impl History {
         };
     }
 
-    /// Changes when the past does, and not with each new record.
+    /// Returns a number that changes when the past changes, and not with each new record.
     pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
-    /// Bytes of all payloads.
+    /// Returns the bytes of all payloads.
     #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// When each was captured, the oldest first.
+    /// Returns the capture times, the oldest first.
     pub(crate) fn times(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
         self.moments.iter().map(|moment| moment.unix_ns)
     }
 
-    /// The last one at a time or before.
+    /// Returns the time of the last moment at a time or before.
     pub(crate) fn at_or_before(&self, unix_ns: u64) -> Option<u64> {
         let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
         Some(self.moments[after.checked_sub(1)?].unix_ns)
     }
 
-    /// The first one after a time.
+    /// Returns the time of the first moment after a time.
     pub(crate) fn after(&self, unix_ns: u64) -> Option<u64> {
         let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
         self.moments.get(after).map(|moment| moment.unix_ns)
     }
 
-    /// The snapshot that was captured then.
+    /// Returns the snapshot that was captured at a time, and keeps it decoded.
     pub(crate) fn get(&self, unix_ns: u64) -> Option<Rc<Snapshot>> {
         let mut decoded = self.decoded.borrow_mut();
         let known = decoded
@@ -214,7 +215,7 @@ impl History {
         Some(snapshot)
     }
 
-    /// The same, not kept.
+    /// Decodes the same snapshot without keeping it.
     pub(crate) fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
         let moment = &self.moments[self.place(unix_ns).ok()?];
         let whole = [&moment.payload[..], &moment.sites[..]].concat();

@@ -1,11 +1,11 @@
-//! The snapshots and recordings in a directory.
+//! Snapshots and recordings in a directory.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use tickscope_format::recording::Recording;
 
-/// So many are looked into, the newest ones.
+/// Number of files that are read: the newest ones.
 const MOST: usize = 20;
 
 /// A file that `tickscope FILE` opens.
@@ -17,15 +17,15 @@ pub(crate) struct KeptFile {
     pub(crate) name: String,
     /// The process id that the program had.
     pub(crate) pid: u32,
-    /// How many snapshots it holds.
+    /// Number of snapshots in the file.
     pub(crate) records: usize,
-    /// When the first of them was captured: nanoseconds since the Unix epoch.
+    /// Capture time of the first snapshot: nanoseconds since the Unix epoch.
     pub(crate) from_unix_ns: u64,
-    /// When the last of them was captured.
+    /// Capture time of the last snapshot: nanoseconds since the Unix epoch.
     pub(crate) to_unix_ns: u64,
 }
 
-/// Returns the newest kept files of a directory, and how many more there are. What cannot be read is left out.
+/// Returns the newest kept files of a directory, and the number of others. Unreadable files are left out.
 pub(crate) fn kept_in(dir: &Path) -> (Vec<KeptFile>, usize) {
     let entries = dir.read_dir().into_iter().flatten().filter_map(Result::ok);
     let is_kept = |path: &Path| path.extension().is_some_and(|ending| ending == "tks");

@@ -1,5 +1,4 @@
-//! Slow calls that are kept whole. Snapshots take turns in having what happened in them, so that a reader keeps it as they
-//! come.
+//! Traces of slow calls. Each snapshot holds the traces of some calls in turn, so a reader collects them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -7,27 +6,27 @@ use std::rc::Rc;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Exemplar, Trace, Watch};
 
-/// So many are kept at most: a few times what the functions watched at once have.
+/// Number of traces that are kept: a few times the traces of all functions watched at once.
 const MOST: usize = 192;
 
-/// What happened in slow calls, from the snapshots so far.
+/// Traces of slow calls, from the snapshots so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeptTraces {
-    /// By the number of the watch and that of the call.
+    /// Traces by the number of the watch and the number of the call.
     traces: HashMap<(u64, u64), Kept>,
-    /// How many snapshots have been looked at.
+    /// Number of snapshots that have been looked at.
     looks: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Kept {
     trace: Rc<Trace>,
-    /// When a snapshot last had the call.
+    /// Number of the look at the last snapshot with the call.
     seen: u64,
 }
 
 impl KeptTraces {
-    /// Keeps what a snapshot has.
+    /// Keeps the traces of a snapshot.
     pub(crate) fn take(&mut self, snapshot: &Snapshot) {
         self.looks += 1;
         for (watch, exemplar) in exemplars(snapshot) {
@@ -50,14 +49,14 @@ impl KeptTraces {
         }
     }
 
-    /// Returns what happened in a call of a watch: what the snapshot has of it, or what an earlier one had.
+    /// Returns the trace of a call of a watch: from the snapshot, or from an earlier one.
     pub(crate) fn of<'a>(&'a self, watch: &Watch, exemplar: &'a Exemplar) -> Option<&'a Trace> {
         let kept = || {
             self.traces
                 .get(&(watch.number, exemplar.number))
                 .map(|kept| &*kept.trace)
         };
-        // A path that this moment does not know yet would stand for nothing.
+        // A kept trace may have a path that the watch does not know at this moment.
         exemplar
             .trace
             .as_ref()
@@ -65,7 +64,7 @@ impl KeptTraces {
             .filter(|trace| trace.path.iter().all(|&path| (path as usize) < watch.paths.len()))
     }
 
-    /// Puts what is known into a snapshot that leaves it out. Returns whether every call is complete.
+    /// Puts kept traces into a snapshot that leaves them out. Returns whether every call is complete.
     pub(crate) fn fill(&self, snapshot: &mut Snapshot) -> bool {
         let mut is_complete = true;
         for watch in &mut snapshot.watches {
@@ -110,7 +109,7 @@ mod tests {
         traces.take(&second);
         assert!(traces.fill(&mut first) && first == whole);
 
-        // The numbers of another watch are of other calls.
+        // The numbers of another watch belong to other calls.
         second.watches[0].number += 1;
         assert!(!traces.fill(&mut second));
     }

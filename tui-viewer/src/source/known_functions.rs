@@ -1,5 +1,5 @@
-//! All functions of a program that runs, also those that were never called. Snapshots have those that were, so that records
-//! stay small; the others stand in the table that `cargo tickscope` has put into the program's file.
+//! All functions of a running program. Snapshots hold only functions that were called, so that records stay small; the
+//! others stand in the table that `cargo tickscope` has put into the program's file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,15 +16,15 @@ use tickscope_format::snapshot::{FunctionChoice, Site};
 #[derive(Debug, Default)]
 pub struct KnownFunctions {
     table: Vec<u8>,
-    /// Each as snapshots have it once it was called.
+    /// Each function as a site, as snapshots have it once it was called.
     pub(crate) sites: Vec<Site>,
 }
 
 impl KnownFunctions {
-    /// Those of a process, if its file can be read and has as many as the process says; one with the same id elsewhere, or one that
-    /// loads a library with functions, has not.
+    /// Reads the functions of a process, if its file holds exactly the number that the process says. The number differs for a
+    /// process with the same id elsewhere, and for a process that loads a library with functions.
     pub(crate) fn of_process(pid: u32, known: u32) -> Option<Self> {
-        // The link leads to the file that runs, also where it has been built anew.
+        // The link leads to the running file, also after it has been built anew.
         let found = Self::of_file(Path::new(&format!("/proc/{pid}/exe")))?;
         (found.sites.len() == known as usize).then_some(found)
     }
@@ -36,7 +36,7 @@ impl KnownFunctions {
         Self::of_table(table.into_owned())
     }
 
-    /// Those of a table.
+    /// Reads the functions of a table.
     pub(crate) fn of_table(table: Vec<u8>) -> Option<Self> {
         let read = FunctionTable::read(&table).ok()?;
         let functions = (0..read.len()).map_while(|index| read.get(index));
@@ -51,7 +51,7 @@ impl KnownFunctions {
         Some(Self { table, sites })
     }
 
-    /// What was chosen for each where no rule says anything.
+    /// Returns the choice for each function where no rule applies.
     pub(crate) fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
         let chooser = Chooser::of(choice);
         let Ok(table) = FunctionTable::read(&self.table) else {
@@ -61,7 +61,7 @@ impl KnownFunctions {
         functions.map(|function| chooser.look(&function)).collect()
     }
 
-    /// How many a pattern selects of those that a snapshot does not have.
+    /// Counts functions that a pattern selects and that a snapshot does not have.
     pub(crate) fn unmet(&self, snapshot: &Snapshot, pattern: &Pattern) -> usize {
         let chosen = self.sites.iter().filter(|site| pattern.matches(site));
         let met: HashSet<&Site> = snapshot.sites.iter().collect();

@@ -1,4 +1,4 @@
-//! What is read of a ring beside its newest record, and which run it is of.
+//! Reads of a ring's older records, and the identity of the run that writes it.
 
 use serde::{Deserialize, Serialize};
 use tickscope_format::file::open::RingFile;
@@ -10,11 +10,11 @@ use tickscope_format::snapshot::CaptureKind;
 pub struct RunKey {
     /// The program's name.
     pub name: String,
-    /// The process.
+    /// Process id.
     pub pid: u32,
-    /// When the kernel started it.
+    /// Start time of the process, from the kernel.
     pub start_time: u64,
-    /// When its collector started: nanoseconds since the Unix epoch.
+    /// Start time of the collector: nanoseconds since the Unix epoch.
     pub started_unix_ns: u64,
 }
 
@@ -31,8 +31,8 @@ impl RunKey {
     }
 }
 
-/// Returns the last records of the epochs between one record and the newest, the newest first: from the ring, and what it does not hold any more
-/// from the coarse one, which has no latencies.
+/// Returns the last records of the epochs between one record and the newest, the newest first. The coarse ring, which has no
+/// latencies, supplies the records that the ring no longer holds.
 pub fn ends_between(ring: &RingFile, after: u64, newest: &Record) -> Vec<Record> {
     let mut oldest = (newest.sequence, newest.stamp.unix_ns);
     let mut ends = Vec::new();

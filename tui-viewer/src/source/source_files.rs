@@ -1,4 +1,4 @@
-//! Where the source files of a program lie.
+//! Finds the source files of a program.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -13,8 +13,8 @@ pub(crate) fn of_demo(file: &str, pid: u32) -> Option<&'static str> {
     (own.dev() == its.dev() && own.ino() == its.ino()).then_some(text)
 }
 
-/// Where to look for a program's files, most likely first: it is the project it was built from that names them, and
-/// the user's own directory may hold another one with files of the same names.
+/// Returns directories to search for a program's files, most likely first. The project that it was built from names
+/// the files, and the user's own directory may hold another project with files of the same names.
 pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
     let of_it = |what: &str| fs::read_link(format!("/proc/{}/{what}", pid?)).ok();
     let executable = of_it("exe").and_then(|exe| Some(exe.parent()?.to_path_buf()));
@@ -24,10 +24,10 @@ pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The file itself: as it is where it begins at the root, else below one of the places or of what they lie in.
+/// Finds the file: an absolute path as it is, else below one of the places or a directory above them.
 ///
 /// # Errors
-/// What was looked for, and where.
+/// The file is not there: a message with the name and the places.
 pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
     if file.is_empty() {
         return Err("where its source is, the program does not say".into());
@@ -43,7 +43,7 @@ pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
             looked.push(place);
         }
     }
-    // Also where there is no place at all to look from.
+    // An absolute path needs no place to start from.
     if path.is_absolute() {
         return match path.is_file() {
             true => Ok(path.to_path_buf()),

@@ -1,62 +1,62 @@
-//! How a program is doing: behind the screen as a word and a mark, which colour only repeats; in lists and reports.
+//! State of a program: on the screen as a word and a mark, which colour only repeats; in lists and reports.
 
 use tickscope_format::file::open::Liveness;
 use tickscope_report::ProcessState;
 
 use crate::text::glyphs::Mark;
 
-/// What is known of the program beside its snapshot.
+/// State of the program, beside its snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// There is nothing to show yet.
     Waiting {
-        /// Whom it waits for and where it looked.
+        /// Program that the screen waits for, and places searched.
         why: String,
     },
     /// The program runs and its heartbeat is fresh.
     Live,
     /// The program holds its lock, but its heartbeat is old.
     Stale {
-        /// The last heartbeat: nanoseconds since the Unix epoch.
+        /// Time of the last heartbeat: nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
     /// The program ended and left its last record.
     Exited {
-        /// When: nanoseconds since the Unix epoch.
+        /// Time of the end: nanoseconds since the Unix epoch.
         unix_ns: u64,
     },
     /// The program ended without a last record.
     Crashed {
-        /// The last sign of life, where there was one: nanoseconds since the Unix epoch.
+        /// Time of the last sign of life, where there was one: nanoseconds since the Unix epoch.
         unix_ns: Option<u64>,
     },
     /// A snapshot that was kept in a file; no program is behind it.
     Kept,
     /// The records of a program come through a pipe, which leads one way.
     Piped(Pipe),
-    /// The file cannot be read as what it claims to be.
+    /// The file is damaged, or is no file of its kind.
     Broken {
-        /// What was found, what was wanted, and what to do next.
+        /// Found, wanted, and the next step.
         why: String,
     },
 }
 
-/// How a pipe is doing.
+/// State of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pipe {
     /// Records come.
     Flowing,
-    /// None has come for a while.
+    /// No record has come for a while.
     Silent {
-        /// The last one was captured then: nanoseconds since the Unix epoch.
+        /// Capture time of the last record: nanoseconds since the Unix epoch.
         since_unix_ns: u64,
     },
-    /// It has ended before the program had.
+    /// The pipe has ended before the program.
     Closed,
 }
 
 impl Status {
-    /// The word in the header.
+    /// Returns the word in the header.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Waiting { .. } => "WAITING",
@@ -93,7 +93,7 @@ impl Status {
     }
 }
 
-/// The state of a program in lists and reports.
+/// Returns the state of a program for lists and reports.
 pub fn state_of(liveness: &Liveness) -> ProcessState {
     match liveness {
         Liveness::Running => ProcessState::Running,
@@ -103,7 +103,7 @@ pub fn state_of(liveness: &Liveness) -> ProcessState {
     }
 }
 
-/// When the state of a program began, which was started at `started_unix_ns`: nanoseconds since the Unix epoch.
+/// Returns the begin of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
 pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
     match *liveness {
         Liveness::Running => started_unix_ns,

@@ -1,4 +1,4 @@
-//! What the files of a program say of addresses in its code: functions, also inlined ones, source files and lines.
+//! Functions, also inlined ones, source files and lines of a program's code addresses, from its files.
 //!
 //! A file counts only if it is the one that the program has loaded: its build id is compared where it has one. The debug
 //! information may stand in a file of its own, as distributions ship it.
@@ -21,13 +21,13 @@ use crate::source::source_files;
 use crate::text::function_name::async_bodies::{async_bodies, name_of_body};
 use crate::text::function_name::{Name, rust_path};
 
-/// Where distributions keep debug information.
+/// Folder where distributions keep debug information.
 const DEBUG_FILES: &str = "/usr/lib/debug";
 
-/// A larger source file is not read.
+/// Size above which a source file is not read, in bytes.
 const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
-/// The files of a program, as far as its samples were in them.
+/// Debug information of the modules that a program's samples were in.
 pub(crate) struct Symbols {
     /// The program, if it still runs.
     pid: u32,
@@ -40,18 +40,18 @@ pub(crate) struct Names {
     known: Addresses,
 }
 
-/// What is known of a module's code.
+/// Debug information of one module.
 #[derive(Default)]
 struct Known {
     loader: Option<Loader>,
-    /// What its async bodies are called, by the paths that symbols give them.
+    /// Names of the module's async bodies, by the paths that symbols give them.
     async_bodies: HashMap<String, String>,
-    /// Why less is known than could be.
+    /// Reason why functions or lines are missing.
     problem: Option<String>,
 }
 
-/// Gives a snapshot the rows of functions that were sampled and not counted. Returns the code that its samples were in, without
-/// the text of its lines. What its recording has `named` is not looked for in files.
+/// Adds rows to a snapshot for functions that were sampled and not counted. Returns the code of its samples, without the text
+/// of lines. Code that its recording has `named` is not looked for in files.
 pub fn read_code(snapshot: &mut Snapshot, named: Addresses) -> SourceCode {
     let mut symbols = Symbols::of(snapshot.process.pid);
     let mut addresses = named;
@@ -87,7 +87,7 @@ pub fn read_texts(snapshot: &Snapshot, code: &mut SourceCode) {
 }
 
 impl Symbols {
-    /// None yet, of a process.
+    /// Returns an empty table for a process.
     pub(crate) fn of(pid: u32) -> Self {
         Self {
             pid,
@@ -95,12 +95,12 @@ impl Symbols {
         }
     }
 
-    /// Of which process.
+    /// Returns the process id.
     pub(crate) fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Looks up the addresses of samples that are not known.
+    /// Looks up the addresses of samples that `known` does not have.
     pub(crate) fn new_in(&mut self, lines: &Lines, known: &Addresses) -> Addresses {
         let mut new = Addresses::default();
         for sample in &lines.samples {
@@ -125,7 +125,7 @@ impl Symbols {
         let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
             frames(loader, &known.async_bodies, address)
         });
-        // The standard library brings debug information into programs that have none of their own.
+        // The standard library brings debug information into programs without debug information of their own.
         if !has_lines
             && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
             && known.problem.is_none()
@@ -146,7 +146,7 @@ impl Symbols {
         frames
     }
 
-    /// Of which files less is known than could be, by path, and why: a sentence each.
+    /// Returns a sentence for each file whose functions or lines are missing, by path.
     pub(crate) fn problems(&self) -> BTreeMap<String, String> {
         let problems = self
             .modules
@@ -163,7 +163,7 @@ impl fmt::Debug for Names {
 }
 
 impl Names {
-    /// Those of a process.
+    /// Returns an empty table of names for a process.
     pub(crate) fn of(pid: u32) -> Self {
         Self {
             symbols: Symbols::of(pid),
@@ -171,15 +171,15 @@ impl Names {
         }
     }
 
-    /// The program goes on, as this process.
+    /// Starts anew for the program's next process.
     pub(crate) fn go_on_with(&mut self, pid: u32) {
-        // A module without a build id may be another one.
+        // Without a build id, a module of the new process may have other code.
         *self = Self::of(pid);
     }
 
-    /// Finds what the samples of a record were in, as far as no record before it had samples there.
+    /// Finds the code of a record's samples at addresses that no earlier record had.
     pub(crate) fn new_in(&mut self, payload: &[u8]) -> Addresses {
-        // Whether the record is damaged is seen when it is written.
+        // A damaged record is reported when it is written.
         self.new_of(&codec::lines(payload).unwrap_or_default())
     }
 
@@ -192,14 +192,14 @@ impl Names {
         new
     }
 
-    /// Gives a snapshot the rows of functions that were sampled and not counted.
+    /// Adds rows to a snapshot for functions that were sampled and not counted.
     pub(crate) fn add_rows(&mut self, snapshot: &mut Snapshot) {
         self.new_of(&snapshot.lines);
         add_sampled_rows(snapshot, &self.known);
     }
 }
 
-/// The text of a source file, if it is one.
+/// Reads the text of a source file. Returns none where it is no regular file, or too large.
 pub(crate) fn read_source(path: &Path) -> Option<String> {
     let length = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
     (length <= SOURCE_BYTES_MAX)
@@ -207,8 +207,8 @@ pub(crate) fn read_source(path: &Path) -> Option<String> {
         .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The frames of an address, the innermost first, and whether debug information knows its function, by name or by its lines: those
-/// alone name few functions, and code that the compiler has made belongs to no line.
+/// Returns the frames of an address, the innermost first, and whether debug information has the function's name or line. Line
+/// tables alone name few functions, and code that the compiler has made belongs to no line.
 fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64) -> (Vec<Frame>, bool) {
     let mut frames = Vec::new();
     let mut has_place = false;
@@ -226,7 +226,7 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
             });
         }
     }
-    // The function that the address is in has a name also without debug information.
+    // Without debug information, a symbol names the function around the address.
     let has_name = |frame: &Frame| !frame.function.is_empty() && !is_closure_alone(frame);
     let outermost_is_named = frames.last().is_some_and(has_name);
     if !outermost_is_named && let Some(symbol) = loader.find_symbol(address) {
@@ -236,7 +236,7 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
             None => frames.push(named),
         }
     }
-    // Line tables alone call a closure by its number: then it is a part of the function that it is inlined into.
+    // Line tables alone call a closure by its number: it gets the name of the function that it is inlined into.
     for at in (1..frames.len()).rev() {
         if is_closure_alone(&frames[at - 1]) {
             let Frame { module, function, .. } = frames[at].clone();
@@ -246,7 +246,7 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
     (frames, outermost_is_named || has_place)
 }
 
-/// Whether it is not known which function a closure is in.
+/// Whether the function around a closure is unknown.
 fn is_closure_alone(frame: &Frame) -> bool {
     frame.module.is_empty() && frame.function.starts_with('{')
 }
@@ -262,7 +262,7 @@ fn in_public(frame: &mut Frame) {
     }
 }
 
-/// The function of a symbol, named as functions with scopes are.
+/// Returns the function of a symbol, named as functions with scopes are.
 fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
     let body = |path: &str| async_bodies.get(path).map(String::as_str);
     let Name { module, name, .. } = Name::of(symbol, rust_path(symbol).as_deref(), &body);
@@ -280,7 +280,7 @@ impl Known {
             problem: Some(problem),
             ..Self::default()
         };
-        // What the kernel provides has no file.
+        // Code that the kernel provides has no file.
         if !module.path.starts_with('/') {
             return Self::default();
         }
@@ -329,13 +329,13 @@ impl Known {
     }
 }
 
-/// Reads a part of an object file; none if it is none.
+/// Reads a part of an object file; returns none for other files.
 fn read<T>(path: &Path, part: impl FnOnce(&object::File<'_, &ReadCache<File>>) -> Option<T>) -> Option<T> {
     let cache = ReadCache::new(File::open(path).ok()?);
     part(&object::File::parse(&cache).ok()?)
 }
 
-/// Whether a file is that of a module. Without a build id its path has to do.
+/// Whether a file is the module's file. Without a build id, only the path is compared.
 fn is_it(path: &Path, module: &Module) -> bool {
     let id = || read(path, |file| file.build_id().ok().flatten().map(<[u8]>::to_vec));
     module.build_id.is_empty() && path == Path::new(&module.path)
@@ -346,7 +346,7 @@ fn has_debug_info(path: &Path) -> bool {
     read(path, |file| file.section_by_name(".debug_info").map(|_| ())).is_some()
 }
 
-/// The file with the debug information of another one: by the build id, or by the name that stands in that file.
+/// Finds the file with the debug information of another file: by the build id, or by the name that the file holds.
 fn debug_file(path: &Path, module: &Module) -> Option<PathBuf> {
     let mut candidates = Vec::new();
     if let Some((first, rest)) = module.build_id.split_first() {
@@ -425,7 +425,7 @@ mod tests {
         (module, marked.unwrap().address())
     }
 
-    /// The function and the line that are found, and what is missing.
+    /// Returns the function, the line and the problem of an address.
     fn found(module: &Module, address: u64) -> (String, u32, Option<String>) {
         let mut symbols = Symbols::of(std::process::id());
         let frames = symbols.frames(module, address);
@@ -454,7 +454,7 @@ mod tests {
         assert_eq!(found(&of_lines, address), ("marked".into(), 3, None));
         let file = compiled(place.path(), "parts", PROGRAM, &["-Cdebuginfo=1"]);
         let (module, address) = module(&file);
-        // As distributions do: beside it, named by a link.
+        // Distributions put debug information beside the program, named by a link.
         let debug = place.path().join("parts.debug");
         objcopy(&["--only-keep-debug"], &file, &debug);
         let link = format!("--add-gnu-debuglink={}", debug.display());
@@ -468,7 +468,7 @@ mod tests {
         assert!(problem.unwrap().contains("no debug information"));
     }
 
-    /// As rows are called whose calls are counted. Debug information names the bodies by what drops their futures.
+    /// Sampled code has the names of counted rows. Debug information names async bodies by the code that drops their futures.
     #[test]
     fn code_of_async_functions_has_their_names_and_no_closure_is_without_one() {
         let program = "

@@ -1,4 +1,4 @@
-//! Which program is meant: from what was typed to a file.
+//! Finds the file of the program that the user typed.
 
 mod damaged_rings;
 mod program;
@@ -28,11 +28,11 @@ use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, s
 pub use damaged_rings::{name_and_pid, runs_on};
 pub use search_paths::{check_dir, with_denied};
 
-/// Another ring of the same process: it makes a new one where this one was destroyed.
+/// Returns another ring of the same process, which makes a new one where this one was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
-    // The process is known, so its next ring is its own wherever it is: also where the directory of before takes none.
+    // The process is known, so its next ring may be in any directory: also where the former directory takes none.
     let mut dirs = places::places(dir);
-    // Where the old one is, above all: a path may be given without its directory.
+    // The directory of the old ring is searched too, because a path may be given without `--dir`.
     dirs.extend(old.path().parent().map(Path::to_path_buf));
     let old = old.header();
     let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
@@ -49,13 +49,13 @@ pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liv
     others.next()
 }
 
-/// Finds the target. Of finished programs the newest is taken, and only where none runs; a target that is not
-/// named is one that runs.
+/// Finds the target. Takes the newest finished program only where no fitting program runs; a target without a
+/// name has to run.
 ///
 /// # Errors
-/// [`NoTarget`] with what is there, or why a file cannot be opened or the directory not be looked into.
+/// [`NoTarget`] with the programs there, or the reason why a file cannot be opened or the directory cannot be read.
 pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
-    // A program that was started may be about to make it.
+    // A started program may be about to make the directory.
     if !matches!(wanted, Wanted::Started { .. }) {
         check_dir(dir)?;
     }
@@ -79,14 +79,14 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     found
 }
 
-/// There is none of that name.
+/// Whether no program of that name was found.
 fn is_none(error: &anyhow::Error) -> bool {
     error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
 }
 
 fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     let places = if matches!(wanted, Wanted::Started { .. }) {
-        // What the program was given tells its ring from all others, wherever it found a place.
+        // The token tells the program's ring from all others, in any directory.
         places::places(dir)
     } else {
         places::chosen(dir)
@@ -105,7 +105,7 @@ fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
     found.map_err(|none| search_paths::add_places(none, wanted, &places).into())
 }
 
-/// What all programs of a name are called together.
+/// Returns the title of all programs of a name.
 pub fn title_of(name: &str) -> String {
     format!("all of {name}")
 }
@@ -113,7 +113,7 @@ pub fn title_of(name: &str) -> String {
 /// Checks a name that stands for all programs of that name.
 ///
 /// # Errors
-/// There is none, or it names a process or a file.
+/// The name is empty, or names a process or a file.
 pub fn check_all(name: &str) -> anyhow::Result<()> {
     let of_one = Wanted::of(&TargetArgs {
         target: Some(name.into()),
@@ -129,7 +129,7 @@ pub fn check_all(name: &str) -> anyhow::Result<()> {
     Err(Misuse(format!("{what}: tickscope NAME --all, and '*' is all that run")).into())
 }
 
-/// All programs of a name that run.
+/// Finds all running programs of a name.
 fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     check_all(name)?;
     let wanted = Wanted::All(name.into());
@@ -138,7 +138,7 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
         .into_iter()
         .filter_map(|listed| listed.ring.ok());
     let mut seen = HashSet::new();
-    // One file may be seen by two paths, and a process may have lost one.
+    // Two paths may lead to one file, and a process may have lost an earlier ring.
     let live = readable.filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
     let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
     if fitting.is_empty() {
@@ -148,7 +148,7 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Together(name.into(), fitting))
 }
 
-/// All rings of a program that was started and of the programs that it started, in the order of the list.
+/// Returns all rings of a started program and of the programs that it started, in the order of the list.
 pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
     let readable = list::list(&places::places(dir))
         .into_iter()
@@ -173,7 +173,7 @@ fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
     Ok(Found::Ring(Box::new(ring), liveness))
 }
 
-/// That a report of a form that cannot be opened was named, as its ending says.
+/// Returns the message for a report whose form, by its ending, cannot be opened again.
 fn closed_form(path: &Path) -> Option<String> {
     let form = Form::of_file(path)?;
     let known = [Form::Html, Form::Tks];
@@ -189,7 +189,7 @@ fn closed_form(path: &Path) -> Option<String> {
 fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> Result<Found, NoTarget> {
     let mut readable: Vec<(RingFile, Liveness)> =
         listed.into_iter().filter_map(|listed| listed.ring.ok()).collect();
-    // One file may be seen by two paths.
+    // Two paths may lead to one file.
     let mut seen = Vec::new();
     readable.retain(|(ring, _)| {
         let new = !seen.contains(&ring.header().nonce);
@@ -199,7 +199,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     let (mut fitting, others): (Vec<_>, Vec<_>) = readable.into_iter().partition(|(ring, _)| fits(ring));
     let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
     if let Wanted::Started { pid, .. } = wanted {
-        // The command itself before what it started in turn; among those, the one that came first.
+        // The command itself comes before the programs that it started; of these, the earliest comes first.
         fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
     } else if live > 1 {
         return Err(several(wanted, &fitting));
@@ -213,7 +213,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     }
 }
 
-/// That a name is also that of a file, which is meant only by its path; nothing where there is none.
+/// Returns a hint that a file has the typed name and needs a path; empty where there is no such file.
 fn file_of(wanted: &Wanted) -> String {
     if let Wanted::Name(name) = wanted
         && Path::new(name).is_file()
@@ -223,7 +223,7 @@ fn file_of(wanted: &Wanted) -> String {
     String::new()
 }
 
-/// Whose name is close to the one that was given.
+/// Returns a hint at a program whose name is close to the typed one.
 fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
     let Wanted::Name(name) = wanted else {
         return String::new();
@@ -242,7 +242,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
         format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
-        // Whatever else is there was not asked for.
+        // Other programs were not asked for.
         lead.clone()
     } else if there.is_empty() {
         format!(

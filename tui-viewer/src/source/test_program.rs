@@ -1,4 +1,4 @@
-//! A program as tests of readers need one: its ring, and what it publishes there.
+//! Program for tests of readers: its ring, and the records that it publishes there.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use tickscope_testkit::fixture::programs;
 
 use crate::source::events::Past;
 
-/// What a ring or a recording holds of a snapshot.
+/// Encodes a snapshot as a ring or a recording holds it.
 pub(crate) fn payload(snapshot: &Snapshot) -> Vec<u8> {
     let mut payload = Vec::new();
     codec::encode(snapshot, &mut payload).unwrap();
     payload
 }
 
-/// The same as a feed hands it over.
+/// Encodes a snapshot as a feed hands it over.
 pub(crate) fn past(snapshot: &Snapshot) -> Past {
     Past {
         unix_ns: snapshot.capture.unix_ns,
@@ -28,7 +28,7 @@ pub(crate) fn past(snapshot: &Snapshot) -> Past {
     }
 }
 
-/// A recording of these snapshots.
+/// Writes a recording of these snapshots.
 pub(crate) fn recorded(path: &Path, snapshots: impl IntoIterator<Item = Snapshot>) {
     let mut writer = Writer::create(path, true).unwrap();
     for snapshot in snapshots {
@@ -45,14 +45,14 @@ pub(crate) struct TestProgram {
     pub(crate) seq: u64,
     pub(crate) epoch: u64,
     pub(crate) withdraws: Option<u64>,
-    /// Calls of `main` in each record.
+    /// Number of calls of `main` in each record.
     pub(crate) main_calls: u64,
     pid: u32,
     started_unix_ns: u64,
 }
 
 impl TestProgram {
-    /// One of this name and start; the nonce tells its rings apart.
+    /// Starts a program with this name and start; the nonce tells its rings apart.
     pub(crate) fn named(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
         let header = Header {
             started_unix_ns,
@@ -62,7 +62,7 @@ impl TestProgram {
         Self::start(dir, header)
     }
 
-    /// Starts one with this header, on this machine since its last start. Its ring is found once something is in it.
+    /// Starts a program with this header, on this machine since its last start. Its ring is found once it holds a record.
     pub(crate) fn start(dir: &Path, header: Header) -> Self {
         let (pid, started_unix_ns) = (header.pid, header.started_unix_ns);
         let header = Header {
@@ -80,7 +80,7 @@ impl TestProgram {
         }
     }
 
-    /// Publishes so many calls of `work`; each record is a second behind the one before.
+    /// Publishes a record with this number of calls of `work`; each record is a second after the one before.
     pub(crate) fn shows(&mut self, calls: u64, kind: CaptureKind) {
         let mut snapshot =
             programs::run(&[(0, "main", self.main_calls, 5), (1, "work", calls, 1000 * calls)]);
@@ -91,7 +91,7 @@ impl TestProgram {
         self.publish(&mut snapshot);
     }
 
-    /// Publishes a record of its own.
+    /// Publishes a snapshot as the program's next record.
     pub(crate) fn publish(&mut self, snapshot: &mut Snapshot) {
         self.seq += 1;
         snapshot.process.pid = self.pid;
@@ -107,7 +107,7 @@ impl TestProgram {
         }
     }
 
-    /// Ends an epoch, in which it had so many calls.
+    /// Ends an epoch that had this number of calls.
     pub(crate) fn reset(&mut self, calls: u64) {
         self.shows(calls, CaptureKind::Closing);
         self.epoch += 1;

@@ -1,5 +1,4 @@
-//! The moments that a target still knows: all of a recording, or what a ring holds, the fine records and before them the
-//! coarse ones.
+//! Moments that a target still holds: all of a recording, or the fine records of a ring and before them the coarse ones.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -27,36 +26,36 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct Timeline {
     records: Records,
     facts: Vec<RecordEpoch>,
-    /// The wall clock at each: nanoseconds since the Unix epoch.
+    /// Wall clock at each moment: nanoseconds since the Unix epoch.
     unix_ns: Vec<u64>,
-    /// So many of them, the oldest, have no latencies.
+    /// Number of the oldest moments, which have no latencies.
     coarse: usize,
     offset: UtcOffset,
 }
 
-/// Where they are read from.
+/// Source of the moments.
 #[derive(Debug)]
 enum Records {
     Series(Recording),
     Ring(PathBuf, Vec<Record>),
 }
 
-/// What happened between two moments, and which they are.
+/// Difference between two moments, and its description.
 #[derive(Debug)]
 pub struct Between {
-    /// As a snapshot.
+    /// Difference, as a snapshot.
     pub snapshot: Snapshot,
-    /// Its length and its ends, for reading.
+    /// Length and ends, for reading.
     pub words: String,
-    /// What is not in it, or should not be.
+    /// Warnings about data that is missing, or that should not be in it.
     pub doubts: Vec<&'static str>,
 }
 
 impl Timeline {
-    /// The moments of a target.
+    /// Reads the moments of a target.
     ///
     /// # Errors
-    /// Why there are none, or why they cannot be read.
+    /// The target has no moments, or they cannot be read.
     pub fn of(found: &Found, offset: UtcOffset) -> anyhow::Result<Self> {
         match found {
             Found::Ring(ring, _) => Self::of_ring(ring, offset),
@@ -94,7 +93,7 @@ impl Timeline {
     fn of_ring(ring: &RingFile, offset: UtcOffset) -> anyhow::Result<Self> {
         let failed = |error: FormatError| anyhow!(about(ring.path(), &error));
         let mut records = vec![ring.newest().map_err(failed)?];
-        // What was written over meanwhile is not there any more.
+        // Records that were overwritten meanwhile are gone.
         while let Some(before) = records.last().and_then(|last| ring.before(last).ok().flatten()) {
             records.push(before);
         }
@@ -144,20 +143,20 @@ impl Timeline {
         self.unix_ns[self.unix_ns.len() - 1]
     }
 
-    /// The newest moment.
+    /// Returns the newest moment.
     pub fn newest(&self) -> usize {
         self.unix_ns.len() - 1
     }
 
-    /// The wall clock at a moment: nanoseconds since the Unix epoch.
+    /// Returns the wall clock at a moment: nanoseconds since the Unix epoch.
     pub fn unix_ns(&self, at: usize) -> u64 {
         self.unix_ns[at]
     }
 
-    /// The snapshot of a moment.
+    /// Reads the snapshot of a moment.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// The snapshot cannot be read.
     pub fn snapshot(&self, at: usize) -> anyhow::Result<Snapshot> {
         let snapshot = match &self.records {
             Records::Series(series) => series.snapshot(&series.moments()[at]),
@@ -166,12 +165,12 @@ impl Timeline {
         snapshot.map_err(|error| anyhow!(about(self.path(), &error)))
     }
 
-    /// The moment that is meant: the last one then or before.
+    /// Finds the last moment at a time or before.
     ///
     /// # Errors
-    /// That is not in it.
+    /// The time lies outside the moments.
     pub fn find(&self, when: When) -> anyhow::Result<usize> {
-        // Moments do not come to the millisecond.
+        // The times of moments are not exact to the millisecond.
         let inside = self.first()..=self.last().saturating_add(SECOND_NS);
         let wanted = self.unix_ns_of(when).filter(|wanted| inside.contains(wanted));
         wanted
@@ -179,23 +178,23 @@ impl Timeline {
             .ok_or_else(|| self.not_of_then())
     }
 
-    /// The moment with which a time begins: the nearest one; the oldest where it would begin before that.
+    /// Finds the moment nearest to the begin of a span; the oldest where the span would begin before it.
     ///
     /// # Errors
-    /// It would begin after all that is in it.
+    /// The span would begin after the newest moment, or at a clock time before the oldest.
     pub fn find_from(&self, when: When) -> anyhow::Result<usize> {
         match self.unix_ns_of(when) {
             Some(wanted) if wanted >= self.first() => self.nearest(wanted),
-            // A time of the clock that is not in it is more likely a mistake.
+            // A clock time outside the moments is more likely a mistake.
             _ if matches!(when, When::Clock(_)) => Err(self.not_of_then()),
             _ => Ok(0),
         }
     }
 
-    /// The moment with which a time ends: the nearest one; the newest where it would end after that.
+    /// Finds the moment nearest to the end of a span; the newest where the span would end after it.
     ///
     /// # Errors
-    /// It would end before all that is in it.
+    /// The span would end before the oldest moment.
     pub fn find_to(&self, when: When) -> anyhow::Result<usize> {
         match self.unix_ns_of(when) {
             Some(wanted) if wanted >= self.first() => self.nearest(wanted.min(self.last())),
@@ -203,7 +202,7 @@ impl Timeline {
         }
     }
 
-    /// When that was; none before the clock began.
+    /// Converts a time to nanoseconds since the Unix epoch; returns none before the clock began.
     fn unix_ns_of(&self, when: When) -> Option<u64> {
         let (first, last) = (self.first(), self.last());
         match when {
@@ -240,16 +239,16 @@ impl Timeline {
         self.unix_ns.iter().rposition(|&at| at <= unix_ns).unwrap_or(0)
     }
 
-    /// The moment with which a time begins that ends with another one: as long before as is wished, or the oldest.
+    /// Returns the first moment of a span that ends with `end`: `length` before it, or the oldest moment.
     pub fn begin_of(&self, end: usize, length: Duration) -> usize {
         let length_ns = nanos(length);
-        // Moments do not come to the microsecond.
+        // The times of moments are not exact to the microsecond.
         let slack = length_ns / 200;
         let begin = self.unix_ns[end].saturating_sub(length_ns).saturating_add(slack);
         self.at_or_before(begin).min(end)
     }
 
-    /// What there is, in words.
+    /// Describes the length and the ends of the moments.
     pub fn extent(&self) -> String {
         let (first, last) = (self.first(), self.last());
         format!(
@@ -261,7 +260,7 @@ impl Timeline {
         )
     }
 
-    /// Which moment one is, in words.
+    /// Describes a moment.
     pub fn words(&self, at: usize) -> String {
         format!(
             "{}, {} after the beginning of what is recorded",
@@ -270,7 +269,7 @@ impl Timeline {
         )
     }
 
-    /// Where in a recording a time lies; the beginning of a ring moves on.
+    /// Describes where in a recording a span lies; empty for a ring, whose beginning moves on.
     fn after_the_beginning(&self, from: usize, to: usize) -> String {
         let since = |at: usize| seconds(self.unix_ns[at].saturating_sub(self.first()));
         match self.records {
@@ -279,11 +278,11 @@ impl Timeline {
         }
     }
 
-    /// What threads did between two moments, of which each snapshot gets rows of what was sampled at `addresses` and is changed by
-    /// `change` before it counts.
+    /// Returns the activity of threads between two moments. Each snapshot gets rows for code sampled at `addresses`, and `change`
+    /// alters it before it counts.
     ///
     /// # Errors
-    /// Why a snapshot cannot be read.
+    /// A snapshot cannot be read.
     pub fn slots(
         &self,
         ends: (usize, usize),
@@ -297,10 +296,10 @@ impl Timeline {
         })
     }
 
-    /// What happened between two moments.
+    /// Returns the difference between two moments.
     ///
     /// # Errors
-    /// They are the same, the wrong way round, of two processes, or cannot be read.
+    /// The moments are the same, in the wrong order, of two processes, or cannot be read.
     pub fn between(&self, from: usize, to: usize) -> anyhow::Result<Between> {
         if from >= to {
             let why = format!("no time lies between these two moments; {}", self.extent());
@@ -329,7 +328,7 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = history_window::across(&plus, &minus);
         if blind {
-            // Those that are there are not of this time alone.
+            // The latencies do not cover this span alone.
             snapshot.latencies = Latencies::default();
         }
         let doubts = [
@@ -359,7 +358,7 @@ impl Timeline {
     }
 }
 
-/// What a file with one snapshot cannot tell.
+/// Returns the error for a file with one snapshot, which has no past.
 fn single(path: &Path) -> anyhow::Error {
     anyhow!(
         "{} holds one moment and nothing from before it; `tickscope record` keeps a series",
@@ -422,7 +421,7 @@ mod tests {
             let (from, to) = (timeline.find_from(when), timeline.find_to(when));
             (from.ok(), to.ok())
         };
-        // The nearest, and what reaches beyond is cut.
+        // The nearest moment counts, and times beyond the ends are cut.
         assert_eq!(ends("24s"), (Some(3), Some(3)));
         assert_eq!(ends("26.4s"), (Some(4), Some(4)));
         assert_eq!(ends("26.6s"), (Some(5), Some(5)));
@@ -442,7 +441,7 @@ mod tests {
         assert!(timeline.between(8, 8).is_err());
     }
 
-    /// A recording with these records.
+    /// Writes a recording of these snapshots and opens it.
     fn recorded(dir: &Path, snapshots: &[Snapshot]) -> Timeline {
         let path = dir.join("run.tks");
         test_program::recorded(&path, snapshots.iter().cloned());

@@ -1,4 +1,4 @@
-//! A trigger at work: it takes the records of a program as they come and tells when its condition has become true.
+//! A trigger at work: takes the records of a program as they come and reports when its condition has become true.
 
 mod judgement;
 mod recent;
@@ -13,7 +13,7 @@ use crate::source::events::Past;
 use crate::source::trigger::judgement::Judgement;
 use crate::source::trigger::recent::{NoWindow, Recent};
 
-/// The condition is judged at most so many times in a window: judging costs as much as showing a view.
+/// Most judgements within one window: judging costs as much as showing a view.
 const JUDGEMENTS: u32 = 20;
 
 /// A trigger of one program.
@@ -23,41 +23,41 @@ pub(crate) struct Watch {
     options: TriggerOptions,
     recent: Recent,
     episodes: Episodes,
-    /// What was found at the last judgement.
+    /// Result of the last judgement.
     found: Result<Judgement, NoWindow>,
-    /// What was found when it acted last.
+    /// Judgement at the last action.
     fired: Option<Judgement>,
-    /// When the record of the last judgement was captured.
+    /// Capture time of the record at the last judgement.
     judged_ns: Option<u64>,
-    /// That a function of the condition was not met yet.
+    /// Message that a function of the condition was not met yet.
     unmet: Option<String>,
     acted: u64,
 }
 
-/// What has become of a trigger.
+/// Outcome of records that a trigger has taken.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
-    /// The condition has become true: the past is to be kept.
+    /// The condition has become true, so the past should be kept.
     Act(Box<Fired>),
-    /// It has become true, but the limit lets nothing be kept for so long.
+    /// The condition has become true, but the limit allows no action for this time.
     HeldBack(Duration),
 }
 
 /// A condition that has become true.
 #[derive(Clone, Debug)]
 pub(crate) struct Fired {
-    /// When: nanoseconds since the Unix epoch.
+    /// Time when it became true: nanoseconds since the Unix epoch.
     pub(crate) unix_ns: u64,
-    /// What was true, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
+    /// True comparisons, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
     pub(crate) words: String,
     /// The comparison that was true, the first one of several.
     pub(crate) comparison: Comparison,
-    /// What was found of it.
+    /// Finding for the comparison.
     pub(crate) finding: Finding,
 }
 
 impl Watch {
-    /// A trigger that has seen nothing yet.
+    /// Returns a trigger that has seen no record yet.
     pub(crate) fn new(condition: Condition, options: TriggerOptions) -> Self {
         Self {
             recent: Recent::new(options.over),
@@ -72,24 +72,24 @@ impl Watch {
         }
     }
 
-    /// The condition.
+    /// Returns the condition.
     pub(crate) fn condition(&self) -> &Condition {
         &self.condition
     }
 
-    /// How often it has acted.
+    /// Returns the number of actions.
     pub(crate) fn acted(&self) -> u64 {
         self.acted
     }
 
-    /// How often the limit has held it back.
+    /// Returns how often the limit has prevented an action.
     pub(crate) fn held_back(&self) -> u64 {
         self.episodes.held_back()
     }
 
     /// Takes the records that have come, in the order of their capture. `now` is the time on a clock that never goes back.
     ///
-    /// All that happens between two calls is in some window that is judged, however late the second one comes.
+    /// Every event between two calls lies in some window that is judged, however late the second call comes.
     pub(crate) fn take(&mut self, records: &[Past], now: Duration) -> Option<Event> {
         let over_ns = self.options.over.as_nanos() as u64;
         let mut event = None;
@@ -148,24 +148,24 @@ impl Watch {
         }
     }
 
-    /// What was found last, and how long the window was in nanoseconds; none where there was no window yet.
+    /// Returns the last verdict and the length of its window in nanoseconds; none where there was no window yet.
     pub(crate) fn found(&self) -> Option<(&Verdict, u64)> {
         let judgement = self.found.as_ref().ok()?;
         Some((&judgement.verdict, judgement.window_ns))
     }
 
-    /// The same of when it was true last; none where it never was.
+    /// Returns the same for the last action; none where the trigger never acted.
     pub(crate) fn true_once(&self) -> Option<(&Verdict, u64)> {
         let judgement = self.fired.as_ref()?;
         Some((&judgement.verdict, judgement.window_ns))
     }
 
-    /// What was found last, in words: `p99(app::handle) = 12.1ms`.
+    /// Describes the last judgement: `p99(app::handle) = 12.1ms`.
     pub(crate) fn now_in_words(&self) -> String {
         words::found(&self.condition, &self.found, self.options.over)
     }
 
-    /// That a function of the condition was not met yet, or cannot be measured so, and why; none while all is well.
+    /// Returns a message if a function of the condition was not met yet or cannot be measured, with the reason.
     pub(crate) fn doubt(&self) -> Option<String> {
         let judgement = self.found.as_ref().ok();
         let unmeasured = || words::unmeasured(&self.condition, judgement?);

@@ -1,11 +1,11 @@
-//! Text on cells: names that cannot move the cursor, cut where a cell ends.
+//! Text in cells: names that cannot move the cursor, cut at the end of a cell.
 
 use std::borrow::Cow;
 
 use tickscope_format::path::tail;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// The text with everything escaped that has no cell of its own or would turn a line around.
+/// Escapes characters that have no cell of their own or would turn a line around.
 ///
 /// Right-to-left letters are escaped as well: terminals that reorder lines would move the columns with them.
 pub(crate) fn safe(text: &str, ascii: bool) -> Cow<'_, str> {
@@ -29,22 +29,22 @@ fn right_to_left(c: char) -> bool {
     matches!(c as u32, 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x10fff | 0x1e800..=0x1efff)
 }
 
-/// Letters that make one picture with the one before: terminals do not agree on how many cells that takes.
+/// Whether a letter joins the one before in one picture: terminals do not agree on the cells that it takes.
 fn joins(c: char) -> bool {
     matches!(c as u32, 0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff)
 }
 
-/// Cells that a text takes.
+/// Returns the cells that a text takes.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A name; where it has no room in so many cells, its last part alone, with the closures in it.
+/// Returns a name; where it does not fit in the cells, its last part alone, with the closures in it.
 pub(crate) fn without_module(name: &str, cells: usize) -> &str {
     if width(name) > cells { tail(name, 1) } else { name }
 }
 
-/// Cuts in the middle to at most `cells`, keeping more of the tail: it is the function itself.
+/// Cuts in the middle to at most `cells`, and keeps more of the tail, which is the function itself.
 pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= cells {
         return Cow::Borrowed(text);
@@ -117,7 +117,7 @@ fn back(text: &str, cells: usize) -> &str {
     text
 }
 
-/// Lines of whole words; a word that is longer than a line is cut into pieces.
+/// Splits a text into lines of whole words; a word that is longer than a line is cut into pieces.
 pub(crate) fn wrapped(text: &str, cells: usize) -> Vec<String> {
     let cells = cells.max(1);
     let mut lines = Vec::new();

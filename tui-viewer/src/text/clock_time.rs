@@ -9,12 +9,12 @@ const DAY_S: i64 = 86_400;
 /// The offset of local time from UTC in seconds, where it is known.
 pub(crate) type UtcOffset = Option<i32>;
 
-/// `14:02:11`, or `14:02:11 UTC` where the local time is not known.
+/// Formats a time as `14:02:11`, or `14:02:11 UTC` where the local time is not known.
 pub(crate) fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {
     with_zone(of_day(unix_ns, offset), offset)
 }
 
-/// `14:02:11.3`: the same to the tenth of a second.
+/// Formats a time as `14:02:11.3`, to the tenth of a second.
 pub(crate) fn clock_tenths(unix_ns: u64, offset: UtcOffset) -> String {
     let tenths = unix_ns % 1_000_000_000 / 100_000_000;
     with_zone(format!("{}.{tenths}", of_day(unix_ns, offset)), offset)
@@ -29,7 +29,7 @@ fn with_zone(time: String, offset: UtcOffset) -> String {
     time + zone
 }
 
-/// When the clock last showed a time of the day, in seconds, at `unix_ns` or before.
+/// Returns when the clock last showed a time of the day, in seconds, at `unix_ns` or before.
 pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> Option<u64> {
     let (_, now) = split(unix_ns, offset);
     let since = (now - i64::from(of_day)).rem_euclid(DAY_S) as u64;
@@ -38,7 +38,7 @@ pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> 
         .checked_mul(1_000_000_000)
 }
 
-/// Seconds of the day: `14:02:11`, `14:02`.
+/// Reads `14:02:11` or `14:02` as seconds of the day.
 pub(crate) fn time_of_day(text: &str) -> Option<u32> {
     let mut parts = text.split(':').map(|part| {
         let digits = (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -50,7 +50,7 @@ pub(crate) fn time_of_day(text: &str) -> Option<u32> {
     is_one.then_some(hours * 3600 + minutes * 60 + seconds)
 }
 
-/// `20261120-140211`, for names of files.
+/// Formats a time as `20261120-140211`, for names of files.
 pub(crate) fn stamp(unix_ns: u64, offset: UtcOffset) -> String {
     let (days, s) = split(unix_ns, offset);
     let (year, month, day) = clock::civil(days);
@@ -62,7 +62,7 @@ pub(crate) fn stamp(unix_ns: u64, offset: UtcOffset) -> String {
     )
 }
 
-/// A running time: `02:14`, `1:02:14`, `3d 01:02`.
+/// Formats a running time: `02:14`, `1:02:14`, `3d 01:02`.
 pub(crate) fn running(ns: u64) -> String {
     let s = ns / 1_000_000_000;
     match s {
@@ -72,7 +72,7 @@ pub(crate) fn running(ns: u64) -> String {
     }
 }
 
-/// How long ago, in one unit: `12 s`, `3 min`, `5 h`, `2 days`.
+/// Formats an age in one unit: `12 s`, `3 min`, `5 h`, `2 days`.
 pub(crate) fn age(ns: u64) -> String {
     match ns / 1_000_000_000 {
         s @ 0..120 => format!("{s} s"),
@@ -82,12 +82,12 @@ pub(crate) fn age(ns: u64) -> String {
     }
 }
 
-/// Nanoseconds; no time is longer than these can say.
+/// Converts a duration to nanoseconds; longer ones become the largest number.
 pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// `3.2 s`, and `134 s` where tenths tell nothing.
+/// Formats `3.2 s`, and `134 s` where tenths do not matter.
 pub(crate) fn seconds(ns: u64) -> String {
     match ns as f64 / 1e9 {
         long if long >= 99.95 => format!("{long:.0} s"),

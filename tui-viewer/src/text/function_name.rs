@@ -1,7 +1,7 @@
-//! Names of functions that a person reads: the path of the module, and the rest.
+//! Readable names of functions: the path of the module, and the rest.
 //!
-//! The rest has the form that scopes marked by hand have, `Searcher::search_path`: the type that a method belongs to without
-//! its path and without the trait, then the method. Generic arguments stay, because instances differ in their time.
+//! The rest has the form of scopes that are marked by hand, `Searcher::search_path`: the type of a method without its path
+//! and without the trait, then the method. Generic arguments stay, because instances differ in their time.
 
 pub(crate) mod async_bodies;
 mod text;
@@ -15,13 +15,13 @@ use tickscope_format::path::{parts, subject_and_trait};
 use crate::text::function_name::text::{AsyncBody, Shortener};
 use crate::text::function_name::v0::{Base, TYPE, head};
 
-/// Names are cut to this many characters.
+/// Largest length of a name, in characters.
 const LONGEST: usize = 120;
 
-/// How deep generic arguments are written where all of them fit, and then ever less deep until the name fits.
+/// Depths of generic arguments that are tried until the name fits.
 const DEPTHS: [usize; 6] = [32, 4, 3, 2, 1, 0];
 
-/// The crates of the standard library.
+/// Crates of the standard library.
 const STD: [&str; 9] = [
     "alloc",
     "compiler_builtins",
@@ -34,28 +34,28 @@ const STD: [&str; 9] = [
     "test",
 ];
 
-/// The name of a function.
+/// Name of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
-    /// The path of its module, which begins with its crate; empty if the name has none.
+    /// Path of its module, which begins with its crate; empty if the name has none.
     pub(crate) module: String,
     /// The name in the module.
     pub(crate) name: String,
-    /// Whether it is Rust's.
+    /// Whether the function is written in Rust.
     pub(crate) is_rust: bool,
 }
 
-/// Where the parts of a path belong.
+/// Parts of a path.
 struct Split<'a> {
     module: String,
     subject: Option<&'a str>,
     rest: String,
-    /// The path that `rest` continues, as debug information has it.
+    /// Path that `rest` continues, as debug information has it.
     parent: String,
 }
 
 impl Name {
-    /// Splits the name of a symbol. `path` is what [`rust_path`] says of it.
+    /// Splits the name of a symbol. `path` is the result of [`rust_path`] for it.
     pub(crate) fn of(symbol: &str, path: Option<&str>, async_body: AsyncBody<'_>) -> Self {
         let (module, name, is_rust) = if let Some(path) = path {
             let split = split(path, symbol);
@@ -97,7 +97,7 @@ impl Name {
         }
     }
 
-    /// The name of a function without one.
+    /// Returns the name of a function without a symbol.
     pub(crate) fn of_address(address: u64) -> Self {
         Self {
             module: String::new(),
@@ -119,7 +119,7 @@ pub(crate) fn rust_path(symbol: &str) -> Option<String> {
         return None;
     }
     let path = format!("{path:#}");
-    // Behind a dot the compiler and the linker say how a copy was made.
+    // After a dot, the compiler and the linker say how a copy was made.
     let copy = if symbol.starts_with("_R") {
         path.find('.')
     } else {
@@ -131,7 +131,7 @@ pub(crate) fn rust_path(symbol: &str) -> Option<String> {
     })
 }
 
-/// Returns the crate that a path begins with; of `<A as B>::f` it is that of `A`.
+/// Returns the crate that a path begins with; for `<A as B>::f`, the crate of `A`.
 pub(crate) fn crate_of(path: &str) -> &str {
     crates_in(path).next().unwrap_or_default()
 }
@@ -153,7 +153,7 @@ pub(crate) fn crates_in(path: &str) -> impl Iterator<Item = &str> {
 /// Words of types that are no paths.
 const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
 
-/// Returns whether the last part of the old scheme's name is the hash that Rust ends each name with. Names of C++ begin alike.
+/// Returns whether the last part of the old scheme's name is the hash that ends Rust's names. Names of C++ begin in the same way.
 fn has_hash(symbol: &str) -> bool {
     let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
     end.is_some_and(|end| {
@@ -170,7 +170,7 @@ fn cpp_path(symbol: &str) -> Option<String> {
     Some(path.replace("(anonymous namespace)", "{anonymous}"))
 }
 
-/// Splits a path of C++. Lambdas are written as closures of Rust are, without the operator that calls them.
+/// Splits a path of C++. Writes lambdas like closures of Rust, without the operator that calls them.
 fn cpp_parts(path: &str) -> Vec<String> {
     let path = path.trim_end_matches(['&', ' ']);
     let path = path.strip_suffix(" volatile").unwrap_or(path);
@@ -187,8 +187,8 @@ fn cpp_parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// The part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` where several files may have it. Both are the
-/// first one of a function.
+/// Returns the part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` where several files may have it. Both
+/// are the first lambda of a function.
 fn lambda(part: &str) -> Option<String> {
     let number = match part.strip_prefix("$_") {
         Some(number) => number.parse().ok(),
@@ -200,7 +200,7 @@ fn lambda(part: &str) -> Option<String> {
     Some(format!("{{lambda#{}}}", number?))
 }
 
-/// Where the module ends: at the function, or at the one that it is in.
+/// Returns the end of the module: the function, or the function around it.
 fn first_of_function(parts: &[String]) -> usize {
     let encloses =
         |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";
@@ -208,7 +208,7 @@ fn first_of_function(parts: &[String]) -> usize {
     parts.iter().position(encloses).unwrap_or(last).min(last)
 }
 
-/// The name of a function without its parameters.
+/// Returns the name of a function without its parameters.
 fn plain(part: &str) -> String {
     part.strip_suffix("()")
         .filter(|name| *name != "operator")
@@ -216,7 +216,7 @@ fn plain(part: &str) -> String {
         .to_string()
 }
 
-/// Decides what of a path is its module.
+/// Splits a path into its module and the rest.
 fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
     let parts: Vec<&str> = parts(path).collect();
     let head = head(symbol).filter(|head| head.kinds.len() + 1 == parts.len());
@@ -248,7 +248,7 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
         .enumerate()
         .take_while(|(at, part)| is_module(*at, part));
     let mut modules = (modules.count() + 1).min(parts.len() - 1);
-    // The old scheme does not say what is a function, but a closure is in one.
+    // The old scheme does not tell functions, but a closure is in a function.
     if head.is_none() && modules > 1 && parts[modules].starts_with('{') {
         modules -= 1;
     }
@@ -270,8 +270,8 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
     }
 }
 
-/// The module of a type's first path; that of the trait where the type has none or is the standard library's and the trait is
-/// not: an `impl` stands in the crate of one of both.
+/// Returns the module of a type's first path. The trait's module counts where the type has none, or where only the type is of
+/// the standard library: an `impl` stands in the crate of one of both.
 fn module_of_type(subject: &str, of: Option<&str>) -> String {
     let subject = first_module(subject);
     let of = of.map(first_module).unwrap_or_default();
@@ -283,7 +283,7 @@ fn module_of_type(subject: &str, of: Option<&str>) -> String {
     }
 }
 
-/// The module of the first path in a type.
+/// Returns the module of the first path in a type.
 fn first_module(text: &str) -> String {
     let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let paths = text.split(|c| !is_path(c)).filter(|path| path.contains("::"));
@@ -291,14 +291,14 @@ fn first_module(text: &str) -> String {
     modules.next().unwrap_or_default()
 }
 
-/// The path without its last part.
+/// Returns the path without its last part.
 fn parent_of(path: &str) -> String {
     path.rsplit_once("::")
         .map_or("", |(parent, _)| parent)
         .to_string()
 }
 
-/// A path up to its generic arguments.
+/// Returns a path up to its generic arguments.
 fn without_arguments(path: &str) -> String {
     path.split('<')
         .next()
@@ -307,7 +307,7 @@ fn without_arguments(path: &str) -> String {
         .to_string()
 }
 
-/// Writes a name with as much of its generic arguments as fits.
+/// Writes a name with the deepest generic arguments that fit.
 fn limited(write: impl Fn(usize) -> String) -> String {
     let mut name = String::new();
     for depth in DEPTHS {

@@ -1,6 +1,6 @@
 //! Marks on the screen, in Unicode and in ASCII.
 
-/// A shape that goes with a word, so that nothing is told by colour alone.
+/// Shape that goes with a word, so that colour alone tells nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A filled dot.
@@ -20,48 +20,48 @@ pub(crate) enum Mark {
 /// Characters that are not letters.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Glyphs {
-    /// Before a row with siblings after it.
+    /// Mark before a row with siblings after it.
     pub(crate) branch: &'static str,
-    /// Before the last of its siblings.
+    /// Mark before the last sibling.
     pub(crate) last: &'static str,
-    /// Below a row with siblings after it.
+    /// Mark below a row with siblings after it.
     pub(crate) line: &'static str,
-    /// A row whose children are shown.
+    /// Mark of a row whose children are shown.
     pub(crate) open: &'static str,
-    /// A row whose children are hidden.
+    /// Mark of a row whose children are hidden.
     pub(crate) closed: &'static str,
-    /// A row without children, below a parent.
+    /// Mark of a row without children, below a parent.
     pub(crate) leaf: &'static str,
-    /// Open now, in a thread that runs or is ready to.
+    /// Mark of a row that is open now, in a thread that runs or is ready to run.
     pub(crate) running: &'static str,
-    /// Open now, in threads that wait, all of them.
+    /// Mark of a row that is open now only in threads that wait.
     pub(crate) waits: &'static str,
-    /// Recursion in one row, or a function that calls back.
+    /// Mark of recursion in one row, or of a function that calls back.
     pub(crate) again: &'static str,
-    /// Before who calls, what is itself, and what is called.
+    /// Marks before callers, before the function itself, and before callees.
     pub(crate) calls: [&'static str; 3],
-    /// For what was cut.
+    /// Mark of a cut.
     pub(crate) cut: &'static str,
-    /// Sorted, largest first.
+    /// Mark of an order, largest first.
     pub(crate) falls: &'static str,
-    /// Sorted, smallest first.
+    /// Mark of an order, smallest first.
     pub(crate) rises: &'static str,
     /// A dividing line.
     pub(crate) rule: &'static str,
-    /// Between the parts of a path.
+    /// Mark between the parts of a path.
     pub(crate) then: &'static str,
-    /// Between things that stand side by side.
+    /// Mark between things that stand side by side.
     pub(crate) dot: &'static str,
-    /// Between the ends of a range.
+    /// Mark between the ends of a range.
     pub(crate) to: &'static str,
-    /// Before a number that is an upper bound.
+    /// Mark before a number that is an upper bound.
     pub(crate) at_most: &'static str,
     pub(crate) at_least: &'static str,
-    /// Before how far a number may be off.
+    /// Mark before the possible error of a number.
     pub(crate) give_or_take: &'static str,
-    /// A row whose calls are hardly longer than what measuring them costs.
+    /// Mark of a row whose calls are hardly longer than the cost of measuring them.
     pub(crate) doubtful: &'static str,
-    /// Before what a counter has added up.
+    /// Mark before the sum of a counter.
     pub(crate) sum: &'static str,
     /// Columns of a small chart, from empty to full.
     pub(crate) heights: &'static [&'static str],
@@ -136,12 +136,12 @@ pub(crate) const ASCII: Glyphs = Glyphs {
 };
 
 impl Glyphs {
-    /// The set for a terminal.
+    /// Returns the set for a terminal.
     pub(crate) fn of(ascii: bool) -> &'static Self {
         if ascii { &ASCII } else { &UNICODE }
     }
 
-    /// The shape that goes with a state.
+    /// Returns the shape of a state.
     pub(crate) fn mark(&self, mark: Mark) -> &'static str {
         self.marks[match mark {
             Mark::Live => 0,
@@ -154,7 +154,7 @@ impl Glyphs {
     }
 }
 
-/// Whether the locale leaves only ASCII: the first of three variables that is set decides.
+/// Whether the locale allows only ASCII: the first of three variables that is set decides.
 pub(crate) fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()
@@ -170,7 +170,7 @@ pub(crate) fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
 pub(crate) mod tests {
     use super::*;
 
-    /// Variables of an environment.
+    /// Returns a look-up of an environment's variables.
     pub(crate) fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
         move |name| {
             set.iter()

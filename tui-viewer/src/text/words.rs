@@ -1,8 +1,8 @@
-//! A line in words, as a shell would cut it: at blanks, and not where quotes hold them together.
+//! Splits a line into words like a shell: at blanks, except between quotes.
 
 use std::path::PathBuf;
 
-/// What the words of a line say, without quotes. A quote that nothing closes holds all that follows.
+/// Returns the words of a line, without quotes. An open quote holds all that follows.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut inside = false;
@@ -30,7 +30,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// `./a.txt and .html`: files that differ in their endings only.
+/// Formats paths that differ only in their endings: `./a.txt and .html`.
 pub(crate) fn in_words(paths: &[PathBuf]) -> String {
     let Some((first, others)) = paths.split_first() else {
         return String::new();

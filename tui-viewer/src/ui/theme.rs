@@ -1,4 +1,4 @@
-//! What things mean, and how that looks: styles per theme, marks per character set.
+//! Meanings and their looks: styles per theme, marks per character set.
 
 mod choice;
 mod ground;
@@ -11,14 +11,14 @@ pub(crate) use crate::ui::theme::palette::{indexed, sixteen};
 
 use crate::text::glyphs::Mark;
 
-/// What a text means; its looks follow from that.
+/// Meaning of a text, which decides its looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meaning {
     /// Plain text.
     Plain,
-    /// What the eye should find first.
+    /// Text that the eye should find first.
     Strong,
-    /// What may be overlooked: units of the frame, hints.
+    /// Text that may be overlooked: units of the frame, hints.
     Quiet,
     /// Lines that only divide.
     Rule,
@@ -36,18 +36,18 @@ pub(crate) enum Meaning {
     Match,
     /// All is well.
     Good,
-    /// Time off the CPU, and who waits.
+    /// Time off the CPU, and threads that wait.
     Waiting,
-    /// Not as usual, not wrong.
+    /// Unusual state, which is not wrong.
     Notable,
-    /// Over, or wrong.
+    /// State that is over, or wrong.
     Ended,
-    /// Wrong, and to be seen.
+    /// Error that the user should notice.
     Alarm,
 }
 
 impl Meaning {
-    /// How a state looks.
+    /// Returns the meaning of a state.
     pub(crate) fn of(mark: Mark) -> Self {
         match mark {
             Mark::Live => Self::Good,

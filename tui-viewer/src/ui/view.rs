@@ -1,4 +1,4 @@
-//! From the app to cells. Nothing here changes the app, and only rows on the screen are looked at.
+//! Converts the app to cells. Nothing here changes the app, and only rows on the screen are looked at.
 
 mod banner;
 mod bar;
@@ -126,7 +126,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
         Some(Overlay::Threads { index, order }) => popup::thread_list(&mut canvas, app, *index, order),
         Some(Overlay::Modes { index }) => modes::draw(&mut canvas, app, *index),
         Some(Overlay::Confirm(request)) => popup::confirm(&mut canvas, app, *request),
-        // A line at the bottom of the screen, which the footer draws.
+        // The footer draws the search at the bottom of the screen.
         Some(Overlay::Search) | None => {}
     }
 }

@@ -1,4 +1,4 @@
-//! What debug information says of functions: where their source is, and which closures are async.
+//! Functions in debug information: their places in the source, and which closures are async.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use crate::text::function_name::async_bodies::async_bodies;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// How many references lead at most from a function to where it is declared.
+/// Most references from a function to its declaration.
 const REFERENCES: usize = 4;
 
-/// The debug information of a file, not compressed.
+/// Debug information of a file, not compressed.
 pub(super) struct Sections<'a> {
     is_empty: bool,
     sections: DwarfSections<Cow<'a, [u8]>>,
@@ -29,21 +29,21 @@ pub(super) struct DebugInfo<'a> {
     asyncs: HashMap<String, String>,
 }
 
-/// What is known of a function. Everything may be missing.
+/// Declaration of a function. Every field may be missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// The file of its source, as the compiler was called, with the compiler's folder.
+    /// File of its source, as in the compiler's call, with the compiler's folder.
     pub(super) file: String,
     /// The line that it begins at, or 0.
     pub(super) line: u32,
-    /// Its name, mangled where the debug information has that.
+    /// Name, mangled where the debug information has the mangled one.
     pub(super) name: String,
-    /// What kind of async body it is, as `async_fn`; empty if it is none.
+    /// Kind of async body, as `async_fn`; empty for other functions.
     pub(super) body: String,
 }
 
 impl<'a> Sections<'a> {
-    /// Finds the sections. One that is missing is empty.
+    /// Finds the sections. A missing section is empty.
     pub(super) fn load(elf: &ElfFile64<'a, Endianness>) -> Result<Self, object::Error> {
         let load = |id: gimli::SectionId| match elf.section_by_name(id.name()) {
             Some(section) => section.uncompressed_data(),
@@ -64,7 +64,7 @@ impl<'a> Sections<'a> {
         self.is_empty
     }
 
-    /// Begins to read. Units are read when a function of theirs is looked up.
+    /// Begins to read. A unit is read when one of its functions is looked up.
     pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
         let dwarf = self
             .sections
@@ -77,8 +77,8 @@ impl<'a> Sections<'a> {
 }
 
 impl DebugInfo<'_> {
-    /// Returns what is known of the function at an address, of so many bytes. Damaged parts count as missing: a program
-    /// without lines is better than none.
+    /// Returns the declaration of the function at an address, with this number of bytes. Damaged parts count as
+    /// missing, because a program without lines is better than none.
     pub(super) fn declaration(&self, address: u64, size: u64) -> Declaration {
         self.try_declaration(address, size).unwrap_or_default()
     }
@@ -103,8 +103,8 @@ impl DebugInfo<'_> {
         if let Some(name) = &function.function {
             found.name = name.raw_name()?.into_owned();
         }
-        // From `debuginfo=1` on there is the line of `fn`. `line-tables-only` has that of the first instruction, which is often
-        // the line of the first statement.
+        // From `debuginfo=1` on, the entry has the line of `fn`. `line-tables-only` has the first instruction's line, which is
+        // often the line of the first statement.
         if let Some(offset) = function.dw_die_offset
             && let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads()
             && let Some((file, line)) = declared(unit, offset)?
@@ -123,14 +123,14 @@ impl DebugInfo<'_> {
         Ok(found)
     }
 
-    /// Returns what a closure is called if it is the body of an `async fn` or an async block. The path has no generic
-    /// arguments and calls each of them `{closure#N}`, as symbols do.
+    /// Returns the name of a closure that is the body of an `async fn` or an async block. The path has no generic
+    /// arguments and calls each closure `{closure#N}`, as symbols do.
     pub(super) fn async_body(&self, path: &str) -> Option<&str> {
         self.asyncs.get(path).map(String::as_str)
     }
 }
 
-/// Where a function is declared: the file, if the line table has it, and the line.
+/// Returns the place of a function's declaration: the file, if the line table has it, and the line.
 fn declared(
     unit: UnitRef<'_, Slice<'_>>,
     mut offset: UnitOffset,
@@ -150,14 +150,14 @@ fn declared(
         let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
         offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
             Some(AttributeValue::UnitRef(offset)) => offset,
-            // In another unit, as link-time optimisation may leave it: the line table does.
+            // Link-time optimisation may leave it in another unit: then the line table serves.
             _ => return Ok(None),
         };
     }
     Ok(None)
 }
 
-/// What kind of async body a function is, by its own name: `{async_fn#0}`. Symbols call it a closure.
+/// Returns the kind of an async body, by the function's own name: `{async_fn#0}`. Symbols call it a closure.
 fn body(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Result<Option<String>, gimli::Error> {
     for _ in 0..REFERENCES {
         let entry = unit.entry(offset)?;
@@ -178,7 +178,7 @@ fn body(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Result<Option<S
     Ok(None)
 }
 
-/// The path of a file of the unit's line table, with the folders that it is relative to.
+/// Returns the path of a file of the unit's line table, with the folders that it is relative to.
 fn file_name(unit: UnitRef<'_, Slice<'_>>, index: u64) -> Result<Option<String>, gimli::Error> {
     let Some(program) = &unit.line_program else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Why a program gets no table: what was found, what was wanted, and what works.
+//! Reasons why a program gets no table: found, wanted, and the way that works.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::{fmt, io};
 
 use tickscope_format::FormatError;
 
-/// Why a program gets no table.
+/// Reason why a program gets no table.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TableError {
-    /// It is no program or shared library for x86-64.
+    /// The file is no program or shared library for x86-64.
     NotElf {
         /// The file.
         path: PathBuf,
-        /// What it is instead.
+        /// Kind of the file.
         found: String,
     },
     /// The compiler put no sleds in, or the linker left their map out.
@@ -33,32 +33,32 @@ pub enum TableError {
         /// The version that this build reads.
         wanted: u8,
     },
-    /// It has neither symbols nor debug information.
+    /// The file has neither symbols nor debug information.
     NoNames {
         /// The file.
         path: PathBuf,
     },
-    /// A part of it cannot be read.
+    /// A part of the file cannot be read.
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Which part, and why.
+        /// Name of the part, and the reason.
         found: String,
     },
     /// There are too many functions for one table.
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// How many bytes there are, and how many fit.
+        /// Number of bytes, and of bytes that fit.
         error: FormatError,
     },
     /// A call to the system failed.
     Io {
-        /// Which call.
+        /// Name of the call.
         call: &'static str,
-        /// On what.
+        /// Path of the call.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
 }
@@ -83,7 +83,7 @@ impl TableError {
         Self::damaged(path, format!("debug information: {error}"))
     }
 
-    /// Says what a file is that is no program for x86-64, by its first bytes.
+    /// Describes a file that is no program for x86-64, by its first bytes.
     pub(super) fn not_elf(path: &Path, bytes: &[u8]) -> Self {
         let number = |at: usize| {
             let bytes = bytes.get(at..).and_then(|rest| rest.first_chunk());

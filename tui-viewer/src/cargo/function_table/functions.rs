@@ -1,4 +1,4 @@
-//! The functions of a program: each address of the compiler's map with its name, its place and whose it is.
+//! Functions of a program: each address of the compiler's map with its name, its place and its origin.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::cargo::function_table::symbols::{Symbol, Symbols};
 use crate::text::function_name::async_bodies::name_of_body;
 use crate::text::function_name::{self as name, Name, is_std};
 
-/// The crates that a profiled program carries of tickscope: a sled there would enter the collector from within.
+/// Crates of tickscope in a profiled program: a sled there would enter the collector from within.
 const COLLECTOR: [&str; 5] = [
     "tickscope",
     "tickscope_analysis",
@@ -20,19 +20,19 @@ const COLLECTOR: [&str; 5] = [
     "tickscope_report",
 ];
 
-/// The compiler's own functions, such as the allocator's entry. The collector calls them as well.
+/// Crate of the compiler's own functions, such as the allocator's entry. The collector calls them as well.
 const COMPILER: &str = "__rustc";
 
-/// Names of the compiler's own functions that are not mangled.
+/// Prefixes of the compiler's own functions that are not mangled.
 const COMPILER_PREFIXES: [&str; 3] = ["__rust_", "__rdl_", "__rg_"];
 
-/// The path of the functions that drop values of a type begins so; the type follows.
+/// Beginning of the path of functions that drop values of a type; the type follows.
 const DROP: &str = "core::ptr::drop_in_place::<";
 
-/// What two functions have in common that a reader cannot tell apart: module, name, file, line, and where their future is.
+/// Fields of functions that a reader cannot tell apart: module, name, file, line, and the place of their future.
 type Key = (String, String, String, u32, Option<PollFunction>);
 
-/// The functions that poll an async body, by its path.
+/// Functions that poll an async body, by its path.
 type Polls = HashMap<String, Vec<(PollFunction, Key)>>;
 
 /// Describes the functions with these sleds, in the order of their names.
@@ -46,7 +46,7 @@ pub(super) fn describe(
     let mut places = sources.places();
     let mut functions: BTreeMap<Key, Function> = BTreeMap::new();
     let mut polls = Polls::new();
-    // What drops a value may turn out to drop a future.
+    // A function that drops a value may turn out to drop a future.
     let mut drops: Vec<(String, u64, Key)> = Vec::new();
     for (address, sleds) in sleds {
         let here = symbols.at(address);
@@ -82,7 +82,7 @@ pub(super) fn describe(
         let key = (name.module, name.name, place.file, declaration.line, poll);
         match (path, poll) {
             (Some(_), Some(poll)) => {
-                // Equal bodies are one function, and each has a type of its own.
+                // Equal bodies are one function, and each body has a type of its own.
                 for path in here.iter().filter_map(|symbol| name::rust_path(symbol.name)) {
                     polls.entry(as_type(&path)).or_default().push((poll, key.clone()));
                 }
@@ -119,23 +119,23 @@ pub(super) fn describe(
     functions.into_values().collect()
 }
 
-/// The path of a function as names of types have it: `f<u8>` and not `f::<u8>`.
+/// Returns the path of a function as names of types have it: `f<u8>` and not `f::<u8>`.
 fn as_type(path: &str) -> String {
     path.replace("::<", "<")
 }
 
-/// Returns whether a path ends as that of an async body does.
+/// Returns whether a path ends like the path of an async body.
 fn is_closure(path: &str) -> bool {
     let last = path.rsplit("::").next().unwrap_or_default();
     last.starts_with("{closure#") || last == "{{closure}}"
 }
 
-/// Makes the beginning of a function that drops a future one of the places of the future's own function.
+/// Moves the entry of a function that drops a future to the future's own function, as one of its places.
 fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, body: &Key) {
     let Some(glue) = functions.get_mut(key) else {
         return;
     };
-    // Of several functions of the name only this one's beginning is known.
+    // Of several functions of the name, only the beginning of this one is known.
     let Some(at) = glue.sleds.iter().position(|sled| sled.address == address) else {
         return;
     };
@@ -155,7 +155,7 @@ fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, b
     }
 }
 
-/// An async function itself only makes the future. With the name of what the future does it would be a second function.
+/// Removes async functions that only make the future, because with the body's name each would be a second function.
 fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     let bodies: BTreeSet<(String, String)> = functions
         .values()
@@ -167,8 +167,8 @@ fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     });
 }
 
-/// Chooses the name of a function: that of the debug information where several functions became one, and its plain name
-/// where there is no symbol.
+/// Chooses the name of a function: the debug information's where several functions became one, and its plain name where
+/// there is no symbol.
 fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option<&'a str> {
     let same = here.iter().find(|symbol| symbol.name == declaration.name);
     match same.or(here.first()) {
@@ -188,7 +188,7 @@ fn is_collectors(symbol: &str, path: Option<&str>) -> bool {
     };
     let crate_name = name::crate_of(path);
     let is_ours = |name: &str| COLLECTOR.contains(&name);
-    // Code of std that was made for a type of the collector runs in the collector.
+    // Code of std for a type of the collector runs in the collector.
     crate_name == COMPILER || is_ours(crate_name) || is_std(crate_name) && name::crates_in(path).any(is_ours)
 }
 

@@ -1,12 +1,11 @@
-//! Which functions are the polls of an async body, and where its state is: found by running the first instructions.
+//! Finds the functions that poll an async body, and the place of its state, by running their first instructions.
 //!
-//! An async body is compiled into a function that is given the address of its future, reads the byte that says where the body
-//! stands, and jumps there: 0 before the first poll, 1 after the body has returned, 2 after a panic, and a number from 3 on at
-//! each place where it waits. If it has returned, the function goes to a panic of the standard library that nothing else calls.
-//! So the code itself proves what it is: [`find`] runs the function on values that it knows, with 1 for a byte behind one of the
-//! first two arguments, and the function has to arrive at that panic. Debug information says no more than the name, and most
-//! release builds have no types in it. The function is not the poll of its own future, or it is not certain, where anything on
-//! the way depends on a value that is not known.
+//! An async body is compiled into a function that gets the address of its future, reads the state byte, and jumps by it. The
+//! state is 0 before the first poll, 1 after the body has returned, 2 after a panic, and from 3 on at a wait. If the body has
+//! returned, the function goes to a panic of the standard library that nothing else calls. So the code itself proves its kind.
+//! [`find`] runs the function on known values, with 1 for a byte behind one of the first two arguments. The function then has to
+//! arrive at that panic. Debug information says no more than the name, and most release builds have no types in it. A function
+//! does not count as a poll where anything on the way depends on an unknown value.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -24,63 +23,63 @@ use tickscope_format::function_table::PollFunction;
 
 use crate::cargo::function_table::symbols::Symbols;
 
-/// What a body goes to that is polled although it has returned, as the names of symbols have it.
+/// Panic of a body that is polled after it has returned, as the names of symbols have it.
 const RESUMED: &str = "28panic_const_async_fn_resumed";
 
-/// So many instructions lead from a function's beginning to its state at most.
+/// Most instructions from a function's beginning to its state.
 const STEPS: usize = 200;
 
-/// The state of a body before its first poll.
+/// State of a body before its first poll.
 const UNRESUMED: u64 = 0;
 
-/// The state of a body that has returned.
+/// State of a body that has returned.
 const RETURNED: u64 = 1;
 
-/// How many arguments may be the future: the second one is where the result has the first.
+/// Number of arguments that may be the future: it is the second where the first is for the result.
 const ARGUMENTS: u8 = 2;
 
-/// The code of a program, and what it calls through.
+/// Code of a program, and the slots that it calls through.
 pub(super) struct Code<'a> {
     segments: Vec<(u64, &'a [u8])>,
-    /// What the loader writes at an address, where the linker knows it.
+    /// Values that the loader writes at an address, where the linker knows them.
     slots: HashMap<u64, u64>,
-    /// What is called by name from another file.
+    /// Slots of functions that are called by name from another file, and whether each is the panic.
     named_slots: HashMap<u64, bool>,
 }
 
-/// A byte behind an argument: the number of the argument, and the distance.
+/// Place of a byte behind an argument: the number of the argument, and the distance in bytes.
 type Place = (u8, i64);
 
-/// What is known of a number.
+/// Knowledge of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Unknown,
     Number(u64),
-    /// So many bytes behind what the argument points to.
+    /// Pointer of an argument, plus a number of bytes.
     Argument(u8, i64),
-    /// So many bytes from the return address.
+    /// Distance from the return address, in bytes.
     Stack(i64),
 }
 
-/// How a run has ended.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Resumed,
     Elsewhere,
 }
 
-/// The CPU.
+/// State of the CPU.
 struct Run<'c> {
     code: &'c Code<'c>,
     symbols: &'c Symbols<'c>,
     registers: [Value; 16],
-    /// What was stored on the stack, with its bytes.
+    /// Values on the stack, with their sizes in bytes.
     stack: HashMap<i64, (Value, usize)>,
     zero: Option<bool>,
     carry: Option<bool>,
     sign: Option<bool>,
     overflow: Option<bool>,
-    /// The byte that is taken to be the state, with its value.
+    /// Byte that is taken as the state, with its value.
     state: Option<(Place, u64)>,
     /// Bytes behind arguments that were read.
     read: Vec<Place>,
@@ -115,7 +114,7 @@ impl<'a> Code<'a> {
         code
     }
 
-    /// The bytes at an address, up to the end of their segment.
+    /// Returns the bytes at an address, up to the end of their segment.
     fn at(&self, address: u64) -> Option<&'a [u8]> {
         self.segments.iter().find_map(|(start, bytes)| {
             let at = usize::try_from(address.checked_sub(*start)?).ok()?;
@@ -123,7 +122,7 @@ impl<'a> Code<'a> {
         })
     }
 
-    /// The number of so many bytes at an address of the file.
+    /// Returns the number of this many bytes at an address of the file.
     fn number(&self, address: u64, bytes: usize) -> Option<u64> {
         if bytes == 8
             && let Some(written) = self.slots.get(&address)
@@ -137,7 +136,7 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Returns where a function that polls an async body has its future and the future's state; nothing unless that is certain.
+/// Returns the place of the future and of its state for a function that polls an async body; none unless that is certain.
 pub(super) fn find(code: &Code<'_>, symbols: &Symbols<'_>, address: u64) -> Option<PollFunction> {
     let mut first = Run::new(code, symbols, None);
     first.go(address);
@@ -153,7 +152,7 @@ pub(super) fn find(code: &Code<'_>, symbols: &Symbols<'_>, address: u64) -> Opti
     })
 }
 
-/// Returns whether a function that drops a future is given its address first: it reads the future's state there.
+/// Returns whether a function that drops a future gets its address first: it reads the future's state there.
 pub(super) fn drops(code: &Code<'_>, symbols: &Symbols<'_>, address: u64, state_offset: u32) -> bool {
     let mut run = Run::new(code, symbols, None);
     run.go(address);
@@ -161,7 +160,7 @@ pub(super) fn drops(code: &Code<'_>, symbols: &Symbols<'_>, address: u64, state_
 }
 
 fn is_resumed(name: &str) -> bool {
-    // `panic_const_async_fn_resumed_panic` has another length before it.
+    // `panic_const_async_fn_resumed_panic` has another length before its name.
     name.contains(RESUMED)
 }
 
@@ -209,7 +208,7 @@ impl<'c> Run<'c> {
                 .any(|symbol| is_resumed(symbol.name))
     }
 
-    /// Does an instruction, and returns where the next one is; nothing where that is not known.
+    /// Runs an instruction, and returns the address of the next one; none where it is unknown.
     fn step(&mut self, instruction: &Instruction) -> Option<u64> {
         let next = instruction.next_ip();
         match instruction.flow_control() {
@@ -227,7 +226,7 @@ impl<'c> Run<'c> {
                     next
                 })
             }
-            // The panic is all that matters; a function that calls others before is none of those that are looked for.
+            // Only the panic matters: a function that calls others before it is no poll.
             FlowControl::Call => {
                 Some(instruction.near_branch_target()).filter(|target| self.is_resumed(*target))
             }
@@ -239,7 +238,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Where an indirect jump or call leads.
+    /// Returns the target of an indirect jump or call.
     fn target(&mut self, instruction: &Instruction) -> Option<u64> {
         if instruction.op_kind(0) == OpKind::Memory
             && instruction.is_ip_rel_memory_operand()
@@ -258,7 +257,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Does an instruction that goes on to the next one. Returns nothing if what it does is not known.
+    /// Runs an instruction that goes on to the next one. Returns none where its effect is unknown.
     fn compute(&mut self, instruction: &Instruction) -> Option<()> {
         use Mnemonic as M;
         match instruction.mnemonic() {
@@ -302,7 +301,7 @@ impl<'c> Run<'c> {
                     self.carry = Some(set >> (bit % bits) & 1 != 0);
                 }
             }
-            // What moves vectors changes memory at most.
+            // Instructions on vectors change memory at most.
             M::Movups | M::Movaps | M::Movdqu | M::Movdqa | M::Movq | M::Movd | M::Xorps | M::Pxor => {
                 self.set(instruction, Value::Unknown);
             }
@@ -455,7 +454,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// The address of what an instruction has in memory.
+    /// Returns the address of an instruction's memory operand.
     fn address(&self, instruction: &Instruction) -> Value {
         if instruction.segment_prefix() != Register::None {
             return Value::Unknown;
@@ -502,7 +501,7 @@ impl<'c> Run<'c> {
     }
 
     fn store(&mut self, address: Value, value: Value, bytes: usize) {
-        // A future is not on the stack of its own poll. What else is stored is not looked at before the state is.
+        // A future is not on the stack of its own poll. Other stores do not matter before the state is read.
         if let Value::Stack(at) = address {
             let end = at.saturating_add(bytes as i64);
             self.stack
@@ -512,7 +511,7 @@ impl<'c> Run<'c> {
     }
 }
 
-/// Stands for the panic where another file has it.
+/// Address that stands for the panic where another file has it.
 const RESUMED_ELSEWHERE: u64 = u64::MAX;
 
 fn plus(value: Value, distance: i64) -> Value {
@@ -539,7 +538,7 @@ fn size_of_operand(instruction: &Instruction, number: u32) -> usize {
     }
 }
 
-/// The lowest bytes of a number.
+/// Returns the lowest bytes of a number.
 fn cut(number: u64, bytes: usize) -> u64 {
     if bytes >= 8 {
         number
@@ -548,7 +547,7 @@ fn cut(number: u64, bytes: usize) -> u64 {
     }
 }
 
-/// A number of so many bytes with its sign.
+/// Extends the sign of a number of this many bytes.
 fn extended(number: u64, bytes: usize) -> u64 {
     if bytes >= 8 || bytes == 0 {
         return number;

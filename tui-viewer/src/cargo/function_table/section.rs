@@ -16,24 +16,24 @@ use tickscope_format::function_table::SECTION;
 
 use crate::cargo::function_table::error::TableError;
 
-/// From this many sections on their number stands in the first section's header.
+/// Number of sections from which on it stands in the first section's header.
 const MANY_SECTIONS: usize = 0xff00;
 
-/// Where the parts begin that are appended.
+/// Alignment of the appended parts, in bytes.
 const ALIGNMENT: usize = 8;
 
-/// What is appended to the file, and its new header.
+/// Bytes that are appended to the file, and its new header.
 #[derive(Debug)]
 struct Tail {
-    /// How many bytes of the file stay.
+    /// Number of bytes of the file that stay.
     kept: usize,
     appended: Vec<u8>,
     header: FileHeader64<LittleEndian>,
 }
 
-/// Writes the file with its table beside it, and then puts it in its place. So there is a whole program at any moment,
-/// with the table or without; a process that runs the file keeps the one that it began with; and on a full disk the
-/// linker's file stays.
+/// Writes a copy of the file with its table, and then replaces the file by it. So a whole program is there at any
+/// moment, with the table or without. A process that runs the file keeps the old one, and on a full disk the linker's
+/// file stays.
 pub(super) fn add(executable: &Path, bytes: &[u8], table: &[u8]) -> Result<(), TableError> {
     let tail = tail(bytes, table).map_err(|error| TableError::damaged(executable, error))?;
     // A link to the program stays a link.
@@ -119,8 +119,8 @@ fn tail(bytes: &[u8], table: &[u8]) -> Result<Tail, object::Error> {
     })
 }
 
-/// How many bytes to keep of a file that has a table: all before the table, if nothing but this file's own parts follows.
-/// After `strip`, which lays sections anew, other parts may follow; then the old table stays as bytes without a name.
+/// Returns how many bytes of a file with a table stay: all before the table, if only this module's own parts follow.
+/// After `strip`, which moves sections, other parts may follow; then the old table stays as bytes without a name.
 fn kept(
     bytes: &[u8],
     header: &FileHeader64<LittleEndian>,
@@ -158,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    /// A program of sections alone, so many of them. The second one has their names.
+    /// Returns a program of this number of sections alone. The second section has their names.
     fn program(count: usize) -> Vec<u8> {
         let names = b"\0.names\0";
         let mut bytes = vec![0; 64];
@@ -182,7 +182,7 @@ mod tests {
         if count >= MANY_SECTIONS {
             set(32, count as u64);
         }
-        // The name is at 1, and the type is that of strings.
+        // The name is at 1, and the type is a table of strings.
         set(64, 1 | 3 << 32);
         set(64 + 24, 64);
         set(64 + 32, names.len() as u64);
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn what_follows_a_table_is_kept() {
         let mut bytes = added(&program(2), b"table");
-        // As if a tool had written another section behind it.
+        // This acts like a tool that wrote another section after the table.
         let behind = bytes.len();
         bytes.extend_from_slice(b"behind it");
         let header = FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();

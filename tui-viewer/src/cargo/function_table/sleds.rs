@@ -1,4 +1,4 @@
-//! The compiler's own map of sleds: entries of 32 bytes, whose two addresses are relative to where they stand.
+//! Reads the compiler's map of sleds: entries of 32 bytes, whose two addresses are relative to their own places.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use tickscope_format::function_table::{Sled, SledKind};
 
 use crate::cargo::function_table::error::TableError;
 
-/// The compiler's section.
+/// Name of the compiler's section.
 const MAP: &str = "xray_instr_map";
 
-/// The version of the map whose addresses are relative.
+/// Version of the map whose addresses are relative.
 const VERSION: u8 = 2;
 
 /// Bytes of an entry.
@@ -22,7 +22,7 @@ const ENTRY: usize = 32;
 /// All sleds of a program.
 #[derive(Debug)]
 pub(super) struct Sleds {
-    /// Where the map lies.
+    /// Address range of the map.
     pub(super) map: Range<u64>,
     /// The sleds of each function, by the function's address.
     pub(super) functions: BTreeMap<u64, Vec<Sled>>,
@@ -80,12 +80,12 @@ pub(super) fn read(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<Sleds
     Ok(sleds)
 }
 
-/// What a code of the map means here. Those behind the first three are of what only C and C++ can have.
+/// Converts a code of the map. The codes after the first three are for C and C++ only.
 fn kind(code: u8) -> Option<SledKind> {
     SledKind::of(code.into()).filter(|kind| *kind != SledKind::Drop)
 }
 
-/// Returns whether the code at the address is what the compiler writes for such a sled: a jump over nine bytes, or a
+/// Returns whether the code at the address matches the compiler's code for such a sled: a jump over nine bytes, or a
 /// return before a long `nop`.
 fn is_sled(code: &[(u64, &[u8])], address: u64, kind: SledKind) -> bool {
     let wanted: &[u8] = match kind {
@@ -101,7 +101,7 @@ fn is_sled(code: &[(u64, &[u8])], address: u64, kind: SledKind) -> bool {
     })
 }
 
-/// The number of 8 bytes at a place of an entry.
+/// Reads the number of 8 bytes at a place of an entry.
 fn word(entry: &[u8; ENTRY], at: usize) -> u64 {
     let bytes = entry[at..].first_chunk();
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))

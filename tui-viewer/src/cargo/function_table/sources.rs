@@ -1,4 +1,4 @@
-//! Whose code a function is, by the path of its source file, and how that path is written in the table: no path of this
+//! Origin of a function, by the path of its source file, and the form of that path in the table: no path of this
 //! machine goes into a program.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use tickscope_format::function_table::Origin;
 
 use crate::text::function_name::{Name, is_std};
 
-/// Where the sources of a program lie.
+/// Folders of a program's sources.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sources {
     /// The folder of the workspace.
@@ -30,22 +30,22 @@ pub struct Member {
     pub package: String,
 }
 
-/// Where a function comes from.
+/// Origin of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) origin: Origin,
-    /// Name and version, or the name alone where nothing says the version.
+    /// Name and version, or the name alone where the version is unknown.
     pub(super) package: String,
-    /// The file as the table has it.
+    /// File, as the table has it.
     pub(super) file: String,
-    /// The module that the file is, for functions whose name does not say it.
+    /// Module of the file, for functions whose name has no module.
     pub(super) module: String,
 }
 
 /// Decides where functions come from. Each file is looked at once.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
-    /// The root and what it is called on the disk, where links lead there.
+    /// Root as it was named, and its real path where links lead there.
     roots: Vec<PathBuf>,
     /// Folders with their packages, the longest first.
     members: Vec<(PathBuf, &'a str)>,
@@ -70,7 +70,7 @@ impl Sources {
     }
 }
 
-/// A folder as it was named, and without links.
+/// Returns a folder as it was named, and its path without links.
 fn names_of(dir: &Path) -> impl Iterator<Item = PathBuf> {
     let named = (!dir.as_os_str().is_empty()).then(|| dir.to_path_buf());
     let real = fs::canonicalize(dir).ok().filter(|real| real != dir);
@@ -101,7 +101,7 @@ impl Places<'_> {
         std.or_else(|| self.built(file)).or_else(|| self.package(file))
     }
 
-    /// The standard library: `/rustc/HASH/library/...` in programs, or the compiler's copy of its sources.
+    /// Returns the place in the standard library: `/rustc/HASH/library/...` in programs, or the compiler's copy of its sources.
     fn std(&self, file: &Path) -> Option<Place> {
         let text = file.to_str()?;
         let rest = if let Some(rest) = text.strip_prefix("/rustc/") {
@@ -119,7 +119,7 @@ impl Places<'_> {
         Some(Place::std(rest))
     }
 
-    /// What a build script wrote: `target/.../build/NAME-HASH/out/...`.
+    /// Returns the place of a file that a build script wrote: `target/.../build/NAME-HASH/out/...`.
     fn built(&self, file: &Path) -> Option<Place> {
         let parts = texts(file);
         let at = parts.windows(3).position(|parts| {
@@ -174,9 +174,9 @@ impl Places<'_> {
         Some(elsewhere(file))
     }
 
-    /// By the name alone.
+    /// Returns the place by the crate's name alone.
     fn of_crate(&self, file: &str, name: &Name) -> Place {
-        // A path that is not of this machine, because it was made so for the sake of equal builds.
+        // Such a path was remapped for reproducible builds and is not of this machine.
         let is_plain = !file.is_empty() && !Path::new(file).is_absolute() && !file.starts_with("..");
         let file = if is_plain { file.to_string() } else { String::new() };
         let Some(crate_name) = name.crate_name().filter(|name| !name.is_empty()) else {
@@ -202,7 +202,7 @@ impl Places<'_> {
 }
 
 impl Place {
-    /// `library/core/src/option.rs`, or a package that the standard library is built with.
+    /// Returns the place of `library/core/src/option.rs`, or of a package that the standard library is built with.
     fn std(file: &str) -> Self {
         let mut parts = file.split('/');
         let package = match (parts.next(), parts.next()) {
@@ -218,7 +218,7 @@ impl Place {
         }
     }
 
-    /// A package in a folder that is called after it.
+    /// Returns the place in a package whose folder has its name.
     fn dependency(folder: &str, rest: &[&str]) -> Self {
         Self {
             origin: Origin::Dependency,
@@ -229,10 +229,10 @@ impl Place {
     }
 }
 
-/// A package that cargo fetched, and how many parts of the path its folder has.
+/// Returns the place in a package that cargo fetched, and the depth of the package's folder.
 fn fetched(file: &Path) -> Option<(Place, usize)> {
     let parts = texts(file);
-    // The root is a component as well.
+    // The root counts as a component as well.
     for at in (0..parts.len()).rev() {
         match parts[at..] {
             ["registry", "src", _index, folder, ref rest @ ..] => {
@@ -248,7 +248,7 @@ fn fetched(file: &Path) -> Option<(Place, usize)> {
     None
 }
 
-/// A file that lies in no folder that is known. What stays of its path begins with the folder that has `src`.
+/// Returns the place of a file outside all known folders. The kept path begins with the folder that has `src`.
 fn elsewhere(file: &Path) -> Place {
     let parts = texts(file);
     let from = parts
@@ -275,7 +275,7 @@ fn elsewhere(file: &Path) -> Place {
     }
 }
 
-/// `NAME VERSION` of a folder `NAME-VERSION`.
+/// Converts the folder `NAME-VERSION` to `NAME VERSION`.
 fn named_version(folder: &str) -> Option<String> {
     folder.match_indices('-').find_map(|(at, _)| {
         let (name, version) = (&folder[..at], &folder[at + 1..]);
@@ -290,12 +290,12 @@ fn named_version(folder: &str) -> Option<String> {
     })
 }
 
-/// The name of a package `NAME VERSION`.
+/// Returns the name of a package `NAME VERSION`.
 fn name_of(package: &str) -> &str {
     package.split(' ').next().unwrap_or_default()
 }
 
-/// The module that a file is: `app::net::http` of `src/net/http.rs`.
+/// Returns the module of a file: `app::net::http` for `src/net/http.rs`.
 fn module_of_file(place: &Place) -> String {
     let path = place
         .file
@@ -314,7 +314,7 @@ fn module_of_file(place: &Place) -> String {
     module
 }
 
-/// The parts of a path as text, without its root.
+/// Returns the parts of a path as text, without its root.
 fn texts(path: &Path) -> Vec<&str> {
     let parts = path.components().filter_map(|part| match part {
         Component::Normal(part) => part.to_str(),
@@ -323,7 +323,7 @@ fn texts(path: &Path) -> Vec<&str> {
     parts.collect()
 }
 
-/// The path without `.` and `..`, which `#[path]` leaves in.
+/// Returns the path without `.` and `..`, which `#[path]` leaves in.
 fn plain(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,11 +1,11 @@
-//! The names that the linker knows, by address.
+//! Names of functions that the linker knows, by address.
 
 use std::collections::HashMap;
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSymbol, SymbolKind};
 
-/// The symbols of functions.
+/// Symbols of functions.
 #[derive(Debug)]
 pub(super) struct Symbols<'a> {
     by_address: HashMap<u64, Vec<Symbol<'a>>>,
@@ -21,7 +21,7 @@ pub(super) struct Symbol<'a> {
 }
 
 impl<'a> Symbols<'a> {
-    /// Reads the table of symbols, and that of the dynamic linker, which a stripped library still has.
+    /// Reads the symbol table and the dynamic linker's table, which a stripped library still has.
     pub(super) fn read(elf: &ElfFile64<'a, Endianness>) -> Self {
         let mut by_address: HashMap<u64, Vec<Symbol<'a>>> = HashMap::new();
         for symbol in elf.symbols().chain(elf.dynamic_symbols()) {
@@ -38,7 +38,7 @@ impl<'a> Symbols<'a> {
                 });
             }
         }
-        // Equal functions share an address. Which of their names is taken must not depend on the linker's order.
+        // Equal functions share an address. The choice of the name must not depend on the linker's order.
         for here in by_address.values_mut() {
             here.sort();
             here.dedup();
@@ -46,7 +46,7 @@ impl<'a> Symbols<'a> {
         Self { by_address }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no symbols.
     pub(super) fn is_empty(&self) -> bool {
         self.by_address.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Programs that are compiled with sleds, get their table, and run.
+//! Tests of programs that are compiled with sleds, get their table, and run.
 
 mod programs;
 
@@ -11,7 +11,7 @@ use tickscope_format::function_table::{Function, FunctionTable, Origin, SledKind
 use super::*;
 use programs::{APP, Program};
 
-/// A table, read.
+/// Reads a program's table.
 fn table(program: &Program) -> Vec<Function> {
     let bytes = of(&program.path).unwrap().expect("no table");
     let table = FunctionTable::read(&bytes).unwrap();
@@ -35,7 +35,7 @@ fn function(functions: &[Function], module: &str, name: &str) -> Function {
     found[0].clone()
 }
 
-/// The line of the program's source that holds the text.
+/// Returns the line of the program's source that holds the text.
 fn line_of(text: &str) -> u32 {
     let at = APP
         .find(text)
@@ -43,7 +43,7 @@ fn line_of(text: &str) -> u32 {
     APP[..at].lines().count() as u32 + u32::from(APP[..at].ends_with('\n'))
 }
 
-/// How many sections are called like the table.
+/// Counts sections with the table's name.
 fn sections(program: &Program) -> usize {
     let bytes = fs::read(&program.path).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*bytes).unwrap();
@@ -133,7 +133,7 @@ fn what_the_collector_may_call_is_not_in_the_table() {
     }
 }
 
-/// Names of the program's own functions. Only debug information tells an async body from a closure.
+/// Returns names of the program's own functions. Only debug information tells an async body from a closure.
 fn own_names(program: &Program) -> BTreeSet<(String, String)> {
     let own = table(program).into_iter().filter(|f| f.origin == Origin::Own);
     let names = own.map(|f| {
@@ -165,7 +165,7 @@ fn every_kind_of_debug_information_gives_the_same_names() {
     let lines = programs::compile(APP, &["-Cdebuginfo=line-tables-only"]);
     add(&lines.path, &lines.sources()).unwrap();
     assert_eq!(own_names(&lines), names);
-    // The line of the first statement at the latest.
+    // The line is at most the first statement's.
     for (name, text) in [("fib", "fn fib("), ("main", "fn main(")] {
         let found = function(&table(&lines), "app", name);
         assert_eq!(
@@ -236,7 +236,7 @@ fn a_second_table_takes_the_place_of_the_first() {
         .filter(|name| name.to_string_lossy().starts_with(".tickscope"))
         .collect();
     assert!(left.is_empty(), "{left:?}");
-    // Other sources give another table, also of another length.
+    // Other sources give another table, which may have another length.
     add(&program.path, &Sources::default()).unwrap();
     assert!(table(&program).iter().all(|f| f.origin != Origin::Own));
     assert_eq!(sections(&program), 1);
@@ -261,7 +261,7 @@ fn strip_keeps_the_table() {
     let before = of(&program.path).unwrap().unwrap();
     programs::output("strip", &["--strip-debug".as_ref(), program.path.as_os_str()]);
     assert!(of(&program.path).unwrap().unwrap() == before);
-    // It still has symbols, so it can have another table, without lines.
+    // It still has symbols, so it can get another table, without lines.
     add(&program.path, &program.sources()).unwrap();
     let again = table(&program);
     assert!(again.iter().all(|f| f.line == 0) && sections(&program) == 1);
@@ -271,7 +271,7 @@ fn strip_keeps_the_table() {
     assert_eq!(program.run(), expected);
     let headers = programs::output("readelf", &["-SW".as_ref(), program.path.as_os_str()]);
     assert!(headers.contains(SECTION), "{headers}");
-    // Now nothing has names, and the file stays as it is.
+    // Now no function has a name, and the file stays as it is.
     let stripped = fs::read(&program.path).unwrap();
     let error = add(&program.path, &program.sources()).unwrap_err().to_string();
     assert!(error.contains("no symbols and no debug information"), "{error}");
@@ -286,7 +286,7 @@ fn libraries_for_c_have_tables() {
     add(&program.path, &program.sources()).unwrap();
     let twice = function(&table(&program), "app", "twice");
     assert_eq!((twice.origin, twice.line), (Origin::Own, 2));
-    // The dynamic linker's symbols stay when it is stripped.
+    // The dynamic linker's symbols stay after `strip`.
     programs::output("strip", &[program.path.as_os_str()]);
     assert_eq!(function(&table(&program), "app", "twice"), twice);
     add(&program.path, &program.sources()).unwrap();

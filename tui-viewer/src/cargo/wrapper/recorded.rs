@@ -1,10 +1,10 @@
-//! Calls of the compiler as cargo 1.95 has made them, with shorter paths.
+//! Recorded calls of the compiler by cargo 1.95, with shorter paths.
 
 use std::ffi::OsString;
 
 use crate::cargo::invocation::Invocation;
 
-/// The call of a name.
+/// Returns the call of a name.
 pub(crate) fn read(name: &str) -> Invocation {
     let found = CALLS
         .iter()
@@ -295,7 +295,7 @@ dependency=/p/target/tickscope/debug/deps
 --extern
 mylib=/p/target/tickscope/debug/deps/libmylib-80fa9d9c06cd1f45.rlib"#,
     ),
-    // A question of cargo.
+    // Cargo asks for the version.
     (
         "version",
         r#"/toolchain/bin/rustc

@@ -1,4 +1,4 @@
-//! What can be typed behind `cargo tickscope`.
+//! Arguments of `cargo tickscope`.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub struct CargoCli {
     pub command: CargoCommand,
 }
 
-/// The variable that asks for samples of the code.
+/// Variable that asks for samples of the code.
 pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
 
 /// Which functions are measured, and how much that may cost.
@@ -82,7 +82,7 @@ pub struct FunctionsArgs {
 }
 
 impl FunctionsArgs {
-    /// What is typed, with what the project says where nothing is typed. Each of `--only`, `--not` and `--every-function`
+    /// Returns the typed choice, or the project's where nothing is typed. Each of `--only`, `--not` and `--every-function`
     /// replaces the whole choice of the project: with a part of it, a function that is asked for could stay off.
     pub fn or(self, project: Self) -> Self {
         let typed = Self {
@@ -104,7 +104,7 @@ impl FunctionsArgs {
         }
     }
 
-    /// The variables that tell the collector of it.
+    /// Returns the variables that tell the collector the choice.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = Vec::new();
         if self.every_function {
@@ -150,7 +150,7 @@ pub enum CargoCommand {
 }
 
 impl CargoCommand {
-    /// Cargo's name for it.
+    /// Returns cargo's name for the command.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
@@ -161,16 +161,16 @@ impl CargoCommand {
     }
 }
 
-/// A command line in its two parts.
+/// Command line in its two parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
-    /// The words up to the command of cargo, which are for us. The first is the program's name.
+    /// Words up to the command of cargo, which are for this program. The first is the program's name.
     pub ours: Vec<OsString>,
-    /// The words behind it, which are for cargo and the program.
+    /// Words after it, which are for cargo and the program.
     pub for_cargo: Vec<OsString>,
 }
 
-/// Divides a command line behind the first word that is neither an option nor the value of one.
+/// Divides a command line after the first word that is neither an option nor the value of one.
 pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
     let mut ours: Vec<OsString> = words.into_iter().collect();
     let cli = CargoCli::command();
@@ -190,7 +190,7 @@ pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
     Split { ours, for_cargo }
 }
 
-/// The first option of ours among cargo's words. Cargo does not know it.
+/// Returns the first option of this program among cargo's words. Cargo does not know it.
 pub fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
     const OURS: [&str; 8] = [
         "--only",
@@ -208,7 +208,7 @@ pub fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
         .find(|word| OURS.contains(&word.split('=').next().unwrap_or_default()))
 }
 
-/// Whether cargo's words ask for help: then it is ours that is meant.
+/// Whether cargo's words ask for help: then the help of this program is shown.
 pub fn asks_for_help(for_cargo: &[OsString]) -> bool {
     let mut before_dashes = for_cargo.iter().take_while(|word| *word != "--");
     before_dashes.any(|word| word == "--help" || word == "-h")
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(cli.functions.budget.as_deref(), Some("2.5%"));
         assert_eq!(cli.record, Some("f.tks".into()));
         assert_eq!(rest, words("--release -p x -- --report -- y"));
-        // A value that is called like a command, and one behind an equals sign.
+        // A value with the name of a command, and one after an equals sign.
         let (cli, rest) = parsed("c --only run --not=test --ascii t --no-run");
         assert_eq!((cli.command, rest), (CargoCommand::Test, words("--no-run")));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope diff`.
+//! Arguments of `tickscope diff`.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,13 +13,13 @@ use crate::cli::args::moment::{MomentArgs, When};
 use crate::cli::args::report::share;
 use crate::cli::args::values::measure;
 
-/// The option that stands for `--`, so that options may follow behind the runs after as well.
+/// Option that stands for `--`, so that options may follow the runs after as well.
 const AFTER: &str = "--after";
 
-/// Options that each side may have for itself, and those that stand for them behind `--`.
+/// Options that each side may have, and their names after `--`.
 const OF_A_SIDE: [(&str, &str); 2] = [("--from", "--from-after"), ("--to", "--to-after")];
 
-/// What stands behind the options in `tickscope diff --help`.
+/// Text after the options in `tickscope diff --help`.
 const GATES: &str = "\
 Gates:
   calls > 1%         a function is called more often, by more than 1 %. Counts have no noise: one
@@ -149,23 +149,23 @@ pub enum DiffView {
 }
 
 impl DiffArgs {
-    /// The form that is asked for.
+    /// Returns the chosen form.
     pub fn form(&self) -> DiffFormat {
         let by_ending = || self.output.as_deref().and_then(DiffFormat::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Whether the file's name leaves no doubt of the form.
+    /// Checks that the file's name or `--format` tells the form.
     ///
     /// # Errors
-    /// What to name it, or to say beside it.
+    /// The form is unknown; the message names the endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
         let file = self.output.as_deref();
         let is_known = self.format.is_some() || file.and_then(DiffFormat::of_file).is_some();
         ending::check(file, is_known, ".txt .json .md .html")
     }
 
-    /// Which part is taken of the runs before, and of those after.
+    /// Returns the parts of the runs before, and of the runs after.
     pub fn moments(&self) -> (MomentArgs, MomentArgs) {
         let of = |from: Option<When>, to: Option<When>| MomentArgs {
             from,
@@ -181,10 +181,10 @@ impl DiffArgs {
         }
     }
 
-    /// The runs before and those after.
+    /// Returns the runs before and the runs after.
     ///
     /// # Errors
-    /// What is missing.
+    /// A side is missing.
     pub fn sides(&self) -> Result<(&[String], &[String]), String> {
         match (&self.before[..], &self.after[..]) {
             ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
@@ -201,7 +201,7 @@ impl DiffArgs {
 }
 
 impl DiffFormat {
-    /// The form that a file's name says; none where it says nothing.
+    /// Returns the form that a file's name tells; none for other names.
     fn of_file(file: &Path) -> Option<Self> {
         match file.extension()?.to_string_lossy().to_lowercase().as_str() {
             "txt" => Some(Self::Text),
@@ -222,8 +222,8 @@ impl From<DiffView> for Tables {
     }
 }
 
-/// What was typed behind `diff`, with the option in place of the first `--`: behind that everything else would be a
-/// target, options too. Options of a side have other names behind it.
+/// Replaces the first `--` after `diff` by an option, because after `--` every word would be a target, options too.
+/// Options of a side get other names after it.
 pub(crate) fn with_option_for_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(at) = words.iter().position(|word| word == "--") else {
         return words;

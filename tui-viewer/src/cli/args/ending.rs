@@ -1,13 +1,13 @@
-//! Files whose names end in what says nothing here: refused before something else is written than was meant.
+//! Refuses files whose endings tell no form, before the wrong form is written.
 
 use std::path::Path;
 
 use tickscope_report::form::Form;
 
-/// Whether a form is known: it was given, the file's name says it, or the name has no ending at all.
+/// Checks that a form is known: it was given, the file's name tells it, or the name has no ending at all.
 ///
 /// # Errors
-/// That the ending says no form, which endings do, and how to choose one nevertheless.
+/// The ending tells no form; the message names endings that do, and the option.
 pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Result<(), String> {
     let Some(file) = file.filter(|file| !is_known && file.extension().is_some()) else {
         return Ok(());
@@ -18,19 +18,19 @@ pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Resul
     ))
 }
 
-/// Whether a report's form is known.
+/// Checks that a report's form is known.
 ///
 /// # Errors
-/// What to name the file, or to say beside it.
+/// The form is unknown; the message names the endings and the option.
 pub(crate) fn check_report(file: Option<&Path>, format: Option<Form>) -> Result<(), String> {
     let is_known = format.is_some() || file.and_then(Form::of_file).is_some();
     check(file, is_known, &Form::endings())
 }
 
-/// Whether a file may hold a snapshot or a recording: only by `.tks`, or without any ending.
+/// Checks that a file may hold a snapshot or a recording: only with `.tks`, or without any ending.
 ///
 /// # Errors
-/// Which ending is wanted.
+/// The file has another ending.
 pub(crate) fn check_kept(file: &Path) -> Result<(), String> {
     match file.extension() {
         Some(ending) if !ending.eq_ignore_ascii_case("tks") => Err(format!(

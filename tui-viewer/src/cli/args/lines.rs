@@ -1,11 +1,11 @@
-//! What can be typed behind `tickscope lines`.
+//! Arguments of `tickscope lines`.
 
 use clap::{Args, ValueEnum};
 use tickscope_format::snapshot::LINES_HZ;
 
 use crate::cli::args::shared::TargetArgs;
 
-/// What stands behind the options in `tickscope lines --help`.
+/// Text after the options in `tickscope lines --help`.
 const LINES: &str = "\
 A timer on each thread's own CPU time notes where it is in its code, by a signal: SIGPROF, or one for
 real time if the program uses that. A thread that waits is not interrupted. Off unless asked for.

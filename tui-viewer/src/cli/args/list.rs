@@ -1,6 +1,6 @@
-//! What `tickscope list --help` says of its columns.
+//! Help on the columns of `tickscope list`.
 
-/// What stands behind the options.
+/// Text after the options.
 pub(super) const STATES: &str = "\
 States, and SINCE when:
   running  since its start

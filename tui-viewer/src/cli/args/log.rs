@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope log`.
+//! Arguments of `tickscope log`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tickscope_format::pattern::Pattern;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::{duration, pattern};
 
-/// What stands behind the options in `tickscope log --help`.
+/// Text after the options in `tickscope log --help`.
 const LINES: &str = "\
 A line for each thread, each group or function that it was inside of, and each interval:
   TIME +01:00        TID  THREAD             INSIDE / INTERVAL ms        %      CALLS  NAME
@@ -60,7 +60,7 @@ pub struct LogArgs {
     pub wait: Option<Duration>,
 }
 
-/// The interval of the log.
+/// Reads the interval of the log.
 fn every(text: &str) -> Result<Duration, String> {
     let every = duration(text)?;
     let allowed = Duration::from_millis(10)..=Duration::from_secs(3600);

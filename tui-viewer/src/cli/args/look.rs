@@ -1,4 +1,4 @@
-//! How the screen is to look, as far as it can be typed.
+//! Arguments for the look of the screen.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -39,28 +39,28 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Another word for the theme that comes by itself.
+/// Other word for the default theme.
 const DEFAULT: &str = "default";
 
-/// Which colours.
+/// Colours of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ThemeKind {
-    /// The terminal's own sixteen, for dark backgrounds.
+    /// The terminal's own sixteen colours, for dark backgrounds.
     #[default]
     Sixteen,
     /// Dark colours, for light backgrounds.
     Light,
-    /// Those of Okabe and Ito, which no kind of colour vision mixes up; for dark backgrounds.
+    /// Colours of Okabe and Ito, which no kind of colour vision mixes up; for dark backgrounds.
     Cvd,
-    /// None: bold, dim, underlined and reversed text tell the same.
+    /// No colours: bold, dim, underlined and reversed text tell the same.
     Mono,
 }
 
 impl ThemeKind {
-    /// All of them, in the order in which a key goes through them.
+    /// All themes, in the order in which a key goes through them.
     pub const ALL: [Self; 4] = [Self::Sixteen, Self::Light, Self::Cvd, Self::Mono];
 
-    /// The one after this.
+    /// Returns the next theme.
     pub(crate) fn next(self) -> Self {
         match self {
             Self::Sixteen => Self::Light,
@@ -70,7 +70,7 @@ impl ThemeKind {
         }
     }
 
-    /// The word to choose it by.
+    /// Returns the word that chooses it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Sixteen => "sixteen",
@@ -80,7 +80,7 @@ impl ThemeKind {
         }
     }
 
-    /// The one of this name; `default` is the first one.
+    /// Returns the theme of this name; `default` is the first one.
     pub fn named(word: &str) -> Option<Self> {
         if word == DEFAULT {
             return Some(Self::default());
@@ -88,7 +88,7 @@ impl ThemeKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// What it is, for the notice after a change.
+    /// Returns its description, for the notice after a change.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sixteen => "the terminal's sixteen colours",

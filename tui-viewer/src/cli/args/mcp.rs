@@ -1,10 +1,10 @@
-//! What can be typed behind `tickscope mcp`.
+//! Arguments of `tickscope mcp`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// What stands behind the options in `tickscope mcp --help`.
+/// Text after the options in `tickscope mcp --help`.
 const ABOUT: &str = "\
 A client starts this command and speaks the Model Context Protocol with it, one JSON message a line. It has six tools:
 programs, top, why, compare, mark and sites. They read; nothing in a program changes unless --allow-control says so.

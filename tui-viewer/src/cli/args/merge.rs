@@ -1,10 +1,10 @@
-//! What can be typed behind `tickscope merge`.
+//! Arguments of `tickscope merge`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// What stands behind the options in `tickscope merge --help`.
+/// Text after the options in `tickscope merge --help`.
 const EXAMPLES: &str = "\
 Of each file the newest snapshot counts. Threads are added up by name, functions by path, whichever
 program, run or host they are of. Slow calls, lines, tasks and levels are of one run alone and are

@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope metrics`.
+//! Arguments of `tickscope metrics`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::args::values::every;
 
-/// What stands behind the options in `tickscope metrics --help`.
+/// Text after the options in `tickscope metrics --help`.
 const FAMILIES: &str = "\
 Families, each with the label program, and function where it says so; other is all functions
 that have no series of their own:

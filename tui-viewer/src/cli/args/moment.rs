@@ -1,4 +1,4 @@
-//! Which moment, or what happened in which time: of a recording, and of what a program's ring still holds.
+//! Arguments for a moment or a span of time: of a recording, and of the records that a program's ring still holds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -26,19 +26,19 @@ pub struct MomentArgs {
     pub window: Option<Duration>,
 }
 
-/// A moment of what is recorded.
+/// Moment of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// So long after the beginning.
+    /// Time after the beginning.
     After(Duration),
-    /// So long before the end.
+    /// Time before the end.
     Before(Duration),
-    /// A time of the clock, in seconds of the day: the last one before the end.
+    /// Time of the clock, in seconds of the day: the last one before the end.
     Clock(u32),
 }
 
 impl MomentArgs {
-    /// Nothing of it was asked for.
+    /// Whether no other moment was chosen.
     pub fn is_newest(&self) -> bool {
         self.at.is_none() && self.from.is_none() && self.to.is_none() && self.window.is_none()
     }

@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope push`.
+//! Arguments of `tickscope push`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use clap::Args;
 
 use crate::cli::args::values::every;
 
-/// What stands behind the options in `tickscope push --help`.
+/// Text after the options in `tickscope push --help`.
 const NOTES: &str = "\
 A profile holds what all processes of a program did since the one before, as pprof. Where the
 server does not answer, profiles wait: at most 240, or 64 MiB; then the oldest are dropped, which

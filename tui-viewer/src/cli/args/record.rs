@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope record`.
+//! Arguments of `tickscope record`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use clap::Args;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::duration;
 
-/// What stands behind the options in `tickscope record --help`.
+/// Text after the options in `tickscope record --help`.
 const EXAMPLES: &str = "\
 Examples:
   tickscope record                            the program that runs, until Ctrl-C or its end

@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope report`.
+//! Arguments of `tickscope report`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::{duration, form, measure};
 
-/// What `tickscope report --help` says of times, before the formats.
+/// Text of `tickscope report --help` on times, before the formats.
 const TIMES: &str = "\
 Times:
   --at, --from, --to and --window look back in a recording (tickscope record), and in what the ring
@@ -25,7 +25,7 @@ Times:
   Resets in between take nothing away. The header says which time it really is: the moments that
   are there are not always those that were asked for.";
 
-/// What it says behind the formats.
+/// Text after the formats.
 const ABOUT_FORMATS: &str = "\
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
 outside any scope is a row of the text alone; json has it as a fact of each thread.
@@ -119,24 +119,24 @@ pub enum ReportUnit {
 }
 
 impl ReportArgs {
-    /// The form that is asked for.
+    /// Returns the chosen form.
     pub fn form(&self) -> Form {
         let by_ending = || self.output.as_deref().and_then(Form::of_file);
         self.format.or_else(by_ending).unwrap_or_default()
     }
 
-    /// Whether the file's name leaves no doubt of the form.
+    /// Checks that the file's name or `--format` tells the form.
     ///
     /// # Errors
-    /// What to name it, or to say beside it.
+    /// The form is unknown; the message names the endings and the option.
     pub fn check_file(&self) -> Result<(), String> {
         ending::check_report(self.output.as_deref(), self.format)
     }
 
-    /// Whether the options go together.
+    /// Checks that the options go together.
     ///
     /// # Errors
-    /// Which do not.
+    /// Two options do not go together.
     pub fn check(&self) -> Result<(), &'static str> {
         let format = self.form();
         if self.view.is_some() && format != Form::Text {
@@ -158,7 +158,7 @@ impl ReportArgs {
     }
 }
 
-/// What stands behind the options in `tickscope report --help`.
+/// Returns the text after the options in `tickscope report --help`.
 fn long_help() -> String {
     let mut formats = String::new();
     for form in Form::ALL {
@@ -174,7 +174,7 @@ fn long_help() -> String {
     )
 }
 
-/// A share of 0 to 1 from a percentage: `1%`, `0.5`.
+/// Reads a share of 0 to 1 from a percentage: `1%`, `0.5`.
 pub(super) fn share(text: &str) -> Result<f64, String> {
     let number = text.trim_end_matches('%').parse();
     match number {

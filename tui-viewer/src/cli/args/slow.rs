@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope why` and `tickscope watch`.
+//! Arguments of `tickscope why` and `tickscope watch`.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tickscope_format::snapshot::Over;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values;
 
-/// What stands behind the options in `tickscope why --help`.
+/// Text after the options in `tickscope why --help`.
 const WHY: &str = "\
 Watching a function tells its slow calls from the typical ones: tickscope watch FUNCTION, W in the viewer, or --for here.
 Times are per call of FUNCTION, each in the path itself; CALLS are calls of the path in a typical and in a slow call.

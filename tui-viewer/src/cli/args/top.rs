@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope top`.
+//! Arguments of `tickscope top`.
 
 use clap::Args;
 use tickscope_analysis::measure::Measure;
@@ -7,7 +7,7 @@ use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::measure;
 
-/// What stands behind the options in `tickscope top --help`.
+/// Text after the options in `tickscope top --help`.
 const EXAMPLES: &str = "\
 One word of digits alone is N; a process id stands behind -p, or behind N. Without N there are ten functions, and
 with --json as many as fit into 2 kB.
@@ -41,10 +41,10 @@ pub struct TopArgs {
 }
 
 impl TopArgs {
-    /// How many functions, if that was said, and which program.
+    /// Returns the number of functions, if one was typed, and the target.
     ///
     /// # Errors
-    /// What was found in the place of a number, or a second target.
+    /// A word is no number, or a second target.
     pub fn understood(&self) -> Result<(Option<usize>, TargetArgs), String> {
         let Some(word) = &self.count else {
             return Ok((None, self.target.clone()));

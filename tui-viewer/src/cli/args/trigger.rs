@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope trigger`.
+//! Arguments of `tickscope trigger`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tickscope_analysis::trigger::{Condition, Limit};
 use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::values::duration;
 
-/// What stands behind the options in `tickscope trigger --help`.
+/// Text after the options in `tickscope trigger --help`.
 const CONDITIONS: &str = "\
 Conditions: METRIC(FUNCTION) SIGN NUMBER UNIT, joined by `and` and `or` (`and` binds closer)
   p50 p90 p99 p99.9   ns us ms s   of the calls that ended in the window

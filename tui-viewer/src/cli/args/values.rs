@@ -1,4 +1,4 @@
-//! How single arguments are read.
+//! Readers of single arguments.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
 }
 
-// What is not possible does not come as far as these look it up.
+// The parsers refuse other values before these closures look them up.
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
@@ -40,13 +40,13 @@ pub(crate) fn pattern(text: &str) -> Result<Pattern, String> {
     })
 }
 
-/// Which calls are slow: `tail`, `p99`, `p99.9`, `5ms`.
+/// Reads the choice of slow calls: `tail`, `p99`, `p99.9`, `5ms`.
 pub(crate) fn over(text: &str) -> Result<Over, String> {
     text.parse()
 }
 
-/// Patterns of functions with commas between them, in the words in which they are passed on. A comma among generic arguments parts
-/// nothing, and is passed on as `*`.
+/// Reads patterns of functions, with commas between them, in the form in which they are passed on. A comma among generic
+/// arguments separates nothing, and becomes `*`.
 pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = Some(text);
@@ -59,7 +59,7 @@ pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     Ok(words.join(","))
 }
 
-/// A share of the CPU time, `5%` or `5`, or `off` for any, in the words in which it is passed on.
+/// Reads a share of the CPU time, `5%` or `5`, or `off` for any, in the form in which it is passed on.
 pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
     if text == "off" {
         return Ok(text.into());
@@ -71,7 +71,7 @@ pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
+/// Reads a duration: `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
@@ -88,7 +88,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .map_err(|_| "wanted a duration of this world, like 10, 10s, 500ms, 2m".into())
 }
 
-/// How often an agent looks: 1s to 1h.
+/// Reads the time between an agent's looks: 1s to 1h.
 pub(crate) fn every(text: &str) -> Result<Duration, String> {
     let every = duration(text)?;
     let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);

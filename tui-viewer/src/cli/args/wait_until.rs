@@ -1,4 +1,4 @@
-//! What can be typed behind `tickscope wait-until`.
+//! Arguments of `tickscope wait-until`.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::cli::args::shared::TargetArgs;
 use crate::cli::args::trigger::{condition, over};
 use crate::cli::args::values::duration;
 
-/// What stands behind the options in `tickscope wait-until --help`.
+/// Text after the options in `tickscope wait-until --help`.
 const ABOUT: &str = "\
 The condition is one of tickscope trigger, whose --help has them all. Without --over it is judged of all that was counted
 since the last reset: calls(frame) > 1000 is true once there were a thousand and one. With --over 5s it is judged of

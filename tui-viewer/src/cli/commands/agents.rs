@@ -2,13 +2,13 @@
 
 use crate::output::console;
 
-/// At most sixty lines, so that it can be read as a whole.
+/// Guide for agents, of at most sixty lines, so that it can be read as a whole.
 const GUIDE: &str = include_str!("agents.txt");
 
 /// Prints the guide.
 ///
 /// # Errors
-/// What writing gives.
+/// Standard output cannot be written.
 pub fn run() -> anyhow::Result<u8> {
     console::write(GUIDE)?;
     Ok(console::DONE)

@@ -1,4 +1,4 @@
-//! `tickscope [TARGET]`: the screen, or where there is none the text report.
+//! `tickscope [TARGET]`: the screen, or the text report where there is no terminal.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -23,11 +23,11 @@ use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, one_alone};
 use crate::ui::theme;
 
-/// Watches a target that was given without a command. A word that is close to a command's name is rather that than a
-/// program to wait for.
+/// Watches a target that was given without a command. A word close to a command's name more likely means that
+/// command than a program to wait for.
 ///
 /// # Errors
-/// As [`run`]; or which command is meant.
+/// As [`run`]; or the word is close to a command's name.
 pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
     target::check_dir(args.dir.as_deref())?;
     if let Wanted::Name(word) = Wanted::of(args)
@@ -49,9 +49,9 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
 /// Watches a target.
 ///
 /// # Errors
-/// No such target, or why it cannot be read or shown.
+/// There is no such target, or it cannot be read or shown.
 pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
-    // A file that cannot be compared with is told before the screen is taken.
+    // An unsuitable file for the comparison is reported before the screen starts.
     let compare = compare.compare.as_deref().map(compared).transpose()?;
     let wanted = Wanted::of(args);
     if wanted == Wanted::Stdin && has_screen_beside(true) {
@@ -72,10 +72,10 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
             ..ReportArgs::default()
         });
     }
-    // Nor does a directory that cannot be looked into.
+    // An unreadable directory does not become readable by waiting either.
     target::check_dir(args.dir.as_deref())?;
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {
-        // A file or a process that is not there does not come by waiting: say so before taking the screen.
+        // A missing file or process does not come by waiting: the error comes before the screen.
         target::find(&wanted, args.dir.as_deref())?;
     }
     if let Wanted::All(name) = &wanted {
@@ -96,7 +96,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     Ok(event_loop::run(&mut feed, options)?.exit_code())
 }
 
-/// The newest snapshot of a file, and its name.
+/// Reads the newest snapshot of a file, and its name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
     let mut addresses = Addresses::default();
     let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {
@@ -121,19 +121,19 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
     })
 }
 
-/// Whether there is a terminal to draw on and to hear keys from.
+/// Whether there is a terminal to draw on and to read keys from.
 pub fn has_screen() -> bool {
     has_screen_beside(false)
 }
 
-/// The same, where standard input may be a pipe with something else, so that keys come from the terminal itself.
+/// Whether there is a terminal; with `pipe`, standard input may be a pipe, so that keys come from the terminal itself.
 fn has_screen_beside(pipe: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let has_keys = || std::io::stdin().is_terminal() || (pipe && File::open("/dev/tty").is_ok());
     !dumb && std::io::stdout().is_terminal() && has_keys()
 }
 
-/// Shows a feed until the user has seen enough.
+/// Shows a feed until the user quits.
 ///
 /// # Errors
 /// As [`event_loop::run`].
@@ -142,7 +142,7 @@ pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
 }
 
 /// # Errors
-/// A theme that does not exist.
+/// The environment names a theme that does not exist.
 fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
     let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
     Ok(ScreenOptions {

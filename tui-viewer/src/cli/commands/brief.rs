@@ -1,4 +1,4 @@
-//! What the short answers for scripts and agents have in common: a target that is read, and how to go on with it.
+//! Common parts of the short answers for scripts and agents: a target that is read, and the next commands.
 
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_report::Extent;
@@ -11,14 +11,14 @@ use crate::cli::commands::report::moment;
 use crate::source::symbols;
 use crate::source::target::wanted::{Found, Wanted, is_live};
 
-/// A target that was found, as commands to go on with name it.
+/// Target that was found, with its word for the next commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) word: String,
     pub(super) is_live: bool,
 }
 
-/// A target that was read.
+/// Target that was read.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) live: LiveSnapshot,
@@ -35,14 +35,14 @@ impl Named {
                 word: path.display().to_string(),
                 is_live: false,
             },
-            // What comes next is of one of them.
+            // The next command needs one of them.
             Found::Together(name, rings) => Self {
                 word: rings
                     .first()
                     .map_or(name.clone(), |(ring, _)| ring.header().pid.to_string()),
                 is_live: true,
             },
-            // It cannot be read again.
+            // A stream cannot be read again.
             Found::Streamed(_) => Self {
                 word: "-".into(),
                 is_live: false,
@@ -52,7 +52,7 @@ impl Named {
 
     pub(super) fn of_ring(target: &TargetArgs, ring: &RingFile, liveness: &Liveness) -> Self {
         let is_live = is_live(liveness);
-        // Of a run that has ended the name may soon be another run's.
+        // The name of an ended run may soon be another run's.
         let is_sure = is_live || !matches!(Wanted::of(target), Wanted::Name(_));
         let typed = target.target.clone().filter(|_| is_sure);
         Self {
@@ -61,7 +61,7 @@ impl Named {
         }
     }
 
-    /// For a shell, in which the target was looked for as it was here.
+    /// Returns the next commands for a shell, with the same directory.
     pub(super) fn in_shell(&self, target: &TargetArgs) -> Next {
         let dir = target.dir.as_deref();
         let dir = dir.map(|dir| format!(" --dir {}", shell_word(&dir.to_string_lossy())));
@@ -71,7 +71,7 @@ impl Named {
         }
     }
 
-    /// For a client of `tickscope mcp`.
+    /// Returns the next calls for a client of `tickscope mcp`.
     pub(super) fn in_tools(&self, may_watch: bool) -> Next {
         Next::Tools {
             target: self.word.clone(),
@@ -96,7 +96,7 @@ impl Answered {
 /// Reads a target.
 ///
 /// # Errors
-/// No such target, nothing of then, or why it cannot be read.
+/// There is no such target, no data of that time, or it cannot be read.
 pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> anyhow::Result<Answered> {
     let wanted = Wanted::of(target);
     let found = live_snapshot::find(target, reader, None)?;

@@ -1,4 +1,4 @@
-//! `tickscope completions`: what makes a shell complete the command line.
+//! `tickscope completions`: scripts with which a shell completes the command line.
 
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
@@ -7,10 +7,10 @@ use crate::cli::args::Cli;
 use crate::cli::args::cargo::CargoCli;
 use crate::output::console;
 
-/// Prints the script for a shell, which is for both programs of this package.
+/// Prints the script for a shell; it serves both programs of this package.
 ///
 /// # Errors
-/// What the system says of standard output.
+/// Standard output cannot be written.
 pub fn run(shell: Shell) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     generate(shell, &mut visible(&Cli::command()), "tickscope", &mut script);
@@ -24,11 +24,11 @@ pub fn run(shell: Shell) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Prints the names of the programs that run, one a line: what each shell calls while it completes.
+/// Command that prints the names of running programs, one a line: each shell calls it for completion.
 const PROGRAMS: &str =
     r#"tickscope list --json 2>/dev/null | sed -n '/"live": true/{n;s/^ *"name": "\([^"\\]*\)",*$/\1/p;}'"#;
 
-/// The script, which also completes names of programs that run.
+/// Returns the script with completion of the names of running programs.
 fn with_programs(shell: Shell, script: &str) -> String {
     if shell == Shell::Bash {
         return format!(
@@ -60,7 +60,7 @@ complete -c tickscope -n 'not string match -q -- \"-*\" (commandline -ct)' -a '(
     }
     let mut named = String::new();
     for line in script.lines() {
-        // The argument that names a program; files complete as before.
+        // This argument names a program; files complete as before.
         let target = line.strip_prefix("'::target ");
         match target.and_then(|rest| rest.strip_suffix(":_default' \\")) {
             Some(words) => named.push_str(&format!("'::target {words}:_tickscope_target' \\\n")),
@@ -80,7 +80,7 @@ _tickscope() {{"
     named.replacen("_tickscope() {", &function, 1)
 }
 
-/// The same command without what is hidden: the scripts would offer that as well.
+/// Returns the command without hidden parts, because the scripts would offer them as well.
 fn visible(command: &Command) -> Command {
     let arguments = command.get_arguments().filter(|arg| !arg.is_hide_set());
     let subcommands = command.get_subcommands().filter(|command| !command.is_hide_set());

@@ -13,13 +13,13 @@ use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::run::{Started, start};
 use crate::output::console;
 
-/// How long the demo may take to end: a frame is a tenth of a second, and the clients that are there are served in less.
+/// Longest time for the demo to end: a frame takes a tenth of a second, and open clients are served in less.
 const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// Shows the demo; without a screen, renders one frame and prints the report.
 ///
 /// # Errors
-/// What keeps the demo from running or being watched.
+/// The demo cannot run or be watched.
 pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
     let mut command = Command::new(std::env::current_exe().context("the demo's program")?);
     command
@@ -38,20 +38,20 @@ pub fn run(look: &LookArgs) -> anyhow::Result<u8> {
     shown
 }
 
-/// Lets the demo end by itself, so that it is seen to have exited and not to have crashed.
+/// Lets the demo end by itself, so that its state is exited and not crashed.
 fn end(started: &mut Started) {
     drop(started.child.stdin.take());
     let begin = Instant::now();
     while begin.elapsed() < LONGEST_END && !matches!(started.child.try_wait(), Ok(Some(_)) | Err(_)) {
         thread::sleep(Duration::from_millis(5));
     }
-    // It has nothing to save.
+    // The demo has nothing to save.
     let _ = started.child.kill();
     let _ = started.child.wait();
 }
 
-/// The program behind the demo: renders so many frames and serves their clients, or until no process holds the other end of
-/// its standard input: a demo that lost its viewer must not render for ever.
+/// Runs the program of the demo: renders this number of frames and serves their clients. Without a number it runs until
+/// standard input closes, because a demo that lost its viewer must not run forever.
 pub fn program(frames: Option<u64>) -> u8 {
     let _tickscope = tickscope_demo::session();
     let alone = Arc::new(AtomicBool::new(false));

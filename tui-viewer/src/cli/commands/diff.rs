@@ -1,4 +1,4 @@
-//! `tickscope diff`: two builds or two runs side by side, and gates that fail where something has grown.
+//! `tickscope diff`: two builds or two runs side by side, and gates that fail where a measure has grown.
 
 use tickscope_analysis::compare::diff::{Diff, DiffError};
 use tickscope_analysis::compare::gate::{self, Condition, GateError, Verdict};
@@ -18,16 +18,16 @@ use crate::output::similar::{similar, similar_of};
 use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
-/// The width of a line where no terminal has one.
+/// Width of a line without a terminal.
 const WIDTH: usize = 100;
 
-/// Rows of which only times have changed are shown from this share of the whole on.
+/// Share of the whole from which on rows are shown of which only times have changed.
 const MIN_SHARE: f64 = 0.01;
 
-/// Compares, writes, and says whether the gates let it pass.
+/// Compares, writes, and returns whether the gates let the comparison pass.
 ///
 /// # Errors
-/// No such target, a gate that cannot be judged, or why something cannot be read or written.
+/// There is no such target, a gate cannot be judged, or a file cannot be read or written.
 pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let (before, after) = args.sides().map_err(Misuse)?;
     args.check_file().map_err(Misuse)?;
@@ -77,7 +77,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     }
     let of_document = 1..wanted.len();
     for condition in &args.fail_if {
-        // Calls are in every comparison.
+        // Every comparison has calls.
         if condition.measure != Measure::Calls && !wanted.contains(&condition.measure) {
             wanted.push(condition.measure);
         }
@@ -128,7 +128,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         DiffFormat::Html => page::report(&comparison),
     };
     place.write(|out| out.write_all(result.as_bytes()))?;
-    // A log shows why it failed, wherever the result went.
+    // A log shows the reasons for the failure, wherever the result was written.
     if format != DiffFormat::Text || !place.is_stdout() {
         comparison.failures().iter().for_each(|failure| say(failure));
     }
@@ -140,7 +140,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// The snapshots of a side, of the part that is asked for, and what there is to know of them.
+/// Returns the snapshots of a side, of the part that is asked for, and the facts about each run.
 fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
     let run = |target: &String| {
         let one = TargetArgs {

@@ -1,4 +1,4 @@
-//! What a program prints while the screen is up: kept in a file, and passed on afterwards.
+//! Output of a program while the screen is up: kept in a file, and passed on afterwards.
 
 use std::fs::File;
 use std::io;
@@ -6,20 +6,20 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// A nameless file to which a program writes at the end, and which is read from the beginning. Two open files:
-/// one would have one position, and reading would move where the program writes.
+/// Nameless file to which a program appends, and which is read from the beginning. It is opened twice, because
+/// with one position reading would move the place where the program writes.
 #[derive(Debug)]
 pub struct KeptOutput {
     file: File,
-    /// Up to here it has been passed on.
+    /// Number of bytes that have been passed on.
     position: u64,
 }
 
 impl KeptOutput {
-    /// An empty one.
+    /// Creates an empty file.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reports an error.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
             file: tempfile::tempfile()?,
@@ -27,20 +27,20 @@ impl KeptOutput {
         })
     }
 
-    /// What to give to the program as its output.
+    /// Returns the file for the program's output.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system reports an error.
     pub fn for_program(&self) -> io::Result<File> {
         File::options()
             .append(true)
             .open(format!("/proc/self/fd/{}", self.file.as_raw_fd()))
     }
 
-    /// Passes on what has come since the last time.
+    /// Passes on the output since the last call.
     ///
     /// # Errors
-    /// What reading or writing gives.
+    /// Reading or writing fails.
     pub fn pass_on(&mut self, out: &mut impl Write) -> io::Result<()> {
         let mut buffer = [0; 8192];
         loop {

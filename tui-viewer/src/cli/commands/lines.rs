@@ -1,4 +1,4 @@
-//! `tickscope lines`: whether a program samples where its threads are in their code.
+//! `tickscope lines`: switches a program's samples of its threads' program counters.
 
 use tickscope_format::Snapshot;
 use tickscope_format::slots::Op;
@@ -8,10 +8,10 @@ use crate::cli::args::{LinesArgs, OnOff};
 use crate::cli::commands::request;
 use crate::output::console;
 
-/// Has the program begin or end to sample; returns once the program has said so.
+/// Makes the program begin or end to sample; returns once the program has confirmed it.
 ///
 /// # Errors
-/// No such target, or why it does not sample.
+/// There is no such target, or it does not sample.
 pub fn run(args: &LinesArgs) -> anyhow::Result<u8> {
     let hz = match args.wanted {
         OnOff::On => args.rate,
@@ -28,7 +28,7 @@ pub fn run(args: &LinesArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// What is so since it was asked for, or why it is not.
+/// Describes the new state, or the reason why the program does not sample.
 fn said(now: Option<&Snapshot>, hz: u32) -> Result<String, String> {
     let state = now.map(|now| now.lines.state);
     let by = match state {
@@ -45,7 +45,7 @@ fn said(now: Option<&Snapshot>, hz: u32) -> Result<String, String> {
     ))
 }
 
-/// The number of `SIGPROF`, which is the same on all architectures that are sampled.
+/// Returns the number of `SIGPROF`, which is the same on all sampled architectures.
 fn sigprof() -> u32 {
     rustix::process::Signal::PROF.as_raw().cast_unsigned()
 }

@@ -1,4 +1,4 @@
-//! `tickscope list`: the programs that carry tickscope, running and ended, and what is kept in the working directory.
+//! `tickscope list`: programs that carry tickscope, running and ended, and kept files in the working directory.
 
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,10 @@ use crate::source::target;
 use crate::source::target::wanted::is_live;
 use crate::text::clock_time::clock_time;
 
-/// Prints the list; with `clean`, first removes what ended programs left in the directory that was chosen, if one was.
+/// Prints the list; with `clean`, first removes the files of ended programs in the directory that was chosen, if one was.
 ///
 /// # Errors
-/// What writing gives.
+/// Standard output cannot be written.
 pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8> {
     target::check_dir(dir)?;
     let places = places::chosen(dir);
@@ -40,7 +40,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     Ok(console::DONE)
 }
 
-/// Removes what no program writes any more there, and says how much was where.
+/// Removes files there that no program writes any more, and describes how many were in each directory.
 fn removed(places: &[PathBuf]) -> String {
     let (mut all, mut parts) = (0, Vec::new());
     for place in places {
@@ -103,7 +103,7 @@ fn text(listed: &[Listed], kept: &[KeptFile], more: usize, places: &[PathBuf]) -
     out
 }
 
-/// Which library of a process a ring is of, and what else in the process has a collector of its own.
+/// Describes the library of a ring, and other files of the process with a collector of their own.
 fn copies_text(ring: &RingFile, liveness: &Liveness) -> String {
     let library = &ring.header().library;
     let own = match library.is_empty() {
@@ -117,7 +117,7 @@ fn copies_text(ring: &RingFile, liveness: &Liveness) -> String {
     }
 }
 
-/// The files in a process that runs which bring other copies of the collector.
+/// Returns the files in a running process that bring other copies of the collector.
 fn copies(ring: &RingFile, liveness: &Liveness) -> Vec<String> {
     if !is_live(liveness) {
         return Vec::new();
@@ -165,7 +165,7 @@ fn json_text(listed: &[Listed], kept: &[KeptFile], places: &[PathBuf]) -> String
     let looked_in: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
     let all = json!({ "tickscope": 1, "programs": programs, "kept": kept, "looked_in": looked_in });
     let text = format!("{all:#}\n");
-    // Beyond ASCII there are only strings: the same to a parser, and harmless to a terminal.
+    // Only strings have characters beyond ASCII: escapes are the same to a parser, and harmless to a terminal.
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_ascii() || printable(c.encode_utf8(&mut [0; 4])).starts_with(c) {

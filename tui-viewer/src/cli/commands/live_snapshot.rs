@@ -1,4 +1,4 @@
-//! A snapshot for a command: of a program that runs, one captured after the command began.
+//! Snapshots for commands; a running program captures one after the command began.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,45 +21,45 @@ use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
 use crate::text::clock_time::age;
 
-/// How long a program may take to publish.
+/// Longest time for a program to publish.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Between two looks for an answer or a program.
+/// Time between two looks for an answer or a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// A snapshot and how its program does.
+/// Snapshot, and the state of its program.
 #[derive(Debug)]
 pub struct LiveSnapshot {
     /// The snapshot.
     pub snapshot: Snapshot,
-    /// How the program does.
+    /// State of the program.
     pub state: ProcessState,
-    /// The code that its recording has named.
+    /// Code that its recording has named.
     pub addresses: Addresses,
 }
 
-/// Who reads what a command writes.
+/// Reader of a command's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A person, who reads first that a run has ended.
+    /// A person, who reads a note that a run has ended.
     Person,
-    /// A script, which would take the numbers of an ended run for those of the program that it named.
+    /// A script, which would take the numbers of an ended run for the numbers of the program that it named.
     Script,
 }
 
 impl Reader {
-    /// A person reads text and pages.
+    /// Returns the reader of a form: a person reads text and pages.
     pub fn of_text(is_text: bool) -> Self {
         if is_text { Self::Person } else { Self::Script }
     }
 }
 
-/// Finds a target, waiting so long for it to appear: as long as only runs are there that had ended before, where a name or
-/// a process that runs is meant.
+/// Finds a target, and waits this long for it to appear. An ended run from before does not end the wait, where a name or a
+/// running process is wanted.
 ///
 /// # Errors
 /// As [`target::find`]; or, for a script, there is only another run than the one that it named, and `--ended` does not
-/// ask for that.
+/// allow it.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
     let wanted = Wanted::of(target);
     let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
@@ -69,7 +69,7 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
             Err(error) if waits && may_come(&error) => {}
             Ok(Found::Ring(ring, liveness)) => {
                 let earlier = earlier_run(&wanted, &ring, &liveness);
-                // Who waits for a program means one that has come since, even if it has ended by now.
+                // A user who waits for a program means one that has come since, even if it has ended by now.
                 let came = wait.is_some() && ring.header().started_unix_ns >= begin_unix_ns;
                 match earlier.filter(|_| !came) {
                     Some(_) if waits => {}
@@ -85,15 +85,15 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
     }
 }
 
-/// Another run than the one that was named, which is all that is there.
+/// Other run, where the named one does not exist.
 enum Earlier {
     /// No program of the name runs.
     OfName(String),
-    /// The process has no ring, and one of the same id had.
+    /// The process has no ring, and an earlier process of the same id had one.
     OfPid(u32),
 }
 
-/// Whether a ring is of another run than the one that was named.
+/// Returns whether and how a ring is of another run than the named one.
 fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<Earlier> {
     let header = ring.header();
     let is_other = |started| started != header.start_time || header.boot_id != os::boot_id();
@@ -111,7 +111,7 @@ fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<
 }
 
 impl Earlier {
-    /// What a person is told who gets its numbers.
+    /// Returns the note for a person who gets the numbers of that run.
     fn shown(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         match self {
@@ -122,7 +122,7 @@ impl Earlier {
         }
     }
 
-    /// What a script is told that gets none of them.
+    /// Returns the error for a script, which gets no numbers of that run.
     fn refused(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         let since = since_unix_ns(ring.header().started_unix_ns, liveness);
@@ -139,10 +139,10 @@ impl Earlier {
     }
 }
 
-/// The ring of a program that runs; `why` says why nothing else will do.
+/// Returns the ring of a running program; `why` is the reason why nothing else will do.
 ///
 /// # Errors
-/// As [`find`]; the target does not run, or never did.
+/// As [`find`]; or the target does not run, or never did.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
     let what = match find(target, Reader::Person, wait)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
@@ -158,11 +158,11 @@ fn may_come(error: &anyhow::Error) -> bool {
     error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
 }
 
-/// The snapshot of a target. Says on standard error what is not as one would think: a program that has ended
-/// though another was meant, a record that is old.
+/// Returns the snapshot of a target. Prints a note on standard error about surprises: an ended program in
+/// place of a running one, or an old record.
 ///
 /// # Errors
-/// Why nothing can be read.
+/// The target cannot be read.
 pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
     let (live, note) = with_note(found, wanted)?;
     if let Some(note) = note {
@@ -171,10 +171,10 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
     Ok(live)
 }
 
-/// The same; what is not as one would think comes beside it.
+/// Returns the snapshot of a target, and the note.
 ///
 /// # Errors
-/// Why nothing can be read.
+/// The target cannot be read.
 pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
     match found {
         Found::Kept(path) => {
@@ -205,7 +205,7 @@ pub(super) fn with_note(found: &Found, wanted: &Wanted) -> anyhow::Result<(LiveS
     }
 }
 
-/// What all of several programs have counted; which of them are not in it comes beside it.
+/// Sums the counts of several programs; returns a note on programs that are left out.
 fn of_all(name: &str, rings: &[(RingFile, Liveness)]) -> anyhow::Result<(LiveSnapshot, Option<String>)> {
     let mut notes = Vec::new();
     let mut snapshots = Vec::new();
@@ -281,25 +281,25 @@ pub(super) fn unix_ns() -> u64 {
     now.map_or(0, |now| now.as_nanos() as u64)
 }
 
-/// Has the program capture and publish now.
+/// Makes the program capture and publish now.
 fn publish_now(ring: &RingFile) -> Result<(), String> {
     let slot = ring.take_slot().map_err(|error| error.to_string())?;
     let mut slot = slot.ok_or("the program takes no requests from here")?;
     publish_by(ring, &mut slot)
 }
 
-/// The same by a slot that is held already.
+/// Makes the program publish through a slot that is held already.
 pub(super) fn publish_by(ring: &RingFile, slot: &mut Slot) -> Result<(), String> {
     match answer(ring, slot, Op::PublishNow)? {
         Some(reply) if reply.record == 0 => {
             Err("the program could not publish (is its snapshot larger than half its ring?)".into())
         }
-        // A program that ends meanwhile leaves its last record, which is as new as can be.
+        // A program that ends meanwhile leaves its last record, which is the newest possible.
         _ => Ok(()),
     }
 }
 
-/// What a program answers; none where it has ended.
+/// Returns the answer of a program; none where it has ended.
 pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<Reply>, String> {
     let sent = slot.send(op).map_err(|error| error.to_string())?;
     let begin = Instant::now();
@@ -326,7 +326,7 @@ mod tests {
     use super::*;
     use crate::source::test_program::payload;
 
-    /// Leaves a ring of a run that has ended.
+    /// Creates a ring of a run that has ended.
     fn leave(dir: &std::path::Path, name: &str, started_unix_ns: u64) {
         let header = Header {
             started_unix_ns,

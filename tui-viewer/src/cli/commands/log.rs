@@ -23,28 +23,28 @@ use crate::output::similar::similar;
 use crate::source::local_time::utc_offset_s;
 use crate::source::target::wanted::is_live;
 
-/// How long the program may take to answer.
+/// Longest time for the program to answer.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Between two looks for an answer.
+/// Time between two looks for an answer.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Between two looks for a record at most: so late a line may come.
+/// Longest time between two looks for a record, and so the largest delay of a line.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What a program publishes at, at least and at most, when it is asked for an interval.
+/// Shortest and longest interval that is asked for: the log's interval is brought between them.
 const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
-/// So many records between two looks are looked through for resets.
+/// Most records between two looks that are searched for resets.
 const MISSED_MOST: usize = 4096;
 
-/// So many functions are named where there are no groups.
+/// Number of functions that are named where there are no groups.
 const NAMED: usize = 4;
 
 /// Prints lines until the program ends, the time is over, or the reader closes the pipe.
 ///
 /// # Errors
-/// No such program that runs, nothing to follow in it, or why it cannot be read.
+/// There is no such running program, nothing to follow in it, or it cannot be read.
 pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     let ring = live_snapshot::find_running(&args.target, args.wait, "a log is of a program that runs")?;
     let mut followed = Followed::begin(ring, args.every)?;
@@ -81,7 +81,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
             }
         }
         if over || !is_live(&liveness) {
-            // What is left of an interval; next to nothing of one is no line.
+            // The rest of an interval is a line, unless it is below a twentieth.
             let rest = log.intervals.finish();
             if let Some(interval) = rest.filter(|rest| u128::from(rest.ns) * 20 > args.every.as_nanos()) {
                 log.write(&interval)?;
@@ -98,7 +98,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Whether there is something to follow. What is chosen by name may be met later.
+/// Checks that there is something to follow. Names that were chosen may be met later.
 fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     if snapshot.sites.is_empty() {
         return Ok(());
@@ -130,7 +130,7 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     Err(Misuse(why).into())
 }
 
-/// What was chosen by name and was not met yet, and which groups there are.
+/// Returns messages on chosen names that were not met yet, and the groups that there are.
 fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     let (groups, _) = groups::names(snapshot);
     let there = match groups.len() {
@@ -172,24 +172,24 @@ impl Log {
     }
 }
 
-/// A program and what was read of it.
+/// Program, and the place of its last record that was read.
 #[derive(Debug)]
 struct Followed {
     ring: RingFile,
-    /// Holding it is what makes the program publish as often as it was asked to.
+    /// Slot that makes the program publish at the wished rate while it is held.
     slot: Option<Slot>,
-    /// Where the newest record that was read begins, and its number.
+    /// Position and number of the newest record that was read.
     read: Option<(u64, u64)>,
-    /// When it was read.
+    /// Time when it was read.
     read_at: Instant,
-    /// How long it said that it is the newest.
+    /// Interval for which it said that it is the newest.
     interval: Duration,
-    /// That none has come for long was said.
+    /// Whether a message has told that records stopped to come.
     silent: bool,
 }
 
 impl Followed {
-    /// Asks the program to publish as often as intervals end.
+    /// Asks the program to publish at the rate of the intervals.
     fn begin(ring: RingFile, every: Duration) -> anyhow::Result<Self> {
         let slot = ring.take_slot()?;
         let mut followed = Self {
@@ -210,7 +210,7 @@ impl Followed {
         Ok(followed)
     }
 
-    /// Asks for something and waits for the word, but not for long; false where none comes.
+    /// Sends a request and waits for the answer, but not for long. Returns false where none comes.
     fn ask(&mut self, op: Op) -> bool {
         let Some(slot) = &mut self.slot else { return false };
         let Ok(sent) = slot.send(op) else { return false };
@@ -224,7 +224,7 @@ impl Followed {
         false
     }
 
-    /// The newest record.
+    /// Reads the newest record.
     fn newest(&mut self) -> anyhow::Result<Snapshot> {
         let (record, snapshot) = self.ring.newest_snapshot()?;
         self.read = Some((record.position, record.sequence));
@@ -233,7 +233,7 @@ impl Followed {
         Ok(snapshot)
     }
 
-    /// What has come since: the newest record, and before it those that closed a reset epoch.
+    /// Returns new records: the newest, and before it the closing records of reset epochs.
     fn events(&mut self) -> anyhow::Result<Vec<Snapshot>> {
         let Some((position, sequence)) = self.read else {
             return Ok(vec![self.newest()?]);
@@ -242,7 +242,7 @@ impl Followed {
             return Ok(Vec::new());
         }
         let newest = match self.ring.newest() {
-            // The program was faster than we on every try: the next look comes soon.
+            // The program was faster than the reader on every try: the next look comes soon.
             Err(FormatError::Lapped { .. }) => return Ok(Vec::new()),
             newest => newest?,
         };
@@ -261,7 +261,7 @@ impl Followed {
         Ok(events)
     }
 
-    /// Says once that records have stopped to come.
+    /// Prints once that records have stopped to come.
     fn complain_of_silence(&mut self) {
         let longest = self.interval.max(WISHES.1).saturating_mul(3);
         if !self.silent && self.read_at.elapsed() > longest {
@@ -279,7 +279,7 @@ impl Followed {
         format!("{} ({})", printable(&header.name), header.pid)
     }
 
-    /// How the program has ended.
+    /// Returns how the program has ended.
     fn farewell(&self, liveness: &Liveness) -> String {
         let how = match liveness {
             Liveness::Crashed { .. } => "has ended without a last record",

@@ -1,4 +1,4 @@
-//! `tickscope man`: the manual pages.
+//! `tickscope man`: manual pages.
 
 use anyhow::bail;
 use clap::{Command, CommandFactory};
@@ -9,13 +9,13 @@ use crate::cli::args::cargo::CargoCli;
 use crate::output::console;
 use crate::output::console::printable;
 
-/// The other program of this package, which cargo starts.
+/// Name of the other program of this package, which cargo starts.
 const CARGO_TICKSCOPE: &str = "cargo-tickscope";
 
 /// Prints the page of a command, of tickscope itself, or of `cargo tickscope`.
 ///
 /// # Errors
-/// No such command, or what the system says of standard output.
+/// There is no such command, or standard output cannot be written.
 pub fn run(of: Option<&str>) -> anyhow::Result<u8> {
     let mut all = Cli::command().disable_help_subcommand(true);
     all.build();
@@ -62,7 +62,7 @@ fn page(command: Command) -> anyhow::Result<String> {
     Ok(page)
 }
 
-/// A section whose lines stay as they are.
+/// Returns a section whose lines stay as they are.
 fn verbatim(title: &str, text: &str) -> String {
     let mut section = format!(".SH {title}\n.nf\n");
     for line in text.lines() {
@@ -70,7 +70,7 @@ fn verbatim(title: &str, text: &str) -> String {
             .replace('\\', "\\\\")
             .replace('-', "\\-")
             .replace('\'', "\\(aq");
-        // A dot in front would be a request.
+        // A dot at the beginning would be a request.
         let guard = if line.starts_with('.') { "\\&" } else { "" };
         section.push_str(&format!("{guard}{line}\n"));
     }

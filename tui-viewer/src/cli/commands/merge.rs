@@ -1,4 +1,4 @@
-//! `tickscope merge`: adds up runs of any hosts as one file.
+//! `tickscope merge`: adds up runs of any hosts in one file.
 
 use std::path::Path;
 
@@ -17,14 +17,14 @@ use crate::source::symbols;
 /// Adds up the files and prints the path of the sum.
 ///
 /// # Errors
-/// A file cannot be read, none can, or the sum not be written.
+/// A file cannot be read, none can, or the sum cannot be written.
 pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     let path = &args.output;
     if path == Path::new("-") {
         return Err(Misuse("a merged snapshot goes to a file: -o all.tks".into()).into());
     }
     ending::check_kept(path).map_err(Misuse)?;
-    // Before a thousand files are read.
+    // These checks come before a thousand files are read.
     ensure!(
         path.symlink_metadata().is_err(),
         "{} exists already; a snapshot is never written over another file",
@@ -57,7 +57,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// The newest snapshot of a file of any kind that holds some.
+/// Reads the newest snapshot of a file of any kind that holds snapshots.
 fn read(path: &Path) -> Result<Snapshot, FormatError> {
     let (mut snapshot, addresses) = match archive::is_archive(path) {
         true => (archive::read(path)?, archive::addresses(path)),

@@ -1,4 +1,4 @@
-//! `tickscope metrics`: what all programs of a host have counted, for Prometheus.
+//! `tickscope metrics`: counts of all programs of a host, for Prometheus.
 
 use std::fs;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -22,22 +22,22 @@ use crate::output::console::{Misuse, say};
 use crate::output::output_file::OutputFile;
 use crate::source::target;
 
-/// Rings are read at most so often, however many ask.
+/// Shortest time between two reads of the rings, for any number of requests.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// How soon a signal is heard at the latest.
+/// Longest time until a signal is noticed.
 const TURN: Duration = Duration::from_millis(500);
 
-/// Sums are kept as often.
+/// Time between two writes of the sums.
 const KEEP: Duration = Duration::from_secs(60);
 
-/// The name of the file; the node exporter reads all that end in this way.
+/// Name of the file; the node exporter reads all files with this ending.
 const FILE: &str = "tickscope.prom";
 
 /// Serves metrics until SIGTERM or SIGINT.
 ///
 /// # Errors
-/// The address cannot be listened at, or the file not be written.
+/// The address cannot be used, or the file cannot be written.
 pub fn run(args: &MetricsArgs) -> anyhow::Result<u8> {
     for dir in &args.dir {
         target::check_dir(Some(dir))?;
@@ -102,14 +102,14 @@ fn listen(address: &str) -> anyhow::Result<Server> {
     Ok(server)
 }
 
-/// The agent, and the texts of its newest look.
+/// Agent, and the texts of its newest look.
 struct Metrics {
     agent: Agent,
     buckets: Buckets,
     looked: Option<Instant>,
     texts: Vec<(Style, Arc<str>)>,
     complaint: Option<String>,
-    /// Where sums are kept, and when they were.
+    /// File for the sums, and the time when they were written.
     state: Option<PathBuf>,
     kept: Instant,
 }
@@ -147,12 +147,12 @@ impl Metrics {
             metrics.agent = Agent::go_on(options, &kept)
                 .map_err(|why| anyhow!("{}: {why}; remove the file to begin anew", cannot()))?;
         }
-        // Whether it can be written is better known now.
+        // It is better to learn now whether the file can be written.
         metrics.keep()?;
         Ok(metrics)
     }
 
-    /// Keeps the sums for the next agent.
+    /// Writes the sums for the next agent.
     fn keep(&mut self) -> anyhow::Result<()> {
         let Some(state) = &self.state else { return Ok(()) };
         let bytes = self.agent.keep()?;
@@ -160,7 +160,7 @@ impl Metrics {
         OutputFile::new(Some(state), true).write(|out| out.write_all(&bytes))
     }
 
-    /// How long until rings have to be read again even if nobody asks: what they hold is overwritten.
+    /// Returns the time until rings must be read again without a request, because programs overwrite them.
     fn next_look(&self, every: Duration) -> Duration {
         let since = self.looked.map(|at| at.elapsed());
         since.map_or(Duration::ZERO, |since| every.saturating_sub(since))
@@ -209,7 +209,7 @@ impl Metrics {
         }
     }
 
-    /// Reads rings and writes the file where it is time.
+    /// Reads rings and writes the file when they are due.
     fn keep_up(&mut self, every: Duration, file: Option<&Path>) {
         if !self.next_look(every).is_zero() {
             return;
@@ -229,7 +229,7 @@ impl Metrics {
         self.complaint = complaint;
     }
 
-    /// Writes the file in the older format, which is the one that the node exporter reads.
+    /// Writes the file in the older format, which the node exporter reads.
     fn write(&mut self, file: &Path) -> anyhow::Result<()> {
         let text = self.text(Style::Text);
         OutputFile::new(Some(file), true).write(|out| out.write_all(text.as_bytes()))

@@ -1,4 +1,4 @@
-//! `tickscope mode`: has a program measure in another way.
+//! `tickscope mode`: makes a program measure in another mode.
 
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::Mode;
@@ -7,10 +7,10 @@ use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
 use crate::output::console;
 
-/// Switches a target's mode; returns once it has said so.
+/// Switches a target's mode; returns once the target has confirmed it.
 ///
 /// # Errors
-/// No such target, or why it did not do it.
+/// There is no such target, or it did not switch.
 pub fn run(args: &TargetArgs, mode: Mode) -> anyhow::Result<u8> {
     let done = request::ask(args, Op::Mode(mode), "switch")?;
     let line = format!(

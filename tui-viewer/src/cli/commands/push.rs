@@ -1,4 +1,4 @@
-//! `tickscope push`: what programs of a host do, every few seconds, as profiles for Pyroscope.
+//! `tickscope push`: work of a host's programs, every few seconds, as profiles for Pyroscope.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::output::console;
 use crate::output::console::{Misuse, say};
 use crate::source::target;
 
-/// The environment variable that has the value of the header `Authorization`.
+/// Environment variable with the value of the header `Authorization`.
 const AUTHORIZATION: &str = "TICKSCOPE_PUSH_AUTHORIZATION";
 
-/// What stands before a certificate in a PEM file.
+/// Beginning of a certificate in a PEM file.
 const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 
-/// How soon a signal is heard.
+/// Longest time until a signal is noticed.
 const TURN: Duration = Duration::from_millis(200);
 
-/// Sends profiles until SIGTERM or SIGINT; then one of what was done last, and what the server takes at once.
+/// Sends profiles until SIGTERM or SIGINT; then a last one, and the waiting ones that the server takes at once.
 ///
 /// # Errors
-/// The address cannot be used, or a directory not be read.
+/// The address cannot be used, or a directory cannot be read.
 pub fn run(args: &PushArgs) -> anyhow::Result<u8> {
     for dir in &args.dir {
         target::check_dir(Some(dir))?;
@@ -94,7 +94,7 @@ fn add(windows: &mut Windows, queue: &mut Pyroscope) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says what has changed: the same trouble is said once, with its end.
+/// Prints changes: the same trouble is printed once, and its end.
 fn tell(said: Option<String>, complaint: &mut Option<String>) {
     let reason = |text: &String| text.split(';').next().unwrap_or_default().to_owned();
     let new = said.as_ref().map(reason);
@@ -114,7 +114,7 @@ fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
         .filter(|(scheme, rest)| ["http", "https"].contains(scheme) && !rest.is_empty())
         .ok_or_else(|| wrong("http://HOST:PORT or https://HOST"))?;
     if rest.split('/').next().is_some_and(|host| host.contains('@')) {
-        // It is not repeated: it may be a password.
+        // The message leaves the address out, because it may have a password.
         let why = "--pyroscope: found a user or a password in the address, where others can read it; wanted it in \
                    TICKSCOPE_PUSH_AUTHORIZATION or --auth-file";
         return Err(Misuse(why.into()).into());

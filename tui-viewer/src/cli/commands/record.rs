@@ -1,4 +1,4 @@
-//! `tickscope record`: the series of a program's snapshots in a file that keeps what it has, whatever happens.
+//! `tickscope record`: a program's snapshots in a file that keeps its records after any crash.
 
 mod copier;
 mod recording;
@@ -19,10 +19,10 @@ use crate::cli::commands::status_line::StatusLine;
 use crate::output::console::Misuse;
 use crate::source::target::wanted::is_live;
 
-/// Records a program that runs, or one that is started for it.
+/// Records a running program, or one that it starts.
 ///
 /// # Errors
-/// No such program, or why it cannot be read or the file not be written.
+/// There is no such program, or it cannot be read, or the file cannot be written.
 pub fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     if !args.command.is_empty() {
         return started::run(args, Program::named(&args.command));

@@ -1,4 +1,4 @@
-//! `tickscope report`: the call tree and the top functions, as text, JSON, or in the forms that other tools read.
+//! `tickscope report`: the call tree and the top functions, as text, JSON, or in the forms of other tools.
 
 pub(super) mod moment;
 mod over_time;
@@ -26,13 +26,13 @@ use crate::output::similar::similar;
 use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
-/// A row of a text has at least this share of the measured time, unless told.
+/// Least share of the measured time for a row of a text, without an option.
 const LEAST_SHARE: f64 = 0.005;
 
 /// Writes the report on a target.
 ///
 /// # Errors
-/// Options that do not go together, no such target or thread, or why it cannot be read or written.
+/// Options do not go together, there is no such target or thread, or it cannot be read or written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let form = args.form();
     args.check_file().map_err(Misuse)?;
@@ -82,7 +82,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     by.check(&live.snapshot)
         .map_err(|why| Misuse(format!("--by {}: {why}", by.name())))?;
     options.text.by = by;
-    // In all threads: what each of them does for a frame adds up, whichever thread begins the frames.
+    // Numbers per frame cover all threads: each thread's work for a frame adds up, whichever thread begins the frames.
     if let Some(name) = &args.per {
         let per = PerCall::of(&live.snapshot, name);
         let per = per.map_err(|why| Misuse(printable(&why.to_string()) + &similar(name, &live.snapshot)))?;
@@ -90,7 +90,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     if let Some(wanted) = &args.thread {
         match threads::find(&live.snapshot, wanted)?[..] {
-            // The text says itself which one it shows.
+            // The text itself names the thread that it shows.
             [only] => options.text.thread = Some(only),
             ref several => {
                 live.snapshot = filter::of_threads(&live.snapshot, |thread| several.contains(&thread));
@@ -104,13 +104,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Cells of a line on standard output, where that is a terminal.
+/// Returns the cells of a line on standard output, where it is a terminal.
 pub(super) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// The text; the program's state and the character set are found here.
+/// Returns the text; finds the program's state and the character set.
 pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
     let options = TextOptions {
         state: live.state,
@@ -120,7 +120,7 @@ pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
     text::report(&live.snapshot, &options)
 }
 
-/// The text for which nobody has chosen anything, with rows of what was sampled.
+/// Returns the text without options, with rows of sampled functions.
 pub fn usual_text(mut live: LiveSnapshot) -> String {
     symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     let options = TextOptions {

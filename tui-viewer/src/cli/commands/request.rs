@@ -1,4 +1,4 @@
-//! What a command asks of a program that runs: sent, and its word waited for.
+//! Requests of commands to running programs: sent, and their answers awaited.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,55 +16,55 @@ use crate::output::watched;
 use crate::source::feed::{RULES_FULL, TOO_OLD, refusal, result_of};
 use crate::source::target::wanted::{Found, is_live, line_of, one_alone};
 
-/// How long the program may take to answer.
+/// Longest time for the program to answer.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// A request that the program has carried out.
+/// Request that the program has carried out.
 #[derive(Debug)]
 pub struct Granted {
-    /// The reset epoch in force since.
+    /// Reset epoch in force since then.
     pub epoch: u64,
     ring: RingFile,
-    /// Whether there is a record that shows it.
+    /// Whether a record shows it.
     published: bool,
 }
 
 impl Granted {
-    /// The program: name and pid.
+    /// Returns the name and the process id of the program.
     pub fn who(&self) -> String {
         let header = self.ring.header();
         format!("{} ({})", printable(&header.name), header.pid)
     }
 
-    /// Its ring.
+    /// Returns the ring.
     pub fn into_ring(self) -> RingFile {
         self.ring
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.ring.header().pid
     }
 
-    /// What the program shows since; none where it could not publish.
+    /// Returns the program's snapshot since then; none where it could not publish.
     pub fn snapshot(&self) -> Option<Snapshot> {
         let newest = self.published.then(|| self.ring.newest_snapshot().ok());
         newest.flatten().map(|(_, snapshot)| snapshot)
     }
 }
 
-/// Asks a target and returns once it has said that it is done. `what` is what is then done: "reset".
+/// Sends a request and returns once the program has confirmed it. `what` names the action: "reset".
 ///
 /// # Errors
-/// No such target, or why it did not do it.
+/// There is no such target, or it did not carry out the request.
 pub fn ask(args: &TargetArgs, op: Op, what: &str) -> anyhow::Result<Granted> {
     ask_of(find(args, what)?, op, what)
 }
 
-/// The ring of a program that runs.
+/// Returns the ring of a running program.
 ///
 /// # Errors
-/// No such target, or one that nothing can be asked of.
+/// There is no such target, or it takes no requests.
 pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
     match live_snapshot::find(args, Reader::Person, None)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => Ok(*ring),
@@ -84,10 +84,10 @@ pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
     }
 }
 
-/// Like [`ask`], of a program whose ring is open.
+/// Sends a request to a program whose ring is open, like [`ask`].
 ///
 /// # Errors
-/// Why it did not do it.
+/// The program did not carry out the request.
 pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
     let liveness = ring.liveness()?;
     let line = line_of(&ring, &liveness);
@@ -103,7 +103,7 @@ pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
         match slot.reply(&sent)? {
             Some(reply) => break reply,
             None if begin.elapsed() > ANSWER => {
-                // Another request in its place: else a stopped program would do it whenever it goes on.
+                // Another request replaces it: else a stopped program would carry it out later.
                 slot.send(Op::PublishNow)?;
                 bail!(
                     "{} did not answer within 2 s (is it stopped?); the request is withdrawn",

@@ -1,4 +1,4 @@
-//! `tickscope reset`: sets a program's counters to zero and waits for its word.
+//! `tickscope reset`: sets a program's counters to zero and waits for its answer.
 
 use std::thread;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
 use crate::output::console;
 
-/// Resets a target; returns once it has said so.
+/// Resets a target; returns once the target has confirmed it.
 ///
 /// # Errors
-/// No such target, or why it did not do it.
+/// There is no such target, or it did not reset.
 pub fn run(args: &TargetArgs, after: Option<Duration>) -> anyhow::Result<u8> {
     thread::sleep(after.unwrap_or_default());
     let done = request::ask(args, Op::Reset, "reset")?;

@@ -24,32 +24,32 @@ use crate::source::local_time;
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, line_of};
 
-/// Between two looks whether the program has ended.
+/// Time between two looks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What to start, and where it is to put its ring.
+/// Started program, and the place of its ring.
 #[derive(Debug)]
 pub struct Started {
     /// The running command.
     pub child: Child,
-    /// How to find its ring.
+    /// Target that finds its ring.
     pub wanted: Wanted,
     dir: Option<PathBuf>,
 }
 
-/// A program that is to be started.
+/// Program that should be started.
 #[derive(Debug)]
 pub struct Program {
-    /// How to start it.
+    /// Command that starts it.
     pub command: Command,
-    /// What it is called in messages.
+    /// Name in messages.
     pub name: OsString,
-    /// What may be the matter where it published nothing.
+    /// Possible reasons why it published nothing.
     pub unheard: &'static str,
 }
 
 impl Program {
-    /// A program that the user has named, with its arguments.
+    /// Returns the program that the user has named, with its arguments.
     pub fn named(words: &[OsString]) -> Self {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
@@ -61,7 +61,7 @@ impl Program {
         }
     }
 
-    /// That it published nothing, and what may be the matter.
+    /// Returns the message that it published nothing, with possible reasons.
     pub(super) fn silence(&self) -> String {
         format!(
             "{} opened no scope, or was killed at once\n  {}",
@@ -74,7 +74,7 @@ impl Program {
 /// Runs a command.
 ///
 /// # Errors
-/// What keeps it from being watched. A command that cannot be started is code 127 or 126, as in a shell.
+/// The command cannot be watched. A command that cannot be started gives code 127 or 126, as in a shell.
 pub fn run(command: &[OsString], no_screen: bool, dir: Option<&Path>, look: &LookArgs) -> anyhow::Result<u8> {
     watch_program(Program::named(command), no_screen, dir, look)
 }
@@ -90,7 +90,7 @@ pub fn watch_program(
     look: &LookArgs,
 ) -> anyhow::Result<u8> {
     let on_screen = has_screen() && !no_screen;
-    // What the program prints to the terminal would be drawn into the screen: it is kept for later.
+    // The program's output would be drawn into the screen, so it is kept for later.
     let output = on_screen
         .then(KeptOutput::new)
         .transpose()
@@ -101,7 +101,7 @@ pub fn watch_program(
             program.command.stderr(output.for_program()?);
         }
     }
-    // Before the program is there: a signal meant for it must not end us instead.
+    // Signals are caught before the program starts, because one meant for it must not end this process.
     let terminated = watch_interrupts()?;
     let mut started = match start(&mut program.command, dir) {
         Ok(started) => started,
@@ -123,7 +123,7 @@ pub fn watch_program(
     Ok(code_of(status))
 }
 
-/// Says why a command cannot be started; the code is that of a shell.
+/// Prints why a command cannot be started; returns the code of a shell.
 pub(crate) fn not_started(name: &OsStr, error: &std::io::Error) -> u8 {
     say(&format!("cannot start {}: {error}", name.display()));
     if error.kind() == std::io::ErrorKind::NotFound {
@@ -136,14 +136,14 @@ pub(crate) fn not_started(name: &OsStr, error: &std::io::Error) -> u8 {
 /// Starts a command so that it publishes and its ring can be told from all others.
 ///
 /// # Errors
-/// What the system says.
+/// The system reports an error.
 pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Started> {
-    // Never 0, which is "none".
+    // 0 would mean "none".
     let token = tickscope_format::os::random() | 1;
     command
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_RUN", format!("{token:016x}"));
-    // What is relative for us would be another place for a program that changes its directory.
+    // A relative path would be another place for a program that changes its directory.
     let named = std::env::var_os(DIR_VARIABLE).filter(|named| !named.is_empty());
     let dir = dir.map(Path::to_path_buf).or_else(|| named.map(PathBuf::from));
     let dir = dir.map(std::path::absolute).transpose()?;
@@ -159,20 +159,20 @@ pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Start
 }
 
 impl Started {
-    /// A feed from its ring.
+    /// Returns a feed from its ring.
     pub fn feed(&self) -> RingFeed {
         RingFeed::new(self.wanted.clone(), self.dir.clone(), local_time::utc_offset_s())
     }
 
-    /// Its ring.
+    /// Finds its ring.
     ///
     /// # Errors
-    /// There is none, or why that cannot be read.
+    /// There is no ring, or it cannot be read.
     pub fn find(&self) -> anyhow::Result<Found> {
         target::find(&self.wanted, self.dir.as_deref())
     }
 
-    /// How to look at the other programs that the command started.
+    /// Returns commands that show the other programs that the command started.
     pub(super) fn others(&self, shown: &RingFile) -> Vec<String> {
         let all = target::all(&self.wanted, self.dir.as_deref());
         all.iter()
@@ -181,10 +181,10 @@ impl Started {
             .collect()
     }
 
-    /// The report on its ring.
+    /// Returns the report on its ring.
     ///
     /// # Errors
-    /// It left none, or why that cannot be read.
+    /// There is no ring, or it cannot be read.
     pub fn report(&self) -> anyhow::Result<String> {
         let found = self.find()?;
         if let Found::Ring(shown, liveness) = &found {
@@ -203,7 +203,7 @@ impl Started {
     }
 }
 
-/// The screen is closed: the program's output up to here, and all that follows until it ends.
+/// Passes on the program's output up to here after the screen has closed, and all later output until it ends.
 fn finish_behind_screen(
     started: &mut Started,
     mut output: KeptOutput,
@@ -227,10 +227,10 @@ fn finish_behind_screen(
     Ok(code_of(status))
 }
 
-/// Waits for the end of a program, passing on a termination meanwhile.
+/// Waits for the end of a program, and passes on a termination meanwhile.
 ///
 /// # Errors
-/// What the system says.
+/// The system reports an error.
 pub(crate) fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
@@ -241,8 +241,8 @@ pub(crate) fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result
     }
 }
 
-/// Ctrl-C reaches the program as well, which may take its time to end; we end after it. SIGTERM reaches us
-/// alone.
+/// Catches signals: Ctrl-C reaches the program as well, which may end slowly, so this process ends after
+/// it. SIGTERM reaches this process alone.
 pub(crate) fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
     let terminated = Arc::new(AtomicBool::new(false));
     signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
@@ -254,12 +254,12 @@ pub(super) fn pass_on(terminated: &AtomicBool, child: &Child) {
     if terminated.swap(false, Ordering::Relaxed)
         && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)
     {
-        // It may have ended just now.
+        // The program may have ended at this moment.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
     }
 }
 
-/// The code of a command that ended, as a shell gives it.
+/// Returns the exit code of a command, as a shell gives it.
 pub(crate) fn code_of(status: ExitStatus) -> u8 {
     match (status.code(), status.signal()) {
         (Some(code), _) => code as u8,
@@ -268,7 +268,7 @@ pub(crate) fn code_of(status: ExitStatus) -> u8 {
     }
 }
 
-/// Writes a report beside what the program itself prints.
+/// Writes a report beside the program's own output.
 pub(crate) fn eprint_all(text: &str) {
     // Without standard error the line cannot be shown.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());

@@ -1,4 +1,4 @@
-//! `tickscope sites`: what was met, what is switched off, and by which rules.
+//! `tickscope sites`: sites that were met, sites that are switched off, and the rules.
 
 use tickscope_report::{json, sites};
 
@@ -11,7 +11,7 @@ use crate::source::target::wanted::Wanted;
 /// Prints the sites of a target.
 ///
 /// # Errors
-/// No such target, or why it cannot be read.
+/// There is no such target, or it cannot be read.
 pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
     let found = live_snapshot::find(args, Reader::of_text(format == Format::Text), None)?;

@@ -18,7 +18,7 @@ use crate::source::target::wanted::Wanted;
 /// Keeps the snapshot of a target and prints the file's path.
 ///
 /// # Errors
-/// No such target, or why it cannot be read or written.
+/// There is no such target, or it cannot be read or written.
 pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     if file == Some(Path::new("-")) {
         bail!("a snapshot goes to a file, not to standard output; for that: tickscope report");
@@ -31,7 +31,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
         addresses,
         ..
     } = live_snapshot::of(&found, &wanted)?;
-    // Where it is read, the files of the program may not be.
+    // The program's files may be missing where the snapshot is read.
     symbols::read_code(&mut snapshot, addresses);
     let path = match file {
         Some(path) => {

@@ -1,4 +1,4 @@
-//! `tickscope stacks`: where each thread is right now, and what tasks wait for.
+//! `tickscope stacks`: the open path of each thread now, and the waits of tasks.
 
 use tickscope_report::stacks::{StacksOptions, stacks};
 use tickscope_report::tasks::{TasksOptions, tasks};
@@ -12,7 +12,7 @@ use crate::source::target::wanted::Wanted;
 /// Prints every thread's open path, or the calls of futures that are in flight.
 ///
 /// # Errors
-/// No such target, or why it cannot be read.
+/// There is no such target, or it cannot be read.
 pub fn run(args: &TargetArgs, of_tasks: bool) -> anyhow::Result<u8> {
     let wanted = Wanted::of(args);
     let found = live_snapshot::find(args, Reader::Person, None)?;

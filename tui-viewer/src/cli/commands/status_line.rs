@@ -1,4 +1,4 @@
-//! What a command that takes its time is doing: one line on a terminal, drawn over itself.
+//! Progress of a slow command: one line on a terminal, drawn over itself.
 
 use std::borrow::Cow;
 use std::io;
@@ -9,18 +9,18 @@ use crate::output::console::is_ascii;
 use crate::text::cells::cut_end;
 use crate::text::glyphs::Glyphs;
 
-/// Between two drawings of the line.
+/// Time between two drawings of the line.
 const PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 pub(crate) struct StatusLine {
     shown: bool,
-    /// When the line was drawn last.
+    /// Time of the last drawing.
     drawn: Option<Duration>,
 }
 
 impl StatusLine {
-    /// A line on standard error, if that is a terminal and the line is wanted there.
+    /// Returns a line on standard error, if it is a terminal and the line is wanted there.
     pub(crate) fn on_stderr(wanted: bool) -> Self {
         Self {
             shown: wanted && io::stderr().is_terminal(),
@@ -37,7 +37,7 @@ impl StatusLine {
         draw(&fitting(&line(), columns()));
     }
 
-    /// The next line begins where this one stood.
+    /// Clears the line, so that the next one begins in its place.
     pub(crate) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             draw("");
@@ -45,13 +45,13 @@ impl StatusLine {
     }
 }
 
-/// The columns of the terminal.
+/// Returns the columns of the terminal.
 fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stderr()).ok()?;
     Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
-/// A line that goes on in the next one could not be drawn over.
+/// Cuts a line, because a line that goes on in the next one could not be drawn over.
 fn fitting(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) => cut_end(line, columns.saturating_sub(1), Glyphs::of(is_ascii()).cut),

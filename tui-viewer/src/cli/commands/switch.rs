@@ -1,4 +1,4 @@
-//! `tickscope off` and `tickscope on`: which sites are measured.
+//! `tickscope off` and `tickscope on`: switch the measuring of sites.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::Op;
@@ -10,10 +10,10 @@ use crate::output::console::printable;
 use crate::output::switched::{Switch, outcome};
 use crate::source::known_functions::KnownFunctions;
 
-/// Switches the sites that a pattern chooses; returns once the program has said so.
+/// Switches the sites that a pattern selects; returns once the program has confirmed it.
 ///
 /// # Errors
-/// No such target, or why it did not do it.
+/// There is no such target, or it did not switch.
 pub fn run(args: &TargetArgs, pattern: Pattern, switch: Switch) -> anyhow::Result<u8> {
     let op = match switch {
         Switch::Off => Op::SitesOff(pattern),

@@ -1,4 +1,4 @@
-//! `tickscope top`: the functions that take most, in a few lines.
+//! `tickscope top`: the functions with most time, in a few lines.
 
 use tickscope_analysis::measure::Measure;
 use tickscope_report::brief;
@@ -12,13 +12,13 @@ use crate::cli::commands::report;
 use crate::output::console;
 use crate::output::console::{Misuse, say};
 
-/// So many functions unless said.
+/// Number of functions without an option.
 const FUNCTIONS: usize = 10;
 
 /// Prints the functions of a target.
 ///
 /// # Errors
-/// No such target or measure, or why it cannot be read or written.
+/// There is no such target or measure, or it cannot be read or written.
 pub fn run(args: &TopArgs) -> anyhow::Result<u8> {
     let (count, target) = args.understood().map_err(Misuse)?;
     let answered = read(&target, &args.moment, Reader::of_text(!args.json))?;

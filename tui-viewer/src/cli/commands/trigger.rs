@@ -26,13 +26,13 @@ use crate::source::target::wanted::Wanted;
 use crate::source::trigger::{Event, Fired, Watch};
 use crate::text::clock_time::{clock_tenths, nanos, running, seconds};
 
-/// Between two looks at most: so late Ctrl-C is noticed.
+/// Longest time between two looks, and so until Ctrl-C is noticed.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Watches until the program ends, a signal comes, or the reader of standard output closes it.
 ///
 /// # Errors
-/// No such program that runs, or why it cannot be read any more.
+/// There is no such running program, or it cannot be read any more.
 pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
     let ring = live_snapshot::find_running(&args.target, args.wait, "a trigger watches a program that runs")?;
     let stop = stop_on_signals()?;
@@ -105,7 +105,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
                 printable(&session.watch.now_in_words()),
             )
         });
-        // Reading and judging a large program takes its time; four fifths of a CPU are left to others.
+        // Reading and judging a large program is slow; four fifths of a CPU are left to others.
         let rest = looked.elapsed().saturating_mul(4);
         thread::sleep(feed.next_look().max(rest).min(LOOK.max(rest)));
     };
@@ -113,17 +113,17 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
     session.finish(&who, ended, &stop)
 }
 
-/// A trigger at work, and what it does.
+/// Trigger at work, and its actions.
 struct Session<'a> {
     args: &'a TriggerArgs,
     watch: Watch,
     action: Action,
     kept: u64,
-    /// A recording could not be written.
+    /// Whether a recording could not be written.
     has_failed: bool,
-    /// What was said last of a function that is not there, or cannot be measured.
+    /// Last message about a function that is missing, or cannot be measured.
     doubt: Option<String>,
-    /// That the limit holds recordings back was said.
+    /// Whether a message has told that the limit holds recordings back.
     told_held_back: bool,
 }
 
@@ -140,12 +140,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether there is something to say, so that a line on the terminal has to give way.
+    /// Whether there is a message, so that a line on the terminal has to give way.
     fn has_to_tell(&mut self, event: bool) -> bool {
         event || self.watch.doubt() != self.doubt || self.action.has_ended()
     }
 
-    /// Keeps and says what there is to keep and to say. False where standard output is closed.
+    /// Keeps recordings and prints messages. Returns false where standard output is closed.
     fn tell(&mut self, event: Option<Event>, target: Option<&Target>) -> anyhow::Result<bool> {
         self.action.tell_end();
         let doubt = self.watch.doubt();
@@ -193,7 +193,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Says what there was, once the command that was started has ended.
+    /// Prints a summary, once the command that was started has ended.
     fn finish(mut self, who: &str, ended: Option<&str>, stop: &AtomicBool) -> anyhow::Result<u8> {
         self.action.wait(|| stop.load(Ordering::Relaxed));
         let kept = match self.kept {
@@ -224,7 +224,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// A path that is right from any directory.
+/// Returns a path that is right from any directory.
 fn whole(path: &Path) -> std::path::PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }

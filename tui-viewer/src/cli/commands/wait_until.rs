@@ -1,4 +1,4 @@
-//! `tickscope wait-until`: waits for a condition, and says by its exit code what has become of it.
+//! `tickscope wait-until`: waits for a condition, and tells the result by its exit code.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,13 +25,13 @@ use crate::source::target::wanted::{Found, Wanted, is_live, one_alone};
 use crate::source::trigger::{Watch, words};
 use crate::text::clock_time::{nanos, seconds};
 
-/// Between two looks at most.
+/// Longest time between two looks.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Waits until the condition is true, the time is over, or the program has ended.
 ///
 /// # Errors
-/// No such program that runs, or why it cannot be read any more.
+/// There is no such running program, or it cannot be read any more.
 pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     let begin = Instant::now();
     let found = live_snapshot::find(&args.target, Reader::Script, args.wait)?;
@@ -58,11 +58,11 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// What was found last.
+/// Result of the last judgement.
 struct Judged {
     verdict: Verdict,
     over_ns: u64,
-    /// The newest snapshot; none where there is none yet.
+    /// Newest snapshot; none before the first one.
     newest: Option<Snapshot>,
     doubt: Option<String>,
 }
@@ -89,7 +89,7 @@ fn wait(
         let events = feed.poll();
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
-            // Where records are read late it may have been true between them.
+            // Where records are read late, the condition may have been true between them.
             if let Some((verdict, window_ns)) = watch.true_once().or_else(|| watch.found()) {
                 (judged.verdict, judged.over_ns) = (verdict.clone(), window_ns);
             }
@@ -126,14 +126,14 @@ fn wait(
         let left = args
             .timeout
             .map(|timeout| timeout.saturating_sub(begin.elapsed()));
-        // Judging a large program takes its time; four fifths of a CPU are left to others.
+        // Judging a large program is slow; four fifths of a CPU are left to others.
         let rest = looked.elapsed().saturating_mul(4);
         let pause = feed.next_look().min(LOOK).max(rest);
         thread::sleep(left.map_or(pause, |left| pause.min(left)));
     }
 }
 
-/// The condition in a window that moves; nothing is kept of it.
+/// Returns a watch of the condition in a moving window, without recordings.
 fn window(condition: &Condition, over: Duration) -> Watch {
     let options = TriggerOptions {
         over,

@@ -1,4 +1,4 @@
-//! `tickscope watch`: which functions' slow calls are told from their typical ones.
+//! `tickscope watch`: makes a program tell slow calls of a function from typical ones.
 
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
@@ -9,10 +9,10 @@ use crate::cli::commands::request;
 use crate::output::console;
 use crate::output::watched;
 
-/// Has the program watch a function, or watch it no longer; returns once the program has said so.
+/// Makes the program watch a function, or end that; returns once the program has confirmed it.
 ///
 /// # Errors
-/// No such target, or why it did not do it.
+/// There is no such target, or it did not do so.
 pub fn run(args: &WatchArgs, target: &TargetArgs) -> anyhow::Result<u8> {
     let ring = request::find(target, "watch")?;
     let before = newest(&ring);
@@ -34,7 +34,7 @@ pub fn run(args: &WatchArgs, target: &TargetArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// What the program showed last, if it can be read.
+/// Returns the program's last snapshot, if it can be read.
 pub(super) fn newest(ring: &RingFile) -> Option<Snapshot> {
     ring.newest_snapshot().ok().map(|(_, snapshot)| snapshot)
 }

@@ -1,4 +1,4 @@
-//! `tickscope why`: why slow calls of a function are slow.
+//! `tickscope why`: the reasons for slow calls of a function.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,16 +36,16 @@ use crate::source::status::state_of;
 use crate::source::target::wanted::{Found, Wanted, is_live, one_alone};
 use crate::source::timeline::Timeline;
 
-/// Snapshots take turns in what calls they have whole; so many are looked at for it.
+/// Number of snapshots that are searched for traces, because each snapshot holds only some of them.
 const TURNS: usize = 64;
 
-/// Between two looks for a new record.
+/// Time between two looks for a new record.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Tells why slow calls are slow.
+/// Prints why slow calls are slow.
 ///
 /// # Errors
-/// The function is not watched, no such target, or why it cannot be read.
+/// The function is not watched, there is no such target, or it cannot be read.
 pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     let stop = match args.during {
         Some(_) => stop_on_signals()?,
@@ -57,10 +57,10 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// What a target shows of a function, watched for a time first where that is asked for, until `stop`.
+/// Returns a target's data on a function; first watches it for a time where an option asks for that, until `stop`.
 ///
 /// # Errors
-/// The function is not watched, no such target, or why it cannot be read.
+/// The function is not watched, there is no such target, or it cannot be read.
 pub(super) fn answered(args: &WhyArgs, stop: &AtomicBool) -> anyhow::Result<(LiveSnapshot, Named)> {
     let mut traces = KeptTraces::default();
     let (mut live, named) = match args.during {
@@ -71,10 +71,10 @@ pub(super) fn answered(args: &WhyArgs, stop: &AtomicBool) -> anyhow::Result<(Liv
     Ok((live, named))
 }
 
-/// What the snapshot says of the function.
+/// Returns the snapshot's watch of the function.
 ///
 /// # Errors
-/// The program watches it no longer, or has no such function.
+/// The program does not watch it any more, or has no such function.
 pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Result<&'a Watch> {
     let watch = match watches_of(snapshot, &args.function)[..] {
         [only] => only,
@@ -94,7 +94,7 @@ pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Res
     Ok(watch)
 }
 
-/// Says that no function has this name.
+/// Returns the error that no function has this name.
 fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     let name = printable(function.as_str());
     let why = format!(
@@ -104,7 +104,7 @@ fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     Misuse(why).into()
 }
 
-/// Says that a name is that of several functions, where the answer is on one.
+/// Returns the error that several functions have a name, where the answer is on one.
 fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     let name = printable(function.as_str());
     Misuse(format!(
@@ -114,7 +114,7 @@ fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     .into()
 }
 
-/// How an answer is written here.
+/// Returns the options of an answer in a shell.
 pub(super) fn options() -> SlowOptions {
     SlowOptions {
         ascii: console::is_ascii(),
@@ -155,7 +155,7 @@ fn write(
         .into());
     }
     console::write(&text)?;
-    // The document has numbers alone.
+    // The document has only numbers.
     if (args.json || args.format == WhyFormat::Json)
         && let Some(doubt) = answer.doubt()
     {
@@ -164,7 +164,7 @@ fn write(
     Ok(())
 }
 
-/// Writes one of the calls that are kept whole, for another tool.
+/// Writes one of the calls with a whole trace, for another tool.
 fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow::Result<()> {
     let calls = answer.exemplars();
     let Some(longest) = calls.first() else {
@@ -194,7 +194,7 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
     console::write(&String::from_utf8_lossy(&out))
 }
 
-/// What a target shows of a function that it watches.
+/// Returns a target's data on a function that it watches.
 fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSnapshot, Named)> {
     let wanted = Wanted::of(&args.target);
     let is_text = !args.json && matches!(args.format, WhyFormat::Text | WhyFormat::Html);
@@ -236,9 +236,9 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
     Ok((live, Named::of(&args.target, &found)))
 }
 
-/// Takes what earlier snapshots have of calls that the newest leaves out.
+/// Takes traces of earlier snapshots for calls without one in the newest.
 fn look_back(found: &Found, traces: &mut KeptTraces) {
-    // Where there is one snapshot alone, there is nothing more.
+    // A single snapshot has no past.
     let Ok(timeline) = Timeline::of(found, local_time::utc_offset_s()) else {
         return;
     };
@@ -249,7 +249,7 @@ fn look_back(found: &Found, traces: &mut KeptTraces) {
     }
 }
 
-/// Watches a function for a time; it is watched no longer afterwards, unless it was before.
+/// Watches a function for a time, and ends that afterwards, unless the program watched it before.
 fn watched_for(
     args: &WhyArgs,
     during: Duration,
@@ -258,12 +258,12 @@ fn watched_for(
 ) -> anyhow::Result<(LiveSnapshot, Named)> {
     let target = &args.target;
     let ring = live_snapshot::find_running(target, None, "--for watches a program that runs; leave it out")?;
-    // What was watched before is told of this time alone.
+    // A function that was watched before is reported for this time alone.
     if let Some(mut slot) = ring.take_slot()? {
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
     }
     let newest = watch::newest(&ring);
-    // A star asks for many.
+    // A star may select many functions.
     if let Some(newest) = newest.as_ref().filter(|_| !args.function.as_str().contains('*')) {
         let functions = Functions::of(newest);
         let found = named(&functions, args.function.as_str());
@@ -286,7 +286,7 @@ fn watched_for(
     let read = follow(&ring, during, stop, traces);
     let liveness = ring.liveness()?;
     let named = Named::of_ring(target, &ring, &liveness);
-    // Also after an error nothing stays as it was not before.
+    // After an error, too, the former state is restored.
     if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
         request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
     }

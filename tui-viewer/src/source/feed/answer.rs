@@ -1,4 +1,4 @@
-//! What a program's answers to requests mean.
+//! Results and messages for a program's answers to requests.
 
 use std::fs::OpenOptions;
 
@@ -7,16 +7,16 @@ use tickscope_format::slots::{Outcome, Reply};
 
 use crate::source::events::Request;
 
-/// Why a program takes no further rule on sites.
+/// Reason why a program takes no further rule on sites.
 pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
 
-/// Why a program does not watch functions.
+/// Reason why a program does not watch functions.
 pub const TOO_OLD: &str = "the program's collector is older and cannot watch functions; build the program with the tickscope of this version";
 
-/// Why a program watches no further function.
+/// Reason why a program watches no further function.
 const WATCHES_FULL: &str = "the program watches as many functions as it takes, four, or none for others; X in the view Slow stops watching one";
 
-/// Why a program takes no request from here, whose ring gave no slot.
+/// Returns the reason why a program takes no request from here; its ring gave no slot.
 pub fn refusal(ring: &RingFile) -> &'static str {
     if !ring.header().control {
         return "takes no requests from here (Builder::allow_remote_control is off in the program)";
@@ -27,7 +27,7 @@ pub fn refusal(ring: &RingFile) -> &'static str {
     }
 }
 
-/// The same as [`result_of`], knowing what was asked for.
+/// Returns the same as [`result_of`], with messages that depend on the request.
 pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
     let is_rule = matches!(
         request,
@@ -45,7 +45,7 @@ pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> 
     result_of(reply)
 }
 
-/// The reset epoch in force since, or why the program did not do it.
+/// Returns the reset epoch in force since the request, or the reason why the program refused.
 pub fn result_of(reply: &Reply) -> Result<u64, String> {
     match reply.outcome {
         Outcome::Done => Ok(reply.reset_epoch),

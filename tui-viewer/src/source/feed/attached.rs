@@ -16,7 +16,7 @@ use crate::source::feed::past::{Earlier, past_of};
 use crate::source::known_functions::KnownFunctions;
 use crate::source::ring_reads::ends_between;
 
-/// So many records that came since the last look are handed over beside the newest.
+/// Most records since the last look that are handed over beside the newest.
 pub(super) const MISSED_MOST: usize = 8;
 
 #[derive(Debug)]
@@ -25,18 +25,18 @@ pub(super) struct Attached {
     pub(super) target: Target,
     /// Sites that do not change are read once.
     decoder: Decoder,
-    /// None where the program takes no requests, or all slots are taken.
+    /// Slot for requests; none where the program takes no requests, or all slots are taken.
     slot: Option<Slot>,
     sent: Vec<(Request, Sent)>,
-    /// Where the record begins that was handed over last, and its number.
+    /// Position and number of the record that was handed over last.
     shown: Option<(u64, u64)>,
-    /// What is still to be read from before the first one that was handed over.
+    /// Earlier records of the ring that are still to be read.
     earlier: Option<Earlier>,
     /// Requests that wait for the one before: a slot holds one at a time.
     queue: Vec<Request>,
-    /// When to look for the next record.
+    /// Times of looks for the next record.
     pace: Pace,
-    /// The program's functions were looked for.
+    /// Whether the program's functions were looked for.
     asked_for_functions: bool,
 }
 
@@ -48,7 +48,7 @@ impl Attached {
             pid: header.pid,
             path: ring.path().to_path_buf(),
         };
-        // Holding a slot is what makes the program publish at the watched rate.
+        // A program publishes at the watched rate while a slot is held.
         let slot = ring.take_slot().ok().flatten();
         Self {
             ring,
@@ -64,7 +64,7 @@ impl Attached {
         }
     }
 
-    /// The longest time until the next look at the ring.
+    /// Returns the longest time until the next look at the ring.
     pub(super) fn rest(&self) -> Duration {
         if self.sent.is_empty() && self.queue.is_empty() {
             self.pace.rest(Instant::now())
@@ -73,8 +73,8 @@ impl Attached {
         }
     }
 
-    /// The newest snapshot, if it was not handed over yet; its record, and those between it and the last one, go to
-    /// the past.
+    /// Returns the newest snapshot, if it was not handed over yet. Adds its record, and the records between the
+    /// last one and it, to `past`.
     pub(super) fn newest(&mut self, past: &mut Vec<Past>) -> Result<Option<Rc<Snapshot>>, String> {
         let latest = self.ring.latest().map_err(|error| error.to_string())?;
         if self.shown.is_some_and(|(position, _)| position == latest) {
@@ -82,7 +82,7 @@ impl Attached {
         }
         let mut record = match self.ring.newest() {
             Ok(record) => record,
-            // It is counted; what is shown stays until the next look.
+            // The ring counts this; the screen keeps its snapshot until the next look.
             Err(FormatError::Lapped { .. }) if self.shown.is_some() => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
@@ -100,9 +100,9 @@ impl Attached {
         Ok(Some(Rc::new(snapshot)))
     }
 
-    /// The newest snapshot, if it was not handed over yet, behind the last ones of the epochs before it that ended since: `known` is the
-    /// number and the epoch of the one that was handed over last, also by another ring of this process. With `from_start` all ends count
-    /// where none was.
+    /// Returns the newest snapshot, if it was not handed over yet, after the last snapshots of the epochs that ended since.
+    /// `known` is the number and the epoch of the snapshot handed over last, also by another ring of this process. Where there
+    /// was none, `from_start` decides whether all ends count.
     pub(super) fn newest_and_ends(
         &mut self,
         known: Option<(u64, u64)>,
@@ -114,7 +114,7 @@ impl Attached {
         }
         let record = match self.ring.newest() {
             Ok(record) => record,
-            // It has just been made, or is written faster than it can be read: the next look finds more.
+            // The ring has just been made, or is written faster than it can be read: the next look finds more.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(error.to_string()),
         };
@@ -129,7 +129,7 @@ impl Attached {
         if newest.capture.reset_epoch != epoch && (known.is_some() || from_start) {
             let ends = ends_between(&self.ring, after.map_or(0, |(_, number)| number), &record);
             for end in ends.iter().rev() {
-                // What another process may have written over since is not counted.
+                // Another process may have overwritten the record since: then it does not count.
                 if let Ok(end) = decode(&end.payload)
                     && (seq + 1..newest.capture.seq).contains(&end.capture.seq)
                 {
@@ -142,7 +142,7 @@ impl Attached {
         Ok(records)
     }
 
-    /// All functions of the program, once, if a snapshot says that there are some.
+    /// Returns all functions of the program, once, if a snapshot says that there are some.
     pub(super) fn functions(&mut self, snapshot: Option<&Snapshot>) -> Option<Rc<KnownFunctions>> {
         let told = snapshot?.functions.as_ref()?;
         if std::mem::replace(&mut self.asked_for_functions, true) {
@@ -151,7 +151,7 @@ impl Attached {
         KnownFunctions::of_process(self.target.pid, told.known).map(Rc::new)
     }
 
-    /// Records between one and that of the given number, oldest first.
+    /// Returns the records between the record of number `shown` and `newest`, oldest first.
     fn missed(&self, newest: &Record, shown: u64) -> Vec<Past> {
         let between = self.ring.between(shown, newest).take(MISSED_MOST);
         let mut missed: Vec<Past> = between.map(|mut record| past_of(&mut record)).collect();
@@ -159,12 +159,12 @@ impl Attached {
         missed
     }
 
-    /// Whether the file holds more from before.
+    /// Whether the file holds more earlier records.
     pub(super) fn has_past(&self) -> bool {
         self.earlier.is_some()
     }
 
-    /// The next of that, reading for so long.
+    /// Reads earlier records for this time and returns them.
     pub(super) fn slice_of_past(&mut self, time: Duration) -> Vec<Past> {
         let Some(earlier) = &mut self.earlier else {
             return Vec::new();

@@ -1,18 +1,18 @@
-//! When to look for the next record: shortly before it is due, and seldom where none comes.
+//! Times of looks for the next record: shortly before it is due, and seldom where none comes.
 
 use std::time::{Duration, Instant};
 
-/// Between two looks where it is not known when a record comes: far below what the eye or a 100 Hz interval tells.
+/// Time between two looks at an unknown rate: far below what the eye or a 100 Hz interval tells.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// So much before a record is due the first look comes, and so long after it the next: what comes late is seen soon,
-/// and the looks do not fall back behind the records.
+/// Time from the first look to the moment when a record is due, and from there to the next look. Late records are
+/// seen soon, and the looks do not fall behind the records.
 const STEP: Duration = Duration::from_millis(4);
 
-/// Between two looks where records have stopped to come.
+/// Time between two looks where records have stopped to come.
 const SELDOM: Duration = Duration::from_millis(200);
 
-/// When the last record was seen, and how long each one is the newest.
+/// Time when the last record was seen, and interval for which each one is the newest.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     seen: Instant,
@@ -20,7 +20,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Nothing was seen yet.
+    /// Returns a pace before the first record.
     pub(super) fn new(now: Instant) -> Self {
         Self {
             seen: now,
@@ -28,13 +28,13 @@ impl Pace {
         }
     }
 
-    /// A record was seen, and says how long it is the newest.
+    /// Notes that a record was seen, and how long it is the newest.
     pub(super) fn saw(&mut self, now: Instant, interval_ns: u64) {
         self.seen = now;
         self.interval = Duration::from_nanos(interval_ns);
     }
 
-    /// The longest time until the next look.
+    /// Returns the longest time until the next look.
     pub(super) fn rest(&self, now: Instant) -> Duration {
         let since = now.saturating_duration_since(self.seen);
         let overdue = since.saturating_sub(self.interval);
@@ -57,8 +57,8 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Looks at a program that publishes a hundred times in this interval, a little late each time; gives how late
-    /// records were seen at most once it has found its pace, and how often it looked for each.
+    /// Looks at a program that publishes a hundred times in this interval, a little late each time. Returns the
+    /// largest delay once it has found its pace, and the number of looks per record.
     fn watch(interval: Duration) -> (Duration, f64) {
         let begin = Instant::now();
         let mut pace = Pace::new(begin);

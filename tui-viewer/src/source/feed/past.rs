@@ -1,4 +1,4 @@
-//! What stands in a ring from before it was opened: read backwards, a slice at a time, and thinned to what fits.
+//! Records in a ring from before it was opened: read backwards, a slice at a time, and thinned to what fits.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,16 +9,16 @@ use tickscope_format::snapshot::CaptureKind;
 
 use crate::source::events::Past;
 
-/// So far back every record counts, before the newest one.
+/// Age before the newest record up to which every record counts.
 const FULL_NS: u64 = 30_000_000_000;
 
-/// Before that one a second, as near as records come to it.
+/// Least time between records that are older than `FULL_NS`: about a second.
 const SECOND_NS: u64 = 950_000_000;
 
 /// Shortest time between two records of the ring, and of the coarse one.
 const SHORTEST_NS: [u64; 2] = [10_000_000, 10_000_000_000];
 
-/// Most bytes that are handed over of both rings together, and of the ring alone.
+/// Most bytes that are handed over of both rings together, and of the fine ring alone.
 const BYTES_MOST: usize = 48 << 20;
 const FINE_BYTES_MOST: usize = 24 << 20;
 
@@ -28,9 +28,9 @@ pub(super) struct Earlier {
     /// The record read last, without its payload; none where the coarse ring is to begin.
     last: Option<Record>,
     stage: Stage,
-    /// When the record that was shown first was captured.
+    /// Capture time of the record that was shown first.
     from_ns: u64,
-    /// When the oldest record of the ring was that was taken.
+    /// Capture time of the oldest record that was taken from the fine ring.
     oldest_ns: u64,
     thinner: Thinner,
 }
@@ -42,14 +42,14 @@ enum Stage {
     Done,
 }
 
-/// Takes fewer the less room is left: with each half of it that is used up, the time between two is twice as long.
-/// So it reaches back the further, and never has to give anything back.
+/// Takes fewer records the less room is left: each time half of the room is used up, the time between two records
+/// doubles. So it reaches back further, and never has to give a record back.
 #[derive(Debug)]
 struct Thinner {
     room: usize,
     left: usize,
     shortest_ns: u64,
-    /// When the one was captured that was taken last.
+    /// Capture time of the record that was taken last.
     taken_ns: Option<u64>,
 }
 
@@ -57,11 +57,11 @@ struct Thinner {
 enum Fate {
     Taken,
     Left,
-    /// There is no room for it, nor for those before it.
+    /// There is no room for the record, nor for older ones.
     Full,
 }
 
-/// A record as the history keeps it; takes its payload away.
+/// Converts a record for the history; takes its payload away.
 pub(super) fn past_of(record: &mut Record) -> Past {
     Past {
         unix_ns: record.stamp.unix_ns,
@@ -80,8 +80,8 @@ impl Thinner {
         }
     }
 
-    /// Whether a record is taken, where records are wished for that are `gap_ns` apart. What closes an epoch, or ends
-    /// the program, is taken in any case.
+    /// Decides whether a record is taken, where the wanted distance of records is `gap_ns`. A record that closes an
+    /// epoch, or ends the program, is always taken.
     fn judge(&mut self, unix_ns: u64, kind: CaptureKind, bytes: usize, gap_ns: u64) -> Fate {
         if bytes > self.left {
             return Fate::Full;
@@ -104,7 +104,7 @@ impl Thinner {
 }
 
 impl Earlier {
-    /// All that is older than a record of the ring; its payload is not needed.
+    /// Returns a reader of all records older than a record of the ring; the payload of that record is not needed.
     pub(super) fn than(record: Record) -> Self {
         let unix_ns = record.stamp.unix_ns;
         let mut thinner = Thinner::new(FINE_BYTES_MOST, SHORTEST_NS[0]);
@@ -118,13 +118,13 @@ impl Earlier {
         }
     }
 
-    /// Nothing is left to read.
+    /// Whether nothing is left to read.
     pub(super) fn is_done(&self) -> bool {
         self.stage == Stage::Done
     }
 
-    /// Reads for so long, one record at least: the next older ones, oldest first. What the program has written over
-    /// meanwhile is not there any more, and nothing before it.
+    /// Reads for this time, at least one record, and returns the next older ones, oldest first. Records that the
+    /// program has overwritten meanwhile are gone, and all before them.
     pub(super) fn slice(&mut self, ring: &RingFile, time: Duration) -> Vec<Past> {
         let begin = Instant::now();
         let mut taken = Vec::new();
@@ -140,7 +140,7 @@ impl Earlier {
         taken
     }
 
-    /// Reads one record, or goes on to what comes behind the last.
+    /// Reads one record, or goes on to the next stage after the last one.
     fn step(&mut self, ring: &RingFile) -> Option<Past> {
         let read = match (self.stage, &self.last) {
             (Stage::Done, _) => return None,
@@ -149,7 +149,7 @@ impl Earlier {
             (Stage::Coarse, Some(last)) => ring.coarse_before(last),
             (Stage::Coarse, None) => ring.coarse_newest(),
         };
-        // What cannot be read, nor what lies behind it, is no trouble for the record on the screen.
+        // An unreadable record, and all older ones, do not matter to the record on the screen.
         let Some(mut record) = read.ok().flatten() else {
             self.next_stage();
             return None;
@@ -237,7 +237,7 @@ mod tests {
         ring.publish_coarse(stamp(unix_ns), payload).unwrap();
     }
 
-    /// Two hours with ten records a second, of so many bytes.
+    /// Publishes two hours of ten records a second, of this number of bytes.
     fn two_hours(ring: &mut OwnRing, bytes: usize) {
         for tenth in 0..2 * 36_000 {
             let unix_ns = SECOND + tenth * SECOND / 10;
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(full.count(), 300);
         let fine = past.iter().filter(|past| past.payload[0] == 1).count();
         let seconds = &ages[ages.len() - fine..ages.len() - 300];
-        // 1 MiB holds 2259 of 464 bytes.
+        // 1 MiB holds 2259 records of 464 bytes.
         assert!((180..200).contains(&seconds.len()), "{}", seconds.len());
         assert!(seconds.windows(2).all(|pair| pair[0] - pair[1] == SECOND));
         let coarse = &ages[..ages.len() - fine];
@@ -320,7 +320,7 @@ mod tests {
         test_program::payload(&snapshot)
     }
 
-    /// Looks until all that was there before has been handed over.
+    /// Looks until all earlier records have been handed over, and returns their numbers.
     fn numbers(feed: &mut RingFeed) -> Vec<u64> {
         let mut numbers = Vec::new();
         while matches!(&feed.open, Open::Ring(attached) if attached.has_past()) {
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(times(&first.past), [300]);
         assert!(feed.next_look() <= PAST_REST);
         assert_eq!(numbers(&mut feed), Vec::from_iter(1..300));
-        // What comes between two looks is not lost.
+        // Records that come between two looks are not lost.
         for number in 301..=303 {
             publish(&mut own, number * SECOND, &payload(number));
         }
@@ -414,7 +414,7 @@ mod tests {
     }
 
     proptest! {
-        /// Never more than there is room for, and further back than without thinning.
+        /// Checks that records never exceed the room, and reach further back than without thinning.
         #[test]
         fn less_room_thins_and_reaches_back(bytes in 1usize..4000) {
             let room = 64 << 10;

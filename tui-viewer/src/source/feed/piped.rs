@@ -1,4 +1,4 @@
-//! A program whose records come through a pipe, from another host for one: it can be looked at, and asked for nothing.
+//! A program whose records come through a pipe, for example from another host: the screen shows it and can ask nothing of it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,21 +16,21 @@ use crate::source::events::{Events, Feed, PIPE, Past, Request, Target};
 use crate::source::status::{Pipe, Status};
 use crate::source::target::stream::{broke_off, nothing_came, open};
 
-/// So many bytes of records wait for the screen at most, and one more record; the rest waits in the pipe.
+/// Most bytes of records that wait for the screen, beside one more record; the rest waits in the pipe.
 const WAITING_MAX: usize = 16 << 20;
 
-/// Of records that come at once so many are taken at a look.
+/// Most records that are taken at a look.
 const AT_A_LOOK: usize = 64;
 
-/// Between two looks while records come, and after the end.
+/// Time between two looks while records come, and after the end.
 const LOOK: Duration = Duration::from_millis(25);
 const LOOK_AT_THE_END: Duration = Duration::from_millis(400);
 
-/// After so long without a record, or after so many times the time between two, the pipe is silent.
+/// Time without a record after which the pipe is silent; the second number counts intervals between records.
 const SILENT: Duration = Duration::from_secs(3);
 const SILENT_INTERVALS: u64 = 5;
 
-/// Why nothing can be asked of the program.
+/// Reason why nothing can be asked of the program.
 const ONE_WAY: &str = "a pipe leads one way; ask the program on its own host";
 
 /// A feed from standard input.
@@ -39,30 +39,30 @@ pub struct PipeFeed {
     queue: Arc<Queue>,
     target: Option<Target>,
     status: Status,
-    /// The run that the last record was of: process id and start.
+    /// Process id and start of the run that the last record belongs to.
     run: Option<(u32, u64)>,
-    /// When the last record came, and when it was captured.
+    /// Arrival time and capture time of the last record.
     came: Instant,
     unix_ns: u64,
     interval_ns: u64,
-    /// Records left in the queue.
+    /// Whether records are left in the queue.
     has_more: bool,
     is_over: bool,
 }
 
-/// What has arrived.
+/// A piece that has arrived.
 #[derive(Debug)]
 enum Arrived {
     /// Another recording begins.
     Begin,
     Record(StreamedRecord),
-    /// The end; how many bytes were torn off.
+    /// The end, with the number of bytes of a record that broke off.
     End(u64),
-    /// It is no recording from there on.
+    /// Input that is no recording, with the reason.
     Wrong(String),
 }
 
-/// Between the thread that reads and the screen.
+/// Pieces between the thread that reads and the screen.
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Mutex<Waiting>,
@@ -76,7 +76,7 @@ struct Waiting {
 }
 
 impl Queue {
-    /// Waits until there is room.
+    /// Adds a piece; waits until there is room.
     fn push(&self, item: Arrived) {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |waiting: &mut Waiting| waiting.bytes > WAITING_MAX;
@@ -88,7 +88,7 @@ impl Queue {
         waiting.items.push_back(item);
     }
 
-    /// Takes what is there, as far as another recording: what belongs to one run.
+    /// Takes the pieces of one run: up to the beginning of another recording.
     fn take(&self) -> (Vec<Arrived>, bool) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut items = Vec::new();
@@ -115,7 +115,7 @@ impl PipeFeed {
     /// # Errors
     /// Standard input is a terminal, ends at once, or is no recording.
     pub fn begin() -> anyhow::Result<Self> {
-        // Where a password is asked for on the terminal, that comes first.
+        // A password prompt on the terminal comes first.
         let mut stream = open()?;
         match stream.next_piece() {
             Ok(Piece::Begin) => {}
@@ -159,7 +159,7 @@ impl PipeFeed {
         }
     }
 
-    /// Decodes the newest record of those that came.
+    /// Decodes the newest of the records that came.
     fn newest(&mut self, record: &Past, events: &mut Events) {
         let snapshot = match codec::decode(&record.payload) {
             Ok(snapshot) => snapshot,
@@ -194,7 +194,7 @@ impl PipeFeed {
     }
 }
 
-/// Reads to the end, or to what is no recording.
+/// Reads to the end, or up to input that is no recording.
 fn read(mut stream: Stream<impl io::Read>, queue: &Queue) {
     loop {
         let (arrived, is_over) = match stream.next_piece() {

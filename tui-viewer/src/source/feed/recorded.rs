@@ -1,4 +1,4 @@
-//! What stands in a series of records: the newest at once, then those before it, a slice at a time.
+//! Records of a series: the newest at once, then older ones, a slice at a time.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -17,16 +17,16 @@ use crate::source::history::BYTES_MAX;
 #[derive(Debug)]
 pub(super) struct Recorded {
     series: Recording,
-    /// So many of its records are still to be looked at: all before the newest.
+    /// Number of records still to be looked at: all before the newest.
     left: usize,
-    /// At least so much time lies between two that are taken.
+    /// Least time between two records that are taken.
     gap_ns: u64,
-    /// When the one was captured that was taken last.
+    /// Capture time of the record that was taken last.
     taken_ns: u64,
 }
 
 impl Recorded {
-    /// Opens a file and gives its newest snapshot.
+    /// Opens a file and returns its newest snapshot.
     pub(super) fn open(path: &Path) -> Result<(Self, Snapshot), FormatError> {
         let series = Recording::open(path)?;
         let (newest, snapshot) = series.newest()?;
@@ -42,23 +42,23 @@ impl Recorded {
         Ok((recorded, snapshot))
     }
 
-    /// The code that it names.
+    /// Returns the code that the file names.
     pub(super) fn addresses(&self) -> Addresses {
         self.series.addresses()
     }
 
-    /// When its first record was captured: nanoseconds since the Unix epoch.
+    /// Returns the capture time of the first record: nanoseconds since the Unix epoch.
     pub(super) fn begin_ns(&self) -> Option<u64> {
         let times = self.series.moments().iter().map(|moment| moment.stamp.unix_ns);
         times.min()
     }
 
-    /// Nothing is left to read.
+    /// Whether nothing is left to read.
     pub(super) fn is_done(&self) -> bool {
         self.left == 0
     }
 
-    /// Reads for so long, one record at least: the next older ones, oldest first.
+    /// Reads for this time, at least one record, and returns the next older ones, oldest first.
     pub(super) fn slice(&mut self, time: Duration) -> Vec<Past> {
         let begin = Instant::now();
         let mut taken = Vec::new();
@@ -67,7 +67,7 @@ impl Recorded {
             let moment = self.series.moments()[at];
             let stamp = moment.stamp;
             let near = self.taken_ns.abs_diff(stamp.unix_ns) < self.gap_ns;
-            // What closes an epoch is taken in any case, and so is the beginning. What cannot be read is not there.
+            // Records that close an epoch, and the first, are taken always. Unreadable records are left out.
             if near && stamp.kind == CaptureKind::Periodic && at > 0 {
                 continue;
             }
@@ -88,8 +88,8 @@ impl Recorded {
     }
 }
 
-/// The time between records at which all of them fit into the history, if they are as long as the newest: none where
-/// they do as they are.
+/// Returns the time between records at which all of them fit into the history, if they are as long as the newest.
+/// Returns 0 where all fit anyway.
 fn gap_ns(moments: &[Moment], bytes: usize) -> u64 {
     let all = moments.len().saturating_mul(bytes);
     let times = moments.iter().map(|moment| moment.stamp.unix_ns);
@@ -111,7 +111,7 @@ mod tests {
     use crate::source::target::wanted::Wanted;
     use crate::source::test_program;
 
-    /// A recording of so many tenths of a second, of payloads that are longer by so much.
+    /// Writes a recording of tenths of a second, with payloads that are this many bytes longer.
     fn recorded(path: &Path, records: u64, longer: usize) {
         let snapshot = |at| {
             let mut snapshot = orderbook::snapshot(100 + at);
@@ -124,7 +124,7 @@ mod tests {
         test_program::recorded(path, (0..records).map(snapshot));
     }
 
-    /// What the screen remembers of it.
+    /// Returns the history that the screen keeps of a file.
     fn history(path: &Path) -> History {
         let mut feed = RingFeed::new(Wanted::File(path.into()), None, None);
         let first = feed.poll();

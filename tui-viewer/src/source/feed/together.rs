@@ -1,7 +1,7 @@
 //! All processes of a name as one program: a pre-fork server, the processes of a test run.
 //!
-//! Each process keeps its threads, under names that tell the process. What has ended stays in the sums. Counting begins anew for all of them
-//! when the screen asks for that; a reset that one of them makes by itself takes nothing away here.
+//! Each process keeps its threads, under names that tell the process. Processes that have ended stay in the sums. A reset of the
+//! screen begins counting anew for all; a reset that one process makes by itself takes nothing away here.
 
 mod asked;
 mod counted;
@@ -31,17 +31,17 @@ use crate::source::status::Status;
 use crate::source::target::wanted::{Wanted, is_live};
 use crate::source::target::{name_and_pid, title_of};
 
-/// So many processes are followed at once: each takes a file that stays open.
+/// Most processes that are followed at once: each takes a file that stays open.
 const MEMBERS_MOST: usize = 256;
 
-/// Between two looks where nothing has come.
+/// Time between two looks where nothing has come.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// Between two sums: as often as programs publish, within these.
+/// Bounds of the time between two sums, which follows the rate at which programs publish.
 const SHORTEST: Duration = Duration::from_millis(40);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Reading and summing up takes at most one part in so many of the time.
+/// Reading and summing up takes at most one part in this number of the time.
 const PARTS: u32 = 5;
 
 /// A feed of all processes of a name.
@@ -52,20 +52,20 @@ pub struct TogetherFeed {
     dir: Option<PathBuf>,
     began_unix_ns: u64,
     members: Vec<Member>,
-    /// The processes that have ended, and what they have counted.
+    /// Processes that have ended, and the sum of their counts.
     over: HashSet<RunKey>,
     ended: Option<Snapshot>,
-    /// What those had counted that had ended before the last reset from here, and the others before it that have ended since.
+    /// Counts of processes that ended before the last reset from here, and counts before it of processes that have ended since.
     ended_before: Option<Snapshot>,
     is_undoable: bool,
-    /// What is in no part any more.
+    /// Lifetime counts that no part holds any more.
     gone: Lifetime,
     /// Names of programs that were met.
     programs: HashSet<String>,
-    /// Rings that cannot be read, whose processes run, and why.
+    /// Rings of running processes that cannot be read, and the reasons.
     unread: BTreeMap<PathBuf, String>,
     left_out: usize,
-    /// The clock of the whole.
+    /// Clock that the sums use.
     clock: Option<ClockInfo>,
     /// Number, epoch and time of the last sum.
     seq: u64,
@@ -79,14 +79,14 @@ pub struct TogetherFeed {
     looked: bool,
     look_around_at: Instant,
     look_at: Instant,
-    /// Something has changed that no sum has shown yet.
+    /// Whether something has changed that no sum has shown yet.
     has_news: bool,
     functions: Option<Rc<KnownFunctions>>,
     notices: VecDeque<String>,
 }
 
 impl TogetherFeed {
-    /// A feed of all processes whose program is called so (`*` stands for any text); nothing is opened before the first look.
+    /// Returns a feed of all processes of a name (`*` stands for any text); opens nothing before the first look.
     pub fn new(name: &str, dir: Option<PathBuf>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
@@ -121,7 +121,7 @@ impl TogetherFeed {
         }
     }
 
-    /// Who has come, and who has ended.
+    /// Finds processes that have come or ended.
     fn look_around(&mut self) {
         let mut unread = BTreeMap::new();
         let mut left_out = HashSet::new();
@@ -165,7 +165,7 @@ impl TogetherFeed {
         self.status = self.status_now();
     }
 
-    /// Follows a ring, where it is one to follow. False where there is no room for it.
+    /// Follows a ring, if it is new. Returns false where there is no room for it.
     fn meet(&mut self, key: &RunKey, ring: RingFile, liveness: &Liveness) -> bool {
         if self.over.contains(key) {
             return true;
@@ -176,7 +176,7 @@ impl TogetherFeed {
             }
             return true;
         }
-        // What had ended before is not shown. Who came and ended between two looks is.
+        // Processes that had ended before are not shown; processes that came and ended between two looks are.
         let is_new = key.started_unix_ns >= self.began_unix_ns;
         if !is_live(liveness) && !is_new {
             return true;
@@ -192,7 +192,7 @@ impl TogetherFeed {
         true
     }
 
-    /// Those that have ended go into the sum of those that had.
+    /// Moves members that have ended into the sum of ended processes.
     fn take_leave(&mut self) {
         let mut at = 0;
         while at < self.members.len() {
@@ -242,7 +242,7 @@ impl TogetherFeed {
         }
     }
 
-    /// Reads what has come of each process. Returns whether something has.
+    /// Reads new records of each process. Returns whether there are any.
     fn look(&mut self) {
         for member in &mut self.members {
             self.has_news |= member.look(&mut self.clock);
@@ -261,11 +261,11 @@ impl TogetherFeed {
         }
     }
 
-    /// What all of them have counted, as one snapshot; none before the first record.
+    /// Sums the counts of all processes in one snapshot; returns none before the first record.
     fn sum(&mut self, kind: CaptureKind) -> Option<Snapshot> {
         let shown: Vec<Shown<'_>> = self.members.iter().filter_map(Member::shown).collect();
         let mut parts: Vec<Part<'_>> = shown.iter().map(Shown::part).collect();
-        // Who has measured the rate for longest knows it best.
+        // The process that has measured the rate longest knows it best.
         let best = parts.iter().filter(|part| part.ratio == 1.0);
         let best = best.max_by_key(|part| part.snapshot.process.uptime_ns);
         let clock = self.clock.as_mut()?;
@@ -281,7 +281,7 @@ impl TogetherFeed {
         Some(self.completed(sum, kind))
     }
 
-    /// What the whole has and no part.
+    /// Adds the fields that belong to the whole and to no part.
     fn completed(&mut self, mut sum: Snapshot, kind: CaptureKind) -> Snapshot {
         self.seq += 1;
         self.unix_ns = sum.capture.unix_ns.max(self.unix_ns + 1);
@@ -308,7 +308,7 @@ impl TogetherFeed {
         sum
     }
 
-    /// Takes answers, and ends what all have answered.
+    /// Takes answers, and ends requests that all processes have answered.
     fn answers(&mut self, now: Instant) -> (Vec<Outcome>, Vec<Past>) {
         for member in &mut self.members {
             for outcome in member.attached.answers() {
@@ -366,7 +366,7 @@ impl TogetherFeed {
         (outcomes, past)
     }
 
-    /// Counting begins anew. Returns how it stood.
+    /// Begins counting anew. Returns the last sum before that.
     fn turn(&mut self, epochs: &[(u64, Option<u64>)], request: Request) -> Option<Past> {
         for member in &mut self.members {
             let of = epochs.iter().find(|(id, _)| *id == member.id);
@@ -397,7 +397,7 @@ impl TogetherFeed {
         past_of(&end)
     }
 
-    /// The last reset is taken back. Returns how it stood.
+    /// Takes the last reset back. Returns the last sum before that.
     fn turn_back(&mut self, epochs: &[(u64, Option<u64>)]) -> Option<Past> {
         let end = self.sum(CaptureKind::Closing);
         for member in &mut self.members {
@@ -432,7 +432,7 @@ impl TogetherFeed {
     }
 }
 
-/// Those that have ended as a part of the whole, whose clock they have.
+/// Returns the processes that have ended as a part of the whole; it has the clock of the whole.
 fn ended(snapshot: &Snapshot) -> Part<'_> {
     Part {
         snapshot,
@@ -517,7 +517,7 @@ impl Feed for TogetherFeed {
         }
         let mut asked = Asked::new(request, Instant::now());
         for member in &mut self.members {
-            // Who did not do the reset has none to take back.
+            // A process that did not do the reset has none to take back.
             if request != Request::Undo || member.counted.was_reset() {
                 let sent = member.attached.ask(request);
                 asked.sent(member.id, member.key.pid, sent);

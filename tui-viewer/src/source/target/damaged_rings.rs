@@ -1,4 +1,4 @@
-//! Rings that cannot be read, and whether the programs run on that wrote them and will make others.
+//! Rings that cannot be read, and whether their programs run on and will make others.
 
 use std::io::Read;
 use std::path::Path;
@@ -12,15 +12,15 @@ use tickscope_format::os;
 use crate::output::console::{about, printable};
 use crate::source::target::wanted::NoTarget;
 
-/// Words of a header that say which process wrote it.
+/// Number of header words up to the fields that name the process.
 const WHO: usize = at::BOOT_ID + 2;
 
-/// Whether the process still runs that wrote a ring.
+/// Whether the process that wrote a ring still runs.
 pub fn runs_on(header: &Header) -> bool {
     header.boot_id == os::boot_id() && os::start_time(header.pid) == Some(header.start_time)
 }
 
-/// What there is of a process where none of its rings can be read.
+/// Returns the message about a process where none of its rings can be read.
 pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     let (path, error) = listed.iter().find_map(|listed| {
         let error = listed.ring.as_ref().err()?;
@@ -48,7 +48,7 @@ pub(super) fn of_pid(pid: u32, listed: &[Listed]) -> Option<NoTarget> {
     })
 }
 
-/// The program and the process id in the name of a ring file: `NAME.PID.NONCE.ring`.
+/// Returns the program and the process id in the name of a ring file: `NAME.PID.NONCE.ring`.
 pub fn name_and_pid(path: &Path) -> Option<(String, u32)> {
     let name = path.file_name()?.to_str()?;
     let mut parts = name.rsplitn(4, '.').skip(2);
@@ -56,7 +56,7 @@ pub fn name_and_pid(path: &Path) -> Option<(String, u32)> {
     Some((parts.next()?.to_owned(), pid))
 }
 
-/// The start time and the boot in a file's first words, where so much is left of it.
+/// Reads the start time and the boot from a file's first words, where the file is long enough.
 fn who(path: &Path) -> Option<(u64, [u64; 2])> {
     let mut bytes = [0; WHO * WORD];
     open_plain(path, false).ok()?.read_exact(&mut bytes).ok()?;

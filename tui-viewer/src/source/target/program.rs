@@ -1,4 +1,4 @@
-//! Programs that were named where what they write is meant.
+//! Program files that were named in place of running programs.
 
 use std::fs;
 use std::io::Read;
@@ -15,10 +15,10 @@ use crate::output::console::printable;
 use crate::source::target::wanted;
 use crate::source::target::wanted::{Found, NoTarget, Wanted};
 
-/// Whether a file is one that can be started: a binary, or a script, that may be executed.
+/// Whether a file can be started: an executable binary or script.
 pub(super) fn is_program(path: &Path) -> bool {
     let mut start = [0; 4];
-    // A link to a program is one as well.
+    // A link to a program counts as well.
     let Ok(path) = path.canonicalize() else {
         return false;
     };
@@ -31,7 +31,7 @@ pub(super) fn is_program(path: &Path) -> bool {
     may && file.read(&mut start).is_ok() && (start == *b"\x7fELF" || start.starts_with(b"#!"))
 }
 
-/// The program that runs from a file, among those that carry tickscope.
+/// Finds the program that runs from a file, among programs that carry tickscope.
 ///
 /// # Errors
 /// [`NoTarget`] where there is none, or where there are several.
@@ -41,7 +41,7 @@ pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow
     let mut fitting: Vec<(RingFile, Liveness)> = listed
         .filter(|(ring, _)| runs_from(ring.header().pid, path))
         .collect();
-    // One file may be seen by two paths.
+    // Two paths may lead to one file.
     fitting.sort_by_key(|(ring, _)| ring.header().nonce);
     fitting.dedup_by_key(|(ring, _)| ring.header().nonce);
     match fitting.len() {
@@ -54,7 +54,7 @@ pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow
     }
 }
 
-/// Whether a process was started from a file; also where that has been built anew since.
+/// Whether a process was started from a file, also where the file has been built anew since.
 fn runs_from(pid: u32, path: &Path) -> bool {
     let Ok(exe) = fs::read_link(format!("/proc/{pid}/exe")) else {
         return false;
@@ -65,7 +65,7 @@ fn runs_from(pid: u32, path: &Path) -> bool {
         .is_ok_and(|path| path.as_os_str().as_bytes() == bytes)
 }
 
-/// What to type instead. Where a name was typed, another user may start it later.
+/// Returns the commands to type instead. Where a name was typed, another user may start it later.
 pub(super) fn not_a_target(path: &Path, may_come: bool) -> NoTarget {
     let name = printable(&path.display().to_string());
     let start = if name.contains('/') {

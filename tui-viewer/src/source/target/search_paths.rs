@@ -1,4 +1,4 @@
-//! Where it was looked, and what the system did not let us see there.
+//! Directories that were searched, and directories that the system does not let us read.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -10,10 +10,10 @@ use tickscope_format::file::places::DIR_VARIABLE;
 use crate::output::console::printable;
 use crate::source::target::wanted::{NoTarget, Wanted};
 
-/// Makes sure that a directory that was asked for can be looked into.
+/// Checks that a directory that was asked for can be read.
 ///
 /// # Errors
-/// [`NoTarget`] with why not; one that is not there may still come.
+/// [`NoTarget`] with the reason; a directory that is not there may still come.
 pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
     let Some(dir) = dir else { return Ok(()) };
     let Err(error) = fs::read_dir(dir) else {
@@ -31,10 +31,10 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
     Err(NoTarget::new(message, kind == ErrorKind::NotFound))
 }
 
-/// Makes sure that there is a file, as far as one may know.
+/// Checks that a file exists, as far as the system tells.
 ///
 /// # Errors
-/// [`NoTarget`] where there is none, or that it may not be read.
+/// [`NoTarget`] where there is none, or where it may not be read.
 pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     let Err(error) = path.symlink_metadata() else {
         return Ok(());
@@ -49,14 +49,14 @@ pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     Err(NoTarget::new(message, true).into())
 }
 
-/// The places, and of each that we may not read that it is so.
+/// Returns the places, with a note at each that we may not read.
 pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
     let words = |place: &PathBuf| denied(place).unwrap_or_else(|| place.display().to_string());
     places.iter().map(words).collect()
 }
 
-/// A target that was not found may be where we may not look, or where we were told not to look. A process id is looked
-/// for in the places of its process as well.
+/// Adds to the message the places that we may not read or were not to search. For a process id, the places of its
+/// process are searched too.
 pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]) -> NoTarget {
     if !none.may_come {
         return none;
@@ -75,7 +75,7 @@ pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]
     none
 }
 
-/// What is said of a place that we may not read; none where we may.
+/// Returns the note on a place that we may not read; none where we may.
 fn denied(place: &Path) -> Option<String> {
     let error = fs::read_dir(place).err()?;
     (error.kind() == ErrorKind::PermissionDenied).then(|| format!("{} (Permission denied)", place.display()))

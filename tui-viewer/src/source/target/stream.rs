@@ -1,4 +1,4 @@
-//! What comes through standard input: a recording, as `tickscope record -o -` writes it.
+//! Standard input: a recording, as `tickscope record -o -` writes it.
 
 use std::fs::File;
 use std::io;
@@ -13,27 +13,27 @@ use tickscope_format::recording::{Piece, Stream};
 
 use crate::output::console::{Misuse, say};
 
-/// No record of a stream may be longer, packed or not: so much memory is taken for one.
+/// Most bytes of a record of a stream, packed or not, because memory is allocated for it.
 const RECORD_MAX: u64 = 64 << 20;
 
-/// What to type, in messages.
+/// Command to type, in messages.
 const HOW: &str = "ssh HOST tickscope record -o - NAME | tickscope -";
 
 /// Begins to read standard input.
 ///
 /// # Errors
-/// It is a terminal, or what the system says.
+/// Standard input is a terminal, or the system reports an error.
 pub(crate) fn open() -> anyhow::Result<Stream<BufReader<File>>> {
     let input = io::stdin();
     if input.is_terminal() {
         return Err(Misuse(format!("standard input is a terminal, wanted a recording: {HOW}")).into());
     }
-    // Not by the standard library's own handle, which no other thread could go on with.
+    // The standard library's own handle would not do, because no other thread could go on with it.
     let file = File::from(input.as_fd().try_clone_to_owned()?);
     Ok(Stream::new(BufReader::new(file), RECORD_MAX))
 }
 
-/// That nothing at all has come.
+/// Returns the error that nothing at all has come.
 pub(crate) fn nothing_came() -> anyhow::Error {
     anyhow!("standard input ended before a recording began; is there an error above? wanted: {HOW}")
 }
@@ -41,7 +41,7 @@ pub(crate) fn nothing_came() -> anyhow::Error {
 /// Reads standard input to its end; returns the newest snapshot, and the code that was named.
 ///
 /// # Errors
-/// There is none, or what comes is no recording.
+/// There is no snapshot, or the input is no recording.
 pub(super) fn newest() -> anyhow::Result<(Snapshot, Addresses)> {
     let mut stream = open()?;
     let (mut newest, mut has_begun) = (None, false);
@@ -71,7 +71,7 @@ pub(super) fn newest() -> anyhow::Result<(Snapshot, Addresses)> {
     }
 }
 
-/// That the stream ended within a record.
+/// Returns the message that the stream ended within a record.
 pub(crate) fn broke_off(bytes: u64) -> String {
     format!("standard input broke off within a record; its {bytes} bytes are left out")
 }

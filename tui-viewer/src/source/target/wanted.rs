@@ -1,4 +1,4 @@
-//! Which program is meant, as it was typed, and what was found for it.
+//! Target that was typed, and the ring or file that was found for it.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -12,10 +12,10 @@ use crate::cli::args::TargetArgs;
 use crate::output::console::{Misuse, printable};
 use crate::source::status::state_of;
 
-/// What was typed, understood.
+/// Target that was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// The only one that runs.
+    /// The only running program.
     Only,
     /// By name.
     Name(String),
@@ -23,13 +23,13 @@ pub enum Wanted {
     Pid(u32),
     /// By path.
     File(PathBuf),
-    /// All that run of a name, in which `*` stands for any text.
+    /// All running programs of a name, in which `*` stands for any text.
     All(String),
-    /// What comes through standard input.
+    /// Recording on standard input.
     Stdin,
-    /// The one that `tickscope run` started: what it passed on, and the process id of the command itself.
+    /// Program that `tickscope run` started.
     Started {
-        /// What was passed in the environment.
+        /// Token that was passed in the environment.
         token: u64,
         /// The command's own process id.
         pid: u32,
@@ -41,7 +41,7 @@ pub enum Wanted {
 pub enum Found {
     /// A ring, of a program that runs or has ended.
     Ring(Box<RingFile>, Liveness),
-    /// Rings of programs that run, to be shown together, and the name by which they were wanted.
+    /// Rings of running programs that are shown together, and the typed name.
     Together(String, Vec<(RingFile, Liveness)>),
     /// A kept snapshot.
     Kept(PathBuf),
@@ -49,19 +49,19 @@ pub enum Found {
     Streamed(Box<(Snapshot, Addresses)>),
 }
 
-/// Why there is no target: what is there, and the command that opens it.
+/// Reason why there is no target: the programs there, and the command that opens one.
 #[derive(Debug)]
 pub struct NoTarget {
-    /// What is wanted and not there, in one line.
+    /// Missing target, in one line.
     pub lead: String,
-    /// The whole message, at most four lines: that, and what is there.
+    /// Whole message, at most four lines: the lead, and the programs there.
     pub message: String,
-    /// Whether it may still come: no program of that name is there yet.
+    /// Whether the target may still come: no program of that name is there yet.
     pub may_come: bool,
 }
 
 impl NoTarget {
-    /// One of which there is no more to say than what is wanted and not there.
+    /// Returns an error whose message is the lead alone.
     pub fn new(message: String, may_come: bool) -> Self {
         Self {
             lead: message.clone(),
@@ -79,14 +79,14 @@ impl fmt::Display for NoTarget {
 
 impl std::error::Error for NoTarget {}
 
-/// The target that stands for standard input.
+/// Argument that stands for standard input.
 const STDIN: &str = "-";
 
 /// Endings by which an argument is a path though it has no `/`.
 pub(crate) const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
 
 impl Wanted {
-    /// Understands what was typed.
+    /// Converts the typed arguments to a target.
     pub fn of(args: &TargetArgs) -> Self {
         if args.all {
             return Self::All(args.target.clone().unwrap_or_default());
@@ -118,12 +118,12 @@ impl Wanted {
         matches!(self, Self::Only | Self::Name(_))
     }
 
-    /// Whether programs of this name are all meant.
+    /// Whether all programs of this name are wanted.
     pub(crate) fn names(&self, name: &str) -> bool {
         matches!(self, Self::All(wanted) if covers(wanted, name))
     }
 
-    /// One program of those that are meant.
+    /// Describes one of the wanted programs.
     pub(crate) fn one(&self) -> String {
         if let Self::All(name) = self {
             return format!("program called \"{}\"", printable(name));
@@ -159,7 +159,7 @@ impl fmt::Display for Wanted {
     }
 }
 
-/// Whether a name is covered by one in which each `*` stands for any text.
+/// Whether a pattern, in which each `*` stands for any text, matches a name.
 fn covers(wanted: &str, name: &str) -> bool {
     let mut parts = wanted.split('*');
     let first = parts.next().unwrap_or_default();
@@ -176,12 +176,12 @@ fn covers(wanted: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// True where the program that wrote a ring runs.
+/// Whether the program that wrote a ring runs.
 pub fn is_live(liveness: &Liveness) -> bool {
     matches!(liveness, Liveness::Running | Liveness::Stale { .. })
 }
 
-/// That a command cannot have several programs together: `what` it is for, as in "a program is recorded while it runs".
+/// Returns the error that a command cannot take several programs; `what` says why: "a program is recorded while it runs".
 pub fn one_alone(name: &str, what: &str) -> Misuse {
     Misuse(format!(
         "--all: {what}, one at a time: tickscope list shows those called {} with their process ids; report, top, stacks, sites and snapshot \
@@ -190,7 +190,7 @@ pub fn one_alone(name: &str, what: &str) -> Misuse {
     ))
 }
 
-/// One program a line: what to type for it, and how it does.
+/// Describes one program in a line: the argument to type for it, and its state.
 pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
     let header = ring.header();
     let state = state_of(liveness).as_str();
@@ -206,7 +206,7 @@ pub fn line_of(ring: &RingFile, liveness: &Liveness) -> String {
     )
 }
 
-/// The name of the library whose collector a ring is of; nothing if it is the executable's.
+/// Returns the name of the library whose collector writes a ring; empty for the executable's collector.
 pub(crate) fn library_of(ring: &RingFile) -> String {
     let name = Path::new(&ring.header().library).file_name();
     name.unwrap_or_default().to_string_lossy().into_owned()
@@ -217,7 +217,7 @@ pub(crate) fn several(wanted: &Wanted, fitting: &[(RingFile, Liveness)]) -> NoTa
     let one_pid = live
         .iter()
         .all(|(ring, _)| ring.header().pid == live[0].0.header().pid);
-    // Two rings of one process are told apart by their files alone.
+    // Only their files tell two rings of one process apart.
     let how = |ring: &RingFile| {
         if one_pid {
             ring.path().display().to_string()

@@ -1,13 +1,13 @@
-//! What was found of a condition in a window.
+//! Verdict on a condition in a window.
 
 use tickscope_analysis::trigger::{Absence, Verdict};
 
-/// A verdict, and the window that it is on.
+/// Verdict, and the length of its window.
 #[derive(Clone, Debug)]
 pub(super) struct Judgement {
-    /// What was found.
+    /// Verdict on the condition.
     pub(super) verdict: Verdict,
-    /// How long the window was, in nanoseconds.
+    /// Length of the window, in nanoseconds.
     pub(super) window_ns: u64,
 }
 

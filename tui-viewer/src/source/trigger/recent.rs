@@ -1,4 +1,4 @@
-//! The last records of a program, as far back as a window reaches, and what happened between the first and the last of them.
+//! Last records of a program, as far back as a window reaches, and the difference between the first and the last of them.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,10 +13,10 @@ use tickscope_format::snapshot::CaptureKind;
 
 use crate::source::events::Past;
 
-/// All payloads together are never longer, but for the two that a window needs.
+/// Most bytes of all payloads together, beside the two that a window needs.
 const BYTES_MAX: usize = 64 << 20;
 
-/// Records that are closer than one part in so many of the window's length are as good as one.
+/// Records closer together than the window's length divided by this number count as one.
 const PARTS: u64 = 32;
 
 /// A record, not decoded.
@@ -33,29 +33,29 @@ pub(super) struct Recent {
     length_ns: u64,
     records: VecDeque<Record>,
     bytes: usize,
-    /// The number of the newest record.
+    /// Number of the newest record.
     seq: u64,
     /// Whether the newest record is the first with which the records reach back far enough.
     fills: bool,
     decoder: RefCell<Decoder>,
 }
 
-/// Why there is no window.
+/// Reason why there is no window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoWindow {
-    /// The records do not reach back so far yet.
+    /// The records do not reach back far enough yet.
     TooShort {
-        /// How far they do.
+        /// Time that the records reach back, in nanoseconds.
         ns: u64,
     },
-    /// A reset or its undoing lies in it, and the record that says what was counted until then is missing.
+    /// A reset or its undoing lies in the window, and the record with the counts until then is missing.
     Gap,
-    /// A record cannot be read, and why.
+    /// A record cannot be read, with the reason.
     Unreadable(String),
 }
 
 impl Recent {
-    /// For windows of this length.
+    /// Returns an empty list for windows of this length.
     pub(super) fn new(length: Duration) -> Self {
         Self {
             length_ns: length.as_nanos() as u64,
@@ -67,7 +67,7 @@ impl Recent {
         }
     }
 
-    /// When the newest record was captured.
+    /// Returns the capture time of the newest record.
     pub(super) fn newest_ns(&self) -> Option<u64> {
         self.records.back().map(|record| record.unix_ns)
     }
@@ -82,7 +82,7 @@ impl Recent {
         }
         self.seq = capture.seq;
         if self.newest_ns().is_some_and(|newest| past.unix_ns < newest) {
-            // The wall clock was set back: nothing says how long ago the others were.
+            // The wall clock was set back, so the age of the other records is unknown.
             self.records.clear();
             self.bytes = 0;
         }
@@ -99,7 +99,7 @@ impl Recent {
             payload: Rc::clone(&past.payload),
         });
         self.fills = was_short && !self.is_short();
-        // The first window begins with the first record, or what happened at the beginning would be in no window.
+        // The first window begins with the first record, because events at the beginning would lie in no window.
         if !self.fills {
             self.forget_old();
         }
@@ -118,7 +118,7 @@ impl Recent {
         ends.is_none_or(|(first, begin_ns)| first.unix_ns > begin_ns)
     }
 
-    /// Drops the newest record where the one that comes is close to the one before it.
+    /// Drops the newest record where the next one is close to the record before it.
     fn merge_newest(&mut self, unix_ns: u64, reset_epoch: u64) {
         let Some(at) = self.records.len().checked_sub(1) else {
             return;
@@ -131,7 +131,7 @@ impl Recent {
         }
     }
 
-    /// Whether a record tells nothing of a reset, so that others can stand for it.
+    /// Whether a record tells nothing of a reset, so that its neighbours can stand for it.
     fn is_needless(&self, at: usize) -> bool {
         let epoch = |at: usize| self.records.get(at).map(|record| record.epoch.reset_epoch);
         let own = self.records[at].epoch;
@@ -141,7 +141,7 @@ impl Recent {
             && epoch(at + 1).is_none_or(|next| next == own.reset_epoch)
     }
 
-    /// Drops records that are older than the one with which a window begins.
+    /// Drops records that are older than the first record of the window.
     fn forget_old(&mut self) {
         while let (Some(begin), Some(second)) = (self.begin_ns(), self.records.get(1))
             && second.unix_ns <= begin
@@ -150,9 +150,9 @@ impl Recent {
         }
     }
 
-    /// The time before which a window begins.
+    /// Returns the time at or before which a window begins.
     fn begin_ns(&self) -> Option<u64> {
-        // Records do not come to the millisecond.
+        // The times of records are not exact to the millisecond.
         let slack = self.length_ns / 200;
         Some(
             self.newest_ns()?
@@ -161,7 +161,7 @@ impl Recent {
         )
     }
 
-    /// Drops records where all of them are too long: those first whose neighbours are closest.
+    /// Drops records until the payloads fit: first the ones whose neighbours are closest.
     fn thin(&mut self) {
         while self.bytes > BYTES_MAX && self.records.len() > 2 {
             let gap = |at: &usize| self.records[at + 1].unix_ns - self.records[at - 1].unix_ns;
@@ -177,7 +177,7 @@ impl Recent {
         }
     }
 
-    /// What happened in the window, as a snapshot.
+    /// Returns the difference over the window, as a snapshot.
     pub(super) fn window(&self) -> Result<Snapshot, NoWindow> {
         let (Some(first), Some(begin_ns)) = (self.records.front(), self.begin_ns()) else {
             return Err(NoWindow::TooShort { ns: 0 });
@@ -205,7 +205,7 @@ impl Recent {
         Ok(across(&plus, &minus))
     }
 
-    /// The newest snapshot.
+    /// Decodes the newest snapshot.
     pub(super) fn newest(&self) -> Result<Snapshot, NoWindow> {
         let newest = self.records.len().checked_sub(1);
         let decoded = newest.map(|at| self.decode(&[at])).transpose()?;
@@ -248,12 +248,12 @@ mod tests {
             "{}",
             recent.records.len()
         );
-        // What is known already, or is from before, changes nothing.
+        // A known record, or an older one, changes nothing.
         assert!(!recent.push(&past(&orderbook::snapshot(1_399))));
         assert!(!recent.push(&past(&orderbook::snapshot(900))));
     }
 
-    /// A program that is reset at second 3, and whose closing record may be missing.
+    /// Returns records of a program that is reset at second 3; its closing record may be missing.
     fn with_reset(closing: bool) -> Recent {
         let mut recent = Recent::new(Duration::from_secs(5));
         for tenths in 0..=60u64 {
@@ -280,7 +280,7 @@ mod tests {
     fn a_reset_in_the_window_takes_nothing_away_and_one_without_its_end_is_said() {
         let window = with_reset(true).window().unwrap();
         let calls = |tenths: u64| orderbook::snapshot(tenths).calls();
-        // From second 1 to second 6: what there was until the reset, and what has come since.
+        // From second 1 to second 6: calls until the reset, and calls since.
         let wanted = calls(1_029) - calls(1_010) + calls(31);
         let slack = calls(1_002) - calls(1_000);
         assert!(

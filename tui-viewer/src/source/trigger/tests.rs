@@ -8,7 +8,7 @@ use crate::source::test_program::past;
 const CHECK: &str = "orderbook_sim::risk::check";
 const TENTH: Duration = Duration::from_millis(100);
 
-/// The made-up program after so many tenths of a second, with so many calls of `check` of 60 ms among the others.
+/// Returns the made-up program after these tenths of a second, with `slow` calls of `check` of 60 ms among the others.
 fn record(tenths: u64, slow: u64) -> Past {
     let mut snapshot = orderbook::snapshot(tenths);
     let check = snapshot.sites.iter().position(|site| site.name == "check");
@@ -33,7 +33,7 @@ fn watch(condition: &str, over_ms: u64, at_most: &str) -> Watch {
     Watch::new(condition.parse().unwrap(), options)
 }
 
-/// The tenths of a second at which the trigger acts. Slow calls come at `slow_at`, a million each.
+/// Returns the tenths of a second at which the trigger acts. At each of `slow_at` a thousand slow calls come.
 fn acted(watch: &mut Watch, tenths: std::ops::Range<u64>, slow_at: &[u64]) -> Vec<(u64, Fired)> {
     let mut acted = Vec::new();
     for at in tenths {
@@ -49,13 +49,13 @@ fn acted(watch: &mut Watch, tenths: std::ops::Range<u64>, slow_at: &[u64]) -> Ve
 #[test]
 fn it_acts_once_for_what_happens_while_it_watches() {
     let mut watch = watch("max(check) > 50ms", 1_000, "100/h");
-    // What was slow before the window is no matter of it.
+    // A slow call before the window does not count.
     let acted = acted(&mut watch, 1_000..1_100, &[900, 1_040, 1_043, 1_080]);
     let at: Vec<u64> = acted.iter().map(|(at, _)| *at).collect();
     assert_eq!(at, [1_040, 1_080]);
     let fired = &acted[0].1;
     assert_eq!(fired.finding.function, CHECK);
-    // There was one as slow before, so only its bucket is known.
+    // An earlier call was as slow, so only the bucket is known.
     assert!(
         fired
             .words
@@ -80,12 +80,12 @@ fn records_that_come_together_are_all_judged() {
     };
     assert!((record(1_015, 0).unix_ns..record(1_018, 0).unix_ns).contains(&fired.unix_ns));
     assert_eq!(watch.acted(), 1);
-    // What was there when the trigger began is no news.
+    // Calls from before the trigger's begin are no news.
     let mut watch = self::watch("max(check) > 50ms", 200, "100/h");
     assert!(watch.take(&late, TENTH * 1_030).is_none());
 }
 
-/// Records do not come to the millisecond: the first may be a little less than a window before the third.
+/// The times of records are not exact to the millisecond: the first may be a little less than a window before the third.
 #[test]
 fn the_first_window_begins_with_the_first_record() {
     let mut watch = watch("max(check) > 50ms", 200, "100/h");
@@ -133,7 +133,7 @@ fn a_reset_whose_record_is_missing_is_no_reason_to_act() {
     reset.nodes.self_ticks.fill(0);
     assert!(watch.take(&[past(&reset)], TENTH * 1_010).is_none());
     assert!(watch.now_in_words().contains("a reset lies in the window"));
-    // With the record that closes the epoch all is counted, and the condition is false.
+    // With the record that closes the epoch, all calls are counted, and the condition is false.
     let mut whole = self::watch("calls(check) < 1", 500, "100/h");
     assert!(acted(&mut whole, 1_000..1_010, &[]).is_empty());
     let mut closing = orderbook::snapshot(1_010);

@@ -1,4 +1,4 @@
-//! What a trigger found, in words.
+//! Findings of a trigger, in words.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::source::trigger::judgement::Judgement;
 use crate::source::trigger::recent::NoWindow;
 use crate::text::clock_time::{nanos, seconds};
 
-/// `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`: all that makes the condition true.
+/// Describes all that makes the condition true: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
 pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
     let decisive: Vec<(&Comparison, &Finding)> = judgement.verdict.decisive(condition).collect();
     let parts: Vec<String> = decisive
@@ -30,7 +30,7 @@ pub(super) fn fired(condition: &Condition, judgement: &Judgement) -> String {
     format!("{} in the last {window}{calls}", parts.join(" and "))
 }
 
-/// What is found now, of all comparisons, with the names that were typed: `p99(handle) = 12.1ms, calls(handle) = 210/s`.
+/// Describes the last findings of all comparisons, with the names that were typed: `p99(handle) = 12.1ms, calls(handle) = 210/s`.
 pub(super) fn found(
     condition: &Condition,
     judgement: &Result<Judgement, NoWindow>,
@@ -53,7 +53,7 @@ pub(super) fn found(
     }
 }
 
-/// The first comparison whose value is not measured, and why.
+/// Returns the first comparison whose value is not measured, with the reason.
 pub(super) fn unmeasured(condition: &Condition, judgement: &Judgement) -> Option<String> {
     let comparisons = condition.any_of.iter().flatten();
     let findings = judgement.verdict.findings.iter().flatten();
@@ -64,7 +64,7 @@ pub(super) fn unmeasured(condition: &Condition, judgement: &Judgement) -> Option
     comparisons.zip(findings).find_map(doubt)
 }
 
-/// That a function was not met yet, and which one may be meant.
+/// Returns the message that a function was not met yet, with a similar name.
 pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> {
     let pattern = condition.unmet(newest)?.function;
     let pattern = pattern.as_str();
@@ -74,7 +74,7 @@ pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> 
     ))
 }
 
-/// `p99(app::handle) = 63.1ms`.
+/// Describes a value: `p99(app::handle) = 63.1ms`.
 pub(crate) fn value(comparison: &Comparison, function: &str, finding: &Finding) -> String {
     let what = format!("{}({function})", comparison.metric);
     match finding.value {

@@ -1,20 +1,20 @@
-//! Bodies of `async fn`, async blocks and async closures: which closures they are, and what they are called.
+//! Bodies of `async fn`, async blocks and async closures: their closures and their names.
 
 use std::collections::HashMap;
 
 use memchr::memmem;
 
-/// What stands behind the name of an async function in that of its body.
+/// Suffix of an async function's name in the name of its body.
 const ASYNC_FN: &str = "::{async_fn}";
 
-/// How the other bodies end.
+/// Ends of other bodies' names.
 const OTHER_BODIES: [&str; 2] = ["{async_block}", "{async_closure}"];
 
-/// What stands behind the name of a body if the calls of its row are polls.
+/// Suffix of a body's name if the calls of its row are polls.
 const POLL: &str = "::{poll}";
 
-/// The name of a function, or of an async body: that of the function if its row shows calls of the function, and else one that says
-/// that its calls are polls. What is inside an async function, or made for its future, has the function's own name in its name.
+/// Returns the name of a function, or of an async body: the function's name if its row shows calls of the function, and else one
+/// that tells polls. Names of code inside an async function, or made for its future, have the function's own name.
 pub(crate) fn name_of_body(name: &str, is_certain: bool) -> String {
     let is_function = name.ends_with(ASYNC_FN);
     let is_body = is_function || OTHER_BODIES.iter().any(|body| name.ends_with(body));
@@ -23,7 +23,7 @@ pub(crate) fn name_of_body(name: &str, is_certain: bool) -> String {
 }
 
 /// Finds the bodies of `async fn`, async blocks and async closures among the names of types and functions. Symbols call them
-/// closures; debug information says `app::fetch::{async_fn_env#0}<u8>` of the body's type.
+/// closures; debug information has `app::fetch::{async_fn_env#0}<u8>` for the body's type.
 pub(crate) fn async_bodies(names: &[u8]) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for at in memmem::find_iter(names, b"::{async_") {

@@ -1,4 +1,4 @@
-//! Names of real symbols: of ripgrep, of a program with tokio, and of small ones.
+//! Names of real symbols: from ripgrep, from a program with tokio, and from small programs.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn name_of(symbol: &str) -> (String, String) {
     (name.module, name.name)
 }
 
-/// Of each line a symbol, and the module and the name that are read from it.
+/// Checks a table: each line has a symbol, and the module and the name that are read from it.
 #[track_caller]
 fn check(table: &str) {
     let lines = table.lines().map(str::trim);
@@ -229,7 +229,7 @@ fn types_are_short() {
 }
 
 proptest::proptest! {
-    /// Naming ends and keeps to its length for any text that a symbol table may hold.
+    /// Checks that naming ends and keeps to its length for any text that a symbol table may hold.
     #[test]
     fn any_symbol_gets_a_name(
         symbol in "(_R|_ZN|_Z)?[NICvtMXYBsCE0-9a-c_<>:{}#, ().-]{0,60}",

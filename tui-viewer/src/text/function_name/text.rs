@@ -1,30 +1,30 @@
-//! Readable paths and types, shortened: of each path inside of a name only the last part stays.
+//! Readable paths and types, shortened: each path inside a name keeps only its last part.
 
 use tickscope_format::path::{step, subject_and_trait};
 
-/// Asks what a closure is called that is the body of an async function, by its path.
+/// Returns the name of a closure that is the body of an async function, by its path.
 pub(crate) type AsyncBody<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
 
-/// Writes names short.
+/// Writer of short names.
 pub(crate) struct Shortener<'a> {
-    /// How deep generic arguments are written. What is deeper is `…`.
+    /// Depth to which generic arguments are written. Deeper ones become `…`.
     pub(crate) depth: usize,
-    /// Knows the bodies of async functions.
+    /// Names of the bodies of async functions.
     pub(crate) async_body: AsyncBody<'a>,
 }
 
-/// A part of a path.
+/// Part of a path.
 struct Part {
     text: String,
     arguments: String,
     is_type: bool,
 }
 
-/// What is still to be read.
+/// Text that is still to be read.
 struct Reader<'a>(&'a str);
 
 impl Shortener<'_> {
-    /// Writes a type: `&mut alloc::vec::Vec<app::Entry>` is `&mut Vec<Entry>`.
+    /// Writes a type: `&mut alloc::vec::Vec<app::Entry>` becomes `&mut Vec<Entry>`.
     pub(crate) fn of_type(&self, text: &str) -> String {
         self.list(&mut Reader(text), 0)
     }
@@ -151,7 +151,7 @@ impl Shortener<'_> {
                 is_type,
             });
             if !from.0.starts_with("::") {
-                // A character that is neither of a word nor a bracket is passed, so that reading always ends.
+                // A character that is neither of a word nor a bracket is skipped, so that reading always ends.
                 if is_empty && parts.len() == 1 {
                     let c = from.0.chars().next();
                     from.take(c.map_or(0, char::len_utf8));
@@ -164,7 +164,7 @@ impl Shortener<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// Takes so many bytes, or all that is left.
+    /// Takes this many bytes, or the rest.
     fn take(&mut self, bytes: usize) -> &'a str {
         let (taken, rest) = self.0.split_at_checked(bytes).unwrap_or((self.0, ""));
         self.0 = rest;
@@ -192,7 +192,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes `<(u8,), Output = u16>`, the arguments of a closure's trait, as the source does: `(u8) -> u16`.
+/// Writes `<(u8,), Output = u16>`, the arguments of a closure's trait, like the source: `(u8) -> u16`.
 fn as_call(arguments: &str) -> Option<String> {
     let inner = arguments
         .trim_start_matches("::")

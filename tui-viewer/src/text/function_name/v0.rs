@@ -1,42 +1,42 @@
-//! What a mangled name of Rust's scheme v0 says and its readable form does not: which parts of a path are modules, and where
-//! an `impl` stands.
+//! Facts in a mangled name of Rust's scheme v0 that its readable form lacks: which parts of a path are modules, and the
+//! place of an `impl`.
 //!
 //! A name begins with the kinds of its parts, the last part first: `NvNtC3app3lib3run` is the function (`v`) `run` in the
 //! type or module (`t`) `lib` of the crate `app`.
 
-/// The beginning of a name.
+/// Beginning of a name.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Head {
-    /// The kinds of the parts behind the base, the outermost first.
+    /// Kinds of the parts after the base, the outermost first.
     pub(crate) kinds: Vec<u8>,
-    /// What the path begins with.
+    /// Beginning of the path.
     pub(crate) base: Base,
 }
 
-/// What a path begins with.
+/// Beginning of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     /// A crate.
     Crate,
-    /// An `impl`: where it stands, if that is a plain path.
+    /// An `impl`, with its place if that is a plain path.
     Impl(Option<ImplPath>),
     /// A method that a trait provides.
     Provided,
 }
 
-/// Where an `impl` stands.
+/// Place of an `impl`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ImplPath {
     /// Its module.
     pub(crate) module: String,
-    /// Its path as debug information has it, `app::shapes::{impl#1}`, or nothing if it stands in a generic function.
+    /// Its path as debug information has it, `app::shapes::{impl#1}`; empty in a generic function.
     pub(crate) path: String,
 }
 
-/// The kind of types and modules.
+/// Kind of types and modules.
 pub(crate) const TYPE: u8 = b't';
 
-/// How far a path was read.
+/// End of reading a path.
 enum End {
     /// To its end.
     Whole,
@@ -46,7 +46,7 @@ enum End {
     Impl(ImplPath),
 }
 
-/// The rest of a mangled name.
+/// Rest of a mangled name.
 struct Rest<'a>(&'a [u8]);
 
 /// Reads the beginning of a mangled name.
@@ -55,7 +55,7 @@ pub(crate) fn head(symbol: &str) -> Option<Head> {
     let mut kinds = Vec::new();
     let base = loop {
         match rest.next()? {
-            // Generic arguments follow behind the path.
+            // Generic arguments follow after the path.
             b'I' => {}
             b'N' => kinds.push(rest.next()?),
             b'C' => break Base::Crate,
@@ -97,7 +97,7 @@ impl Rest<'_> {
         })
     }
 
-    /// Reads a path, as far as there are modules in it: none follow behind generic arguments or another `impl`.
+    /// Reads the modules of a path: none follow after generic arguments or another `impl`.
     fn path(&mut self, parts: &mut Vec<(u8, String)>) -> Option<End> {
         let kind = match self.next()? {
             b'C' => TYPE,
@@ -122,7 +122,7 @@ impl Rest<'_> {
         Some(End::Whole)
     }
 
-    /// Reads which of several things of one name it is: `s_` is the second, `s0_` the third.
+    /// Reads the number among things of one name: `s_` is the second, `s0_` the third.
     fn disambiguator(&mut self) -> Option<u64> {
         if self.0.first() != Some(&b's') {
             return Some(0);
@@ -149,7 +149,7 @@ impl Rest<'_> {
             length = length.checked_mul(10)?.checked_add(usize::from(digit - b'0'))?;
             self.next();
         }
-        // Stands between a length and a name that begins with a digit or with `_`.
+        // The character stands between a length and a name that begins with a digit or with `_`.
         if self.0.first() == Some(&b'_') {
             self.next();
         }
@@ -192,7 +192,7 @@ mod tests {
                 "_RNvXsr_NtCsgEmfK2I1SDS_4core4cellNtB5_14BorrowMutErrorNtNtB7_3fmt7Display3fmt",
                 Some(("v", impl_at("core::cell", "core::cell::{impl#29}"))),
             ),
-            // An impl inside of a function belongs to the function's module.
+            // An impl inside a function belongs to the function's module.
             (
                 "_RNvXNvCs6xxl1lAjzDf_1a10with_innerNtB2_5LocalNtNtNtCs2_4core3ops4drop4Drop4drop",
                 Some(("v", impl_at("a", "a::with_inner::{impl#0}"))),
@@ -201,7 +201,7 @@ mod tests {
                 "_RNSNvYNCNvCs6xxl1lAjzDf_1a4mains_0INtNtNtCs2_4core3ops8function6FnOnceTyEE9call_once6vtableB8_",
                 Some(("vS", Base::Provided)),
             ),
-            // In a generic function, and in a method of another impl.
+            // The first impl is in a generic function, the second in a method of another impl.
             ("_RNvXINvNtCs1_1a1b1fhENtB2_1S", Some(("v", impl_at("a::b", "")))),
             (
                 "_RNvXNvMs_NtCs1_1a1bNtB2_1S1fNtB2_1T",

@@ -1,14 +1,14 @@
-//! Which theme it is to be: what was typed, then what the environment says.
+//! Choice of the theme: by the options, then by the environment.
 
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 
-/// Names the theme where no option does.
+/// Variable that names the theme where no option does.
 const VARIABLE: &str = "TICKSCOPE_THEME";
 
-/// The theme that the variable names, where no option names one.
+/// Returns the theme that the variable names, where no option names one.
 ///
 /// # Errors
-/// The variable names none of them.
+/// The variable names no theme.
 pub(crate) fn chosen(
     option: Option<ThemeKind>,
     variable: impl Fn(&str) -> Option<String>,
@@ -24,8 +24,8 @@ pub(crate) fn chosen(
     }
 }
 
-/// Colours or none: `--color`, then NO_COLOR, then FORCE_COLOR, then a terminal that has none. Which colours, the
-/// wish says.
+/// Decides on colours or none: `--color`, then NO_COLOR, then FORCE_COLOR, then a terminal without colours. The
+/// wish says which colours.
 pub(crate) fn decide(
     choice: ColorChoice,
     wish: Option<ThemeKind>,
@@ -50,19 +50,19 @@ pub(crate) fn decide(
     }
 }
 
-/// How many colours a terminal shows.
+/// Number of colours that a terminal shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Colours {
-    /// Those of the oldest terminals and of consoles.
+    /// The sixteen colours of the oldest terminals and of consoles.
     Sixteen,
-    /// 256, as nearly all terminals.
+    /// 256 colours, as in nearly all terminals.
     #[default]
     Indexed,
     /// Every colour there is.
     All,
 }
 
-/// How many colours the terminal shows: `COLORTERM` names those that show all, and `TERM` the few that show sixteen.
+/// Returns the colours of the terminal: `COLORTERM` tells terminals with all colours, and `TERM` the few with sixteen.
 pub(crate) fn colours(variable: impl Fn(&str) -> Option<String>) -> Colours {
     let all = |value: String| value == "truecolor" || value == "24bit";
     if variable("COLORTERM").is_some_and(all) {

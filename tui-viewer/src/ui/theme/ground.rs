@@ -1,7 +1,7 @@
-//! Solid colours behind text: frames of the flame graph, and what else is filled.
+//! Solid colours behind text: frames of the flame graph, and other filled areas.
 //!
-//! The colours were searched for by a program that holds them apart for normal vision and for the three kinds of colour
-//! blindness; the tests below demand it again. Each has a second, darker tone, which tells neighbours apart.
+//! A program searched for the colours; it holds them apart for normal vision and for the three kinds of colour
+//! blindness. The tests below check that again. Each colour has a second, darker tone, which tells neighbours apart.
 
 use ratatui::style::{Color, Modifier, Style};
 use tickscope_report::modules::{COLOURS, HUES};
@@ -9,24 +9,24 @@ use tickscope_report::trend::{self, Trend};
 
 use crate::cli::args::look::ThemeKind;
 
-/// What a filled area means.
+/// Meaning of a filled area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ground {
     /// A module, by the number of its hue.
     Module(u8),
-    /// How much a function costs itself.
+    /// Share of time in the function itself.
     Own(Heat),
-    /// Whether it takes more or less than then.
+    /// Change of the share since the other moment.
     Change(Trend),
     /// Time off the CPU.
     Waiting,
-    /// What a search has not found, and old data.
+    /// Frames that a search has not found, and old data.
     Faded,
     /// The selected frame.
     Selected,
 }
 
-/// How much of all time something takes itself.
+/// Share of all time that a function takes itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Heat {
     /// Less than a hundredth.
@@ -43,9 +43,9 @@ pub(crate) enum Heat {
 #[derive(Clone, Copy, Debug)]
 struct Tone {
     rgb: Color,
-    /// One of the 256 that nearly every terminal has.
+    /// Number among the 256 colours of nearly every terminal.
     indexed: u8,
-    /// One of the sixteen.
+    /// Nearest of the sixteen colours.
     ansi: Color,
 }
 
@@ -60,16 +60,16 @@ const fn tone(rgb: u32, indexed: u8, ansi: Color) -> Tone {
 /// A colour and its darker tone.
 type Pair = [Tone; 2];
 
-/// Text on all of them.
+/// Text on all colours.
 const INK: Color = Color::from_u32(trend::INK);
 
-/// Text on what is dark.
+/// Text on dark areas.
 const LIGHT_INK: Color = Color::from_u32(0xe4_e6_ea);
 
-/// Text that is to step back.
+/// Text that should step back, on dark and on light.
 const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e_5e_5e)];
 
-/// Of sixteen colours, only four in both tones look different to everybody; some hues share them.
+/// Colours of modules. Of sixteen colours, only four in both tones look different to everybody; some hues share them.
 const MODULES: [Pair; HUES] = [
     [
         tone(COLOURS[0][0], 216, Color::LightYellow),
@@ -148,7 +148,7 @@ const WAITING: Pair = [
     tone(0x464b58, 238, Color::DarkGray),
 ];
 
-/// On black, then on white.
+/// Faded areas on black, then on white.
 const FADED: [Pair; 2] = [
     [
         tone(0x343434, 236, Color::DarkGray),
@@ -158,7 +158,7 @@ const FADED: [Pair; 2] = [
 ];
 
 impl ThemeKind {
-    /// How a filled area looks. Mono names no colour: there only the selected frame is turned round.
+    /// Returns the look of a filled area. Mono names no colour: only the selected frame is reversed.
     pub(crate) fn ground(self, ground: Ground, darker: bool) -> Style {
         let pair = match (self, ground) {
             (Self::Mono, Ground::Selected) => return Style::new().add_modifier(Modifier::REVERSED),
@@ -179,7 +179,7 @@ impl ThemeKind {
         Style::new().fg(ink).bg(pair[usize::from(darker)].rgb)
     }
 
-    /// Whether areas are filled; without colours characters do it.
+    /// Whether areas are filled; without colours, characters do that.
     pub(crate) fn fills(self) -> bool {
         self != Self::Mono
     }
@@ -195,14 +195,14 @@ fn tones() -> impl Iterator<Item = &'static Tone> {
     pairs.flatten()
 }
 
-/// The tone that was chosen for terminals of 256 colours.
+/// Returns the tone that was chosen for terminals of 256 colours.
 pub(super) fn indexed(rgb: Color) -> Option<Color> {
     tones()
         .find(|tone| tone.rgb == rgb)
         .map(|tone| Color::Indexed(tone.indexed))
 }
 
-/// The tone that was chosen for terminals of sixteen colours.
+/// Returns the tone that was chosen for terminals of sixteen colours.
 pub(super) fn ansi(rgb: Color) -> Option<Color> {
     tones().find(|tone| tone.rgb == rgb).map(|tone| tone.ansi)
 }
@@ -213,9 +213,9 @@ mod tests {
     use crate::ui::theme::palette::parts_of;
     use crate::ui::theme::palette::tests::contrast;
 
-    /// How the three kinds of dichromats see linear RGB: protanopia, deuteranopia, tritanopia. From Machado, Oliveira and
-    /// Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6), 2009, table 1 of
-    /// its supplement, severity 1.0.
+    /// Matrices of how the three kinds of dichromats see linear RGB: protanopia, deuteranopia, tritanopia. From Machado,
+    /// Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6),
+    /// 2009, table 1 of its supplement, severity 1.0.
     const DICHROMATS: [[[f64; 3]; 3]; 3] = [
         [
             [0.152286, 1.052583, -0.204868],
@@ -242,7 +242,7 @@ mod tests {
         })
     }
 
-    /// CIE L*a*b* of linear sRGB, for the white of D65 (IEC 61966-2-1, CIE 15).
+    /// Converts linear sRGB to CIE L*a*b*, for the white of D65 (IEC 61966-2-1, CIE 15).
     fn lab([r, g, b]: [f64; 3]) -> [f64; 3] {
         let x = 0.4124564 * r + 0.3575761 * g + 0.1804375 * b;
         let y = 0.2126729 * r + 0.7151522 * g + 0.0721750 * b;
@@ -255,7 +255,7 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// What four people see: one of normal vision and three dichromats.
+    /// Returns a colour as four people see it: one of normal vision and three dichromats.
     fn seen(colour: Color) -> Vec<[f64; 3]> {
         let rgb = linear(colour);
         let through = |matrix: &[[f64; 3]; 3]| {
@@ -268,7 +268,7 @@ mod tests {
         std::iter::once(rgb).chain(all).map(lab).collect()
     }
 
-    /// The difference that the one of them sees who sees the least (CIE 1976). 2.3 is just noticeable.
+    /// Returns the smallest difference that one of the four people sees (CIE 1976). 2.3 is just noticeable.
     fn least(one: Color, other: Color) -> f64 {
         let distance = |a: &[f64; 3], b: &[f64; 3]| {
             let squares = a.iter().zip(b).map(|(a, b)| (a - b).powi(2));
@@ -278,7 +278,7 @@ mod tests {
         pairs.map(|(a, b)| distance(&a, &b)).fold(f64::MAX, f64::min)
     }
 
-    /// What stands side by side, and means something different.
+    /// Returns families of colours that stand side by side and mean something different.
     fn families() -> [Vec<Pair>; 3] {
         let with_waiting = |pairs: &[Pair]| pairs.iter().copied().chain([WAITING]).collect();
         [
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The sixteen colours of xterm, the Linux console, GNOME's terminal and that of Windows, as they are when these are installed.
+    /// The sixteen default colours of xterm, the Linux console, GNOME's terminal and the Windows terminal.
     const SIXTEEN: [[u32; 16]; 4] = [
         [
             0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f,

@@ -1,4 +1,4 @@
-//! The themes: how each meaning looks in each of them.
+//! Themes: the look of each meaning in each theme.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -25,17 +25,17 @@ mod dark {
     pub(super) const RED: Color = Color::Rgb(0xaf, 0x00, 0x00);
     pub(super) const TEAL: Color = Color::Rgb(0x00, 0x5f, 0x5f);
     pub(super) const BLUE: Color = Color::Rgb(0x00, 0x5f, 0xaf);
-    /// Behind what a search has found.
+    /// Background of text that a search has found.
     pub(super) const SAND: Color = Color::Rgb(0xff, 0xd7, 0x87);
 }
 
 impl ThemeKind {
-    /// Whether the selected row carries a mark beside being turned round.
+    /// Whether the selected row carries a mark beside reversed colours.
     pub(crate) fn points(self) -> bool {
         matches!(self, Self::Cvd | Self::Mono)
     }
 
-    /// How a meaning looks. Mono names no colour at all, not even the default one.
+    /// Returns the look of a meaning. Mono names no colour at all, not even the default one.
     pub(crate) fn style(self, meaning: Meaning) -> Style {
         let (modifier, [sixteen, light, cvd]) = look(meaning);
         let plain = Style::new();
@@ -52,7 +52,7 @@ impl ThemeKind {
             (Self::Mono, Meaning::Match | Meaning::Notable | Meaning::Ended) => {
                 style.add_modifier(Modifier::BOLD)
             }
-            // Without a grey there is only faint text to step back by.
+            // These themes have no grey, so only faint text steps back.
             (Self::Cvd | Self::Mono, Meaning::Quiet | Meaning::Rule | Meaning::Small)
             | (Self::Mono, Meaning::Waiting) => style.add_modifier(Modifier::DIM),
             _ => style,
@@ -60,7 +60,7 @@ impl ThemeKind {
     }
 }
 
-/// What every theme does to a meaning, and its colours in those that have some: sixteen, light, cvd.
+/// Returns the modifier of a meaning in every theme, and its colours in the themes that have some: sixteen, light, cvd.
 fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
     let colours = |sixteen, light, cvd| [Some(sixteen), Some(light), Some(cvd)];
     let none = [None; 3];
@@ -97,7 +97,7 @@ fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
 /// Steps of the cube of 6 x 6 x 6 colours that begins at 16.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
-/// The nearest of the 256 colours that nearly every terminal has, or the one that was chosen for a ground.
+/// Returns the nearest of the 256 colours of nearly every terminal, or the colour that was chosen for a ground.
 pub(crate) fn indexed(colour: Color) -> Color {
     let Color::Rgb(r, g, b) = colour else {
         return colour;
@@ -128,7 +128,7 @@ pub(crate) fn indexed(colour: Color) -> Color {
     })
 }
 
-/// Red, green and blue of a colour that does not depend on the terminal.
+/// Returns red, green and blue of a colour that does not depend on the terminal.
 pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
     if let Color::Rgb(r, g, b) = colour {
         return Some((r, g, b));
@@ -149,11 +149,11 @@ pub(super) fn parts_of(colour: Color) -> Option<(u8, u8, u8)> {
     }
 }
 
-/// A text and its ground for a terminal of sixteen colours.
+/// Converts a text colour and its ground for a terminal of sixteen colours.
 pub(crate) fn sixteen(text: Color, behind: Color) -> (Color, Color) {
     let behind = ground::ansi(behind).unwrap_or_else(|| nearest_of_sixteen(behind));
     let text = match (nearest_of_sixteen(text), behind) {
-        // These are dark in most terminals.
+        // These grounds are dark in most terminals.
         (Color::Black, Color::Blue | Color::Red | Color::Magenta | Color::DarkGray) => Color::White,
         (text, _) => text,
     };
@@ -164,7 +164,7 @@ fn nearest_of_sixteen(colour: Color) -> Color {
     let Some((r, g, b)) = parts_of(colour) else {
         return colour;
     };
-    /// As most terminals have them.
+    /// The sixteen colours as most terminals have them.
     const SIXTEEN: [(Color, [u8; 3]); 16] = [
         (Color::Black, [0, 0, 0]),
         (Color::Red, [170, 0, 0]),
@@ -215,16 +215,16 @@ pub(super) mod tests {
         Meaning::Alarm,
     ];
 
-    /// What tells a meaning without hues.
+    /// Sign of a meaning without hues.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.
         Modifier,
-        /// A mark or a word stands there; the tests of the screens look for it.
+        /// A mark or a word; the tests of the screens look for it.
         MarkOrWord,
         /// The number itself, whose rank the colour only repeats.
         Number,
-        /// It is only overlooked more easily.
+        /// None: the text is only overlooked more easily.
         Nothing,
     }
 
@@ -261,7 +261,7 @@ pub(super) mod tests {
         }
     }
 
-    /// How bright a colour is, from 0 to 1, as WCAG has it.
+    /// Returns the luminance of a colour, from 0 to 1, by the formula of WCAG.
     fn luminance(colour: Color) -> f64 {
         let Color::Rgb(r, g, b) = colour else {
             panic!("{colour:?} is not known by its parts")

@@ -1,4 +1,4 @@
-//! The line that explains a state.
+//! Line that explains a state.
 
 use ratatui::layout::Rect;
 
@@ -8,10 +8,10 @@ use crate::text::glyphs::Mark;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// From this width on the first look is told more than how to read the columns.
+/// Width from which on the first look explains more than how to read the columns.
 const WORDY: u16 = 110;
 
-/// A pane below the list of so many lines says how to read the columns itself.
+/// Lines from which on a pane below the list itself says how to read the columns.
 const EXPLAINS: u16 = 7;
 
 /// Draws the line.
@@ -20,7 +20,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         return first_look(canvas, app, area);
     };
     let (_, mark) = app.face();
-    // What a program that is well warns of is not about its state.
+    // A warning from a program that is well is not about its state.
     let mark = if mark == Mark::Live { Mark::Stale } else { mark };
     let x = canvas.put(area.x + 1, area.y, 2, canvas.glyphs.mark(mark), Meaning::of(mark)) + 1;
     let text = safe(&text, canvas.ascii).into_owned();
@@ -33,7 +33,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     );
 }
 
-/// How to read the screen, in one line.
+/// Draws one line on how to read the screen.
 fn first_look(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let told = app
         .layout()

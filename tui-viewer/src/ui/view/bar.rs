@@ -1,8 +1,8 @@
-//! A share as a bar of cells and parts of a cell.
+//! Shares as bars of cells and parts of a cell.
 
 use crate::text::glyphs::Glyphs;
 
-/// A share of 0 to 1 of so many cells, to the nearest part of a cell.
+/// Returns a bar for a share of 0 to 1 of these cells, to the nearest part of a cell.
 pub(super) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     let parts = glyphs.eighths.len() - 1;
     let all = usize::from(cells) * parts;
@@ -12,8 +12,8 @@ pub(super) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     out
 }
 
-/// The same in two tones, of which the second one is for time off the CPU: `off` is that part of the share, 0 to 1. Parts of a
-/// cell are for a bar of one tone; of two, each has whole cells.
+/// Returns the same in two tones; the second one is for time off the CPU, which is the part `off` of the share, 0 to 1. A bar
+/// of one tone has parts of a cell; each of two tones has whole cells.
 pub(super) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
     let whole = |share: f64| (share.clamp(0.0, 1.0) * f64::from(cells)).round() as usize;
     let (all, working) = (whole(share), whole(share * (1.0 - off.clamp(0.0, 1.0))));
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(in_two(0.8, 0.25, 10, unicode), ["██████", "▒▒"]);
         assert_eq!(in_two(0.8, 1.0, 10, unicode), ["", "▒▒▒▒▒▒▒▒"]);
         assert_eq!(in_two(1.0, 0.5, 4, ascii), ["##", ".."]);
-        // Too little for a cell.
+        // The part off the CPU is too small for a cell.
         assert_eq!(in_two(0.8, 0.01, 10, unicode), ["████████", ""]);
         assert_eq!(in_two(0.0, 0.5, 10, unicode), ["", ""]);
         assert_eq!(in_two(f64::NAN, f64::NAN, 10, unicode), ["", ""]);

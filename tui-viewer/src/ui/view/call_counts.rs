@@ -1,4 +1,4 @@
-//! Calls that are some of many, as the view of one function shows them.
+//! Calls as a part of all calls, in the view of one function.
 
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -9,13 +9,13 @@ use crate::ui::view::unit;
 /// Cells of a count.
 pub(crate) const COUNT: usize = 5;
 
-/// A number of calls, or so many per call.
+/// Formats a number of calls, or the calls per call.
 pub(crate) fn counted(data: &Data, calls: u64) -> String {
     unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Calls from the one to the other, of all calls of the other; of the function itself the outermost and the recursive
-/// ones. What stands between the two numbers always stands in the same cell.
+/// Formats the calls from caller to callee, of all calls of the callee; for the function itself the outermost and the
+/// recursive calls. The separator between the two numbers always has the same cell.
 pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
     let What::Call(line) = what else { return None };
     let around = data.around.as_ref()?;

@@ -1,4 +1,4 @@
-//! Writing on cells by meaning; what does not fit is cut, never wrapped or written outside.
+//! Writes on cells by meaning; text that does not fit is cut, never wrapped or written outside.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,20 +10,20 @@ use crate::text::cells::{cut_end, width};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::{Ground, Meaning};
 
-/// A buffer and how meanings look in it.
+/// Buffer, with the looks of meanings in it.
 pub(super) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     theme: ThemeKind,
-    /// The characters that are not letters.
+    /// Characters that are not letters.
     pub(super) glyphs: &'static Glyphs,
-    /// Nothing but ASCII.
+    /// Whether all characters are ASCII.
     pub(super) ascii: bool,
 }
 
 #[cfg(test)]
 std::thread_local! {
-    /// How often something was written on this thread: a frame that looks at more rows than it shows writes more
-    /// often than it has cells.
+    /// Number of writes on this thread: a frame that looks at more rows than it shows writes more often than it
+    /// has cells.
     pub(super) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -37,9 +37,9 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Writes at most `cells` cells and gives the cell after the last one.
+    /// Writes at most `cells` cells and returns the cell after the last one.
     pub(super) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
-        // What stood there before leaves nothing of its looks behind.
+        // The reset removes the look of earlier text.
         let style = Style::reset().patch(self.theme.style(meaning));
         self.write(x, y, cells, text, style)
     }
@@ -61,13 +61,13 @@ impl<'a> Canvas<'a> {
         self.put(x + pad, y, cells - pad, text, meaning);
     }
 
-    /// Writes a text that may be too long and shows that it was cut.
+    /// Writes a text that may be too long, and shows that it was cut.
     pub(super) fn put_cut(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
         let cut = cut_end(text, usize::from(cells), self.glyphs.cut);
         self.put(x, y, cells, &cut, meaning)
     }
 
-    /// A line from side to side.
+    /// Draws a line from side to side.
     pub(super) fn rule(&mut self, area: Rect) {
         for x in area.left()..area.right() {
             self.put(x, area.y, 1, self.glyphs.rule, Meaning::Rule);
@@ -89,12 +89,12 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Whether areas are filled; without colours characters do it.
+    /// Whether areas are filled; without colours, characters do that.
     pub(super) fn fills(&self) -> bool {
         self.theme.fills()
     }
 
-    /// Writes a part of a column in a solid colour, on another one or on nothing.
+    /// Writes a part of a column in a solid colour, on another colour or on nothing.
     pub(super) fn block(&mut self, x: u16, y: u16, glyph: &str, colour: Ground, below: Option<Ground>) {
         let solid = |ground: Ground| self.theme.ground(ground, false).bg.unwrap_or_default();
         let mut style = Style::reset().fg(solid(colour));
@@ -104,7 +104,7 @@ impl<'a> Canvas<'a> {
         self.write(x, y, 1, glyph, style);
     }
 
-    /// Writes on what an area was filled with, whose colours stay; gives the cell after the last one.
+    /// Writes on a filled area, whose colours stay; returns the cell after the last one.
     pub(super) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
         self.write(x, y, cells, text, Style::new().add_modifier(modifier))
     }
@@ -127,7 +127,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// An empty frame with a title; gives what is inside.
+    /// Draws an empty frame with a title; returns the area inside.
     pub(super) fn frame(&mut self, area: Rect, title: &str) -> Rect {
         self.clear(area);
         let [top_left, top_right, bottom_left, bottom_right, side] = self.glyphs.frame;
@@ -169,18 +169,18 @@ impl<'a> Canvas<'a> {
         Rect::new(area.x + 2, area.y + 1, area.width - 4, area.height - 2)
     }
 
-    /// A duration in at most six cells.
+    /// Formats a duration in at most six cells.
     pub(super) fn duration(&self, ns: u64) -> String {
         let text = number::duration(ns);
         self.plain(text)
     }
 
-    /// A duration of two digits.
+    /// Formats a duration with two digits.
     pub(super) fn rough(&self, ns: u64) -> String {
         self.plain(number::two_digits(ns))
     }
 
-    /// The same, rounded up: no less than what it stands for.
+    /// Formats a duration with two digits, rounded up, so that it is never below the exact one.
     pub(super) fn rough_up(&self, ns: u64) -> String {
         self.plain(number::two_digits(up(ns)))
     }
@@ -190,7 +190,7 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// The least number of two significant digits that is not below.
+/// Returns the least number of two significant digits that is not below `n`.
 pub(super) fn up(n: u64) -> u64 {
     let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(1));
     n.div_ceil(unit).saturating_mul(unit)

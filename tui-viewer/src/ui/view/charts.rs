@@ -1,4 +1,4 @@
-//! Charts that panes have: how long calls took, and how busy something was in the last seconds.
+//! Charts in panes: latencies of calls, and activity in the last seconds.
 
 use ratatui::layout::Rect;
 
@@ -11,17 +11,17 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::{counter, latency, spark};
 
-/// Lines of the last seconds.
+/// Lines of the chart of the last seconds.
 const SECONDS: u16 = 3;
 
-/// Where the next part goes.
+/// Column of a pane, and the line where its next part goes.
 pub(super) struct Column {
     pub(super) area: Rect,
     pub(super) y: u16,
 }
 
 impl Column {
-    /// The rest of the pane, if so many lines are left.
+    /// Returns the rest of the pane, if this number of lines is left.
     pub(super) fn room(&self, lines: u16) -> Option<Rect> {
         let left = self.area.bottom().saturating_sub(self.y);
         (left >= lines).then_some(Rect {
@@ -31,7 +31,7 @@ impl Column {
         })
     }
 
-    /// A heading behind an empty line, if so many lines more are left below it.
+    /// Draws a heading after an empty line, if this number of lines is left below it.
     pub(super) fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
         self.room(lines + 2)?;
         canvas.put_cut(self.area.x, self.y + 1, self.area.width, text, Meaning::Quiet);
@@ -40,7 +40,7 @@ impl Column {
     }
 }
 
-/// How long calls took, as a chart, or why that is not known.
+/// Draws the latencies of calls as a chart, or the reason why they are not known.
 pub(super) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
     let Some(room) = column.room(2) else { return };
     match data.figures(what).tally {
@@ -74,7 +74,7 @@ pub(super) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     }
 }
 
-/// How busy the row was in the last seconds.
+/// Draws the activity of the row in the last seconds.
 pub(super) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mut Column) {
     let steps = app
         .playback
@@ -84,7 +84,7 @@ pub(super) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mu
     let Some(room) = column.heading(canvas, "last 30 s", SECONDS) else {
         return;
     };
-    // As wide as there is room for: a second takes one cell or two.
+    // A second takes one cell or two, as there is room.
     let wide = usize::from((room.width / BEATS as u16).clamp(1, 2));
     let parts: Vec<Option<f64>> = steps
         .into_iter()

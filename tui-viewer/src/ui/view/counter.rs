@@ -1,4 +1,4 @@
-//! Counters, values and gauges: what stands where a scope has times.
+//! Counters, values and gauges: cells in place of the times of a scope.
 
 use tickscope_analysis::call_tree::Figures;
 use tickscope_format::snapshot::Tally;
@@ -12,30 +12,30 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit::{calls, quotient};
 
-/// What a column says of a row that has no time.
+/// Content of a column for a row that has no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CounterCell {
-    /// The sign that what follows is a sum or a level, and no time.
+    /// The sign that the row is a sum or a level, and no time.
     Sign,
-    /// What was added up, or the level.
+    /// The sum, or the level.
     Main,
     /// The smallest number or the lowest level.
     Least,
     /// The mean of the numbers of a value.
     Mean,
-    /// What so many of 100 numbers did not exceed.
+    /// The number that this percentage of all numbers did not exceed.
     Quantile(u8),
     /// The largest number or the highest level.
     Most,
-    /// The same as of a scope.
+    /// The calls, as of a scope.
     Calls,
-    /// A time, which it has not.
+    /// Nothing, because the row has no time.
     Nothing,
 }
 
 impl CounterCell {
-    /// The part in a column: the sum stands where the view has the time that matters most, and the smallest number where
-    /// it has the other.
+    /// Returns the content of a column: the sum in place of the time that matters most in the view, and the smallest
+    /// number in place of the other time.
     pub(super) fn of(view: View, value: Value) -> Self {
         let main = match view {
             View::Hot => Portion::Own,
@@ -63,7 +63,7 @@ impl CounterCell {
     }
 }
 
-/// The text of a cell.
+/// Returns the text of a cell.
 pub(super) fn text(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally, cell: CounterCell) -> String {
     let text = match cell {
         CounterCell::Sign if of.is_gauge() => Some(tally::LEVEL.to_string()),
@@ -79,7 +79,7 @@ pub(super) fn text(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally, cell
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// A sum as it is shown, all or so much per call of what numbers are per call of, or a level.
+/// Formats a sum, whole or per call of the function that numbers are per call of, or a level.
 pub(super) fn main(data: &Data, of: Tally) -> String {
     tally::main(of, |all| sum(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
 }
@@ -88,8 +88,8 @@ fn sum(data: &Data, sum: u64) -> String {
     calls(data, sum).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// What the pane says: of a counter its sum and its calls, each a second, and how much each call added; of a value its
-/// smallest and largest number as well; of a gauge its level, the lowest and the highest, and how often it was set.
+/// Returns the facts of the pane: of a counter its sum and calls, each also per second, and the mean per call; of a value also
+/// its smallest and largest number; of a gauge its level, the lowest and the highest, and how often it was set.
 pub(super) fn facts(
     canvas: &Canvas<'_>,
     data: &Data,
@@ -126,7 +126,7 @@ pub(super) fn facts(
     facts
 }
 
-/// What stands in place of latencies.
+/// Returns the words in place of latencies.
 pub(super) fn no_latencies(of: Tally) -> &'static str {
     if of.is_gauge() {
         "a level, which holds until it is set again"
@@ -135,7 +135,7 @@ pub(super) fn no_latencies(of: Tally) -> &'static str {
     }
 }
 
-/// The same row at another moment.
+/// Describes the same row at another moment.
 pub(super) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
     let cell = |cell| text(canvas, data, what, of, cell);
     let mut text = format!(

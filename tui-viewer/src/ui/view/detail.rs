@@ -1,4 +1,4 @@
-//! The pane below the list: what the selected row's line has no room for.
+//! Pane below the list: facts of the selected row that its line has no room for.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
@@ -23,19 +23,19 @@ use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{counter, latency, sites, spark, tasks, threads, unit};
 
-/// From this width on the last seconds have room beside the threads.
+/// Width from which on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: u16 = 105;
 
-/// So many system calls at most are named that a row waits in.
+/// Most system calls in which a row waits that are named.
 const CALLS_MOST: usize = 4;
 
-/// A smaller part of its time in which a row was ready and had no CPU is not worth a word.
+/// Share of its time without a CPU below which a ready row is not mentioned.
 const READY_LEAST: f64 = 0.005;
 
-/// In fewer cells than this nothing is said of threads: a name with its share, and how many more there are.
+/// Cells below which threads are left out: a name with its share, and the number of further threads.
 const ROOM_FOR_THREADS: usize = 34;
 
-/// In fewer cells than this notes say nothing.
+/// Cells below which notes are left out.
 const ROOM_FOR_NOTES: u16 = 12;
 
 /// Cells of a thread's bar.
@@ -50,9 +50,9 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         ..area
     };
     if let Some(row) = app.list().selected() {
-        // A line of callers and callees has a part of a function's figures: here is the whole.
+        // A line of callers and callees has a part of a function's figures: the pane shows all of them.
         let row = &data.in_full(row);
-        // The line below has the whole name, where there is one.
+        // In the view of one function, the line below has the whole name.
         if data.function(row.what).is_none() {
             title(canvas, data, row, inner, area);
         }
@@ -119,7 +119,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
             by_thread(canvas, app, room, x, area.y + 5);
         }
         if !notes.is_empty() {
-            // On the one line for both, what a row waits for comes first. What it was then has no other place.
+            // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
             let x = match short && data.then.is_none() {
                 true => waits(canvas, app, data, row, inner, last),
                 false => inner.x,
@@ -191,7 +191,7 @@ fn name_and_place(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, ar
     canvas.put_right(area.x, y, area.width, &place, Meaning::Quiet);
 }
 
-/// A group and who is in it, those that cost most themselves first.
+/// Draws a group and its members, the ones with the largest self time first.
 fn members_of(canvas: &mut Canvas<'_>, name: &str, members: &str, area: Rect, y: u16) {
     let cells = usize::from(area.width);
     let name = cut_middle(name, cells, canvas.glyphs.cut).into_owned();
@@ -213,7 +213,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
     }
 }
 
-/// The figures of a row, each with its word.
+/// Returns the figures of a row, each with its word.
 pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> Vec<(&'static str, String)> {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
@@ -230,7 +230,7 @@ pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
         if known == Known::Exactly {
             return format!("{text} {percent}");
         }
-        // An estimate may be without a known error.
+        // The error of an estimate may be unknown.
         let error = match data.snapshot.value(error.round() as u64) {
             0 => String::new(),
             error_ns if unit::counts(app) || per.is_some() => {
@@ -253,7 +253,7 @@ pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
         uncertainty.total_error,
     );
     let ticks = unit::ticks(data, row.what);
-    // Bottom-up the total is self time, and what a row has itself is time that no measured caller has.
+    // Bottom-up, the total is self time, and the row's own part is time without a measured caller.
     let (own, all) = match data.bottom_up {
         true => ("not called", "self"),
         false => ("self", "total"),
@@ -293,8 +293,8 @@ pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// When the first of what is open began, as a clock time: an age would have to be drawn again and again. None where
-/// the time was not measured.
+/// Returns when the first open call began, as a clock time: an age would have to be drawn again and again. Returns
+/// none where the time was not measured.
 fn since(app: &App, data: &Data) -> Option<String> {
     match app.derived.detail.as_ref().and_then(|detail| detail.began) {
         Some(Began::At(tick)) => {
@@ -333,7 +333,7 @@ fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     shares(canvas, &detail.callers, area, x, y, false);
 }
 
-/// How much of its time a row waits, in which system calls, and how much it had no CPU; gives where the rest of the line begins.
+/// Draws the share of time in which a row waits, its system calls, and its time without a CPU; returns where the rest begins.
 pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
     let figures = data.figures(row.what);
     let mut text = String::new();
@@ -376,7 +376,7 @@ fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, x: u16, y: u16) {
     shares(canvas, &detail.threads, area, x, y, true);
 }
 
-/// Names with their shares side by side, as many as fit, and how many more there are.
+/// Draws names with their shares side by side while they fit, and the number of further names.
 fn shares(canvas: &mut Canvas<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: u16, bars: bool) {
     for (index, (name, share)) in list.iter().enumerate() {
         let name = cut_middle(&safe(name, canvas.ascii), 24, canvas.glyphs.cut).into_owned();
@@ -399,7 +399,7 @@ fn shares(canvas: &mut Canvas<'_>, list: &[(String, f64)], area: Rect, mut x: u1
     }
 }
 
-/// How busy the row was in the last seconds, at the end of a line; gives the cells it takes.
+/// Draws the activity of the row in the last seconds, at the end of a line; returns its cells.
 fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u16 {
     let text = spark::of(canvas, app, row.id, BEATS as u16);
     if area.width < ROOM_FOR_PULSE || text.is_empty() {
@@ -412,7 +412,7 @@ fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u
     cells + 3
 }
 
-/// What is said of the row at the end of the pane: the figures it is compared with, or what its marks say.
+/// Returns the remarks at the end of the pane: the figures that the row is compared with, or the meaning of its marks.
 pub(super) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     match &data.then {
         Some(_) => compared(canvas, app, data, row),
@@ -420,7 +420,7 @@ pub(super) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) ->
     }
 }
 
-/// The row's figures at the moment it is compared with.
+/// Describes the row's figures at the moment of comparison.
 fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     let Some(label) = app.compared() else {
         return String::new();
@@ -451,7 +451,7 @@ fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     )
 }
 
-/// What the marks of this row say; nothing where it has none.
+/// Explains the marks of this row; empty where it has none.
 fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
@@ -474,7 +474,7 @@ fn data_is_bottom_up(app: &App) -> bool {
     app.derived.data.as_ref().is_some_and(|data| data.bottom_up)
 }
 
-/// How to read the columns: for those who see them for the first time.
+/// Draws how to read the columns, for people who see them for the first time.
 pub(super) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let (dot, running) = (canvas.glyphs.dot, canvas.glyphs.running);
     let wide = area.width >= 92;

@@ -1,4 +1,4 @@
-//! What has changed in a row between two moments: a sign and a number, so that no colour is needed.
+//! Change of a row between two moments: a sign and a number, so that no colour is needed.
 
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::Tally;
@@ -18,20 +18,20 @@ use crate::ui::view::counter::CounterCell;
 use crate::ui::view::marks::{ABOUT, UNKNOWN, has_rough_percentiles};
 use crate::ui::view::unit::{self, clock_ticks, counts, quotient, rounded, ticks, ticks_of};
 
-/// Where there is nothing to tell.
+/// Text for no change.
 const SAME: &str = "0";
 
-/// A number of so many cells leaves one of its column's six for the sign.
+/// Cells of a number that leave one of its column's six for the sign.
 const LONGEST_SIGNED: usize = 5;
 
-/// What two values of a column have become of each other.
+/// Change of a column's value between two moments.
 enum Change {
-    /// More or less by so much.
+    /// Difference in nanoseconds, and in counts.
     Time(i128),
     Count(i128),
     /// A count per call, in hundredths.
     Hundredths(i128),
-    /// In hundredths of the whole.
+    /// Difference of shares, in hundredths of the whole.
     Points(f64),
     /// There is a value only now, or only then.
     New,
@@ -39,11 +39,11 @@ enum Change {
     Unknown,
 }
 
-/// The change of a column of numbers, now less then; as long as the numbers themselves.
+/// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves.
 pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
     let change = |read: &dyn Fn(&Data, What) -> u64, parts: u128| {
-        // What was not there then had nothing.
+        // A row that was missing then had nothing.
         let was = there.map_or(Some(0), |(then, what)| per_call(then, read(then, what), parts));
         Some(per_call(now, read(now, what), parts)? - was?)
     };
@@ -62,7 +62,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
     if let Some(tally) = now.figures(what).tally {
         let cell = CounterCell::of(app.views.current, value);
         let change = match cell {
-            // Levels are not taken from each other: it is that of now.
+            // Levels are not subtracted: the current level is shown.
             CounterCell::Sign | CounterCell::Nothing => None,
             CounterCell::Calls => Some(count(&|data: &Data, what| data.figures(what).calls)),
             _ if tally.is_gauge() => None,
@@ -107,7 +107,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         let then = there.and_then(|(then, what)| read(then, what, counts));
         of_both(read(now, what, counts), then, counts)
     };
-    // Latencies are times, whatever the measure is.
+    // Latencies are times under every measure.
     let in_ticks = app.query.in_ticks;
     let (change, about) = match value {
         Value::Share(Portion::Total) => (Change::Points(share.0 - share_then.0), total_about),
@@ -157,7 +157,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
     written(canvas, gap(app.list_cells()) == 1, &change, about)
 }
 
-/// A number that a value shows; its mean in hundredths.
+/// Returns a number of a value's column; the mean in hundredths.
 fn number_of_value(data: &Data, what: What, cell: CounterCell) -> Option<i128> {
     let figures = data.figures(what);
     let tally = figures.tally.filter(|tally| tally.is_value())?;
@@ -174,7 +174,7 @@ fn number_of_value(data: &Data, what: What, cell: CounterCell) -> Option<i128> {
     }
 }
 
-/// A number in so many parts of one, or a call's part of it; none per call of what has none.
+/// Returns a number in parts of one, or its part per call; none where the row that it is per call of has no calls.
 fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     let n = u128::from(n) * parts;
     let each = match data.per_calls.map(u128::from) {
@@ -215,7 +215,7 @@ fn in_time(data: &Data, ticks: u64, in_ticks: bool) -> u64 {
     }
 }
 
-/// It was not called, nothing of it is running, and no time was measured in it.
+/// Whether the row had no calls, has none running, and has no measured time.
 fn is_gone(data: &Data, what: What) -> bool {
     let figures = data.figures(what);
     figures.calls == 0 && figures.open == 0 && figures.total_ns == 0
@@ -231,10 +231,10 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
         Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
         Change::Time(ns) => {
             let mut text = in_seconds(size(ns)).unwrap_or_else(|| canvas.duration(size(ns)));
-            // Two numbers with nothing but a sign between them would look like one: then two digits must do.
+            // Two numbers with only a sign between them look like one number: then two digits must do.
             if width(&text) > LONGEST_SIGNED && (tight || about) {
                 text = canvas.rough(size(ns));
-                // `39m58s`, `12d23h`: of two units side by side the larger one.
+                // `39m58s`, `12d23h`: of two units, only the larger one has room.
                 if width(&text) > LONGEST_SIGNED {
                     let end = text.find(char::is_alphabetic).map_or(text.len(), |at| at + 1);
                     text.truncate(end);
@@ -252,8 +252,8 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
     }
 }
 
-/// Changes of minutes stand among changes of seconds: in seconds as well they are compared at a glance. None where
-/// that is not so, and where there are too many of them.
+/// Formats changes of minutes in seconds, because they stand among changes of seconds and are compared at a
+/// glance. Returns none for shorter changes, and where the seconds are too many.
 fn in_seconds(ns: u64) -> Option<String> {
     let seconds = (ns + 500_000_000) / 1_000_000_000;
     (100..10_000).contains(&seconds).then(|| format!("{seconds}s"))
@@ -263,7 +263,7 @@ fn sign(more: bool) -> char {
     if more { '+' } else { '-' }
 }
 
-/// By how much a call takes longer or shorter than then: `▲ +9%`, and how it looks.
+/// Formats the change of the mean time per call: `▲ +9%`, with its meaning.
 pub(super) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
     let calls = data.figures(what).calls;
     let then = data
@@ -294,7 +294,7 @@ pub(super) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -
     };
     let mut text = format!("{mark}{gap}{number}");
     if width(&text) > usize::from(cells) {
-        // Only `-100%` is that long: there is no more to take away.
+        // Only `-100%` is that long, and no change is below it.
         text = format!("{mark}{:+.0}", percent.max(-99.0));
     }
     (text, meaning)

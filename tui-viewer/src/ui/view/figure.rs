@@ -1,4 +1,4 @@
-//! Numbers of a row as they stand in its columns, marked where they are estimates or bounds.
+//! Numbers of a row in its columns, marked where they are estimates or bounds.
 
 use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
@@ -17,8 +17,8 @@ use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, has_rough_percentiles, timed
 use crate::ui::view::unit;
 use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ticks, ticks_of};
 
-/// The text of a column of numbers, or of its change where two moments are compared; at most one cell longer than
-/// the column.
+/// Returns the text of a column of numbers, or of its change where two moments are compared. It is at most one
+/// cell longer than the column.
 pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
         Some(_) => difference::text(canvas, app, data, what, value),
@@ -26,7 +26,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, valu
     }
 }
 
-/// The same of one moment.
+/// Returns the text for one moment.
 pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(tally) = figures.tally {
@@ -40,7 +40,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     let uncertainty = rough(data, what);
     let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
-    // Two numbers with nothing but a mark between them would look like one: then two digits must do.
+    // Two numbers with only a mark between them look like one number: then two digits must do.
     let tight = gap(app.list_cells()) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
@@ -67,7 +67,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::Mean => figures.avg_ns().map_or((None, false), |ns| {
             let (ticks, of_calls) = figures.avg_ticks(ticks.0);
             let ticks = rounded(ticks, of_calls);
-            // Of a time that was seen a call has some part.
+            // A call takes a part of a time that was seen.
             let (text, about) = time(ns, ticks, total_is_estimated && ns > 0, None);
             let unseen = Known::of(figures.total_ns, total_is_estimated, figures) == Known::Unseen;
             (text.filter(|_| !unseen), about || (total_is_estimated && !unseen))
@@ -106,18 +106,18 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     }
 }
 
-/// The longest call: exactly, at most so long, or at least so long where not all calls were timed.
+/// Formats the longest call: exact, an upper bound, or a lower bound where not all calls were timed.
 pub(super) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         (true, _) => format!("{}{}", canvas.glyphs.at_least, length(canvas, app, data, ticks)),
-        // As many digits as percentiles have: none is to look longer than the longest.
+        // It has the digits of percentiles, so that no percentile looks longer than the longest call.
         (false, true) => length(canvas, app, data, ticks),
         (false, false) => format!("{}{}", canvas.glyphs.at_most, length_up(canvas, app, data, ticks)),
     })
 }
 
-/// With a mark before it the whole has no room for its tenth.
+/// Formats a share; with a mark before it, 100% has no room for its tenth.
 fn percent(share: f64, marked: bool) -> String {
     match number::percent(share) {
         text if marked && text == "100.0%" => "100%".to_string(),

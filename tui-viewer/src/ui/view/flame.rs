@@ -1,4 +1,4 @@
-//! The flame graph: the call tree from the top down, every frame as wide as its time.
+//! Flame graph: the call tree from the top down, every frame as wide as its time.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -23,14 +23,14 @@ use crate::ui::view::marks::ABOUT;
 use crate::ui::view::rows;
 use crate::ui::view::unit;
 
-/// What fills frames beside each other, and the edge before each: Unicode, then ASCII.
+/// Fills of neighbouring frames, and the edge before each: Unicode, then ASCII.
 pub(super) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
 pub(super) const EDGES: [&str; 2] = ["▏", "|"];
 
-/// For those that are too small for a cell each.
+/// Mark for frames that are too small for a cell each.
 const FEW: [&str; 2] = ["…", "+"];
 
-/// The line above: what is selected, with its share and its time, and what the colours say.
+/// Draws the line above: the selected frame with its share and its time, and the meaning of the colours.
 pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(row) = app.list().selected() else {
         return;
@@ -52,7 +52,7 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     legend(canvas, app, data, &app.views.flame, area, x + 3);
 }
 
-/// What the colours say, at the end of the line above: as much as there is room for from `from` on.
+/// Draws the meaning of the colours at the end of the line above, in the room from `from` on.
 fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, flame: &Flame, area: Rect, from: u16) {
     if !app.screen.theme.fills() {
         return;
@@ -97,7 +97,7 @@ fn module_of(data: &Data, what: What) -> Option<&Module> {
     data.names.modules.get(data.function(what)?.index())
 }
 
-/// In fewer cells than this the beginning of a name says more than its two ends.
+/// Cells below which the beginning of a name says more than its two ends.
 const ROOM_FOR_BOTH_ENDS: usize = 10;
 
 /// Draws the frames of the lines on the screen.
@@ -148,7 +148,7 @@ pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     });
 }
 
-/// Draws the frames of the lines on the screen, each as it is to look.
+/// Draws the frames of the lines on the screen, each with its look.
 fn frames(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -189,7 +189,7 @@ fn frames(
     }
 }
 
-/// Those that are too small, together: a mark, and how many where that fits.
+/// Draws frames that are too small as one: a mark, and their number where it fits.
 fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
     let mark = FEW[usize::from(canvas.ascii)];
     let count = number::count(u64::from(frame.few));
@@ -205,11 +205,11 @@ fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
 struct Look {
     selected: bool,
     hit: bool,
-    /// Old data, or not what is searched for.
+    /// Whether the frame has old data, or does not match the search.
     faded: bool,
 }
 
-/// What the colour of a frame says.
+/// Returns the meaning of a frame's colour.
 fn ground_of(app: &App, data: &Data, what: What) -> Ground {
     if data.then.is_some() {
         return Ground::Change(Trend::of_points(points(app, data, what)));
@@ -225,14 +225,14 @@ fn ground_of(app: &App, data: &Data, what: What) -> Ground {
     }
 }
 
-/// By how many points its share has changed.
+/// Returns the change of a row's share, in percentage points.
 fn points(app: &App, data: &Data, what: What) -> f64 {
     let then = data.counterpart(what);
     let then = then.map_or(0.0, |(then, there)| app.shares(then, there).0);
     100.0 * (app.shares(data, what).0 - then)
 }
 
-/// `48 %`, and by how much that has changed where moments are compared.
+/// Formats a share as `48 %`, with its change where moments are compared.
 fn percent(app: &App, data: &Data, what: What) -> String {
     let (of_total, _) = app.shares(data, what);
     let mut text = match of_total * 100.0 {
@@ -248,7 +248,7 @@ fn percent(app: &App, data: &Data, what: What) -> String {
     text
 }
 
-/// A frame in its colour: its name, and how much of all it is.
+/// Draws a frame in its colour: its name, and its share.
 fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let Some(row) = frame.row else { return };
     let what = What::Tree(row);
@@ -273,7 +273,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         true => Modifier::BOLD | Modifier::UNDERLINED,
         false => Modifier::BOLD,
     };
-    // A cell on each side stays empty where there is room: names of neighbours do not touch.
+    // Where there is room, a cell on each side stays empty, so that names of neighbours do not touch.
     let x = area.x + u16::from(area.width > 3);
     let room = area.right().saturating_sub(x + u16::from(area.width > 4));
     let percent = percent(app, data, what);
@@ -306,7 +306,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     }
 }
 
-/// A frame without colours: an edge, its name and its percents, and a fill that differs from that of its neighbours.
+/// Draws a frame without colours: an edge, its name and its percents, and a fill that differs from its neighbours.
 fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let selected = look.selected;
     let Some(row) = frame.row else { return };
@@ -358,8 +358,8 @@ fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     }
 }
 
-/// A name in so many cells: with its module, without it, or cut: in the middle, or where that leaves too little, at the
-/// end.
+/// Shortens a name to these cells: with its module, without it, or cut in the middle. Where that leaves too little, it
+/// is cut at the end.
 fn fitting(name: &str, cells: usize, cut: &str) -> String {
     let name = without_module(name, cells);
     if cells < ROOM_FOR_BOTH_ENDS {

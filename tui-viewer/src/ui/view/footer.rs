@@ -1,4 +1,4 @@
-//! The last line: keys that work now, or the search as it is typed, or what just happened.
+//! Last line: keys that work now, the search as it is typed, or the last event.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
@@ -18,10 +18,10 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
 
-/// Cells that the text of a search keeps beside what was found.
+/// Cells that the text of a search keeps beside its results.
 const LEAST_TEXT: usize = 15;
 
-/// So many keys are named beside the one for all of them and the one that quits.
+/// Number of keys that are named beside the key for all of them and the key that quits.
 const HINTS: usize = 6;
 
 /// Draws the line.
@@ -74,7 +74,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     }
 }
 
-/// The views and how far down this is, where no line above says it; gives the cell after it.
+/// Draws the views and the position, where no line above says it; returns the cell after it.
 fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let x = tabs::views(canvas, app, line.x + 1, line.y);
     let list = app.list();
@@ -99,7 +99,7 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     canvas.put(x + 1, line.y, 16, &text, Meaning::Quiet) + 1
 }
 
-/// The search as it is typed, and what it has found.
+/// Draws the search as it is typed, and its results.
 fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     let keys = "Enter keep  Esc clear";
     let room = usize::from(line.width).saturating_sub(3);
@@ -118,11 +118,11 @@ fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     typed(canvas, &search.input, &right, line);
 }
 
-/// A search as it is typed behind its sign, and what stands at its end.
+/// Draws a search as it is typed after its sign, and a text at the end of the line.
 fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     let room = usize::from(line.width).saturating_sub(3);
     let text_room = room.saturating_sub(width(right) + 3).max(4);
-    // What is before the cursor stays in sight.
+    // The text before the cursor stays in sight.
     let (text, cursor) = (input.value(), input.cursor());
     let before: String = text.chars().take(cursor).collect();
     let at: String = text.chars().skip(cursor).take(1).collect();
@@ -150,8 +150,8 @@ fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     }
 }
 
-/// Matches, which one this is, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with fewer words
-/// where there are fewer cells.
+/// Describes the matches, the current one, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with
+/// fewer words where there are fewer cells.
 fn found(app: &App, search: &Search, cells: usize) -> String {
     let Some(data) = app.derived.data.as_ref().filter(|_| search.is_set()) else {
         return String::new();
@@ -178,7 +178,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
         app.views.current,
         View::Threads | View::Sites | View::Tasks | View::Slow
     ) {
-        // Neither is a part of the time.
+        // The rows of these views are no parts of the time.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
         return if long.len() <= cells {
             long
@@ -202,7 +202,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys.iter().any(|&(_, action)| app.offers(action)))
-        // The search that is kept stands there itself.
+        // The kept search itself stands there.
         .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| Some((line.hint_keys(canvas.ascii), line.hint_in(context)?)))
         .collect();
@@ -246,9 +246,9 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
             ),
         );
     }
-    // The way out stands where the eye ends.
+    // The key that quits stands at the end, where the eye ends.
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
-    // Few keys are read, many are passed over: `?` has all of them.
+    // Few keys are read and many are passed over: `?` shows all of them.
     while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS {
         let least = hints.iter().map(|(_, hint)| hint.rank).max().unwrap_or(0);
         let Some(index) = hints.iter().rposition(|(_, hint)| hint.rank == least) else {

@@ -1,4 +1,4 @@
-//! What the view of one function has of its own: its title, its headings, and calls that are some of many.
+//! Parts of the view of one function: its title, its headings, and its charts.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::Figures;
@@ -23,10 +23,10 @@ use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::unit;
 
-/// From so many cells on all figures have room.
+/// Width from which on all figures have room.
 const WORDY: u16 = 76;
 
-/// Name and place of the function, and its figures where there is a second line.
+/// Draws name and place of the function, and its figures where there is a second line.
 pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
     let Some(around) = &data.around else {
@@ -99,11 +99,11 @@ fn figures(
         facts = vec![(word, counter::main(data, tally)), ("calls", counted(data, all))];
         facts.extend(tally::mean(tally, all).map(|mean| ("mean", mean)));
     } else if let Some(what) = hotspot(data, of.function) {
-        // Of all its calls, as in every other view: the rows below tell the outermost ones apart.
+        // The mean covers all its calls, as in every other view: the rows below tell the outermost ones apart.
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
-    // No other number of this view says it: where there is little room it comes before what the rows say as well.
+    // No other number of this view tells the tail, so in little room p99 comes before figures that the rows repeat.
     let narrow = end - x < WORDY;
     let place = if narrow { 2 } else { facts.len() };
     facts.splice(
@@ -124,20 +124,20 @@ fn figures(
     }
 }
 
-/// What 99 of 100 calls of a function did not exceed; none where latencies were not counted.
+/// Formats p99 of a function's calls; returns none where latencies were not counted.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
     let what = hotspot(data, function)?;
     data.latency(what).quantile(0.99)?;
     Some(figure::plain(canvas, app, data, what, Value::Quantile(99)))
 }
 
-/// The function with all its calls.
+/// Returns the row of the function with all its calls.
 fn hotspot(data: &Data, function: FunctionId) -> Option<What> {
     let at = data.hot().binary_search_by_key(&function, |row| row.function);
     Some(What::Hot(at.ok()? as u32))
 }
 
-/// How long calls of the function took, and how busy it was in the last seconds: side by side, or one below the other.
+/// Draws the latencies of the function's calls, and its activity in the last seconds: side by side, or one below the other.
 pub(super) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(Rect { height: 1, ..area });
     let Some(around) = &data.around else { return };
@@ -163,7 +163,7 @@ pub(super) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect
     }
 }
 
-/// A line between the two lists.
+/// Draws a line between the two lists.
 pub(super) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
     canvas.rule(area);
     canvas.put(
@@ -175,7 +175,7 @@ pub(super) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
     );
 }
 
-/// Whether a line calls the function, is it, or is called by it.
+/// Returns the mark of a caller, of the function itself, or of a callee.
 pub(super) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
     let What::Call(line) = what else { return None };
     let [caller, own, callee] = glyphs.calls;

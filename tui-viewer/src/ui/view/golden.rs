@@ -1,6 +1,6 @@
-//! Golden screens: what people see, cell by cell, and how each cell looks.
+//! Golden screens: the text and the look of each cell.
 //!
-//! All of them are written anew by
+//! This command writes all of them anew:
 //! `rm tui-viewer/src/ui/view/snapshots/*golden*; INSTA_UPDATE=always cargo test -p tickscope-cli --lib golden`.
 
 use insta::assert_snapshot;
@@ -18,11 +18,11 @@ use crate::source::status::{Pipe, Status};
 use crate::test_driver;
 use crate::test_driver::{events, keys, live, looks, text};
 
-/// A large screen and a small one; what holds at every size the invariants say.
+/// A large screen and a small one; the invariants hold at every size.
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Screens of these sizes after these keys.
+/// Compares screens of these sizes after these keys.
 fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     for &(width, height) in sizes {
         let mut app = live(width, height);
@@ -31,7 +31,7 @@ fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     }
 }
 
-/// Screens of these sizes that show another snapshot.
+/// Compares screens of these sizes that show another snapshot.
 fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
     for &(width, height) in sizes {
         let mut app = test_driver::showing(width, height, snapshot.clone());
@@ -80,7 +80,7 @@ pub(super) fn waiting(width: u16, height: u16, live: bool) -> App {
     app
 }
 
-/// Of the other views `golden_tables` and `golden_moments` have screens with more in them.
+/// Of the other views, `golden_tables` and `golden_moments` have screens with more in them.
 #[test]
 fn the_views() {
     typed("tree", &[(120, 30), (80, 24), (60, 15), (20, 5)], "jjj");
@@ -184,7 +184,7 @@ fn without_unicode() {
 
 #[test]
 fn percentiles() {
-    // Where their columns have no room the pane below says them; in Hot they come at 136 cells.
+    // Where their columns have no room, the pane below shows them; in Hot they come at 136 cells.
     typed("percentiles", &[(120, 30), (80, 24)], "Gll");
     typed("percentiles_hot", &[(140, 30)], "2>>>>>");
 }

@@ -1,4 +1,4 @@
-//! Golden screens of counters, values and gauges, and that windows, comparisons and numbers per call hold for them.
+//! Golden screens of counters, values and gauges, also in windows, in comparisons and per call.
 
 use insta::assert_snapshot;
 use tickscope_format::Snapshot;
@@ -11,7 +11,7 @@ use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver::{empty, events, keys, looks, showing, text};
 
-/// The made-up program after so many tenths of a second, with a thread that counts what it finds and what it reads.
+/// Returns the made-up program after these tenths of a second, with a thread that counts finds and reads.
 fn counting(tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     let first_site = s.sites.len() as u32;
@@ -51,7 +51,7 @@ fn counting(tenths: u64) -> Snapshot {
     s
 }
 
-/// Shows it, with a row selected by its name.
+/// Shows the program, with a row selected by its name.
 fn shown(width: u16, height: u16, name: &str) -> App {
     let mut app = showing(width, height, counting(1_340));
     keys(&mut app, "*");
@@ -59,7 +59,7 @@ fn shown(width: u16, height: u16, name: &str) -> App {
     app
 }
 
-/// The row of the counter in the list.
+/// Returns the line of the counter in the list.
 fn row(app: &App) -> String {
     let text = text(app);
     let row = text
@@ -131,7 +131,7 @@ fn in_ascii_the_sign_is_a_word() {
     assert!(text(&app).is_ascii());
 }
 
-/// The same with a thread that says how many rows its queries return, and how long its queue is.
+/// Returns the same with a thread that records the rows of its queries and the length of its queue.
 fn giving(tenths: u64) -> Snapshot {
     let mut s = counting(tenths);
     let first_site = s.sites.len() as u32;
@@ -196,7 +196,7 @@ fn giving(tenths: u64) -> Snapshot {
     s
 }
 
-/// Shows it, with a row selected by its name.
+/// Shows the program, with a row selected by its name.
 fn given(width: u16, height: u16, name: &str) -> App {
     let mut app = showing(width, height, giving(1_340));
     keys(&mut app, "*");
@@ -206,7 +206,7 @@ fn given(width: u16, height: u16, name: &str) -> App {
 
 fn row_of(app: &App, name: &str) -> String {
     let text = text(app);
-    // On wide screens the pane stands behind it.
+    // On wide screens the pane stands after the name.
     let inside = format!("{name}  ");
     let is_it = |line: &&str| line.trim_end().ends_with(name) || line.contains(&inside);
     let row = text.lines().find(is_it);
@@ -239,9 +239,9 @@ fn a_comparison_takes_numbers_from_each_other_and_levels_not() {
     keys(&mut app, "*");
     find(&mut app, "rows");
     assert_snapshot!("values_compare_140x34", text(&app));
-    // 50 more in each of 340 tenths of a second.
+    // In each of 340 tenths of a second, 50 more rows.
     assert!(row_of(&app, "db::rows").contains("+17.0k"), "{}", text(&app));
-    // 134, and not 34 more.
+    // The level is 134, not a change of 34.
     let queue = row_of(&app, "db::queue");
     assert!(queue.contains(" 134 ") && !queue.contains("+34 "), "{queue}");
 }
@@ -265,7 +265,7 @@ fn values_in_ascii_and_per_call() {
     );
     find(&mut app, "serve");
     keys(&mut app, "b");
-    // 1.34 million in 50 queries, of which each has as many as before.
+    // 1.34 million in 50 queries, each with as many rows as before.
     let row = row_of(&app, "-- db::rows");
     assert!(row.contains("26.8k") && row.contains("1.34M"), "{row}");
 }

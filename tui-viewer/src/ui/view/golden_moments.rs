@@ -1,4 +1,4 @@
-//! Golden screens of moments and stretches of time.
+//! Golden screens of moments and spans of time.
 
 use insta::assert_snapshot;
 

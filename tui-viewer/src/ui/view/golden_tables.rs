@@ -19,14 +19,14 @@ use crate::test_driver::{
     empty, events, find_code, key, keys, live, looks, screen, showing, tell_functions, text, with_functions,
 };
 
-/// A large screen, a small one and one without room for more than the list; what holds at every size the invariants say.
+/// A large screen, a small one, and one with room for the list alone; the invariants hold at every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
-/// The made-up program with CPU times: one thread waits inside a scope, another is outside of all, and many have ended.
+/// Returns the made-up program with CPU times: one thread waits in a scope, another is outside all scopes, and many ended.
 fn with_cpu(tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     for (thread, percent) in s.threads.iter_mut().zip([99, 81, 46, 0]) {
-        // Not the same share each time.
+        // The share differs each time.
         let share = percent * (90 + (tenths % 4) * 3) / 100;
         thread.cpu_ns = Some(tenths * 100_000_000 * percent / 100 + share * 1_000_000);
     }
@@ -94,7 +94,7 @@ fn tasks_in_flight_and_what_they_wait_for() {
     assert_snapshot!("tasks_of_a_program_without_futures", text(&app));
 }
 
-/// A program that watches a function in this state; what was told before is as it was.
+/// Returns a program that watches a function in this state; its earlier calls are unchanged.
 fn slow_frames(state: WatchState) -> Snapshot {
     let mut s = fixture::slow_frames();
     s.watches[0].state = state;
@@ -178,7 +178,7 @@ fn working_and_waiting_have_two_tones_in_every_theme() {
         {
             (app.screen.theme, app.screen.ascii) = (theme, ascii);
             let screen = screen(&app);
-            // Without colours the graph has characters in their place.
+            // Without colours, characters in the graph take their place.
             let look = |x| {
                 let cell = &screen[(x, y)];
                 let symbol = (!theme.fills()).then(|| cell.symbol().to_string());
@@ -248,7 +248,7 @@ fn functions_by_module() {
         s.measuring.off_sites.extend(risk);
         tell_functions(&mut app, s, &known);
         keys(&mut app, "6E");
-        // On one that is over the budget.
+        // Selects a site over the budget.
         while app
             .list()
             .selected()
@@ -295,7 +295,7 @@ proptest! {
             thread.name.clone_from(&name);
             s.sites[at].name.clone_from(&name);
             s.sites[at].module.clone_from(&name);
-            // Sums of all of them must be numbers still.
+            // The sums must still be numbers.
             s.nodes.calls[at] = number / 100;
             s.nodes.self_ticks[rows - 1 - at] = number / 8;
         }

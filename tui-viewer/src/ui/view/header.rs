@@ -1,4 +1,4 @@
-//! The first line: which program, how it is doing, and how far to trust the numbers.
+//! First line: the program, its state, and how far to trust the numbers.
 
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
@@ -15,13 +15,13 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
 
-/// From this width on words are written out.
+/// Width from which on words are written out.
 const WORDY: u16 = 100;
 
-/// From this width on bounds stand side by side.
+/// Width from which on bounds stand side by side.
 const RANGES: u16 = 80;
 
-/// The one thread that is shown takes no more cells.
+/// Most cells of the one thread that is shown.
 const LONGEST_ONLY: usize = 20;
 
 struct Part {
@@ -59,7 +59,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             left.extend(only.map(|only| part(only, Meaning::Notable, 1, 1)));
         }
         if let Some(mode) = mode(snapshot, area.width) {
-            // How it usually is gives way; another mode does not.
+            // The usual mode gives way; another mode does not.
             let (meaning, rank) = if snapshot.capture.mode == Mode::USUAL {
                 (Meaning::Plain, 7)
             } else {
@@ -69,7 +69,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let off = snapshot.measuring.off_sites.len();
         if off > 0 {
-            // Numbers that stand still are no mystery then.
+            // This explains numbers that stand still.
             let text = if !snapshot.over_budget().is_empty() && wordy {
                 format!("{off} off for --budget")
             } else if wordy {
@@ -131,7 +131,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     else {
         return;
     };
-    // The word for the state is never cut for it.
+    // The word for the state is never cut for the name.
     let most = if wordy {
         30
     } else {
@@ -149,7 +149,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
         left.push(part(texts, Meaning::Plain, 1, if wordy { 2 } else { 1 }));
         return;
     }
-    // Of several together, as a file shows them later.
+    // A file of several processes together has no process id.
     if pid == 0 {
         return;
     }
@@ -171,7 +171,7 @@ fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, l
     }
 }
 
-/// How many processes there are, in words or short.
+/// Formats the number of processes, in words or short.
 fn processes_text(processes: Processes, wordy: bool) -> String {
     let Processes {
         running,
@@ -212,7 +212,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
             1,
         ));
     } else if let Some(time) = app.face_time() {
-        // Of the past the moment says more than how long was counted until then.
+        // For the past, the moment says more than the time counted until then.
         let rank = if app.playback.is_past() { 1 } else { 5 };
         left.push(part(time, Meaning::Plain, rank, 1));
     } else if let (Status::Live, Some(shown)) = (&app.program.status, app.shown()) {
@@ -220,7 +220,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
-/// How the program is measured; where there is little room, only if that is not as usual.
+/// Returns the measuring mode; where there is little room, only an unusual one.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
     let name = mode.as_str();
@@ -239,7 +239,7 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
 
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
-    // Those that live; of a program that has ended, all there were.
+    // Live threads count; of a program that has ended, all threads that there were.
     let live = snapshot
         .threads
         .iter()
@@ -248,7 +248,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
     let chosen = app.derived.data.as_ref().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
-    // Those that have ended are none of those that live.
+    // Live threads do not include ended ones.
     let threads = match live {
         0 => ever,
         _ if chosen.is_some_and(|thread| thread.state == ThreadState::Finished) => ever,
@@ -273,12 +273,12 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
     let (low, high) = snapshot.cost_share();
     let cost = if snapshot.may_cost_more() {
-        // The range is of the instructions alone.
+        // The range covers the instructions alone.
         format!("{}{}", canvas.glyphs.at_least, number::percent(low))
     } else if app.screen.size.width >= RANGES {
         cost_text(low, high, canvas.glyphs.to)
     } else {
-        // In short only the upper bound: it is never too good.
+        // The short form has only the upper bound, which never looks too good.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
     if low > 0.05 {
@@ -286,7 +286,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     } else {
         right.push(part(format!("cost {cost}"), Meaning::Plain, 6, gap));
     }
-    // Where nothing is lost there is nothing to say.
+    // Only losses are shown.
     let losses = snapshot.capture.losses.iter();
     let losses = losses.map(|loss| (if wordy { loss.name } else { loss.short }, loss.value));
     let others = [
@@ -303,7 +303,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
 }
 
-/// `0.3–0.9%`, or one number where both look the same.
+/// Formats a range as `0.3–0.9%`, or as one number where both ends look the same.
 fn cost_text(low: f64, high: f64, to: &str) -> String {
     let (low, high) = (number::percent(low), number::percent(high));
     if low == high {
@@ -325,7 +325,7 @@ fn cells(parts: &[Part]) -> usize {
         .sum()
 }
 
-/// Leaves parts out, highest rank first, until the rest fits. What warns is not left out without a sign.
+/// Leaves parts out, highest rank first, until the rest fits. A sign replaces warnings that are left out.
 fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     let alarms = |parts: &[Part]| parts.iter().filter(|part| part.meaning == Meaning::Alarm).count();
     let all = alarms(right);
@@ -334,7 +334,7 @@ fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     if left_out > 0 {
         right.push(part(format!("+{left_out}!"), Meaning::Alarm, 0, 1));
         leave_out(left, right, room);
-        // The sign took the place of one more.
+        // The sign took the place of another warning.
         let hidden = all + 1 - alarms(right);
         if let Some(sign) = right.last_mut() {
             sign.text = format!("+{hidden}!");

@@ -1,4 +1,4 @@
-//! The list of keys on top of everything but the header.
+//! List of keys on top of everything but the header.
 
 use ratatui::layout::Rect;
 

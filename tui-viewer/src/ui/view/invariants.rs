@@ -1,4 +1,4 @@
-//! Promises that hold in every view, at every size, in every theme, whatever the program is called.
+//! Properties that hold in every view, at every size, in every theme, for every program name.
 
 mod looks;
 mod tables;
@@ -22,7 +22,7 @@ use crate::ui::view::golden::waiting;
 
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Sizes at which people work, and some at which a layout ends.
+/// Sizes at which people work, and sizes at which a layout ends.
 const SIZES: [(u16, u16); 9] = [
     (60, 15),
     (80, 24),
@@ -35,10 +35,10 @@ const SIZES: [(u16, u16); 9] = [
     (100, 20),
 ];
 
-/// What is typed to put something on top of a view, or to set it in another way.
+/// Keys that put something on top of a view, or set it in another way.
 const ON_TOP: [&str; 10] = ["", "?", "a", "e", "/book", "%", "p", ":", "i", "r"];
 
-/// Every status there is.
+/// Returns every status.
 fn statuses() -> [Status; 10] {
     let why = "for no reason".to_string();
     [
@@ -59,7 +59,7 @@ fn statuses() -> [Status; 10] {
     ]
 }
 
-/// All keys that mean something somewhere, each once.
+/// Returns all keys that mean something somewhere, each once.
 fn codes() -> Vec<Code> {
     let mut codes: Vec<Code> = Vec::new();
     for &(code, _) in KEYS.iter().flat_map(|line| line.keys) {
@@ -70,7 +70,7 @@ fn codes() -> Vec<Code> {
     codes
 }
 
-/// A view with something on top, as people get there.
+/// Returns an app with a view and something on top.
 fn staged(view: View, typed: &str, (width, height): (u16, u16)) -> App {
     let mut app = live(width, height);
     let mut watched = orderbook::snapshot(1_341);
@@ -93,7 +93,7 @@ fn every_size_draws_every_view_with_whatever_is_on_top() {
     for view in View::ALL {
         for (n, typed) in ON_TOP.into_iter().enumerate() {
             let mut app = staged(view, typed, (80, 24));
-            // Each has an eighth of the sizes; the next one has others.
+            // Each has an eighth of the sizes; the next one has other sizes.
             for &size in sizes.iter().skip(n % 8).step_by(8) {
                 resize(&mut app, size);
                 test_driver::screen(&app);
@@ -138,7 +138,7 @@ fn only_what_is_on_the_screen_is_written() {
             let s = orderbook::snapshot(1_340);
             let last = s.nodes.len() - 1;
             events(&mut app, Status::Live, Some(with_more(s, last, 2_000, deep)));
-            // What grew is what costs most now.
+            // The rows that grew cost most now.
             keys(&mut app, "gE");
             if view == View::Tree {
                 key(&mut app, Code::End);
@@ -167,7 +167,7 @@ fn wall_time_has_a_row_for_what_is_outside() {
     assert!(screen.contains("28.6%"), "{screen}");
 }
 
-/// The made-up program with other times in each row.
+/// Returns the made-up program with other times in each row.
 fn shuffled(random: &mut u64, tenths: u64) -> Snapshot {
     let mut shuffled = orderbook::snapshot(tenths);
     for ticks in &mut shuffled.nodes.self_ticks {
@@ -196,7 +196,7 @@ fn the_selected_row_keeps_its_line_and_never_changes() {
             events(&mut app, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
             let now = app.list().selected().map(|row| row.id);
             assert_eq!(now, Some(selected), "{view:?} after {n} tenths");
-            // A frame of the graph stands where its parents are wide.
+            // A frame of the graph moves with the widths of its parents.
             if n < 20 && view != View::Flame {
                 assert_eq!(test_driver::line(&app), line, "{view:?} after {n} tenths");
             }

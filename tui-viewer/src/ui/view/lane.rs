@@ -1,4 +1,4 @@
-//! Columns of the time line: what worked below, in the colour of the module, and what waited on top of it.
+//! Columns of the time line: work at the bottom, in the colour of the module, and waits on top of it.
 
 use ratatui::layout::Rect;
 
@@ -7,19 +7,19 @@ use crate::app::timeline::slot::Load;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
-/// Less than this part of a CPU is not drawn.
+/// Part of a CPU below which nothing is drawn.
 const LEAST: f64 = 0.002;
 
-/// Where nothing is known of a time, in Unicode and in ASCII.
+/// Mark for a time with no data, in Unicode and in ASCII.
 const UNKNOWN_TIME: [&str; 2] = ["·", "."];
 
-/// The colour of a function's module, by the function's key.
+/// Returns the colour of a function's module, by the function's key.
 pub(super) fn ground(names: &Names, function: u64) -> Ground {
     let module = names.place_of(function).and_then(|at| names.modules.get(at));
     Ground::Module(module.map_or(0, |module| module.hue))
 }
 
-/// A column of a line: what worked below, what waited on top of it.
+/// Draws a column of a line: work at the bottom, waits on top of it.
 pub(super) fn column(
     canvas: &mut Canvas<'_>,
     names: &Names,
@@ -35,7 +35,7 @@ pub(super) fn column(
         canvas.put(area.x, area.bottom() - 1, 1, mark, Meaning::Rule);
         return;
     };
-    // What is full does not touch the line above.
+    // A full column does not touch the line above.
     let full = u32::from(area.height) * 8 - 1;
     let eighths = |part: f64| {
         let exact = (part / most * f64::from(full)).round() as u32;

@@ -1,4 +1,4 @@
-//! The large pane, beside the list or below it: what the small one has, with the room that a large terminal gives it.
+//! Large pane, beside the list or below it: the facts of the small pane, with the room of a large terminal.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
@@ -15,19 +15,19 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::charts::{Column, latencies, seconds};
 use crate::ui::view::detail;
 
-/// Callers, callees and threads that are named.
+/// Most callers, callees and threads that are named.
 const NAMED: usize = 6;
 
-/// Cells of their bars.
+/// Cells of the bar of each name.
 const BAR: u16 = 12;
 
 /// Cells of the longest word of a figure.
 const WORDS: u16 = 13;
 
-/// Columns of a pane below the list: what the row is, how long its calls took and when, and who calls whom.
+/// Columns of a pane below the list: the row, the latencies and times of its calls, and its callers and callees.
 const COLUMNS_BELOW: u16 = 3;
 
-/// The parts of the pane, side by side or all in one.
+/// Parts of the pane, side by side or all in one.
 struct Columns(Vec<Column>);
 
 impl Columns {
@@ -49,7 +49,7 @@ impl Columns {
         Self((0..count).map(column).collect())
     }
 
-    /// The column that has this place, or the last.
+    /// Returns the column at this place, or the last.
     fn at(&mut self, place: usize) -> &mut Column {
         let last = self.0.len() - 1;
         &mut self.0[place.min(last)]
@@ -69,7 +69,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
     let Some(row) = app.list().selected() else { return };
     let row = &data.in_full(row);
-    // What the columns mean stands at the bottom.
+    // The bottom line explains the columns.
     let lines = u16::from(is_below);
     let inner = Rect {
         x: area.x + 2,
@@ -139,7 +139,7 @@ fn name(canvas: &mut Canvas<'_>, data: &Data, row: &Row, column: &mut Column) {
     column.y += 2;
 }
 
-/// Who calls the function, and where its time goes.
+/// Draws the callers of the function, and the parts of its time.
 fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Column) {
     let named = |lines: std::ops::Range<u32>| -> Vec<(String, u64)> {
         let mut all: Vec<(String, u64)> = lines
@@ -155,7 +155,7 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
         all.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         all
     };
-    // What it takes itself stands in front of what it calls.
+    // The function's self time stands before its callees.
     let goes_to = around.own()..around.callees().end;
     for (heading, list) in [
         ("called from", named(around.callers())),
@@ -170,7 +170,7 @@ fn links(canvas: &mut Canvas<'_>, data: &Data, around: &Around, column: &mut Col
     }
 }
 
-/// Names with their shares, one below the other.
+/// Draws names with their shares, one below the other.
 fn listed(canvas: &mut Canvas<'_>, heading: &str, parts: &[(String, f64)], column: &mut Column) {
     if parts.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! One line on how long the calls of a row took: quantiles, the longest, and a small chart.
+//! Latencies of a row's calls in one line: quantiles, the longest call, and a small chart.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::window::has_forgotten_latencies;
@@ -17,20 +17,20 @@ use crate::ui::view::marks;
 use crate::ui::view::marks::ABOUT;
 use crate::ui::view::{spark, unit};
 
-/// Which quantiles, and what they are called.
+/// Quantiles and their names.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
 
-/// So few calls are told one by one.
+/// Number of calls up to which each call is shown.
 const FEW: u64 = 2;
 
 /// Columns of the chart.
 const CHART: usize = 20;
 
-/// Columns and lines of the one that has room.
+/// Columns and lines of the tall chart.
 const TALL_CHART: u16 = 48;
 const TALL: u16 = 4;
 
-/// Lines of that chart with its ends and quantiles.
+/// Lines of the tall chart with its ends and quantiles.
 pub(super) const TALL_LINES: u16 = TALL + 3;
 
 /// Draws the line.
@@ -53,7 +53,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
     facts_and_chart(canvas, &facts, latency, &ends, (area, x, y));
 }
 
-/// What is said in place of quantiles and a chart: why there are none, or how long each of a few calls took.
+/// Returns the text in place of quantiles and a chart: the reason why there are none, or the latencies of a few calls.
 pub(super) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
     let latency = data.latency(what);
     if latency.is_empty() {
@@ -63,7 +63,7 @@ pub(super) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> O
     if saturating_sum(calls) > FEW || marks::timed_in_part(data, what) {
         return None;
     }
-    // Of one or two calls there are no percentiles and no shape: each is said.
+    // One or two calls have no percentiles and no shape: each latency is shown.
     let each = latency.buckets.iter().flat_map(|&(bucket, count)| {
         let ticks = upper_edge(usize::from(bucket)).min(latency.max().map_or(u64::MAX, |(max, _)| max));
         (0..count).map(move |_| ticks)
@@ -72,7 +72,7 @@ pub(super) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> O
     Some((each.join(", "), Meaning::Plain))
 }
 
-/// How long calls took, in [`TALL_LINES`] lines: a chart and what it reaches from and to, then quantiles.
+/// Draws latencies in [`TALL_LINES`] lines: a chart with its ends, then quantiles.
 pub(super) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
     let latency = data.latency(what);
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
@@ -104,7 +104,7 @@ pub(super) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     }
 }
 
-/// Quantiles, the longest, and how many were timed, each with its word.
+/// Returns the quantiles, the longest call, and the number of timed calls, each with its word.
 fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'static str, String)> {
     let latency = data.latency(what);
     let about = if marks::has_rough_percentiles(data, what) {
@@ -127,7 +127,7 @@ fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'
     facts
 }
 
-/// Draws the line of a value: how its numbers are distributed.
+/// Draws the line of a value: the distribution of its numbers.
 pub(super) fn draw_numbers(canvas: &mut Canvas<'_>, data: &Data, what: What, of: Tally, area: Rect, y: u16) {
     let x = canvas.put(area.x, y, area.width, "numbers", Meaning::Quiet) + 2;
     let numbers = data.latency(what);
@@ -189,19 +189,19 @@ fn why_none(app: &App, data: &Data) -> &'static str {
     }
 }
 
-/// The buckets of the shortest and of the longest call.
+/// Returns the buckets of the shortest and of the longest call.
 fn outermost(latency: &Histogram) -> (usize, usize) {
     let bucket = |at: Option<&(u16, u64)>| at.map_or(0, |&(bucket, _)| usize::from(bucket));
     (bucket(latency.buckets.first()), bucket(latency.buckets.last()))
 }
 
-/// The shortest and the longest a call may have taken, in ticks.
+/// Returns the shortest and the longest possible latency, in ticks.
 fn ends(latency: &Histogram) -> (u64, u64) {
     let (first, last) = outermost(latency);
     (lower_edge(first), upper_edge(last))
 }
 
-/// How many calls took how long, in so many equal steps of the logarithm of time, from the shortest to the longest.
+/// Counts calls in equal steps of the logarithm of time, from the shortest to the longest.
 fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
     let (first, last) = outermost(latency);
     let mut columns = vec![0u64; steps.max(1)];
@@ -212,14 +212,14 @@ fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
     columns
 }
 
-/// The same as a line of characters.
+/// Returns the same counts as a line of characters.
 fn chart(latency: &Histogram, heights: &[&str]) -> String {
     let columns = columns(latency, CHART);
     let highest = columns.iter().copied().max().unwrap_or(0).max(1);
     let top = heights.len() - 1;
     let height = |count: u64| match count {
         0 => 0,
-        // Where there is a call there is something to see.
+        // A column with a call is never empty.
         _ => ((count as f64 / highest as f64 * top as f64).round() as usize).clamp(1, top),
     };
     columns.iter().map(|&count| heights[height(count)]).collect()

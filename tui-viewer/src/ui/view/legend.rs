@@ -1,4 +1,4 @@
-//! What colours mean, at the end of a line.
+//! Meaning of colours, at the end of a line.
 
 use ratatui::layout::Rect;
 
@@ -6,7 +6,7 @@ use crate::text::cells::{safe, width};
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
-/// Draws colours with their words, as many as there is room for from `from` on; with `waits` first of all that of waiting.
+/// Draws colours with their words while there is room from `from` on; `waits` adds the colour of waits, which keeps its room.
 pub(super) fn draw(canvas: &mut Canvas<'_>, all: Vec<(Ground, String)>, waits: bool, area: Rect, from: u16) {
     let mut room = area.right().saturating_sub(from + 1);
     let mut fit = Vec::new();

@@ -1,36 +1,36 @@
-//! What is said of a number beside its digits: that it is an estimate, or not known.
+//! Marks of a number beside its digits: an estimate, or not known.
 
 use tickscope_analysis::call_tree::Figures;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
 
-/// Before a number that is an estimate.
+/// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";
 
-/// A number of so many cells leaves one of its column's six for the mark.
+/// Cells of a number that leave one of its column's six for the mark.
 pub(crate) const LONGEST_MARKED: usize = 5;
 
-/// For what is not known.
+/// Text for an unknown number.
 pub(crate) const UNKNOWN: &str = "-";
 
-/// How far a time is known.
+/// Accuracy of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// It was measured.
     Exactly,
     /// It is an estimate.
     About,
-    /// No sample fell into it: it is short, but how short is not known.
+    /// No sample fell into it: it is short, but its length is not known.
     Unseen,
 }
 
 impl Known {
-    /// What is known of a time of a row that has these figures.
+    /// Returns the accuracy of a time of a row that has these figures.
     pub(super) fn of(ns: u64, estimated: bool, figures: Figures) -> Self {
         match ns {
             0 if estimated && (figures.calls > 0 || figures.open > 0) => Self::Unseen,
-            // What was not called took no time.
+            // A row without calls took no time.
             0 => Self::Exactly,
             _ if estimated => Self::About,
             _ => Self::Exactly,
@@ -38,13 +38,13 @@ impl Known {
     }
 }
 
-/// Whether latencies are those of some calls, not of all.
+/// Whether only some of the calls were timed.
 pub(crate) fn timed_in_part(data: &Data, what: What) -> bool {
     let uncertainty = data.uncertainty(what);
     uncertainty.is_some_and(|uncertainty| uncertainty.is_timed_in_part(data.figures(what).calls))
 }
 
-/// Whether they are those of few calls.
+/// Whether few of the calls were timed, so that percentiles are rough.
 pub(crate) fn has_rough_percentiles(data: &Data, what: What) -> bool {
     let uncertainty = data.uncertainty(what);
     uncertainty.is_some_and(|uncertainty| uncertainty.has_rough_percentiles(data.figures(what).calls))

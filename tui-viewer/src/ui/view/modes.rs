@@ -1,4 +1,4 @@
-//! The list of ways to measure, what each gives and costs, and what choosing one does to the counts.
+//! List of measuring modes, with their results and costs, and the effect of a choice on the counts.
 
 use ratatui::layout::Rect;
 use tickscope_format::snapshot::Mode;
@@ -14,7 +14,7 @@ const NAME: u16 = 9;
 /// Cells of the word for the mode in force and the gap behind it.
 const NOW: u16 = 4;
 
-/// Below the list: what a choice costs.
+/// Text below the list: the cost of a choice.
 const LOSS: [&str; 2] = [
     "Another mode counts from zero; u cannot undo that:",
     "s keeps a snapshot first.",

@@ -1,4 +1,4 @@
-//! The list of ring files to choose from.
+//! List of ring files to choose from.
 
 use ratatui::layout::Rect;
 
@@ -7,7 +7,7 @@ use crate::text::cells::{cut_end, safe};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// Draws the list, if there is anything in it.
+/// Draws the list, unless it is empty.
 pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     if app.program.found.is_empty() || area.height == 0 {
         return;

@@ -14,16 +14,16 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use tickscope_format::ids::ThreadId;
 
-/// Cells of a thread's share with the gap before it: it stays, however narrow the list is.
+/// Cells of a thread's share with the gap before it: it stays in the narrowest list.
 const SHARE_CELLS: usize = 7;
 
 /// Cells of a thread's state, and of its id or count, with the gap before each.
 const FACT_CELLS: usize = 9;
 
-/// A name keeps so many cells; facts that would take them are left out.
+/// Cells that a name keeps; facts that would take them are left out.
 const LEAST_NAME: usize = 12;
 
-/// Which thread's time to show.
+/// Draws the choice of the thread whose time is shown.
 pub(super) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, order: &[ThreadId]) {
     let Some(snapshot) = app.shown() else { return };
     let rows = order.len() + 1;
@@ -91,7 +91,7 @@ pub(super) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, orde
     }
 }
 
-/// `41877` of one thread, `×111` of so many.
+/// Formats the id of one thread as `41877`, or a number of threads as `×111`.
 pub(super) fn who(thread: &Thread, ascii: bool) -> String {
     if thread.count > 1 {
         let times = if ascii { 'x' } else { '×' };
@@ -103,7 +103,7 @@ pub(super) fn who(thread: &Thread, ascii: bool) -> String {
     }
 }
 
-/// Reset or another mode, although others watch?
+/// Asks whether to reset or to change the mode although others watch.
 pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     let viewers = app
         .program
@@ -125,7 +125,7 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
             "They see it too, and all begin at zero.",
             "y switch    Esc go on as it is",
         ),
-        // Nothing else is asked for.
+        // No other request needs a confirmation.
         Request::Reset
         | Request::Undo
         | Request::Interval { .. }
@@ -153,7 +153,7 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     }
 }
 
-/// An area in the middle that leaves the header alone.
+/// Returns an area in the middle that leaves the header free.
 pub(super) fn middle(app: &App, width: u16, height: u16) -> Rect {
     let size = app.screen.size;
     let width = width.min(size.width.saturating_sub(2));

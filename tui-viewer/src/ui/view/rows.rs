@@ -1,4 +1,4 @@
-//! The list itself: only the rows that are on the screen.
+//! Rows of the list: only the rows that are on the screen.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -46,7 +46,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
-/// A line between two lists, below their headings.
+/// Draws a line between two lists, below their headings.
 fn divide(canvas: &mut Canvas<'_>, list: &List, first: Rect) {
     let side = canvas.glyphs.frame[4];
     let area = Rect::new(first.right(), first.y, 1, first.height);
@@ -59,7 +59,7 @@ fn divide(canvas: &mut Canvas<'_>, list: &List, first: Rect) {
     }
 }
 
-/// Draws each row on the screen; the selected one on its ground.
+/// Draws each row on the screen; the selected row on its ground.
 pub(super) fn each<'a>(
     canvas: &mut Canvas<'a>,
     app: &App,
@@ -71,7 +71,7 @@ pub(super) fn each<'a>(
     each_of(canvas, app, data, (area, rows), line);
 }
 
-/// The same of these rows, as many as there is room for.
+/// Draws each of these rows, while there is room.
 fn each_of<'a>(
     canvas: &mut Canvas<'a>,
     app: &App,
@@ -101,7 +101,7 @@ fn each_of<'a>(
     }
 }
 
-/// A sentence in place of rows.
+/// Draws a sentence in place of rows.
 pub(super) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
     canvas.put_cut(
         area.x + 2,
@@ -112,10 +112,10 @@ pub(super) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
     );
 }
 
-/// Fewer cells than this are for a name alone.
+/// Cells below which only the name fits.
 const ROOM_FOR_MARKS: usize = 14;
 
-/// Why the list is empty, whatever the state.
+/// Draws the reason for an empty list, in every state.
 pub(super) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let text = match (&app.query.threads, data.thread) {
         (ThreadChoice::All, _) if !data.snapshot.capture.mode.traits().is_counting => {
@@ -129,17 +129,17 @@ pub(super) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rec
     tell(canvas, area, text);
 }
 
-/// How a whole row looks.
+/// Look of a whole row.
 #[derive(Clone, Copy)]
 pub(super) struct Look {
-    /// The selected one.
+    /// Whether the row is selected.
     pub(super) selected: bool,
-    /// Old data.
+    /// Whether the data is old.
     pub(super) stale: bool,
 }
 
 impl Look {
-    /// The selected row looks like one thing, and old data like old data.
+    /// Returns the meaning of a cell: the same for all cells of the selected row, and of old data.
     pub(super) fn of(self, meaning: Meaning) -> Meaning {
         match (self.selected, self.stale) {
             (true, _) => Meaning::Selected,
@@ -159,7 +159,7 @@ fn line(
     look: Look,
 ) {
     let (of_total, of_self) = app.shares(data, row.what);
-    // What has become small was large: it counts as what it was.
+    // A row that has become small keeps the colour of its former share.
     let (then_total, then_self) = data
         .counterpart(row.what)
         .map_or((0.0, 0.0), |(then, there)| app.shares(then, there));
@@ -189,7 +189,7 @@ fn line(
             continue;
         }
         if column == FunctionColumn::Bar && data.then.is_none() {
-            // In the selected row it is turned round like all of it: a dark bar on the light row.
+            // The selected row reverses the bar too: a dark bar on the light row.
             let off = off_cpu(app, data, row.what);
             let [working, off] = bar::in_two(main, off, place.width, canvas.glyphs);
             let x = canvas.put(place.x, y, place.width, &working, look.of(weight));
@@ -217,7 +217,7 @@ pub(super) fn tells_waits(app: &App, data: &Data) -> bool {
     app.measure() == Measure::Time && data.snapshot.waits
 }
 
-/// Which part of what a bar shows is off the CPU, 0 to 1: of the same time, and only where shares are of all time.
+/// Returns the part of a bar's time that is off the CPU, 0 to 1: only where the measure is time.
 pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     if !tells_waits(app, data) {
         return 0.0;
@@ -232,7 +232,7 @@ pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     share(off.ns(), of_ns)
 }
 
-/// A cell of text, or of a number.
+/// Draws a cell of text, or of a number.
 pub(super) fn cell<C>(
     canvas: &mut Canvas<'_>,
     place: &Place<C>,
@@ -248,7 +248,7 @@ pub(super) fn cell<C>(
     }
 }
 
-/// A sign or a mark before a long number stands in the gap, so that the number keeps its place.
+/// Draws a number. A sign or a mark before a long number stands in the gap, so that the number keeps its place.
 pub(super) fn number<C>(canvas: &mut Canvas<'_>, place: &Place<C>, y: u16, text: &str, meaning: Meaning) {
     let gap = place.x.min(1);
     canvas.put_right(place.x - gap, y, place.width + gap, text, meaning);
@@ -262,13 +262,13 @@ fn place_of(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> String 
     file_and_line(canvas, &function.file, function.line, cells)
 }
 
-/// A place in the source, in so many cells.
+/// Formats a place in the source, in this number of cells.
 pub(super) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u16) -> String {
     let text = label::place(file, line, canvas.ascii);
     cut_path(&safe(&text, canvas.ascii), usize::from(cells), canvas.glyphs.cut).into_owned()
 }
 
-/// Tree lines, the mark of the fold, the name, and what goes with it.
+/// Draws tree lines, the mark of the fold, the name, and its marks.
 #[expect(
     clippy::too_many_arguments,
     reason = "one place on the screen, nothing of it is kept"
@@ -306,7 +306,7 @@ fn name(
         marks.push((glyphs.doubtful, Meaning::Notable));
     }
     if matches!(row.what, What::Call(_)) && usize::from(end.saturating_sub(x)) < ROOM_FOR_MARKS {
-        // The arrow before the name takes their room; the name itself comes first.
+        // The arrow before the name takes the room of the marks; the name itself comes first.
         marks.clear();
     }
     let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
@@ -315,16 +315,16 @@ fn name(
         Fold::Open | Fold::Leaf => String::new(),
     };
     let room = usize::from(end.saturating_sub(x));
-    // The count of hidden rows is the first to go: the mark before the name says that there are some.
+    // The count of hidden rows goes first, because the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let text = match matches!(row.what, What::Call(line) if data.is_own(line)) && app.layout().title.is_none()
     {
-        // No line above says whose callers and callees these are.
+        // No line above names the function of these callers and callees.
         true => data.label(data.in_full(row).what),
         false => data.label(row.what),
     };
     let hidden_fits = width(text) + marks_cells + extra <= room;
-    // Without room for the module the function itself says more than half of both.
+    // Without room for the module, the function alone says more than half of both.
     let cells = room.saturating_sub(marks_cells);
     let cut = cut_middle(without_module(text, cells), cells, glyphs.cut);
     let start = x;
@@ -344,7 +344,7 @@ fn name(
     }
 }
 
-/// Tree lines and the mark of the fold. Returns where the name begins.
+/// Draws tree lines and the mark of the fold. Returns where the name begins.
 pub(super) fn lead<C: Copy>(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -367,7 +367,7 @@ pub(super) fn lead<C: Copy>(
     canvas.put(x, y, end - x, mark, look.of(meaning)) + 1
 }
 
-/// The module quietly, the function plainly.
+/// Draws a name: the module quietly, the function plainly.
 fn put_name(
     canvas: &mut Canvas<'_>,
     text: &str,
@@ -413,7 +413,7 @@ pub(super) fn highlight(
     } else {
         Cow::Owned(text.to_lowercase())
     };
-    // Letters whose small form is longer than they are would shift the mark; then the whole name is marked.
+    // Letters with a longer lower case would shift the mark; then the whole name is marked.
     let found = seen.find(wanted).filter(|_| seen.len() == text.len());
     let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
     if found.is_none() && seen.contains("::") && !look.selected {
@@ -434,7 +434,7 @@ pub(super) fn highlight(
     );
 }
 
-/// The lines that lead to a row: `│ ├─`.
+/// Returns the lines that lead to a row: `│ ├─`.
 fn tree_lines(rows: &[Row], row: &Row, glyphs: &crate::text::glyphs::Glyphs) -> String {
     if row.depth == 0 {
         return String::new();

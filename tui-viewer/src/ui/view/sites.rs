@@ -1,4 +1,4 @@
-//! The view Sites: what was met in the source, and what is switched off.
+//! View Sites: sites that were met, and sites that are switched off.
 
 use ratatui::layout::Rect;
 use tickscope_format::function_choice::{Chosen, LEAST_BYTES};
@@ -23,7 +23,7 @@ use crate::ui::view::rows;
 use crate::ui::view::rows::Look;
 use crate::ui::view::{difference, unit};
 
-/// From so many cells on the rule stands behind the state.
+/// Cells from which on the rule stands after the state.
 const ROOM_FOR_RULE: u16 = 20;
 
 /// Draws the rows.
@@ -40,7 +40,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     });
 }
 
-/// Whether all names fit with their modules: names side by side are shortened by one rule.
+/// Whether all names fit with their modules, because one rule shortens all names of the list.
 fn have_room_for_modules(app: &App, data: &Data, places: &[Place<SiteColumn>]) -> bool {
     let cells = places.iter().find(|place| place.column == SiteColumn::Name);
     let cells = cells.map_or(0, |place| usize::from(place.width));
@@ -48,7 +48,7 @@ fn have_room_for_modules(app: &App, data: &Data, places: &[Place<SiteColumn>]) -
     rows.iter().all(|row| width(data.label(row.what)) <= cells)
 }
 
-/// The name of a site, without its module where not all have room for theirs.
+/// Returns the name of a site, without its module where not all modules have room.
 fn name(canvas: &Canvas<'_>, data: &Data, what: What, cells: usize, with_modules: bool) -> String {
     let label = data.label(what);
     let name = match with_modules {
@@ -126,8 +126,8 @@ fn text(
     }
 }
 
-/// In words; with the rule that switched it off where there is room, and in a word where there is little. Of a module how many
-/// functions in it are on.
+/// Describes the state: with the rule that switched the site off where there is room, and in a word where there is little. For
+/// a module, the number of its functions that are on.
 fn state(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, cells: u16) -> String {
     let site = &data.sites()[index as usize];
     let room = usize::from(cells);
@@ -175,7 +175,7 @@ fn state(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, cells: u16) ->
     cut_end(&words, room, canvas.glyphs.cut).into_owned()
 }
 
-/// What it cost and how long a call took: `budget: 12.1%, 85.0ns`.
+/// Formats the cost and the mean time of a call: `budget: 12.1%, 85.0ns`.
 fn over_budget(over: &OverBudget) -> String {
     format!(
         "budget: {}, {}",
@@ -189,7 +189,7 @@ fn rule_of(canvas: &Canvas<'_>, data: &Data, index: u32) -> Option<String> {
     Some(safe(&rule.pattern, canvas.ascii).into_owned())
 }
 
-/// The path and the place of what no snapshot has: a module, or a function that was never called.
+/// Draws the path and the place of a row that no snapshot has: a module, or a function that was never called.
 pub(super) fn name_and_place(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let name = data.full_name(What::Site(index)).to_string();
     let source = data.site_table().source(&data.snapshot, index);
@@ -200,7 +200,7 @@ pub(super) fn name_and_place(canvas: &mut Canvas<'_>, data: &Data, index: u32, a
     canvas.put_cut(area.x, area.y, area.width, text.trim_end(), Meaning::Strong);
 }
 
-/// Why a place is on or off.
+/// Returns the reason why a site is on or off.
 fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
     let span = span_words(app.derived.stretch);
     let site = &data.sites()[index as usize];
@@ -259,7 +259,7 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
     }
 }
 
-/// Whose time that of a function that is off has become.
+/// Returns the functions that the time of a switched-off function counts for.
 fn heirs(data: &Data, index: u32, cells: usize) -> String {
     let heirs = data.heirs(What::Site(index));
     let names: Vec<&str> = heirs
@@ -285,7 +285,7 @@ fn heirs(data: &Data, index: u32, cells: usize) -> String {
     text
 }
 
-/// The pane below: the whole path, the place, the state with its rule, and what Space does.
+/// Draws the pane below: the whole path, the place, the state with its rule, and the effect of Space.
 pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let table = data.site_table();
     let site = &table.rows()[index as usize];

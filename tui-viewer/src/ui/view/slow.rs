@@ -1,4 +1,4 @@
-//! The view Slow: why slow calls of a watched function are slow, and what happened in one of them.
+//! View Slow: the reasons for slow calls of a watched function, and the course of one call.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::waterfall::{Block, Waterfall};
@@ -21,14 +21,14 @@ use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::rows;
 use crate::ui::view::rows::Look;
 
-/// What stands where no function is watched.
+/// Text where no function is watched.
 const NOTHING: &str = "No function is watched, and none has a tail: of 200 calls or more some that take twice the median. W on a row of \
     another view watches its function all the same; this view then says why its slow calls are slow.";
 
-/// A call that takes so many cells or fewer may be one of several in a block.
+/// Cells up to which a block may be several calls.
 const FEW: u16 = 2;
 
-/// Cells between two marks of the axis of time at least.
+/// Least cells between two marks of the axis of time.
 const BETWEEN_MARKS: u16 = 12;
 
 /// Shares of the difference from which on a row stands out.
@@ -49,7 +49,7 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Which calls the columns are means of, in many words and in few: the sentences above tell them apart by cause.
+/// Returns which calls the columns are means of, in many words and in few: the sentences above tell them apart by cause.
 pub(super) fn whose_means(app: &App) -> Vec<String> {
     let Some(slow) = app.watched().map(|watch| &watch.slow) else {
         return Vec::new();
@@ -100,7 +100,7 @@ fn line(
         None => Meaning::Quiet,
     };
     let called_more = means.typical.zip(means.slow).is_some_and(|(typical, slow)| {
-        // Twice as often, as far as that is seen in whole numbers.
+        // The calls doubled, and the difference shows in whole numbers.
         slow.calls >= 2.0 * typical.calls && slow.calls - typical.calls >= 0.5
     });
     for place in places {
@@ -159,7 +159,7 @@ fn text(canvas: &Canvas<'_>, watch: &WatchTable, path: &PathRow, place: Place<Sl
     }
 }
 
-/// The pane below: the slowest calls, and one of them over time.
+/// Draws the pane below: the slowest calls, and one of them over time.
 pub(super) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some((watch, areas)) = app.watched().zip(app.call_areas(area)) else {
         return;
@@ -231,12 +231,12 @@ fn heading(canvas: &mut Canvas<'_>, area: Rect, y: u16, text: &str) {
     );
 }
 
-/// A call over time: callees below their callers, and the axis.
+/// Draws a call over time: callees below their callers, and the axis.
 fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterfall, area: Rect) {
     let shown = app.views.slow.shown(waterfall.ticks);
     let depth = waterfall.depth.min(u32::from(u16::MAX)) as u16;
     let room = area.height.saturating_sub(1);
-    // With an empty line below each call they are easier to tell apart.
+    // An empty line below each call makes them easier to tell apart.
     let step = if room >= depth.saturating_mul(2) { 2 } else { 1 };
     let lines = room / step;
     let axis = area.y + depth.saturating_mul(step).min(room);
@@ -265,7 +265,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
             false => (off.ready, "no CPU"),
         };
         let all = off.waiting.saturating_add(off.ready);
-        // Where in the stretch it was is not known: it ends with it.
+        // The place of the wait in the stretch is not known: it is drawn at the end.
         let (from, to) = (cell(off.end.saturating_sub(all)), cell(off.end));
         if off.depth >= u32::from(lines) || to <= from {
             continue;
@@ -306,7 +306,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
     );
 }
 
-/// Times at even distances, those of the ends of what is shown among them.
+/// Draws times at even distances, including the ends of the shown span.
 fn time_axis(canvas: &mut Canvas<'_>, data: &Data, shown: &std::ops::Range<u64>, hidden: u32, area: Rect) {
     let marks = (area.width / BETWEEN_MARKS).max(1);
     let length = u128::from(shown.end - shown.start);
@@ -328,7 +328,7 @@ fn time_axis(canvas: &mut Canvas<'_>, data: &Data, shown: &std::ops::Range<u64>,
     }
 }
 
-/// A call, or several short ones of one path.
+/// Draws a call, or several short calls of one path.
 fn one(canvas: &mut Canvas<'_>, app: &App, data: &Data, block: &Block, ticks: u64, area: Rect) {
     let ascii = usize::from(canvas.ascii);
     let meaning = match block.ticks as f64 / ticks.max(1) as f64 {

@@ -1,4 +1,4 @@
-//! The pane of source in the view of one function: each line with its samples, and with the scope that begins there.
+//! Source pane in the view of one function: each line with its samples, and with the scope that begins there.
 
 use ratatui::layout::Rect;
 use tickscope_format::snapshot::{Lines, LinesState};
@@ -13,17 +13,17 @@ use crate::text::cells::{cut_path, safe, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// From so many cells on what is not measured stands beside the source.
+/// Cells from which on functions that are not measured stand beside the source.
 const ROOM_FOR_CALLED: u16 = 110;
 
-/// Cells of the list of what is not measured.
+/// Cells of the list of functions that are not measured.
 const CALLED_CELLS: u16 = 38;
 
 /// Shares of a function's samples from which on a line stands out.
 const LARGE: f64 = 0.20;
 const NOTABLE: f64 = 0.05;
 
-/// Columns before the source: where each ends, and its title.
+/// End of each column before the source, and of its title.
 const SHARE_END: u16 = 7;
 const CPU_END: u16 = 15;
 const SCOPE_END: u16 = 24;
@@ -80,7 +80,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// The file, and how much was sampled.
+/// Draws the file, and the amount of samples.
 fn title(canvas: &mut Canvas<'_>, source: &Source, lines: &Lines, area: Rect) {
     canvas.rule(area);
     let cells = area.width.saturating_sub(4);
@@ -148,7 +148,7 @@ fn line(canvas: &mut Canvas<'_>, source: &Source, line: u32, area: Rect, y: u16)
     canvas.put_cut(x, y, area.right().saturating_sub(x + 1), &text, meaning);
 }
 
-/// What the function has called that is not measured.
+/// Draws the callees of the function that are not measured.
 fn called(canvas: &mut Canvas<'_>, source: &Source, area: Rect) {
     canvas.put(
         area.x + 1,
@@ -171,7 +171,7 @@ fn called(canvas: &mut Canvas<'_>, source: &Source, area: Rect) {
     }
 }
 
-/// Why less is shown than could be.
+/// Returns the reasons why less is shown than possible.
 fn notes(app: &App, source: &Source, lines: &Lines) -> Vec<String> {
     let mut notes = Vec::new();
     match &source.text {

@@ -1,4 +1,4 @@
-//! How busy a row was in the last seconds, as a line of small columns.
+//! Activity of a row in the last seconds, as a line of small columns.
 
 use ratatui::layout::Rect;
 
@@ -7,8 +7,8 @@ use crate::app::state::App;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// The last seconds of a row in so many cells, or fewer, the newest on the right; nothing where nothing is known.
-/// Each is as high as its part of the row's own busiest.
+/// Returns the last seconds of a row in these cells, or fewer, the newest on the right; empty where nothing is
+/// known. Each column's height is its part of the row's own busiest second.
 pub(super) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> String {
     let steps = app
         .playback
@@ -17,7 +17,7 @@ pub(super) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> Strin
     let heights = canvas.glyphs.heights;
     let most = heights.len() - 1;
     let column = |step: Option<f64>| match step {
-        // The lowest column is none at all: it stands for what is not known.
+        // The lowest column is blank: it stands for an unknown second.
         Some(step) => heights[((step * most as f64).ceil() as usize).clamp(1, most)],
         None => heights[0],
     };
@@ -28,7 +28,7 @@ pub(super) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> Strin
     text
 }
 
-/// Columns of several lines: each as high as its part, 0 to 1. Where there is something there is something to see.
+/// Draws columns of several lines: each as high as its part, 0 to 1. A part above 0 is never blank.
 pub(super) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
     let heights = canvas.glyphs.heights;
     let steps = (heights.len() - 1) as u16;

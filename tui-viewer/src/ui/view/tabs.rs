@@ -1,4 +1,4 @@
-//! The second line on tall screens: the views, and how this one is set.
+//! Second line on tall screens: the views, and the settings of the current one.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
@@ -12,28 +12,28 @@ use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::timeline;
 
-/// From this width on the line says what numbers are per; below, the header does in fewer words.
+/// Width from which on the line shows the unit of numbers; below, the header does in fewer words.
 pub(super) const WORDY: u16 = 100;
 
-/// From this width on the line has room for the one thread that is shown; below, the header says it.
+/// Width from which on the line has room for the one thread that is shown; below, the header shows it.
 pub(super) const NAMES_THREAD: u16 = 90;
 
-/// What numbers are per takes no more cells.
+/// Most cells of the unit of numbers.
 const LONGEST_UNIT: usize = 40;
 
-/// A thread's name takes no more cells.
+/// Most cells of a thread's name.
 const LONGEST_THREAD: usize = 24;
 
-/// Behind the name of the one thread that is shown: the key that ends that.
+/// Text after the name of the one thread that is shown: the key for all threads.
 const TO_ALL: &str = " (a: all)";
 
-/// Behind the tab of the view Slow while a function is watched: in all characters, and in ASCII.
+/// Mark after the tab of the view Slow while a function is watched: in Unicode, and in ASCII.
 const WATCHES: [&str; 2] = ["•", "*"];
 
-/// How the line is set, in words.
+/// A setting of the view, in words.
 struct Setting {
     text: String,
-    /// In fewer words.
+    /// The same in fewer words.
     short: Option<String>,
 }
 
@@ -65,9 +65,9 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// `only render-0`, where only one thread is shown.
+/// Formats `only render-0`, where only one thread is shown.
 pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
-    // The calls of a site are those of all threads, whichever thread is chosen.
+    // In these views, calls of all threads count for each choice of a thread.
     let name = app
         .query
         .threads
@@ -78,7 +78,7 @@ pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<St
     Some(format!("only {}", cut_middle(&name, room, cut)))
 }
 
-/// `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; gives the cell after it.
+/// Draws `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; returns the cell after it.
 pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
     let form = TabForm::of(&app.layout());
     let mut current = None;
@@ -100,7 +100,7 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         }
     }
     if let Some((start, mut tab)) = current.filter(|_| app.screen.theme.fills()) {
-        // Where tabs stand close, the next one begins with the bracket.
+        // Where tabs stand close, the next tab begins with the bracket.
         if !tab.ends_with(']') {
             tab.push(']');
         }
@@ -111,7 +111,7 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
     let is_watching = app.derived.data.as_ref().is_some_and(watches);
     if is_watching && form.has_room_for_mark(app.views.current) {
-        // In place of the blank behind that tab.
+        // The mark takes the blank after that tab.
         let behind = if form == TabForm::Wide {
             end_of_slow - 1
         } else {
@@ -137,11 +137,11 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     if app.views.current == View::Timeline {
         all.push(plain(timeline::settings(app)));
     }
-    // What goes without saying is the first to give way.
+    // The default is the first to give way.
     if app.query.threads.only().is_none() || app.views.current.is_of_all() {
         all.push(plain("all threads".to_string()));
     }
-    // What is not sorted, and what has no percents, needs no word for it.
+    // A view without an order or percents has no words for them.
     let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared();
     let is_of_work = app.views.current == View::Hot
@@ -152,7 +152,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
             .is_some_and(|data| sort.is_of_work(&data.snapshot));
     let on_cpu = if is_of_work { " on CPU" } else { "" };
     let sorted = column.map(|column| match changes {
-        // The mark above the columns says of which.
+        // The mark above the columns names the column.
         true if app.screen.size.width < WORDY => format!("by change {mark}"),
         true => format!("sort: change of {column}{on_cpu} {mark}"),
         false => format!("sort {column}{on_cpu} {mark}"),
@@ -161,7 +161,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     if app.views.current != View::Threads && !app.views.current.is_of_all() {
         all.push(plain(app.percent_label().to_string()));
     }
-    // Largest change first is not what one expects: it is among the last to give way.
+    // Few people expect the largest change first, so this is among the last to give way.
     all.extend(sorted.filter(|_| changes).map(plain));
     let words = app.query.filter.words(app.views.current);
     all.extend(

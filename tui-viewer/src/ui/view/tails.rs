@@ -1,4 +1,4 @@
-//! The functions with a tail, as the view Slow lists them while no function is watched.
+//! Functions with a tail, as the view Slow lists them while no function is watched.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
@@ -15,7 +15,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::rows;
 
-/// Draws the words above the columns.
+/// Draws the titles above the columns.
 pub(super) fn titles(canvas: &mut Canvas<'_>, area: Rect) {
     for place in tails::places(area.width) {
         let title = place.column.title();

@@ -1,4 +1,4 @@
-//! The view Tasks: the calls of futures by which future awaits which, and what they wait for.
+//! View Tasks: calls of futures, by the futures that await each other, and their waits.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::tasks::{TaskKind, TaskRow};
@@ -19,7 +19,7 @@ use crate::ui::view::rows;
 use crate::ui::view::rows::Look;
 use crate::ui::view::unit;
 
-/// What stands where no future was polled.
+/// Text where no future was polled.
 const NOTHING: &str = "No profiled future has been polled. #[tickscope::profile] on async functions and tickscope::wait! \
     at awaits show them here.";
 
@@ -123,7 +123,7 @@ fn text(
     }
 }
 
-/// The pane below: what the calls of the selected future wait for, and how its calls went.
+/// Draws the pane below: the waits of the selected future's calls, and their outcome.
 pub(super) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let tasks = data.tasks();
     let task = &tasks.rows[index as usize];

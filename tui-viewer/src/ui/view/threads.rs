@@ -1,4 +1,4 @@
-//! The view Threads: who is busy, with what, and since when.
+//! View Threads: busy threads, their work, and its begin.
 
 use std::borrow::Cow;
 
@@ -118,7 +118,7 @@ fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<Th
         },
         ThreadColumn::State => thread.run_state.word().to_string(),
         ThreadColumn::Busy => thread.busy.map_or_else(unknown, number::percent),
-        // Drawn in colours of its own.
+        // The time line is drawn in colours of its own.
         ThreadColumn::Course => String::new(),
         ThreadColumn::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
         ThreadColumn::Total => time(thread.measured_ns),
@@ -127,7 +127,7 @@ fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<Th
     }
 }
 
-/// What a thread does or waits in, as far as it is known, and the innermost function that is open.
+/// Describes a thread's activity or wait, as far as it is known, and the innermost function that is open.
 fn now(data: &Data, index: u32, cells: usize, canvas: &Canvas<'_>) -> String {
     let function = data.threads()[index as usize].doing;
     let function = function.map(|function| data.names.short[function.index()].as_str());
@@ -140,7 +140,7 @@ fn now(data: &Data, index: u32, cells: usize, canvas: &Canvas<'_>) -> String {
     match (does, function) {
         (Some(does), Some(function)) => {
             let room = cells.saturating_sub(width(&does) + IN.len());
-            // Where only one of both fits it is the function.
+            // Where only one of both fits, the function stays.
             if room < ROOM_FOR_FUNCTION.min(width(without_module(function, room))) {
                 return in_function(function, cells);
             }
@@ -152,30 +152,30 @@ fn now(data: &Data, index: u32, cells: usize, canvas: &Canvas<'_>) -> String {
     }
 }
 
-/// Between what a thread does and where.
+/// Text between a thread's activity and its function.
 const IN: &str = " in ";
 
-/// A function needs so many cells, or as many as it has.
+/// Cells that a function needs, unless its name is shorter.
 const ROOM_FOR_FUNCTION: usize = 12;
 
-/// A time in the unit that was chosen.
+/// Formats a time in the chosen unit.
 fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
     let ticks = unit::ticks_of(data, ns);
     let text = unit::scaled(canvas, app, data.per_calls, ns, ticks, false);
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// A number of calls, or so many per call.
+/// Formats a number of calls, or the calls per call.
 fn calls(data: &Data, calls: u64) -> String {
     unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// The name of a function; without room for the module the function alone.
+/// Shortens the name of a function; without room for the module, the function stands alone.
 fn short<'a>(name: &'a str, cells: usize, glyphs: &Glyphs) -> Cow<'a, str> {
     cut_middle(without_module(name, cells), cells, glyphs.cut)
 }
 
-/// The pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.
+/// Draws the pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.
 pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
@@ -231,7 +231,7 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
     canvas.put_cut(area.x, area.bottom() - 1, area.width, &states, Meaning::Quiet);
 }
 
-/// What the columns tell, and of which time.
+/// Explains the columns and the time that they cover.
 fn legend(app: &App) -> String {
     let span = span_words(app.derived.stretch);
     match app.compared() {
@@ -240,7 +240,7 @@ fn legend(app: &App) -> String {
     }
 }
 
-/// What the words for a thread's state mean, in one line.
+/// Explains the words for a thread's state, in one line.
 fn states(dot: &str, cells: usize) -> String {
     let words = |long: bool| {
         let meaning = |run_state: RunState| match long {
@@ -257,7 +257,7 @@ fn states(dot: &str, cells: usize) -> String {
     if width(&long) <= cells { long } else { words(false) }
 }
 
-/// `match::run 14:00:00 › match::step 14:02:13`, over as many lines as there are; of a path that is too long the end.
+/// Draws `match::run 14:00:00 › match::step 14:02:13` over the lines of the area; only the end of a path that is too long.
 fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let open = &data.snapshot.threads[index as usize].open;
     if open.is_empty() {
@@ -280,7 +280,7 @@ fn open_path(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: 
         let room = (cells / 2).saturating_sub(width(&since) + 1);
         (cut_middle(name, room, canvas.glyphs.cut).into_owned(), since)
     };
-    // From the innermost outwards, as many as fit; lines are filled as words are.
+    // From the innermost outwards while there is room; lines are filled as words are.
     let then = canvas.glyphs.then;
     let lead = "open since  ";
     let lines = |pieces: &[(String, String)], hidden: usize| {

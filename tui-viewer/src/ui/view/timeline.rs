@@ -1,5 +1,5 @@
-//! The time line: a line of columns for each thread or function, as high as it worked and waited, in the colour of what worked
-//! most.
+//! Time line: a line of columns for each thread or function, as high as its work and waits, in the colour of the busiest
+//! function's module.
 
 use ratatui::layout::Rect;
 use tickscope_report::number;
@@ -18,13 +18,13 @@ use crate::ui::view::{lane, legend, rows};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Between marks of the axis in seconds.
+/// Steps between marks of the axis, in seconds.
 const STEPS: [u64; 14] = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200];
 
-/// Marks of the axis are at least so far apart.
+/// Least cells between marks of the axis.
 const MARK_CELLS: u64 = 12;
 
-/// Where the cursor is, in Unicode and in ASCII.
+/// Mark of the cursor, in Unicode and in ASCII.
 const CURSOR: [&str; 2] = ["▼", "v"];
 
 fn lanes_of(app: &App, area: Rect) -> Rect {
@@ -36,14 +36,14 @@ fn lanes_of(app: &App, area: Rect) -> Rect {
     }
 }
 
-/// The line above: how much time that is, the times of some columns, the cursor, and the ends of the chosen time.
+/// Draws the line above: the length of the time, the times of some columns, the cursor, and the ends of the chosen time.
 pub(super) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let words = app.timeline_words();
     canvas.put_cut(area.x + 1, area.y, name_cells(area.width), &words, Meaning::Quiet);
     times(canvas, app, area, "");
 }
 
-/// The same below the tree, on a rule.
+/// Draws the same line below the tree, on a rule.
 fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     canvas.rule(area);
     let words = format!(" {} ", app.timeline_words());
@@ -57,14 +57,14 @@ fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     times(canvas, app, area, " ");
 }
 
-/// Times, the cursor, and the ends of the chosen time; `around` is what stands before each time and behind it.
+/// Draws times, the cursor, and the ends of the chosen time; `around` stands before and after each time.
 fn times(canvas: &mut Canvas<'_>, app: &App, area: Rect, around: &str) {
     let timeline = &app.views.timeline;
     let lanes = lanes_of(app, area);
     let slot_ns = timeline.slot_ns().max(1);
     let end_ns = timeline.end_ns();
     let begin_ns = end_ns.saturating_sub(slot_ns * u64::from(lanes.width));
-    // Of a recording times count from its beginning, else back from now.
+    // Times of a recording count from its beginning, others back from now.
     let zero_ns = app.playback.begin_ns;
     let least_ns = MARK_CELLS * slot_ns;
     let step_s = STEPS.iter().find(|&&step| step * SECOND_NS >= least_ns);
@@ -119,7 +119,7 @@ fn times(canvas: &mut Canvas<'_>, app: &App, area: Rect, around: &str) {
     }
 }
 
-/// `-25 s`, `-5 min`, `1:30`.
+/// Formats a time as `-25 s`, `-5 min`, `1:30`.
 fn label(ns: u64, back: bool) -> String {
     let all = ns / SECOND_NS;
     match (back, all) {
@@ -153,7 +153,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
-/// Draws threads below the tree, the busiest first: as many as there is room for. The one that the tree is of stands out.
+/// Draws threads below the tree while there is room, the busiest first. The thread that the tree shows stands out.
 pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     axis_on_rule(canvas, app, Rect { height: 1, ..area });
     let rows = &app.views.lanes;
@@ -161,7 +161,7 @@ pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let height = lines_of_lane(rows.len(), lines);
     let fit = match rows.len() <= usize::from(lines) {
         true => rows.len(),
-        // The last line says how many are left out.
+        // The last line has the number of threads that are left out.
         false => usize::from(lines.saturating_sub(1)),
     };
     let mut y = area.y + 1;
@@ -179,7 +179,7 @@ pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     }
 }
 
-/// Draws what a thread or a function did, behind its name.
+/// Draws the activity of a thread or a function after its name.
 fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Meaning, area: Rect) {
     let Some(key) = row.id.as_lane() else {
         return;
@@ -191,7 +191,7 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     name(canvas, app, data, row, meaning, (key, names));
     let timeline = &app.views.timeline;
     let range = app.range();
-    // From three lines on one stays free between two of them.
+    // In a line of three or more, the last stays free between two lanes.
     let lane = Rect {
         height: area.height - u16::from(area.height >= 3),
         ..lanes_of(app, area)
@@ -208,7 +208,7 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     }
 }
 
-/// The name of a line, and how busy it was on the whole.
+/// Draws the name of a line, and its load over the whole time.
 fn name(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -242,7 +242,7 @@ fn name(
     }
 }
 
-/// The pane below: what functions take in the chosen time, beside the rest of the screen.
+/// Draws the pane below: the time of functions in the chosen time, beside the rest of the screen.
 pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(Rect { height: 1, ..area });
     if area.height < 3 {
@@ -339,7 +339,7 @@ pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     }
 }
 
-/// The modules of these functions, each once.
+/// Returns the modules of these functions, each once.
 fn modules(names: &Names, parts: &[Part]) -> Vec<(Ground, String)> {
     let mut all: Vec<(Ground, String)> = Vec::new();
     for part in parts {
@@ -353,7 +353,7 @@ fn modules(names: &Names, parts: &[Part]) -> Vec<(Ground, String)> {
     all
 }
 
-/// A bar of a share of the area, whose part off the CPU stands at the end.
+/// Draws a bar of a share of the area; its part off the CPU stands at the end.
 fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f64, f64), area: Rect) {
     let eighths = (share * f64::from(area.width) * 8.0).round() as u16;
     let ends = canvas.glyphs.eighths;
@@ -378,7 +378,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f
     }
 }
 
-/// What the lines are of, for the line of settings.
+/// Describes the lines, for the line of settings.
 pub(super) fn settings(app: &App) -> String {
     match app.views.timeline.lanes {
         Lanes::Threads => "a line: a thread".to_string(),

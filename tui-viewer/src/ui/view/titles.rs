@@ -1,4 +1,4 @@
-//! The line above the list: what stands in each column, and which one sorts.
+//! Line above the list: the title of each column, and the mark of the column that sorts.
 
 use ratatui::layout::Rect;
 
@@ -16,15 +16,15 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::slow;
 
-/// From this width on the line of tabs has room for what part of the calls is shown.
+/// Width from which on the line of tabs has room for the filter of calls.
 const ROOM_IN_TABS: u16 = 110;
 
-/// The words above a column.
+/// Returns the title of a column.
 fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> String {
     let column = place.column;
     let bottom_up = app.derived.data.as_ref().is_some_and(|data| data.bottom_up);
     if bottom_up && column == Column::Function(FunctionColumn::SelfShare) {
-        // What stands at the top of a thread is all that a row has itself there.
+        // At the top of a thread, all time of a row is its own.
         return "%TOP".to_string();
     }
     if bottom_up && column == Column::Function(FunctionColumn::SelfTime) {
@@ -42,7 +42,7 @@ fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> 
         true => app.query.filter.words(app.views.current).join("  "),
         false => String::new(),
     };
-    // One cell is left for the mark of the order.
+    // The mark of the order needs one cell.
     let room = usize::from(place.width.saturating_sub(1));
     let title = column.spec().title;
     let fits = |all: &String| width(all) <= room;
@@ -73,7 +73,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let places = columns::places(app.views.current, area.width);
     let sorting = columns::sorting(&places, sort.key, app.compared().is_some());
     for place in places {
-        // In place of the bar stands by how much a call got slower.
+        // Where moments are compared, the change of the mean stands in place of the bar.
         let title = match place.width {
             _ if place.column != Column::Function(FunctionColumn::Bar) || app.compared().is_none() => {
                 title(canvas, app, &place, area.width)

@@ -1,4 +1,4 @@
-//! Numbers in the unit that was chosen: of all calls or per call of a row, in nanoseconds or in ticks.
+//! Numbers in the chosen unit: of all calls or per call of a row, in nanoseconds or in ticks.
 
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
@@ -14,8 +14,8 @@ use crate::ui::view::marks::LONGEST_MARKED;
 
 pub(super) use tickscope_report::number::quotient;
 
-/// A value of the chosen measure as it is shown: of all, or a call's part of it. Nothing is known per call of what has
-/// none.
+/// Formats a value of the chosen measure: the whole, or its part per call. Returns none where the row that it is per
+/// call of has no calls.
 pub(super) fn scaled(
     canvas: &Canvas<'_>,
     app: &App,
@@ -37,7 +37,7 @@ pub(super) fn counts(app: &App) -> bool {
     app.query.in_ticks || app.measure().dimension() != Dimension::Time
 }
 
-/// The same of a time, whatever the measure is: in nanoseconds, or in ticks.
+/// Formats a time under every measure: in nanoseconds, or in ticks.
 pub(super) fn time(
     canvas: &Canvas<'_>,
     in_ticks: bool,
@@ -54,14 +54,14 @@ pub(super) fn time(
     Some(match canvas.duration(ns) {
         _ if in_ticks && per_calls.is_some() => quotient(ticks, per),
         _ if in_ticks => number::count(ticks),
-        // Little is not nothing.
+        // A small amount is not zero.
         _ if ns == 0 && of_all > 0 => "<1ns".into(),
         text if short && width(&text) > LONGEST_MARKED => canvas.rough(ns),
         text => text,
     })
 }
 
-/// Calls as they are shown: all, or so many per call.
+/// Formats a number of calls: all of them, or the calls per call.
 pub(super) fn calls(data: &Data, calls: u64) -> Option<String> {
     match data.per_calls {
         None => Some(number::count(calls)),
@@ -70,7 +70,7 @@ pub(super) fn calls(data: &Data, calls: u64) -> Option<String> {
     }
 }
 
-/// Total and self time of a row in ticks.
+/// Returns total and self time of a row in ticks.
 pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
     if let What::Tree(row) = what {
         let row = &data.tree.rows[row as usize];
@@ -84,13 +84,13 @@ pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
     }
 }
 
-/// How far the times of a row are rough estimates.
+/// Returns which times of a row are rough estimates.
 pub(super) fn rough(data: &Data, what: What) -> Uncertainty {
     let (total, own) = ticks(data, what);
     data.uncertainty(what).unwrap_or_default().rough(own, total)
 }
 
-/// A time in ticks; a count stays as it is.
+/// Converts a time to ticks; a count stays as it is.
 pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
     if data.snapshot.values == Values::Counts {
         return ns;
@@ -98,12 +98,12 @@ pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
     clock_ticks(data, ns)
 }
 
-/// A time in ticks, whatever the measure is.
+/// Converts a time to ticks, under every measure.
 pub(super) fn clock_ticks(data: &Data, ns: u64) -> u64 {
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
-/// How long a call took, with the two digits that a histogram knows.
+/// Formats the time of a call, with the two digits that a histogram knows.
 pub(super) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(ticks)
@@ -112,7 +112,7 @@ pub(super) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) ->
     }
 }
 
-/// The same, rounded up.
+/// Formats the same, rounded up.
 pub(super) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(up(ticks))
@@ -121,7 +121,7 @@ pub(super) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64)
     }
 }
 
-/// The quotient rounded to the nearest.
+/// Returns the quotient, rounded to the nearest.
 pub(super) fn rounded(n: u64, per: u64) -> u64 {
     number::rounded(n, per.max(1))
 }

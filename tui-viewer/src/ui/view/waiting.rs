@@ -1,4 +1,4 @@
-//! The screen before there is data: whom it waits for, where it looked, what to do, what else there is.
+//! Screen before there is data: the awaited program, the places searched, and other commands.
 
 use ratatui::layout::Rect;
 
@@ -28,7 +28,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
             "Looking for a program.",
             "It appears here as soon as it calls tickscope::start().",
         ),
-        // What says itself how it goes on.
+        // These reasons say how it goes on.
         Status::Waiting { why } if why.contains('\n') => (why.as_str(), ""),
         Status::Waiting { why } => (
             why.as_str(),

@@ -146,7 +146,7 @@ fn main() {
 }
 "#;
 
-/// A library as cargo fetches it.
+/// Library as cargo fetches it.
 const DEP: &str = "
 #[derive(Default)]
 pub struct Heap<T>(Vec<T>);
@@ -162,7 +162,7 @@ impl<T> Heap<T> {
 }
 ";
 
-/// A library with the name of the collector.
+/// Library with the name of the collector.
 const COLLECTOR: &str = "
 pub struct Guard(String);
 
@@ -176,13 +176,13 @@ pub fn enter(n: u64) -> Guard {
 pub(super) struct Program {
     pub(super) folder: TempDir,
     pub(super) path: PathBuf,
-    /// Where it was compiled.
+    /// Folder in which it was compiled.
     pub(super) workspace: PathBuf,
 }
 
 impl Program {
-    /// What it prints. A copy runs, which another program wrote: this one's files may be open for writing in a child that
-    /// another test starts at that moment.
+    /// Returns its output. A copy runs, written by another program, because a child of another test may have this
+    /// process's files open for writing.
     pub(super) fn run(&self) -> String {
         let copy = self.folder.path().join("running");
         install(&self.path, &copy);
@@ -201,7 +201,7 @@ impl Program {
     }
 }
 
-/// A copy of [`APP`] with its libraries, which is compiled once.
+/// Returns a copy of [`APP`] with its libraries, which is compiled once.
 pub(super) fn app() -> Program {
     static COMPILED: OnceLock<(Vec<u8>, PathBuf)> = OnceLock::new();
     let (bytes, workspace) = COMPILED.get_or_init(|| {
@@ -219,7 +219,7 @@ pub(super) fn app() -> Program {
     }
 }
 
-/// Where the libraries stand, below the folder of a program.
+/// Places of the libraries, below the folder of a program.
 const LIBRARIES: [(&str, &str, &str); 2] = [
     ("dep", "registry/src/index-0/dep-1.2.3/src/lib.rs", DEP),
     (
@@ -229,7 +229,7 @@ const LIBRARIES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The libraries, which are compiled once.
+/// Returns the libraries, which are compiled once.
 fn libraries() -> &'static [Vec<u8>; 2] {
     static COMPILED: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
     COMPILED.get_or_init(|| {
@@ -285,7 +285,7 @@ fn rustc(folder: &Path, flags: &[&str], source: &Path) {
     );
 }
 
-/// The output of a command that succeeds.
+/// Returns the output of a command that succeeds.
 pub(super) fn output(command: impl AsRef<OsStr>, arguments: &[&OsStr]) -> String {
     let command = command.as_ref();
     let output = Command::new(command).args(arguments).output();

@@ -1,4 +1,4 @@
-//! What comes in: lines of bounded length, the end of the input, and signals.
+//! Input of the server: lines of bounded length, the end of the input, and signals.
 
 use std::io;
 use std::io::BufRead;
@@ -10,29 +10,29 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// A longer line is thrown away as it comes, and answered with an error.
+/// Length above which a line is dropped and answered with an error, in bytes.
 pub(super) const LINE_MAX: usize = 1 << 20;
 
-/// So many lines wait for their answers; the client's next ones wait in the pipe.
+/// Number of lines that wait for their answers; further lines wait in the pipe.
 const WAITING: usize = 4;
 
-/// What has come.
+/// Piece of input.
 #[derive(Debug)]
 pub(super) enum Input {
     /// A line without its end.
     Line(Vec<u8>),
     /// A line of more than [`LINE_MAX`] bytes.
     TooLong,
-    /// There will be no more, and why if that is an error.
+    /// The end of the input, with its error if there is one.
     End(Option<io::Error>),
-    /// The process is to end.
+    /// A signal to end the process.
     Signal,
 }
 
-/// Reads standard input from now on. The flag is set once a tool that takes its time is to give up.
+/// Reads standard input from now on. The flag is set once a slow tool should give up.
 ///
 /// # Errors
-/// What the system says of signals or threads.
+/// The system refuses signals or threads.
 pub(super) fn start() -> anyhow::Result<(Arc<AtomicBool>, Receiver<Input>)> {
     let stop = Arc::new(AtomicBool::new(false));
     let (sender, receiver) = sync_channel(WAITING);
@@ -41,7 +41,7 @@ pub(super) fn start() -> anyhow::Result<(Arc<AtomicBool>, Receiver<Input>)> {
     thread::Builder::new().name("signals".into()).spawn(move || {
         if signals.forever().next().is_some() {
             flag.store(true, Ordering::Relaxed);
-            // Lines that wait are not answered any more.
+            // Waiting lines are not answered any more.
             let _ = of_signals.send(Input::Signal);
         }
     })?;
@@ -52,7 +52,7 @@ pub(super) fn start() -> anyhow::Result<(Arc<AtomicBool>, Receiver<Input>)> {
     Ok((stop, receiver))
 }
 
-/// Hands on line after line.
+/// Passes on line after line.
 fn read(input: &mut impl BufRead, sender: &SyncSender<Input>, stop: &AtomicBool) {
     loop {
         let next = line(input).unwrap_or_else(|error| Input::End(Some(error)));
@@ -66,7 +66,7 @@ fn read(input: &mut impl BufRead, sender: &SyncSender<Input>, stop: &AtomicBool)
     }
 }
 
-/// The next line. Of one that is too long no more than [`LINE_MAX`] bytes are kept.
+/// Reads the next line. Keeps at most [`LINE_MAX`] bytes of a line that is too long.
 fn line(input: &mut impl BufRead) -> io::Result<Input> {
     let (mut line, mut is_long) = (Vec::new(), false);
     loop {

@@ -1,17 +1,17 @@
-//! What the tool `mark` keeps: snapshots in memory, by handles that a client passes back.
+//! Snapshots of the tool `mark`: in memory, by handles that a client passes back.
 
 use std::collections::VecDeque;
 
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
 
-/// So many are kept; the oldest goes first.
+/// Number of marks that are kept; the oldest goes first.
 pub(super) const MARKS_MAX: usize = 16;
 
-/// All of them together are never longer, as they are stored.
+/// Largest sum of all marks, as they are stored, in bytes.
 const BYTES_MAX: usize = 64 << 20;
 
-/// The snapshots that were marked.
+/// Snapshots that were marked.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
     made: u64,
@@ -25,10 +25,10 @@ struct Mark {
 }
 
 impl Marks {
-    /// Keeps a snapshot; returns its handle, and how many older ones were dropped for it.
+    /// Keeps a snapshot; returns its handle, and the number of older ones that were dropped for it.
     ///
     /// # Errors
-    /// It is too large.
+    /// The snapshot is too large.
     pub(super) fn keep(&mut self, snapshot: &Snapshot) -> Result<(String, usize), String> {
         let mut payload = Vec::new();
         codec::encode(snapshot, &mut payload).map_err(|error| error.to_string())?;
@@ -55,10 +55,10 @@ impl Marks {
         self.kept.iter().map(|mark| mark.payload.len()).sum()
     }
 
-    /// The snapshot of a handle; none for what is no handle.
+    /// Returns the snapshot of a handle; none where the text is no handle.
     ///
     /// # Errors
-    /// The handle is not known, or not any more.
+    /// The handle is unknown, or its snapshot was dropped.
     pub(super) fn get(&self, handle: &str) -> Result<Option<Snapshot>, String> {
         if !is_handle(handle) {
             return Ok(None);
@@ -80,7 +80,7 @@ impl Marks {
     }
 }
 
-/// Whether a text is a handle of a mark, as no name of a program should be.
+/// Whether a text is a handle of a mark; programs should not have such names.
 fn is_handle(text: &str) -> bool {
     let number = text.strip_prefix("mark-");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))

@@ -1,5 +1,5 @@
-//! Messages of JSON-RPC 2.0, as the Model Context Protocol has them: requests with a number or a text as their id, notifications
-//! without one, and no batches.
+//! Messages of JSON-RPC 2.0 in the Model Context Protocol: requests with a number or a text as their id, notifications without
+//! an id, and no batches.
 
 use serde_json::{Map, Value, json};
 
@@ -9,10 +9,10 @@ pub(super) const PARSE_ERROR: i32 = -32_700;
 pub(super) const INVALID_REQUEST: i32 = -32_600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32_601;
 pub(super) const INVALID_PARAMS: i32 = -32_602;
-/// Defined by the Model Context Protocol.
+/// Error code that the Model Context Protocol defines.
 pub(super) const UNSUPPORTED_VERSION: i32 = -32_022;
 
-/// A request that is well formed.
+/// Well formed request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Request {
     pub(super) id: Value,
@@ -20,7 +20,7 @@ pub(super) struct Request {
     pub(super) params: Map<String, Value>,
 }
 
-/// Why a request is not carried out.
+/// Reason why a request is not carried out.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Refusal {
     pub(super) code: i32,
@@ -38,7 +38,7 @@ impl Refusal {
     }
 }
 
-/// Reads a line: a request, nothing for what wants no answer, or the answer that says what is wrong.
+/// Reads a line: returns a request, none where the line needs no answer, or the answer with the error.
 pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
     let blank = line.iter().all(u8::is_ascii_whitespace);
     if blank {
@@ -61,11 +61,11 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
     let id = message.remove("id");
     let method = message.remove("method");
     if method.is_none() && (message.contains_key("result") || message.contains_key("error")) {
-        // Nothing was asked of the client.
+        // The line answers a request, and the server sends none.
         return Ok(None);
     }
     let id = match id {
-        // Notifications, such as `notifications/initialized`.
+        // A notification, such as `notifications/initialized`.
         None if matches!(method, Some(Value::String(_))) => return Ok(None),
         None => None,
         Some(id) if id.is_string() || id.is_i64() || id.is_u64() => Some(id),
@@ -96,13 +96,13 @@ fn invalid(id: Option<Value>, found: &str) -> Value {
     refused(id, Refusal::new(INVALID_REQUEST, format!("found {found}")))
 }
 
-/// The answer to a line that was too long to be read.
+/// Returns the answer to a line that was too long.
 pub(super) fn too_long() -> Value {
     let why = format!("a line of more than {LINE_MAX} bytes");
     refused(None, Refusal::new(INVALID_REQUEST, why))
 }
 
-/// The answer that something is not done. Without an id that could be read, it has none.
+/// Returns the answer that a request is refused. It has no id where none could be read.
 pub(super) fn refused(id: Option<Value>, refusal: Refusal) -> Value {
     let mut error = json!({ "code": refusal.code, "message": refusal.message });
     if let Some(data) = refusal.data {
@@ -114,7 +114,7 @@ pub(super) fn refused(id: Option<Value>, refusal: Refusal) -> Value {
     }
 }
 
-/// The answer with a result.
+/// Returns the answer with a result.
 pub(super) fn result(id: Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }

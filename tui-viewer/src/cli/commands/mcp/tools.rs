@@ -1,4 +1,4 @@
-//! The six tools. They read; only `why` may have a program watch a function, and only where that was allowed.
+//! The six tools. They read; only `why` may make a program watch a function, and only where that was allowed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,26 +31,26 @@ use crate::output::console;
 use crate::source::status::state_of;
 use crate::source::target::wanted::is_live;
 
-/// More rows are not given.
+/// Most rows of an answer.
 pub(super) const ROWS_MAX: usize = 100;
 
-/// A function is watched no longer than this.
+/// Longest time to watch a function, in seconds.
 pub(super) const SECONDS_MAX: u64 = 60;
 
-/// A text among the arguments is no longer than this.
+/// Longest text among the arguments, in bytes.
 const TEXT_MAX: usize = 4_096;
 
-/// Functions of which only times have changed are shown from this share of the whole on.
+/// Share of the whole from which on functions are shown of which only times have changed.
 const MIN_SHARE: f64 = 0.01;
 
-/// What the tools need, and what `mark` keeps.
+/// Settings of the tools, and the snapshots of `mark`.
 #[derive(Debug)]
 pub(super) struct Tools {
     dir: Option<PathBuf>,
     may_control: bool,
     reads_ended: bool,
     marks: Marks,
-    /// A function that is watched is to be let go.
+    /// Whether a watched function should be released.
     stop: Arc<AtomicBool>,
 }
 
@@ -100,7 +100,7 @@ struct Sites {
     rows: Option<usize>,
 }
 
-/// A side of a comparison.
+/// Side of a comparison.
 struct Side {
     name: String,
     snapshot: Snapshot,
@@ -122,7 +122,7 @@ impl Tools {
         self.may_control
     }
 
-    /// Calls a tool. What a model can mend (arguments, targets) is a result that says that it is an error.
+    /// Calls a tool. Errors that a model can correct (arguments, targets) are results that are marked as errors.
     pub(super) fn call(&mut self, params: &Map<String, Value>) -> Result<Value, Refusal> {
         let Some(Value::String(name)) = params.get("name") else {
             return Err(Refusal::new(INVALID_PARAMS, "no name of a tool that is a text"));
@@ -313,7 +313,7 @@ impl Tools {
         ))
     }
 
-    /// A mark, a file or a program.
+    /// Reads a mark, a file or a program.
     fn side(&self, text: &str) -> anyhow::Result<Side> {
         if let Some(snapshot) = self.marks.get(text).map_err(anyhow::Error::msg)? {
             return Ok(Side {
@@ -368,7 +368,7 @@ fn length(rows: Option<usize>) -> anyhow::Result<Length> {
     }
 }
 
-/// The measure of this name, if the snapshot has it.
+/// Returns the measure of this name, if the snapshot has it.
 fn measure(name: &str, snapshot: &Snapshot) -> anyhow::Result<Measure> {
     let Some(measure) = Measure::named(name) else {
         let all = Measure::ALL.map(Measure::name).join(", ");
@@ -385,7 +385,7 @@ mod tests {
     use super::*;
     use crate::cli::commands::mcp::schema;
 
-    /// An argument of each type that a schema may have.
+    /// Returns an argument of each type that a schema may have.
     fn example(property: &Value) -> Value {
         match (property["type"].as_str(), property["enum"].get(0)) {
             (_, Some(first)) => first.clone(),

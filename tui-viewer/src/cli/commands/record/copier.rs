@@ -16,16 +16,16 @@ use crate::source::feed::result_of;
 use crate::source::symbols::Names;
 use crate::text::clock_time::seconds;
 
-/// With which record a recording begins.
+/// First record of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// One that is captured now.
+    /// The record that is captured now.
     Now,
-    /// The oldest that the ring still has.
+    /// The oldest record that the ring still has.
     Oldest,
 }
 
-/// The reader of a stream wants no more of it.
+/// Error that the reader of a stream has gone.
 #[derive(Debug)]
 pub(super) struct ReaderGone;
 
@@ -39,24 +39,24 @@ impl Error for ReaderGone {}
 
 pub(super) struct Copier {
     ring: RingFile,
-    /// Holding one makes the program publish at the watched rate; none where it takes no requests.
+    /// Slot that makes the program publish at the watched rate while it is held; none where the program takes no requests.
     slot: Option<Slot>,
     writer: Writer,
-    /// Finds the names of the code that samples were in, as the files of the program may be gone where the recording is read.
+    /// Finds names of sampled code, because the files of the program may be missing where the recording is read.
     names: Names,
     begin: Begin,
     /// Number of the record that was copied last.
     copied: Option<u64>,
-    /// Where the newest record began at the last look.
+    /// Position of the newest record at the last look.
     latest: Option<u64>,
     /// Times of the first record and of the last.
     times: Option<(u64, u64)>,
-    /// Records that the program had written over before they were read.
+    /// Number of records that the program overwrote before they were read.
     lost: u64,
 }
 
 impl Copier {
-    /// Attaches to a program; from now on it publishes at the wished rate.
+    /// Attaches to a program, which then publishes at the wished rate.
     pub(super) fn new(ring: RingFile, writer: Writer, begin: Begin, rate: Option<u64>) -> Self {
         let mut slot = ring.take_slot().ok().flatten();
         match (&mut slot, rate) {
@@ -95,7 +95,7 @@ impl Copier {
         &self.writer
     }
 
-    /// Goes on with the ring that the program has made in place of a lost one: all that is in it is new.
+    /// Goes on with the ring that the program has made in place of a lost one: all of its records are new.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
         self.names.go_on_with(ring.header().pid);
@@ -104,23 +104,23 @@ impl Copier {
         (self.copied, self.latest) = (None, None);
     }
 
-    /// Has the program publish; one that does not answer has its newest record all the same.
+    /// Makes the program publish; without an answer, its newest record serves.
     fn publish(&mut self) {
         if let Some(slot) = &mut self.slot {
             let _ = live_snapshot::publish_by(&self.ring, slot);
         }
     }
 
-    /// One more record, of now.
+    /// Copies one more record, of now.
     pub(super) fn last_moment(&mut self) -> anyhow::Result<()> {
         self.publish();
         self.copy()
     }
 
-    /// Copies what has come since the last look.
+    /// Copies the records since the last look.
     ///
     /// # Errors
-    /// What the file cannot take, and a ring that cannot be read any more.
+    /// The file cannot be written, or the ring cannot be read any more.
     pub(super) fn copy(&mut self) -> anyhow::Result<()> {
         let unreadable = |error: FormatError, ring: &RingFile| anyhow!(about(ring.path(), &error));
         let latest = self
@@ -132,7 +132,7 @@ impl Copier {
         }
         let newest = match self.ring.newest() {
             Ok(newest) => newest,
-            // Nothing was published yet, or it is being written over just now.
+            // Nothing was published yet, or the program overwrites the record at this moment.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(()),
             Err(error) => return Err(unreadable(error, &self.ring)),
         };
@@ -150,7 +150,7 @@ impl Copier {
         Ok(())
     }
 
-    /// A record and those before it that were not copied yet, the newest first.
+    /// Returns a record and the earlier ones that were not copied yet, the newest first.
     fn new_up_to(&self, newest: Record) -> Vec<Record> {
         let after = match (self.copied, self.begin) {
             (Some(copied), _) => copied,
@@ -166,7 +166,7 @@ impl Copier {
         self.writer
             .append(record.stamp, &record.payload)
             .map_err(|error| {
-                // It says itself which file.
+                // The error itself names the file.
                 if is_gone(&error) {
                     anyhow::Error::new(ReaderGone)
                 } else if matches!(error, FormatError::Io { .. }) {
@@ -182,7 +182,7 @@ impl Copier {
         Ok(())
     }
 
-    /// Where the recording is and how much of it there is.
+    /// Returns the place of the recording and its size.
     pub(super) fn summary(&self) -> String {
         let long_ns = self.times.map_or(0, |(first, last)| last.saturating_sub(first));
         let lost = match self.lost {
@@ -198,7 +198,7 @@ impl Copier {
         )
     }
 
-    /// Gives the writer back, which may go on with another program.
+    /// Returns the writer, which may go on with another program.
     pub(super) fn into_writer(self) -> Writer {
         self.writer
     }
@@ -208,12 +208,12 @@ impl Copier {
     }
 }
 
-/// Whether the other end of a pipe was closed.
+/// Whether the other end of a pipe is closed.
 fn is_gone(error: &FormatError) -> bool {
     matches!(error, FormatError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// `1 record`, `120 records`.
+/// Formats `1 record`, `120 records`.
 pub(super) fn records(count: u64) -> String {
     match count {
         1 => "1 record".into(),
@@ -221,7 +221,7 @@ pub(super) fn records(count: u64) -> String {
     }
 }
 
-/// `812 B`, `14.2 kB`, `3.1 MB`.
+/// Formats `812 B`, `14.2 kB`, `3.1 MB`.
 pub(super) fn bytes(count: u64) -> String {
     match count as f64 {
         few if few < 1e3 => format!("{few} B"),

@@ -1,4 +1,4 @@
-//! A recording from the creation of its file to its end, of a program that runs or was started.
+//! A recording from the creation of its file to its end, of a running or a started program.
 
 use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
@@ -23,21 +23,21 @@ use crate::source::target::wanted::is_live;
 use crate::source::{local_time, target};
 use crate::text::clock_time::running;
 
-/// Between two looks for a record: far below the time between two of them, and the ring holds many.
+/// Time between two looks for a record: far below the interval of records, and the ring holds many.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// Between two looks whether the program still runs.
+/// Time between two looks whether the program still runs.
 pub(crate) const LOOK_AROUND: Duration = Duration::from_millis(200);
 
-/// So long the next ring of a program is waited for.
+/// Time to wait for the next ring of a program.
 pub(crate) const SUCCESSOR: Duration = Duration::from_secs(1);
 
-/// Why a recording ended.
+/// Reason for the end of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Its time was over.
+    /// The time is over.
     Time,
-    /// The user has seen enough.
+    /// The user has stopped it.
     Interrupted,
     /// The program ended.
     Program(Liveness),
@@ -45,7 +45,7 @@ pub(crate) enum End {
     Reader,
 }
 
-/// Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
+/// Makes Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
 pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -113,7 +113,7 @@ pub(crate) fn copy(
             Err(error) => Err(error),
         };
         if !is_live(&liveness) {
-            // What came between the last look for records and its end.
+            // Records between the last look and its end.
             return unless_gone(copier.copy(), End::Program(liveness));
         }
         let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));
@@ -135,7 +135,7 @@ pub(crate) fn copy(
     }
 }
 
-/// The ring that a program makes in place of a lost one: at its next look, ten times a second.
+/// Returns the ring that a program makes in place of a lost one, at one of its looks, ten times a second.
 pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
     let process = PathBuf::from(format!("/proc/{}", copier.ring().header().pid));
     let begin = Instant::now();
@@ -150,7 +150,7 @@ pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
     }
 }
 
-/// Closes the file and says what is in it.
+/// Closes the file and prints a summary.
 pub(crate) fn finish(copier: Copier, copied: anyhow::Result<End>) -> anyhow::Result<u8> {
     let summary = copier.summary();
     let some = copier.writer().records() > 0;

@@ -19,21 +19,21 @@ use crate::cli::commands::status_line::StatusLine;
 use crate::output::console::{FAILED, in_one_line, say};
 use crate::source::target::wanted::{Found, line_of};
 
-/// Between two looks for the ring of the program: it writes a second of records into it before that matters.
+/// Time between two looks for the program's ring, far below a second of records, after which a delay matters.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The same of one that takes its time to open a scope, or never does.
+/// The same time for a program that opens a scope late, or never.
 const SELDOM: Duration = Duration::from_millis(100);
 
-/// Records a program. Its exit code is ours, unless the recording failed; also where there was nothing to record.
+/// Records a program. Returns the program's exit code, or an error code where there is no recording.
 ///
 /// # Errors
-/// Why the file cannot be written, or the program not be watched.
+/// The file cannot be written, or the program cannot be watched.
 pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let file = Path::new(&program.name).file_name();
     let name = file.unwrap_or_default().to_os_string();
     let writer = create(args, &name.to_string_lossy())?;
-    // Before the program is there: a signal meant for it must not end us instead.
+    // Signals are caught before the program starts, because one meant for it must not end this process.
     let terminated = run::watch_interrupts()?;
     let mut running = match run::start(&mut program.command, args.target.dir.as_deref()) {
         Ok(started) => Running {
@@ -59,20 +59,20 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let code = running.ended.map_or(FAILED, run::code_of);
     Ok(match recorded {
         Ok(true) => code,
-        // There is no file, and whatever needs it would go on.
+        // There is no file, so a later command that needs it must not run.
         Ok(false) => code.max(FAILED),
         Err(_) => FAILED,
     })
 }
 
-/// The command, and how it ended.
+/// Command, and its exit status.
 struct Running<'a> {
     started: Started,
     ended: Option<ExitStatus>,
     terminated: &'a AtomicBool,
 }
 
-/// Gives false where nothing came to be recorded.
+/// Returns false where there was nothing to record.
 fn record(
     args: &RecordArgs,
     program: &Program,
@@ -95,7 +95,7 @@ fn record(
         Some(_) => Begin::Now,
     };
     let mut copier = Copier::new(ring, writer, begin, args.rate);
-    // The line would be drawn into what the program prints.
+    // The line would be drawn into the program's output.
     let mut progress = StatusLine::on_stderr(!std::io::stdout().is_terminal());
     let copied = copy(&mut copier, args.duration, &mut progress, || {
         running.status().is_ok_and(|ended| ended.is_some())
@@ -114,7 +114,7 @@ fn record(
 }
 
 impl Running<'_> {
-    /// How the command has ended, if it has; a termination is passed on to it.
+    /// Returns the exit status of the command, if it has ended; passes a termination on to it.
     fn status(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.started.child.try_wait()?;
@@ -125,11 +125,11 @@ impl Running<'_> {
         Ok(self.ended)
     }
 
-    /// The ring, as soon as it is there and the time to wait is over; none where the command ended before.
+    /// Returns the ring, as soon as it is there and the time to wait is over; none where the command ended before.
     fn ring(&mut self, after: Option<Duration>) -> anyhow::Result<Option<RingFile>> {
         let begin = Instant::now();
         loop {
-            // Before the look for the ring: what ended before the look has left all it ever will.
+            // This comes before the look for the ring, because a program that ended before the look has left all its rings.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
             if is_time

@@ -1,6 +1,6 @@
-//! A recording that goes to standard output as it comes, for `tickscope -` at the other end of a pipe.
+//! A recording that goes to standard output while it runs, for `tickscope -` at the other end of a pipe.
 //!
-//! Nothing is said beside it but what is wrong: at the other end of the pipe the terminal may be a screen by now.
+//! Only errors are printed beside it: at the other end of the pipe the terminal may be a screen by now.
 
 use std::fs::File;
 use std::io;
@@ -26,19 +26,19 @@ use crate::output::console::{Misuse, about};
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, one_alone};
 
-/// What stands for the stream in messages.
+/// Name of the stream in messages.
 const NAME: &str = "standard output";
 
-/// Whether the recording of a program that runs is to go to standard output.
+/// Whether the recording of a running program should go to standard output.
 pub(super) fn is_wanted(args: &RecordArgs) -> bool {
     args.command.is_empty() && args.output.as_deref() == Some(Path::new("-"))
 }
 
-/// Writes records until the time is over, a signal comes, the reader goes, or the program ends; with `--follow` the next run's
-/// as well.
+/// Writes records until the time is over, a signal comes, the reader goes, or the program ends; with `--follow` also the next
+/// run's records.
 ///
 /// # Errors
-/// No such program, or why it cannot be read or the stream not be written.
+/// There is no such program, it cannot be read, or the stream cannot be written.
 pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     if io::stdout().is_terminal() {
         let why = "a recording is not for terminals; pipe it on: tickscope record -o - | tickscope -, or give -o FILE";
@@ -58,7 +58,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         Ok(writer) => writer,
         Err(error) => return reader_gone_or(anyhow!(about(name, &error))),
     };
-    // By its name, also where it was meant by its process id: the next run has another.
+    // The name counts, also where the process id was typed, because the next run has another id.
     let wanted = Wanted::Name(ring.header().name.clone());
     loop {
         let process = (ring.header().pid, ring.header().start_time);
@@ -90,7 +90,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// The program that is meant; none where a signal came while it was waited for.
+/// Returns the program that was typed; none where a signal came during the wait.
 fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile>> {
     let why = "a program is recorded while it runs";
     let wanted = Wanted::of(&args.target);
@@ -100,7 +100,7 @@ fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile
     loop {
         if args.follow && running(&wanted, args).is_none() {
             match target::find(&wanted, args.target.dir.as_deref()) {
-                // Another one may be wanted, and a name is to be corrected.
+                // Waiting does not help where the user has to choose another program, or to correct the name.
                 Err(error) if error.downcast_ref::<NoTarget>().is_none_or(|none| !none.may_come) => {
                     return Err(error);
                 }
@@ -120,7 +120,7 @@ fn running(wanted: &Wanted, args: &RecordArgs) -> Option<RingFile> {
     }
 }
 
-/// Whether the other end of standard output is closed, which a program that writes nothing would not notice.
+/// Whether the other end of standard output is closed, which a program without output would not notice.
 fn has_no_reader() -> bool {
     let out = io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];
@@ -131,7 +131,7 @@ fn has_no_reader() -> bool {
     poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// A reader that has gone is no error.
+/// Treats a reader that has gone as success.
 fn reader_gone_or(error: anyhow::Error) -> anyhow::Result<u8> {
     if has_no_reader() {
         Ok(console::DONE)

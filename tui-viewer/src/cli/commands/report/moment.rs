@@ -1,4 +1,4 @@
-//! Which moment, or which time, a report is on.
+//! Chooses the moment, or the span of time, of a report.
 
 use tickscope_report::Extent;
 
@@ -9,10 +9,10 @@ use crate::source::local_time;
 use crate::source::target::wanted::Found;
 use crate::source::timeline::Timeline;
 
-/// Puts what was asked for in the place of the newest snapshot; says which part of the run it is.
+/// Puts the chosen moment or span in the place of the newest snapshot; returns which part of the run it is.
 ///
 /// # Errors
-/// There is nothing of then.
+/// There is no data of that time.
 pub(in crate::cli::commands) fn choose(
     args: &MomentArgs,
     found: &Found,
@@ -41,10 +41,10 @@ pub(in crate::cli::commands) fn choose(
     })
 }
 
-/// The first and the last moment of what was asked for; of a moment the first is the oldest that is known.
+/// Returns the first and the last moment of the choice; for a single moment, the first is the oldest known one.
 ///
 /// # Errors
-/// There is nothing of then.
+/// There is no data of that time.
 pub(super) fn ends(args: &MomentArgs, timeline: &Timeline) -> Result<(usize, usize), Misuse> {
     if let Some(at) = args.at {
         return Ok((0, named("--at", at, timeline.find(at))?));
@@ -61,7 +61,7 @@ pub(super) fn ends(args: &MomentArgs, timeline: &Timeline) -> Result<(usize, usi
     Ok((from, to))
 }
 
-/// The moment that an option chose, or that it is this one that chose none.
+/// Returns the moment of an option, or an error that names the option.
 fn named(option: &str, when: When, found: anyhow::Result<usize>) -> Result<usize, Misuse> {
     found.map_err(|error| Misuse(format!("{option} {when}: {error}")))
 }

@@ -1,4 +1,4 @@
-//! What threads did over the time of a recording, for its page.
+//! Activity of threads over the time of a recording, for its page.
 
 use tickscope_analysis::filter;
 use tickscope_format::addresses::Addresses;
@@ -12,7 +12,7 @@ use crate::source::local_time;
 use crate::source::target::wanted::Found;
 use crate::source::timeline::Timeline;
 
-/// The slots of a recording; none of a single snapshot, and none where that cannot be read: the page has all else.
+/// Returns the slots of a recording; none for a single snapshot or an unreadable file, because the page has all else.
 pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> Option<Slots> {
     let Found::Kept(path) = found else {
         return None;
@@ -38,7 +38,7 @@ pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> 
     }
 }
 
-/// The threads that are meant, which may not be there yet.
+/// Keeps the chosen threads, which may not be there yet.
 fn only(snapshot: &Snapshot, wanted: &str) -> Snapshot {
     let chosen = threads::named(snapshot, wanted);
     filter::of_threads(snapshot, |thread| chosen.contains(&thread))

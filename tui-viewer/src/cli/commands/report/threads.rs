@@ -1,14 +1,14 @@
-//! Which threads `--thread` means.
+//! Finds the threads of `--thread`.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 
 use crate::output::console::{Misuse, printable};
 
-/// So many of the threads that are there are named where none is found.
+/// Number of existing threads that are named where none is found.
 const NAMED: usize = 8;
 
-/// The threads of this name, and the one with this id.
+/// Returns the threads of this name, and the one with this id.
 pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, Misuse> {
     let chosen = named(snapshot, wanted);
     if chosen.is_empty() {
@@ -17,9 +17,9 @@ pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, M
     Ok(chosen)
 }
 
-/// The same, where there may be none.
+/// Returns the same threads; there may be none.
 pub(super) fn named(snapshot: &Snapshot, wanted: &str) -> Vec<ThreadId> {
-    // 0 stands for finished threads, which have none.
+    // 0 stands for finished threads, which have no id.
     let tid = wanted.parse().ok().filter(|&tid: &u32| tid > 0);
     let threads = (0..).map(ThreadId).zip(&snapshot.threads);
     threads

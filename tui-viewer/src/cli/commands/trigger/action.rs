@@ -1,4 +1,4 @@
-//! The command that a user has named for the moment at which a condition becomes true.
+//! Command of the user for the moment when a condition becomes true.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,12 +11,12 @@ use crate::output::console::{printable, say};
 use crate::source::events::Target;
 use crate::source::trigger::Fired;
 
-/// Between two looks whether the command has ended.
+/// Time between two looks whether the command has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// A command for `sh -c`, one run of it at a time.
+/// Command for `sh -c`, one run of it at a time.
 ///
-/// Nothing that comes from the watched program stands in the command: what it may want to know is in its environment.
+/// No text of the watched program stands in the command: the environment carries such facts.
 #[derive(Debug)]
 pub(super) struct Action {
     command: Option<String>,
@@ -31,7 +31,7 @@ impl Action {
         }
     }
 
-    /// Starts the command, unless it still runs from the time before.
+    /// Starts the command, unless its last run goes on.
     pub(super) fn start(&mut self, condition: &Condition, fired: &Fired, target: &Target, file: &Path) {
         let Some(command) = &self.command else { return };
         if let Some(running) = &self.running {
@@ -65,13 +65,13 @@ impl Action {
         }
     }
 
-    /// Whether the command has ended since the last look in a way that is to be said.
+    /// Whether the command has ended since the last look with a failure, which is printed.
     pub(super) fn has_ended(&mut self) -> bool {
         let ended = self.running.as_mut().map(Child::try_wait);
         matches!(ended, Some(Ok(Some(status))) if !status.success()) || matches!(ended, Some(Err(_)))
     }
 
-    /// Says how the command has ended, unless it succeeded.
+    /// Prints how the command has ended, unless it succeeded.
     pub(super) fn tell_end(&mut self) {
         let Some(running) = &mut self.running else { return };
         match running.try_wait() {
@@ -83,7 +83,7 @@ impl Action {
         self.running = None;
     }
 
-    /// Waits for the end of the command, unless `stops` says that there is no time for that.
+    /// Waits for the end of the command, unless `stops` returns true.
     pub(super) fn wait(&mut self, stops: impl Fn() -> bool) {
         loop {
             self.tell_end();

@@ -1,4 +1,4 @@
-//! The past of a program, from its ring into a recording.
+//! Copies the past of a program from its ring into a recording.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,22 +13,22 @@ use crate::output::console::about;
 use crate::source::symbols::Names;
 use crate::text::clock_time::{UtcOffset, nanos, seconds};
 
-/// A program publishes its first record so soon after its start.
+/// Time after its start in which a program publishes its first record.
 const FIRST_RECORD_NS: u64 = 2_000_000_000;
 
-/// What was kept.
+/// Recording that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeptPast {
-    /// The recording.
+    /// Path of the recording.
     pub(crate) path: PathBuf,
-    /// How much, and why it is not all that was asked for: `30.0 s`.
+    /// Length of the recording, and the reason where it is shorter than wanted: `30.0 s`.
     pub(crate) words: String,
 }
 
-/// Writes what a ring holds of the last so long before its newest record to a new recording, named after program and time.
+/// Writes the records of this time before a ring's newest record to a new recording, named after program and time.
 ///
 /// # Errors
-/// Why the ring cannot be read or the file not be written, in one line.
+/// The ring cannot be read or the file cannot be written: one line.
 pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<KeptPast, String> {
     let ring = RingFile::open(ring).map_err(|error| about(ring, &error))?;
     let (records, words) = gather(&ring, wanted).map_err(|error| about(ring.path(), &error))?;
@@ -47,13 +47,13 @@ pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<K
     }
 }
 
-/// The records of that time, the newest first, and how much that is in words.
+/// Returns the records of that time, the newest first, and their length in words.
 fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), FormatError> {
     let newest = ring.newest()?;
     let (newest_ns, wanted_ns) = (newest.stamp.unix_ns, nanos(wanted));
     let begin_ns = newest_ns.saturating_sub(wanted_ns);
     let mut records = vec![newest];
-    // It ends at the first record that the program has written over.
+    // The search ends at the first record that the program has overwritten.
     while let Some(oldest) = records.last()
         && oldest.stamp.unix_ns > begin_ns
         && let Ok(Some(before)) = ring.before(oldest)
@@ -76,8 +76,8 @@ fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), Fo
     Ok((records, words))
 }
 
-/// Writes records, the newest first, in the order of their capture. Returns how many the file has in the end: of a full disk what
-/// fitted stays, and a file without any is removed.
+/// Writes records, the newest first, in the order of their capture. Returns the number of records in the file: on a full disk the
+/// records that fitted stay, and an empty file is removed.
 fn write(path: &Path, records: &[Record], mut names: Names) -> (u64, Result<(), FormatError>) {
     let mut writer = match Writer::create(path, false) {
         Ok(writer) => writer,
@@ -107,7 +107,7 @@ mod tests {
     use crate::orderbook;
     use crate::source::test_program::payload;
 
-    /// The recording of the last so long of a ring of so many bytes, with a record each tenth of a second, and what is said of it.
+    /// Returns the recording of this time from a ring of this size, with a record each tenth of a second, and its words.
     fn kept(ring_bytes: u64, started_unix_ns: u64, wanted: Duration) -> (Vec<u64>, String) {
         let dir = tempfile::tempdir().unwrap();
         let header = Header {
@@ -127,7 +127,7 @@ mod tests {
         let (written, result) = write(&path, &records, Names::of(0));
         result.unwrap();
         assert_eq!(written, records.len() as u64);
-        // What is there already is left alone.
+        // An existing file is left alone.
         assert!(write(&path, &records, Names::of(0)).1.is_err());
         let recording = Recording::open(&path).unwrap();
         let all = recording.moments().iter().map(|moment| {
@@ -148,7 +148,7 @@ mod tests {
         let (all, words) = kept(large, just_now, Duration::from_secs(30));
         assert_eq!(all.len(), 100);
         assert_eq!(words, "9.9 s, which is all since the start of the program,");
-        // A ring that was overtaken many times.
+        // The program has overwritten this ring many times.
         let (all, words) = kept(64 << 10, long_ago, Duration::from_secs(30));
         assert!((2..50).contains(&all.len()), "{}", all.len());
         assert!(

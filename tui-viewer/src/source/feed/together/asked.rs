@@ -1,13 +1,13 @@
-//! A request that was sent to several processes: who has answered, and what is said of it.
+//! A request that was sent to several processes: which have answered, and the message about it.
 
 use std::time::{Duration, Instant};
 
 use crate::source::events::Request;
 
-/// So long processes may take to answer. It is less than the screen waits.
+/// Time that processes have for an answer. It is less than the screen waits.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// Why nothing came.
+/// Reason for a process that gave no answer.
 const SILENT: &str = "does not answer (is it stopped?)";
 
 /// A request and its answers.
@@ -16,9 +16,9 @@ pub(super) struct Asked {
     pub(super) request: Request,
     /// Processes that have not answered: number here, and process id.
     waits: Vec<(u64, u32)>,
-    /// Those that have done it, and the reset epoch from which on it shows.
+    /// Processes that have done it, and the reset epoch from which on it shows.
     done: Vec<(u64, u64)>,
-    /// Those that have not, and why.
+    /// Processes that have not done it, and the reasons.
     failed: Vec<(u32, String)>,
     until: Instant,
 }
@@ -34,7 +34,7 @@ impl Asked {
         }
     }
 
-    /// A process was asked, or could not be.
+    /// Notes that a process was asked, or could not be asked.
     pub(super) fn sent(&mut self, member: u64, pid: u32, sent: Result<(), String>) {
         match sent {
             Ok(()) => self.waits.push((member, pid)),
@@ -47,7 +47,7 @@ impl Asked {
         self.waits.iter().any(|(waits, _)| *waits == member)
     }
 
-    /// A process has answered.
+    /// Notes the answer of a process.
     pub(super) fn answered(&mut self, member: u64, result: Result<u64, String>) {
         let Some(at) = self.waits.iter().position(|(waits, _)| *waits == member) else {
             return;
@@ -59,26 +59,26 @@ impl Asked {
         }
     }
 
-    /// A process has ended, and will not answer.
+    /// Notes that a process has ended, and will not answer.
     pub(super) fn ended(&mut self, member: u64) {
         self.waits.retain(|(waits, _)| *waits != member);
         self.done.retain(|(done, _)| *done != member);
     }
 
-    /// Whether all have answered and what they did is seen, or that has taken too long.
+    /// Whether all have answered and the effects are seen, or the time is over.
     pub(super) fn is_over(&self, now: Instant, is_seen: impl Fn(u64, u64) -> bool) -> bool {
         let is_done =
             self.waits.is_empty() && self.done.iter().all(|&(member, epoch)| is_seen(member, epoch));
         is_done || now >= self.until
     }
 
-    /// The epoch in which a process has done it.
+    /// Returns the epoch in which a process has done it.
     pub(super) fn epoch_of(&self, member: u64) -> Option<u64> {
         let mut done = self.done.iter();
         done.find(|(done, _)| *done == member).map(|(_, epoch)| *epoch)
     }
 
-    /// What is said of it, or why no process has done it.
+    /// Returns the message about it, or the reason why no process has done it.
     pub(super) fn words(mut self) -> Result<String, String> {
         let silent = self.waits.drain(..).map(|(_, pid)| (pid, SILENT.to_string()));
         self.failed.extend(silent);

@@ -1,4 +1,4 @@
-//! What one process has counted since counting began on the screen, over all resets that it has seen since.
+//! Counts of one process since counting began on the screen, over all of its resets since then.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -7,18 +7,18 @@ use tickscope_analysis::history_window::across;
 use tickscope_analysis::merge::sum;
 use tickscope_format::Snapshot;
 
-/// So many ends of epochs stay apart, so that an undo can take the last of them back.
+/// Number of ends of epochs that stay apart, so that an undo can take the last of them back.
 const ENDS_MOST: usize = 4;
 
 /// The records of a process, put together over its resets.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     newest: Option<Rc<Snapshot>>,
-    /// What the epochs before showed at their ends, with their numbers, the oldest first.
+    /// Last snapshots of earlier epochs, with the epochs' numbers, the oldest first.
     ends: Vec<(u64, Snapshot)>,
-    /// What is not shown of all that: it was counted before a reset that did not reach this process.
+    /// Part of the counts that is not shown: it was counted before a reset that did not reach this process.
     base: Option<Snapshot>,
-    /// How it was before the last reset from here.
+    /// State before the last reset from here.
     before: Option<Before>,
 }
 
@@ -26,19 +26,19 @@ pub(super) struct Counted {
 struct Before {
     ends: Vec<(u64, Snapshot)>,
     base: Option<Snapshot>,
-    /// What was shown at its end.
+    /// Snapshot that was shown at its end.
     shown: Option<Snapshot>,
     /// Whether the process did the reset.
     was_reset: bool,
 }
 
 impl Counted {
-    /// The newest record.
+    /// Returns the newest record.
     pub(super) fn newest(&self) -> Option<&Rc<Snapshot>> {
         self.newest.as_ref()
     }
 
-    /// Goes on to a record, which is newer than all before.
+    /// Takes a record that is newer than all before.
     pub(super) fn take(&mut self, snapshot: Rc<Snapshot>) {
         let epoch = snapshot.capture.reset_epoch;
         if let Some(before) = self.newest.take()
@@ -58,7 +58,7 @@ impl Counted {
         self.newest = Some(snapshot);
     }
 
-    /// What is shown of it; none before its first record.
+    /// Returns the counts that are shown; none before the first record.
     pub(super) fn shown(&self) -> Option<Cow<'_, Snapshot>> {
         let newest = self.newest.as_deref()?;
         if self.ends.is_empty() && self.base.is_none() {
@@ -77,7 +77,7 @@ impl Counted {
         shown
     }
 
-    /// Counting begins anew: the process has done that in this epoch, or has not done it, and is counted from here alone.
+    /// Begins counting anew: the process has done that in this epoch, or has not done it, and is counted from here alone.
     pub(super) fn turn(&mut self, epoch: Option<u64>) {
         let Some(newest) = self.newest.clone() else {
             self.before = None;
@@ -111,12 +111,12 @@ impl Counted {
         self.before.as_ref().is_some_and(|before| before.was_reset)
     }
 
-    /// What was shown when counting last began anew.
+    /// Returns the snapshot that was shown when counting last began anew.
     pub(super) fn shown_before(&self) -> Option<&Snapshot> {
         self.before.as_ref()?.shown.as_ref()
     }
 
-    /// The last reset is taken back; `is_undone` where the process has done that.
+    /// Takes the last reset back; `is_undone` where the process has done that.
     pub(super) fn turn_back(&mut self, is_undone: bool) {
         let Some(before) = self.before.take() else { return };
         if !before.was_reset {
@@ -133,7 +133,7 @@ impl Counted {
     }
 }
 
-/// The ends of epochs, and the newest record behind them.
+/// Returns the ends of epochs, and the newest record after them.
 fn in_turn<'a>(ends: &'a [(u64, Snapshot)], newest: Option<&'a Snapshot>) -> Vec<&'a Snapshot> {
     ends.iter().map(|(_, end)| end).chain(newest).collect()
 }
@@ -154,7 +154,7 @@ mod tests {
         withdraws: Option<u64>,
         calls: u64,
         before_reset: Option<(u64, u64)>,
-        /// What the screen is to show, and what before the last reset from there.
+        /// Calls that the screen should show, and calls before the last reset from there.
         wanted: u64,
         wanted_before: Option<u64>,
     }
@@ -174,7 +174,7 @@ mod tests {
             self.counted.take(Rc::new(snapshot));
         }
 
-        /// The end of each epoch is seen: rings tell it.
+        /// The screen looks before each reset, because rings tell the end of each epoch.
         fn reset(&mut self) -> u64 {
             self.look();
             self.before_reset = Some((self.epoch, self.calls));
@@ -194,8 +194,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a process resets by itself or takes back, and whether it does what the screen asks of it or not: what is shown is what
-        /// was called since counting began on the screen.
+        /// Checks that the screen shows all calls since counting began there. The process may reset by itself, undo that, and
+        /// ignore requests of the screen.
         #[test]
         fn all_calls_since_counting_began_are_shown(steps in prop::collection::vec((0u8..7, 0u64..9), 1..40)) {
             let mut process = Process::default();
@@ -203,14 +203,14 @@ mod tests {
             for (step, calls) in steps {
                 process.call(calls);
                 match step {
-                    // By itself, or for another viewer.
+                    // The process resets by itself, or for another viewer.
                     0 => {
                         process.reset();
-                        // Its undo would take back more than this.
+                        // The screen's undo would take back more than this.
                         process.wanted_before = None;
                     }
                     1 if process.wanted_before.is_none() => process.undo(),
-                    // From the screen.
+                    // The screen resets.
                     2 => {
                         let epoch = process.reset();
                         process.look();
@@ -232,7 +232,7 @@ mod tests {
                         process.counted.turn_back(asked);
                         process.wanted += before;
                     }
-                    // It was asked, and does not answer.
+                    // The process was asked, and does not answer.
                     5 => if let Some(before) = process.wanted_before.take() {
                         process.counted.turn_back(false);
                         process.wanted += before;

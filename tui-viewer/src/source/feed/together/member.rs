@@ -1,4 +1,4 @@
-//! One of the processes that are shown together: its ring, its records, and how it is doing.
+//! One of the processes that are shown together: its ring, its records, and its state.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -14,31 +14,31 @@ use crate::source::ring_reads::RunKey;
 use crate::source::target::runs_on;
 use crate::source::target::wanted::is_live;
 
-/// How a process is doing.
+/// State of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Life {
-    /// It runs.
+    /// The process runs.
     Running,
-    /// It runs and says nothing: nanoseconds since the Unix epoch.
+    /// The process runs and has no heartbeat since this time: nanoseconds since the Unix epoch.
     Stale(u64),
-    /// It has ended, then: nanoseconds since the Unix epoch.
+    /// The process ended at this time: nanoseconds since the Unix epoch.
     Ended(u64),
 }
 
 /// A process.
 #[derive(Debug)]
 pub(super) struct Member {
-    /// Its number here.
+    /// Number of the process in this feed.
     pub(super) id: u64,
     pub(super) key: RunKey,
     pub(super) attached: Attached,
     pub(super) counted: Counted,
-    /// Why its ring cannot be read, and whether that was told.
+    /// Reason why the ring cannot be read, and whether it was told.
     pub(super) trouble: Option<String>,
     pub(super) is_told: bool,
-    /// How it was doing at the last look around.
+    /// State at the last look around.
     pub(super) life: Life,
-    /// It began to be followed when it started, so its past belongs to it.
+    /// Whether the process was followed from its start, so that its past belongs to it.
     is_new: bool,
     clock: Option<(ClockSource, u32)>,
     ratio: f64,
@@ -66,8 +66,8 @@ impl Member {
         (self.trouble, self.is_told) = (None, false);
     }
 
-    /// Looks how it is doing, and whether the ring is whole. Short of that it may go on to show its last record for ever. A ring that is
-    /// lost while its process runs is followed by another.
+    /// Updates the state, and checks that the ring is whole. Without the check the last record of a damaged ring might stay
+    /// forever. Another ring replaces a ring that is lost while its process runs.
     pub(super) fn check(&mut self) {
         let ring = &self.attached.ring;
         let last = || self.counted.newest().map_or(0, |newest| newest.capture.unix_ns);
@@ -89,7 +89,7 @@ impl Member {
         self.attached.ring.header().nonce
     }
 
-    /// Reads what has come. Returns whether something has.
+    /// Reads new records. Returns whether there are any.
     pub(super) fn look(&mut self, common: &mut Option<ClockInfo>) -> bool {
         let known = self.counted.newest().map(|newest| &newest.capture);
         let known = known.map(|capture| (capture.seq, capture.reset_epoch));
@@ -113,14 +113,14 @@ impl Member {
 
     fn take(&mut self, record: Rc<Snapshot>, common: &mut Option<ClockInfo>) {
         let clock = (record.clock.source, record.clock.epoch);
-        // Rates become more exact with time. A ratio that changed with them would make counts fall.
+        // Rates become more exact with time; a ratio that changed with them would make counts fall.
         if self.clock.replace(clock) != Some(clock) {
             self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
         }
         self.counted.take(record);
     }
 
-    /// Whether another ring of the process is to take the place of this one.
+    /// Whether another ring of the process should replace this one.
     pub(super) fn needs_another(&self) -> bool {
         let is_lost = !self
             .attached
@@ -130,7 +130,7 @@ impl Member {
         is_lost || self.trouble.is_some()
     }
 
-    /// What is shown of it.
+    /// Returns the counts that are shown.
     pub(super) fn shown(&self) -> Option<Shown<'_>> {
         Some(Shown {
             snapshot: self.counted.shown()?,
@@ -139,13 +139,13 @@ impl Member {
         })
     }
 
-    /// How many common ticks one of its ticks is.
+    /// Returns the number of common ticks in one tick of this process.
     pub(super) fn ratio(&self) -> f64 {
         self.ratio
     }
 }
 
-/// What is shown of a process.
+/// Counts that are shown of a process.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     snapshot: Cow<'a, Snapshot>,
@@ -154,7 +154,7 @@ pub(super) struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    /// As a part of the whole.
+    /// Returns the counts as a part of the whole.
     pub(super) fn part(&self) -> Part<'_> {
         Part {
             snapshot: &self.snapshot,

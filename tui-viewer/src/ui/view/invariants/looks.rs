@@ -1,4 +1,4 @@
-//! What colours say is said without them as well.
+//! Colours only repeat information that the text has as well.
 
 use ratatui::layout::Size;
 use ratatui::style::Color;
@@ -44,7 +44,7 @@ fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
             for cell in test_driver::screen(&app).content() {
                 assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
             }
-            // Without colours characters fill the frames of the graph; another test reads those.
+            // Without colours, characters fill the frames of the graph; another test reads them.
             let kinds = ThemeKind::ALL.into_iter();
             let kinds = kinds.filter(|kind| view != View::Flame || kind.fills());
             let mut texts: Vec<String> = kinds
@@ -60,7 +60,7 @@ fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
     }
 }
 
-/// Frames of the graph are told by their ground, and without colours by an edge and a fill, with and without Unicode.
+/// Frames of the graph differ by their ground, and without colours by an edge and a fill, with and without Unicode.
 #[test]
 fn frames_have_an_edge_where_they_have_no_colour() {
     for ascii in [false, true] {

@@ -1,4 +1,4 @@
-//! Columns stand where they stand, whatever the numbers and the names are.
+//! Columns keep their places for all numbers and names.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -26,7 +26,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::invariants::{ON_TOP, staged};
 
-/// Where the numbers of a table end: titles that end above the last digit of every row, with nothing behind it.
+/// Returns the places where numbers end: titles that end above the last digit of every row, followed by a blank.
 fn columns(app: &App) -> Vec<Range<usize>> {
     let screen = lines(app);
     let layout = app.layout();
@@ -49,7 +49,7 @@ fn columns(app: &App) -> Vec<Range<usize>> {
     columns
 }
 
-/// The screen as lines of cells, each as long as the screen is wide.
+/// Returns the screen as lines of cells, each as long as the screen is wide.
 fn lines(app: &App) -> Vec<Vec<char>> {
     let buffer = test_driver::screen(app);
     let area = buffer.area;
@@ -59,7 +59,7 @@ fn lines(app: &App) -> Vec<Vec<char>> {
         .collect()
 }
 
-/// The lines of the list that are in use.
+/// Returns the lines of the list that are in use.
 fn rows<'a>(app: &App, screen: &'a [Vec<char>]) -> Vec<&'a Vec<char>> {
     let area = app.layout().rows;
     let lines = screen.iter().skip(area.y.into()).take(area.height.into());
@@ -84,17 +84,17 @@ fn columns_stand_still_over_many_snapshots() {
             random = random
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
-            // From a tenth of a second to a century, as likely short as long.
+            // From a tenth of a second to a century, equally likely for each number of digits.
             let tenths = (random >> 8) % 10u64.pow(1 + (random >> 40) as u32 % 10);
             at(&mut app, 3_000 * (n + 1));
             events(&mut app, Status::Live, Some(orderbook::snapshot(tenths + 1)));
-            // One view after the other: drawing all of them each time would take long.
+            // Each round shows one view, because drawing all of them each time would take long.
             let view = View::ALL[n as usize % View::ALL.len()];
             let (then, columns) = &at_first[view as usize];
             show(&mut app, view);
             let screen = lines(&app);
             if view != View::Flame {
-                // There the selected frame is named in their place.
+                // In this view, the selected frame is named in their place.
                 assert_eq!(titles(&app, &screen), then, "{view:?}");
             }
             for row in rows(&app, &screen) {
@@ -108,7 +108,7 @@ fn columns_stand_still_over_many_snapshots() {
     }
 }
 
-/// Without the mark of an estimate or a bound. Behind a mark the whole has no tenth.
+/// Removes the mark of an estimate or a bound. After a mark, 100% has no tenth.
 fn unmarked(cell: &str) -> String {
     let cell = cell.strip_suffix("100.0%").map_or(cell, |_| "100%");
     cell.trim_start_matches(['~', '≤', '≥', '<', '>', '='])
@@ -165,12 +165,12 @@ fn averages_shares_and_percentiles_of_random_programs_are_those_of_the_text_repo
     }
 }
 
-/// The line above the list.
+/// Returns the line above the list.
 fn titles<'a>(app: &App, screen: &'a [Vec<char>]) -> &'a [char] {
     &screen[usize::from(app.layout().columns.y)]
 }
 
-/// Names that would clear the screen, turn a line round, or take more or fewer cells than they have letters.
+/// Names that would clear the screen, reverse a line, or take more or fewer cells than they have letters.
 const ODD: [&str; 10] = [
     "a\u{1b}[2Jb",
     "x\u{202e}y",
@@ -198,7 +198,7 @@ fn oddly_named() -> Snapshot {
     odd
 }
 
-/// No cell holds anything that moves the cursor, and the next one is left free by what is two cells wide.
+/// Checks that no cell holds anything that moves the cursor, and that a character of two cells leaves the next one free.
 fn assert_harmless(buffer: &Buffer) {
     for y in 0..buffer.area.height {
         for x in 0..buffer.area.width {
@@ -223,7 +223,7 @@ fn odd_names_keep_the_columns_in_line_in_every_view() {
             let (odd_lines, plain_lines) = (lines(&odd), lines(&plain));
             for (odd, plain) in rows(&odd, &odd_lines).iter().zip(rows(&plain, &plain_lines)) {
                 for column in &columns {
-                    // The number itself: a name may stand before it.
+                    // Only the number itself is compared, because a name may stand before it.
                     let number = column.end.saturating_sub(5).max(column.start)..column.end;
                     assert_eq!(odd[number.clone()], plain[number], "{view:?} at {size:?}");
                 }

@@ -1,5 +1,5 @@
-//! Everything at once: windows, moments, differences, focus, turned and folded trees, numbers per call, while the
-//! program resets, ends and begins again.
+//! All features together: windows, moments, differences, focus, turned and folded trees, numbers per call, while
+//! the program resets, ends and begins again.
 
 use std::rc::Rc;
 
@@ -23,14 +23,14 @@ use crate::test_driver;
 use crate::test_driver::{at, empty, key, keys};
 use crate::ui::view::invariants::{SIZES, codes, statuses};
 
-/// Keys of what is to go together; others come now and then.
+/// Keys of the features that have to work together; other keys come now and then.
 const KEYS: &[u8] = b"wwmm''bbffFFiiccaEEHxx%%,,,..{}LLpp123456jjkklhJKGgtU#I<>\\nrusMz ";
 
 #[derive(Clone, Debug)]
 enum Deed {
     Key(Code),
     Letter(u8),
-    /// So many tenths later, in one of several shapes.
+    /// Tenths of a second until the next snapshot, and its shape.
     Snapshot(u64, u8),
     Reset,
     /// The program begins again, or is another one.
@@ -41,7 +41,7 @@ enum Deed {
     Drag(u16, u16),
     Wheel(isize),
     Resize(u16, u16),
-    /// The program answers what it was asked, or not.
+    /// The program answers a request, or does not.
     Answer(bool),
     Looks,
 }
@@ -70,7 +70,7 @@ fn deed() -> impl Strategy<Value = Deed> {
     ]
 }
 
-/// A program that goes on, and what was asked of it.
+/// A program that goes on, and the requests to it.
 struct Program {
     pid: u32,
     tenths: u64,
@@ -115,7 +115,7 @@ impl Program {
             }
         }
         if shape & 48 == 48 {
-            // Nothing is left but the first thread.
+            // Only the first thread is left.
             s.threads.truncate(1);
             let rows = s.threads[0].rows as usize;
             s.nodes.parent.truncate(rows);
@@ -162,7 +162,7 @@ impl Program {
         let effects = match *deed {
             Deed::Key(code) => key(app, code),
             Deed::Letter(letter) => {
-                // Typing would swallow all that follows.
+                // A search field would take all later letters.
                 if matches!(app.overlay, Some(Overlay::Search)) {
                     key(app, Code::Esc);
                 }
@@ -238,7 +238,7 @@ impl Program {
     }
 }
 
-/// Self and below make the total: of each side, and of the difference as the rows show it.
+/// Checks that self time and children make the total: of each side, and of the difference as the rows show it.
 fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     for data in [Some(data), data.then.as_deref()].into_iter().flatten() {
         for row in 0..data.tree.rows.len() as u32 {
@@ -284,7 +284,7 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A function's total has each of its calls once, and no part is more than its whole.
+/// Checks that a function's total has each of its calls once, and that no part exceeds its whole.
 fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     let calls = &data.calls().rows;
     for (at, hot) in data.hot().iter().enumerate() {
@@ -316,7 +316,7 @@ fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     for row in &app.list().rows {
         let figures = data.figures(row.what);
         let whole = data.whole_ns(row.what, app.percent_of());
-        // All threads are listed, whichever is in scope; sites have no time.
+        // All threads are listed, also threads out of scope; sites have no time.
         let listed = !matches!(row.what, What::Site(_) | What::Thread(_)) && !row.is_heading();
         prop_assert!(
             !listed || figures.total_ns.max(figures.self_ns) <= whole,
@@ -391,7 +391,7 @@ proptest! {
                         prop_assert_eq!(found - list.cursor.offset, line, "step {}: another line", step);
                     }
                 }
-                // Looking at it in another way changes nothing of what numbers are per. Slow and Timeline are of all threads.
+                // Another way to look at it does not change the unit "per call". Slow and Timeline cover all threads.
                 if matches!(deed, Deed::Letter(b'f' | b'F' | b'i' | b'c' | b'E' | b'H' | b'%' | b'1'..=b'6'))
                     && !popup && app.query.per_call.is_some() && !app.has_popup() && data.thread == thread
                 {
