@@ -49,7 +49,7 @@ use crate::cli::args::values::duration;
 #[derive(Debug, Parser)]
 #[command(name = "tickscope", version, args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to do; without a command: attach.
+    /// Command; without one: attach.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// Which program.
@@ -127,8 +127,8 @@ pub enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
-        /// Remove the files that no program writes any more, from one directory: that of --dir, else of TICKSCOPE_DIR, else
-        /// from your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Nothing of what runs, and no .tks.
+        /// Remove the files that no program writes any more, from the directory of --dir, else of TICKSCOPE_DIR, else from
+        /// your own, /dev/shm/tickscope-UID and /tmp/tickscope-UID. Files of running programs and .tks files stay.
         #[arg(long)]
         clean: bool,
         /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
@@ -179,7 +179,7 @@ pub enum Command {
         /// Which program.
         #[command(flatten)]
         target: TargetArgs,
-        /// Wait so long first: 10, 10s, 500ms.
+        /// Wait this time first: 10, 10s, 500ms.
         #[arg(long, value_name = "DURATION", value_parser = duration)]
         after: Option<Duration>,
     },
@@ -192,7 +192,7 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
-    /// Switch sites off; their time is their callers'.
+    /// Switch sites off; their time counts as their callers'.
     Off {
         /// Which sites.
         #[command(flatten)]
@@ -228,7 +228,7 @@ pub enum Command {
         #[command(flatten)]
         target: TargetArgs,
     },
-    /// Sample where threads are in their code from now on, or no longer; report --view source shows the lines.
+    /// Start or stop samples of the code in which threads are; report --view source shows the lines.
     Lines(LinesArgs),
     /// Tell why the slow calls of a function are slow.
     Why(Box<WhyArgs>),

@@ -64,13 +64,13 @@ pub struct FunctionsArgs {
     /// dependencies', without the smallest.
     #[arg(long, value_name = "PATTERN", value_parser = values::function_patterns)]
     pub only: Vec<String>,
-    /// All but these functions; may be given again.
+    /// All functions but these; may be given again.
     #[arg(long, value_name = "PATTERN", value_parser = values::function_patterns)]
     pub not: Vec<String>,
     /// Every function, also the smallest and the standard library's.
     #[arg(long)]
     pub every_function: bool,
-    /// At most so much more CPU time, 5% unless said; beyond it functions are switched off, and named. off: no limit.
+    /// Most additional CPU time, 5% unless said; above it functions are switched off, and named. off: no limit.
     #[arg(long, value_name = "PERCENT|off", value_parser = values::budget)]
     pub budget: Option<String>,
     /// Forget which functions were too expensive to measure in earlier runs of this build.

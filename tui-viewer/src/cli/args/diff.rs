@@ -84,10 +84,10 @@ pub struct DiffArgs {
     /// Numbers per call of this function or scope.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// Only what happened from then on: 10s after the beginning of a recording, -1m before its end, 14:02:11.
+    /// Only what happened from this time on: 10s after the beginning of a recording, -1m before its end, 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// Only what happened until then; behind -- both are of the runs after alone, if they stand in front of it as well.
+    /// Only what happened until this time. Behind -- both are of the runs after alone, if they stand in front of it as well.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
     /// --from behind --.
@@ -108,7 +108,7 @@ pub struct DiffArgs {
     /// Which tables; markdown has functions unless said.
     #[arg(long, value_enum, value_name = "VIEW")]
     pub view: Option<DiffView>,
-    /// Show rows of which only times have changed from so much of the whole on; 1% unless said. json has all.
+    /// Smallest change of time, as a share of the whole, for rows of which only times have changed; 1% unless said. json has all rows.
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
     /// Write to this new file instead of standard output, whole or not at all; - is standard output.

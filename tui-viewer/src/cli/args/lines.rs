@@ -19,22 +19,22 @@ Examples:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = LINES)]
 pub struct LinesArgs {
-    /// Whether to.
+    /// Whether to sample.
     #[arg(value_enum)]
     pub wanted: OnOff,
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// How many samples a second of CPU time to ask for; the kernel's clock may give fewer.
+    /// Samples to take in a second of CPU time; the kernel's clock may give fewer.
     #[arg(long, value_name = "HZ", default_value_t = LINES_HZ, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub rate: u32,
 }
 
-/// Whether something is wanted.
+/// Whether to sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnOff {
-    /// From now on.
+    /// Sample from now on.
     On,
-    /// Not any more.
+    /// End the samples.
     Off,
 }

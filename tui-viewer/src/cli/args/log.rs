@@ -49,13 +49,13 @@ pub struct LogArgs {
     /// Functions: parse, book::insert, 'alloc::*'; may be given several times.
     #[arg(long, value_name = "PATTERN", value_parser = pattern)]
     pub function: Vec<Pattern>,
-    /// Stop after so long: 10, 10s, 5m.
+    /// Stop after this time: 10, 10s, 5m.
     #[arg(short, long, value_name = "DURATION", value_parser = duration)]
     pub duration: Option<Duration>,
     /// An object a line.
     #[arg(long)]
     pub json: bool,
-    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    /// Wait this time for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
 }

@@ -22,7 +22,7 @@ pub struct LookArgs {
     /// Leave the mouse to the terminal, as without --mouse; M takes it.
     #[arg(long, overrides_with = "mouse")]
     pub no_mouse: bool,
-    /// Panics after so many frames, for the test of how the terminal is left.
+    /// Panics after this number of frames, for the test of how the terminal is left.
     #[arg(long, hide = true)]
     pub panic_after: Option<u64>,
 }

@@ -33,7 +33,7 @@ Examples:
   curl -s http://127.0.0.1:9464/metrics | grep '^tickscope_up'
   tickscope metrics --textfile /var/lib/node_exporter/textfile --top 10 --no-latency";
 
-/// Where metrics go, and how much of them.
+/// Destination and number of metrics.
 #[derive(Args, Clone, Debug)]
 #[command(after_long_help = FAMILIES)]
 pub struct MetricsArgs {
@@ -43,11 +43,11 @@ pub struct MetricsArgs {
     /// Write DIR/tickscope.prom again and again, for the node exporter.
     #[arg(long, value_name = "DIR")]
     pub textfile: Option<PathBuf>,
-    /// Read rings at least so often, and write the file as often: 1s to 1h.
+    /// Longest time between two reads of the rings, and between two writes of the file: 1s to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
     pub every: Duration,
-    /// So many functions of each program have series of their own, those with most time, 1 to 1000. What has one keeps it, so there are
-    /// up to four times as many where ranks change.
+    /// Number of functions of each program that have series of their own, 1 to 1000: those with most time. A function keeps its series,
+    /// so there are up to four times as many where ranks change.
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub top: u16,
     /// A group stands in place of its functions, with its name in brackets.
@@ -56,13 +56,13 @@ pub struct MetricsArgs {
     /// Each process has series of its own, with the label pid.
     #[arg(long)]
     pub per_pid: bool,
-    /// Without tickscope_latency_seconds, which has most of the series.
+    /// Leave out tickscope_latency_seconds, which has most of the series.
     #[arg(long, conflicts_with = "octaves")]
     pub no_latency: bool,
-    /// So many octaves between two edges of tickscope_latency_seconds, 1 to 8.
+    /// Octaves between two edges of tickscope_latency_seconds, 1 to 8.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     pub octaves: u8,
-    /// Keep sums in this file, and begin with those that are in it: an agent that is started again goes on where it was.
+    /// Keep sums in this file, and begin with the sums in it: an agent that is started again goes on where it was.
     #[arg(long, value_name = "FILE")]
     pub state: Option<PathBuf>,
     /// Read the rings of this directory, and of no other; may be given several times.

@@ -12,16 +12,16 @@ use crate::text::clock_time::time_of_day;
 /// Which moment or which time is reported on; without any the newest moment.
 #[derive(Args, Clone, Debug, Default)]
 pub struct MomentArgs {
-    /// As it was then: 12s after the beginning of what is recorded, -5s before its end, 14:02:11.
+    /// As it was at this time: 12s after the beginning of the recording, -5s before its end, 14:02:11.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, conflicts_with_all = ["from", "to", "window"])]
     pub at: Option<When>,
-    /// What happened from then on, or from the beginning where that is later; times as with --at.
+    /// What happened from this time on, or from the beginning where it is later; times as with --at.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub from: Option<When>,
-    /// What happened until then, or until the end where that is earlier.
+    /// What happened until this time, or until the end where it is earlier.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub to: Option<When>,
-    /// What happened in the last 10s, or whatever is given: before the end, or before --to.
+    /// What happened in the last 10s, or another time: before the end, or before --to.
     #[arg(long, value_name = "DURATION", value_parser = duration, conflicts_with = "from")]
     pub window: Option<Duration>,
 }

@@ -42,7 +42,7 @@ pub struct PushArgs {
     /// The value of the header Authorization is the first line of this file.
     #[arg(long, value_name = "FILE")]
     pub auth_file: Option<PathBuf>,
-    /// The server's certificate is signed by one in this PEM file; no other is trusted (https).
+    /// File (PEM) with the certificates that may sign the server's; no other is trusted (https).
     #[arg(long, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
     /// Read the rings of this directory, and of no other; may be given several times.

@@ -65,7 +65,7 @@ pub struct ReportArgs {
     /// Only the threads of this name, or the one with this id.
     #[arg(long, value_name = "NAME|TID")]
     pub thread: Option<String>,
-    /// Leave out what has less of the measured time: 1%, 0.5%. Exports sum it up in rows called (small).
+    /// Leave out rows with less of the measured time: 1%, 0.5%. Exports sum them up in rows called (small).
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     pub min_share: Option<f64>,
     /// Show all rows of the text, also those with less than 0.5% of the measured time.
@@ -87,7 +87,7 @@ pub struct ReportArgs {
     /// Write over the file if it is there.
     #[arg(long, requires = "output")]
     pub force: bool,
-    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    /// Wait this time for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
 }

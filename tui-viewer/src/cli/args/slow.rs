@@ -33,7 +33,7 @@ pub struct WhyArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// Watch it for so long first: 10, 10s, 500ms. It is watched no longer afterwards, unless it was before.
+    /// Watch the function for this time first: 10, 10s, 500ms. Afterwards the watch ends, unless it was there before.
     #[arg(long = "for", value_name = "DURATION", value_parser = values::duration)]
     pub during: Option<Duration>,
     /// With --for: which calls are slow; see tickscope watch.
@@ -79,7 +79,7 @@ pub struct WatchArgs {
     /// between durations (tail).
     #[arg(long, value_name = "THRESHOLD", value_parser = values::over, default_value_t = Over::Tail)]
     pub over: Over,
-    /// Watch it no longer.
+    /// End the watch.
     #[arg(long, conflicts_with = "over")]
     pub off: bool,
 }

@@ -19,11 +19,11 @@ Examples:
   tickscope top --by allocations     those that allocate most often
   tickscope top --json run.tks       of a recording, for scripts: unit, errors, how many there are, what to do next";
 
-/// How many functions, of which program, by what.
+/// Number of functions, program, and order.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct TopArgs {
-    /// How many functions, 1 to 10000; without it ten.
+    /// Number of functions, 1 to 10000; without it ten.
     #[arg(value_name = "N")]
     pub count: Option<String>,
     /// Which program.

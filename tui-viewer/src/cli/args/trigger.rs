@@ -54,7 +54,7 @@ pub struct TriggerArgs {
     /// Then run this command by `sh -c`; the recording is $TICKSCOPE_FILE.
     #[arg(long, value_name = "CMD")]
     pub exec: Option<String>,
-    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    /// Wait this time for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
 }

@@ -40,7 +40,7 @@ pub struct WaitUntilArgs {
     /// Give up after so long, with exit code 3; 0 judges once. Without it there is no limit.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub timeout: Option<Duration>,
-    /// Wait so long for the program to appear: 10, 10s, 500ms.
+    /// Wait this time for the program to appear: 10, 10s, 500ms.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub wait: Option<Duration>,
     /// Print what was found as JSON.
