@@ -25,7 +25,7 @@ const NEW: &str = "new";
 const PAGE: &str = "now.html";
 
 /// Words of the pages, and what the demo has instead. `requests::browse` is watched from the start.
-const STAND_FOR: [(&str, &str); 16] = [
+const STAND_FOR: [(&str, &str); 17] = [
     ("app", "demo"),
     ("game", "demo"),
     ("order-book", "demo"),
