@@ -598,9 +598,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
         let site = s.nodes.site[row];
         return damaged("site", row, site.to_string(), format!("below {}", s.sites.len()));
     }
-    if let Some(error) = s.errors.iter().find(|error| error.node.index() >= rows) {
-        return damaged("error row", 0, error.node.0.to_string(), format!("below {rows}"));
-    }
+    check_rows("clock errors", s.errors.iter().map(|error| error.node.0), rows)?;
     let off_sites = &s.measuring.off_sites;
     if let Some(site) = off_sites.iter().find(|site| site.0 as usize >= s.sites.len()) {
         return damaged(
@@ -658,11 +656,8 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
             "samples that fit together".into(),
         );
     }
-    let rising = |rows: &mut dyn Iterator<Item = u32>| rows.is_sorted_by(|a, b| a < b);
-    let estimated = || s.estimates.iter().map(|estimate| estimate.node.0);
-    if !rising(&mut estimated()) || estimated().any(|row| row as usize >= rows) {
-        return damaged("estimates", 0, "rows".into(), format!("rising and below {rows}"));
-    }
+    let estimated = s.estimates.iter().map(|estimate| estimate.node.0);
+    check_rows("estimates", estimated, rows)?;
     check_counts(s)?;
     check_tallies(s)?;
     check_measures(s)?;
@@ -709,6 +704,24 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
+/// Checks that each row of a column stands behind those before it, and exists.
+fn check_rows(
+    what: &'static str,
+    mut of_column: impl DoubleEndedIterator<Item = u32> + Clone,
+    rows: usize,
+) -> Result<(), FormatError> {
+    let rises = of_column.clone().is_sorted_by(|a, b| a < b);
+    match rises && of_column.next_back().is_none_or(|last| (last as usize) < rows) {
+        true => Ok(()),
+        false => Err(FormatError::Damaged {
+            what,
+            offset: 0,
+            found: "rows out of order or out of range".into(),
+            wanted: format!("rows that rise and are below {rows}"),
+        }),
+    }
+}
+
 /// Checks that counters are existing rows without what a counter never has: time, children, open calls, and latencies
 /// where it is no value.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
@@ -723,11 +736,8 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.is_empty() {
         return Ok(());
     }
-    let rows = s.nodes.len();
-    let in_order = s.counts.is_sorted_by(|a, b| a.node < b.node);
-    if !in_order || s.counts.last().is_some_and(|count| count.node.index() >= rows) {
-        return damaged("rows out of order or out of range", "rows that rise and exist");
-    }
+    let counters = s.counts.iter().map(|count| count.node.0);
+    check_rows("counters", counters, s.nodes.len())?;
     let sums = s.sums();
     let is_counter = |row: u32| sums.get(row as usize).is_some_and(Option::is_some);
     let timed = |count: &Count| s.nodes.self_ticks[count.node.index()] > 0;
@@ -897,9 +907,7 @@ fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError
     if end.len() != row.len() {
         return damaged("columns of different lengths", "columns of one length");
     }
-    if !row.is_sorted_by(|a, b| a < b) || row.last().is_some_and(|&row| row as usize >= rows) {
-        return damaged("rows out of order or out of range", "rows that rise and exist");
-    }
+    check_rows("histograms", row.iter().copied(), rows)?;
     if end.last().map_or(0, |&end| end as usize) != packed.len() {
         return damaged("ends that do not fit", "the last end where the bytes end");
     }
@@ -1146,11 +1154,11 @@ mod tests {
                 s.threads.iter_mut().for_each(|thread| thread.count = u64::MAX)
             }),
             ("clock errors", |s| {
-                let error = NodeErrors {
-                    node: crate::ids::NodeId(0),
-                    count: u64::MAX,
+                let error = |row, count| NodeErrors {
+                    node: NodeId(row),
+                    count,
                 };
-                s.errors = vec![error, NodeErrors { count: 1, ..error }];
+                s.errors = vec![error(0, u64::MAX), error(1, 1)];
             }),
             ("ticks", |s| s.threads[0].outside_ticks = u64::MAX),
         ];
@@ -1159,6 +1167,20 @@ mod tests {
             craft(&mut snapshot);
             let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
             assert!(error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn rows_with_clock_errors_rise_and_are_there() {
+        for rows in [[1, 0], [1, 1], [0, 1_000]] {
+            let mut snapshot = fixture::two_threads();
+            let error = |row| NodeErrors {
+                node: NodeId(row),
+                count: 1,
+            };
+            snapshot.errors = rows.map(error).to_vec();
+            let error = decode(&encoded(&snapshot)).unwrap_err().to_string();
+            assert!(error.contains("clock errors"), "{error}");
         }
     }
 
