@@ -307,6 +307,14 @@ impl Measures {
         }
     }
 
+    /// Leaves out what was counted outside any scope.
+    pub fn clear_outside(&mut self) {
+        self.columns.retain(|_, column| {
+            column.outside.clear();
+            !column.is_empty()
+        });
+    }
+
     /// Returns the ticks that each of so many rows was off the CPU: waiting, or ready without one.
     pub fn off_cpu_by_row(&self, rows: usize) -> Vec<u64> {
         let mut off = vec![0u64; rows];
