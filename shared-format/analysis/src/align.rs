@@ -229,7 +229,7 @@ fn absent(thread: &Thread) -> Thread {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::Snapshot;
+    use tickscope_format::snapshot::{SeenCost, Snapshot};
     use tickscope_testkit::fixture;
 
     use super::align;
@@ -239,13 +239,24 @@ mod tests {
         let mut later = fixture::slow_frames();
         later.waits = true;
         later.drains_ns = Some(3.0);
+        later.seen_cost = Some(SeenCost { looks: 5, ns: 2.0 });
         let mut earlier = fixture::over_budget();
         let name = over_budget(&earlier);
         earlier.waits = true;
         let (now, then) = align(&later, &earlier);
         assert!(now.waits && then.waits);
-        assert_eq!((&now.watches, now.drains_ns), (&later.watches, Some(3.0)));
+        assert_eq!(now.watches, later.watches);
+        assert_eq!((now.drains_ns, now.seen_cost), (later.drains_ns, later.seen_cost));
         assert_eq!(over_budget(&then), name, "in the numbers of both");
+        let serving = fixture::serving();
+        let tasks = |s: &Snapshot| {
+            let paths = s.tasks.paths.iter();
+            let of_site = paths.map(|path| (s.sites[path.site.index()].clone(), path.in_flight));
+            of_site.collect::<Vec<_>>()
+        };
+        let (_, then) = align(&later, &serving);
+        assert!(!tasks(&serving).is_empty() && tasks(&then) == tasks(&serving));
+        assert_eq!(then.tasks.ages, serving.tasks.ages);
     }
 
     /// The name of the first function that is over the budget.

@@ -203,10 +203,11 @@ mod tests {
         let (earlier, mut later) = (with(700), with(500));
         let both = sum(&[&earlier, &later]);
         assert_eq!(both.measures.of(Quantity::Allocations).unwrap().of_row(2), 80);
+        let twice = sum(&[&later, &later]);
         later.capture.seq += 1;
         let window = less(&later, &earlier);
         assert!(window.measures.of(Quantity::Allocations).is_none());
-        for derived in [both, window] {
+        for derived in [both, twice, window] {
             let live = derived.measures.of(Quantity::LiveBytes).unwrap();
             let rows: Vec<u64> = live.rows.iter().map(|&(_, value)| value).collect();
             let outside: Vec<u64> = live.outside.iter().map(|&(_, value)| value).collect();
@@ -304,6 +305,35 @@ mod tests {
         later.gauge_rows[0].level.as_mut().unwrap().set_tick = 3;
         let level = sum(&[&earlier, &later]).gauge_rows[0].level.unwrap();
         assert_eq!((level.last, level.set_tick), (7, 3));
+    }
+
+    #[test]
+    fn what_was_counted_before_a_clock_broke_is_in_ticks_of_the_last_one() {
+        let mut one = fixture::two_threads();
+        one.threads[0].outside_ticks = 100;
+        one.measures.push_row(Quantity::Waiting, 1, 50);
+        one.measures.push_row(Quantity::Allocations, 1, 7);
+        one.measures.push_outside(Quantity::Ready, 0, 30);
+        one.estimates = vec![fixture::estimate(1, 2, 400, 300)];
+        let mut latency = Histogram::default();
+        latency.insert(1_000);
+        one.latencies.push(1, &latency);
+        let mut last = one.clone();
+        last.clock.epoch += 1;
+        last.clock.ticks_per_second /= 4.0;
+        let both = sum(&[&one, &last]);
+        let of_row = |quantity| both.measures.of_row(quantity, 1);
+        let ready = both
+            .measures
+            .of(Quantity::Ready)
+            .map(|column| column.of_outside(0));
+        assert_eq!((both.threads[0].outside_ticks, ready), (125, Some(38)));
+        assert_eq!([Quantity::Waiting, Quantity::Allocations].map(of_row), [63, 14]);
+        let estimate = both.estimates[0];
+        assert_eq!((estimate.self_error, estimate.total_error), (412, 309));
+        let latency = both.latencies.of(1);
+        assert_eq!((latency.count(), latency.max_ticks), (2, 1_000));
+        assert!(latency.buckets.len() == 2, "a quarter is two octaves below");
     }
 
     #[test]

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{
-    Count, Extremes, Level, LineSample, Lines, Measures, Mode, Module, Nodes, Quantity, SampledIn, Snapshot,
-    Tally, Thread, ThreadState, WaitsIn,
+    Count, Estimate, Extremes, Level, LineSample, Lines, Measures, Mode, Module, Nodes, Quantity, SampledIn,
+    Snapshot, Tally, Thread, ThreadState, WaitsIn,
 };
 use tickscope_testkit::fixture::programs::{
     any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
@@ -138,6 +138,8 @@ fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);
     s.lines = mirrored_lines(&s);
+    // Costs of any kind do not equal themselves.
+    s.capture.cost = Default::default();
     s
 }
 
@@ -313,6 +315,22 @@ fn nothing_happens_between_a_snapshot_and_itself() {
             errors.collect::<Vec<_>>()
         );
     }
+}
+
+#[test]
+fn calls_of_a_window_are_timed_as_far_as_they_were_in_it() {
+    let mut earlier = order_sim();
+    (earlier.nodes.calls[1], earlier.nodes.self_ticks[1]) = (100, 1_000);
+    let mut later = earlier.clone();
+    (later.nodes.calls[1], later.nodes.self_ticks[1]) = (1_000, 10_000);
+    later.estimates = vec![Estimate {
+        node: NodeId(1),
+        timed: 150,
+        self_error: 5,
+        total_error: 5,
+    }];
+    let window = between(&later, &earlier);
+    assert_eq!((window.nodes.calls[1], window.estimates[0].timed), (900, 50));
 }
 
 #[test]
