@@ -55,6 +55,7 @@ pub mod history_window;
 pub mod hotspots;
 pub mod inclusive_time;
 pub mod intervals;
+mod joined;
 pub mod measure;
 pub mod merge;
 pub mod merge_runs;

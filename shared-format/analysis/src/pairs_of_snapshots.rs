@@ -11,16 +11,16 @@ use tickscope_format::snapshot::{
     Snapshot, Tally, Thread, ThreadState, WaitsIn,
 };
 use tickscope_testkit::fixture::programs::{
-    any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
+    any_program, any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
 };
 use tickscope_testkit::fixture::{received, with_lifetime};
 
 use crate::align::align;
-use crate::call_tree::CallTree;
+use crate::call_tree::{CallTree, PathId};
 use crate::filter;
 use crate::measure::Measure;
 use crate::merge::sum;
-use crate::window::between;
+use crate::window::{between, less};
 
 /// What a program may have done since: every row counted more, and some threads have ended.
 fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
@@ -521,6 +521,27 @@ proptest! {
             let sum = before.3.zip(sum).map(|(before, sum)| before + sum);
             prop_assert_eq!((before.0 + calls, before.1 + own, before.2 + total, sum), after);
         }
+    }
+
+    #[test]
+    fn what_was_added_can_be_taken_away_again(one in any_program(), other in any_program()) {
+        let told = |s: &Snapshot| -> BTreeMap<PathId, (u64, u64, u64, Histogram)> {
+            let tree = CallTree::build(s, |_| true);
+            let rows = (0..).zip(&tree.rows).filter(|(_, row)| row.self_ticks > 0);
+            rows.map(|(at, row)| {
+                let mut latency = tree.latency(at).clone();
+                // Of two, the longest call may be of either.
+                latency.max_ticks = 0;
+                let timed = tree.uncertainty(at).map_or(row.calls, |of| of.timed);
+                (row.path, (row.calls, row.self_ticks, timed, latency))
+            })
+            .collect()
+        };
+        let both = sum(&[&one, &other]);
+        let since = both.capture.since_reset_ns;
+        prop_assert_eq!(since, one.capture.since_reset_ns + other.capture.since_reset_ns);
+        prop_assert_eq!(told(&less(&both, &one)), told(&other));
+        prop_assert_eq!(told(&less(&both, &other)), told(&one));
     }
 
     #[test]

@@ -58,6 +58,17 @@ pub enum Left<'a> {
     Out,
 }
 
+impl RowMap {
+    /// Leaves out all that a snapshot has.
+    pub fn nowhere(snapshot: &Snapshot) -> Self {
+        Self {
+            rows: vec![NO_PARENT; snapshot.nodes.len()],
+            threads: vec![NO_PARENT; snapshot.threads.len()],
+            sums: None,
+        }
+    }
+}
+
 impl<'a> Part<'a> {
     /// A part of the same moment and the same clock.
     pub fn now(snapshot: &'a Snapshot, map: RowMap) -> Self {
@@ -190,11 +201,7 @@ impl Snapshot {
         left: Left<'_>,
     ) -> Self {
         let mut out = self.facts();
-        let mut map = RowMap {
-            rows: vec![NO_PARENT; self.nodes.len()],
-            threads: vec![NO_PARENT; self.threads.len()],
-            sums: None,
-        };
+        let mut map = RowMap::nowhere(self);
         out.nodes.reserve(self.nodes.len());
         for (id, thread) in (0..).map(ThreadId).zip(&self.threads) {
             if !chosen(id) {
