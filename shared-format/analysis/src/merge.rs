@@ -1,7 +1,7 @@
 //! Adds up several snapshots of one run, as a snapshot.
 
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{Part, Snapshot, Thread, ThreadState, When};
+use tickscope_format::snapshot::{Cost, Part, Snapshot, Thread, ThreadState, When, scaled};
 
 use crate::joined::{Joined, Threads, joined_sites};
 
@@ -66,13 +66,40 @@ pub fn sum(parts: &[&Snapshot]) -> Snapshot {
         *since = since.saturating_add(of.capture.since_reset_ns);
         let samples = &mut out.measuring.samples;
         *samples = samples.saturating_add(of.measuring.samples);
-        if let (Some(seen), Some(more)) = (&mut out.seen_cost, of.seen_cost) {
-            seen.add(more);
-        }
+        out.seen_cost = out
+            .seen_cost
+            .map(|seen| of.seen_cost.map_or(seen, |of| seen.and(of)));
     }
     out.gather(&parts);
     hold(&mut out);
     out
+}
+
+/// Adds what stands beside the rows of another program or run, of whose ticks each is `ratio` of the sum's.
+pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
+    sum.process.uptime_ns = sum.process.uptime_ns.max(of.process.uptime_ns);
+    sum.clock.errors = sum.clock.errors.saturating_add(of.clock.errors);
+    let (ours, theirs) = (&mut sum.capture, &of.capture);
+    ours.pruned = ours.pruned.saturating_add(theirs.pruned);
+    ours.losses += theirs.losses;
+    let (ours, theirs) = (&mut ours.cost, &theirs.cost);
+    ours.lower_ns = ours.lower_ns.min(theirs.lower_ns);
+    ours.upper_ns = ours.upper_ns.max(theirs.upper_ns);
+    ours.publisher_cpu_ns = ours.publisher_cpu_ns.saturating_add(theirs.publisher_cpu_ns);
+    sum.measuring.histograms |= of.measuring.histograms;
+    sum.waits |= of.waits;
+    let (ours, theirs) = (&mut sum.lifetime, &of.lifetime);
+    ours.calls = ours.calls.saturating_add(theirs.calls);
+    ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
+}
+
+/// What a sum begins with, to which all costs are added: the bounds of the first.
+pub(crate) fn bounds(cost: Cost) -> Cost {
+    Cost {
+        lower_ns: cost.lower_ns,
+        upper_ns: cost.upper_ns,
+        ..Cost::default()
+    }
 }
 
 /// Keeps what readers add up within what a decoder lets through, where hostile parts together are beyond it: what comes
