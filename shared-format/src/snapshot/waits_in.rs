@@ -140,12 +140,6 @@ impl WaitsIn {
         }
     }
 
-    /// Adds the samples of another; what threads do stays.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self::new(self.samples().chain(other.samples()), self.now())
-    }
-
     /// Lowers samples, the last ones first, so that they add up to at most `most`.
     pub fn hold(&mut self, mut most: u64) {
         for (.., count) in &mut self.samples {
