@@ -3,10 +3,10 @@
 use std::collections::{HashMap, VecDeque};
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
-use tickscope_format::snapshot::{Nodes, Part, Snapshot, Tally, Thread};
+use tickscope_format::snapshot::{Part, Snapshot, Tally, Thread};
 
 use crate::call_tree::both_tallies;
-use crate::joined::{Joined, Of, Threads, joined_sites};
+use crate::joined::{Joined, Of, Threads, joined_sites, paths};
 
 /// The same two snapshots over the same sites, threads and rows: what only one of them has stands in the other with
 /// nothing counted. They may be of different runs, and of different builds: rows are matched by thread and path of
@@ -54,7 +54,7 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     if sides.iter().all(|side| side.counts.is_empty()) {
         return;
     }
-    let paths = paths(&joined.nodes, &joined.places);
+    let paths = paths(&joined.nodes, joined.places.iter().copied());
     let tallies = sides.each_ref().map(Snapshot::tallies);
     let rows_of = |at: usize| {
         let rows = joined.maps[at].rows.iter().filter(|&&row| row != NO_PARENT);
@@ -84,18 +84,6 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
             }
         }
     }
-}
-
-/// The path of functions at which each row is, counted from 0, whatever its thread.
-fn paths(nodes: &Nodes, functions: &[u32]) -> Vec<u32> {
-    let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(functions.len());
-    let mut paths: Vec<u32> = Vec::with_capacity(functions.len());
-    for (&parent, &function) in nodes.parent.iter().zip(functions) {
-        let above = paths.get(parent as usize).copied().unwrap_or(NO_PARENT);
-        let next = known.len() as u32;
-        paths.push(*known.entry((above, function)).or_insert(next));
-    }
-    paths
 }
 
 /// Each thread of the later snapshot with those of the earlier one that it stands for, then those that have none.

@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::ops::Range;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use tickscope_format::snapshot::{Nodes, RowMap, Site, Sites, Snapshot, Thread};
 
+use crate::index_map::IndexMap;
 use crate::thread_names::after_end;
 
 /// A thread: which of the snapshots has it, and where.
@@ -69,6 +71,9 @@ pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     (all, places)
 }
 
+/// Rows by the row above and the place of their site.
+type Paths = IndexMap<(u32, u32), u32>;
+
 /// The rows of several snapshots, in which nothing is counted yet.
 pub(crate) struct Joined {
     pub(crate) nodes: Nodes,
@@ -105,31 +110,30 @@ impl Joined {
                 |of: &Of| *of == made_of[0] || begins_with(snapshots, places, made_of[0], *of);
             let alike: Vec<bool> = made_of.iter().map(is_like_first).collect();
             let all_alike = !alike.contains(&false);
-            let mut by_path: Option<HashMap<(u32, u32), u32>> = None;
+            let mut by_path: Option<Paths> = None;
             for (&(of, id), is_alike) in made_of.iter().zip(alike) {
+                let (from, sites) = (&snapshots[of].nodes, &places[of]);
+                let rows = snapshots[of].rows_of(id);
                 joined.maps[of].threads[id.index()] = thread;
-                let mut known = match is_alike && (apart || all_alike) {
-                    true => None,
-                    false => Some(by_path.get_or_insert_with(|| joined.paths_from(first_row))),
-                };
-                let from = &snapshots[of].nodes;
-                for (same, row) in (first_row..).zip(snapshots[of].rows_of(id)) {
+                if is_alike && (apart || all_alike) {
+                    if joined.nodes.len() == first_row as usize {
+                        joined.extend(from, rows.clone(), sites, of == 0);
+                    }
+                    for (to, place) in (first_row..).zip(&mut joined.maps[of].rows[rows]) {
+                        *place = to;
+                    }
+                    continue;
+                }
+                let known = by_path.get_or_insert_with(|| joined.paths_from(first_row));
+                for row in rows {
                     let above = joined.maps[of].rows.get(from.parent[row] as usize).copied();
                     let above = above.unwrap_or(NO_PARENT);
                     let site = from.site[row];
-                    let place = places[of][site as usize];
-                    let there = match &known {
-                        Some(known) => known.get(&(above, place)).copied(),
-                        None => Some(same).filter(|&same| (same as usize) < joined.nodes.len()),
-                    };
-                    let to = there.unwrap_or_else(|| {
-                        let to = joined.push(above, if of == 0 { site } else { place }, place);
-                        if let Some(known) = &mut known {
-                            known.insert((above, place), to);
-                        }
-                        to
-                    });
-                    joined.maps[of].rows[row] = to;
+                    let place = sites[site as usize];
+                    let to = known
+                        .entry((above, place))
+                        .or_insert_with(|| joined.push(above, if of == 0 { site } else { place }, place));
+                    joined.maps[of].rows[row] = *to;
                 }
             }
             joined
@@ -147,13 +151,35 @@ impl Joined {
     }
 
     /// The rows from one on, by the row above and the place of their site: of one path the first.
-    fn paths_from(&self, first_row: u32) -> HashMap<(u32, u32), u32> {
-        let mut paths = HashMap::with_capacity(self.nodes.len() - first_row as usize);
+    fn paths_from(&self, first_row: u32) -> Paths {
+        let rows = self.nodes.len() - first_row as usize;
+        let mut paths = Paths::with_capacity_and_hasher(rows, Default::default());
         for row in first_row..self.nodes.len() as u32 {
             let above = self.nodes.parent[row as usize];
             paths.entry((above, self.places[row as usize])).or_insert(row);
         }
         paths
+    }
+
+    /// Adds rows of a thread, one by one.
+    fn extend(&mut self, from: &Nodes, rows: Range<usize>, places: &[u32], has_own_sites: bool) {
+        let shift = (self.nodes.len() as u32).wrapping_sub(rows.start as u32);
+        let sites = &from.site[rows.clone()];
+        let parents = from.parent[rows].iter().map(|&parent| match parent {
+            NO_PARENT => NO_PARENT,
+            parent => parent.wrapping_add(shift),
+        });
+        let first = self.places.len();
+        self.places
+            .extend(sites.iter().map(|&site| places[site as usize]));
+        let nodes = &mut self.nodes;
+        nodes.parent.extend(parents);
+        nodes.site.extend_from_slice(match has_own_sites {
+            true => sites,
+            false => &self.places[first..],
+        });
+        nodes.calls.resize(self.places.len(), 0);
+        nodes.self_ticks.resize(self.places.len(), 0);
     }
 
     fn push(&mut self, above: u32, site: u32, place: u32) -> u32 {
@@ -178,4 +204,16 @@ fn begins_with(snapshots: &[&Snapshot], places: &[Vec<u32>], thread: Of, other: 
     };
     let (of_thread, of_other) = (rows(thread), rows(other));
     of_other.len() <= of_thread.len() && of_thread.zip(of_other).all(|(one, other)| one == other)
+}
+
+/// The path at which each row is, counted from 0 and the same in all threads. `keys` says what rows of one path share.
+pub(crate) fn paths(nodes: &Nodes, keys: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut known = Paths::with_capacity_and_hasher(nodes.len(), Default::default());
+    let mut paths: Vec<u32> = Vec::with_capacity(nodes.len());
+    for (&parent, key) in nodes.parent.iter().zip(keys) {
+        let above = paths.get(parent as usize).copied().unwrap_or(NO_PARENT);
+        let next = known.len() as u32;
+        paths.push(*known.entry((above, key)).or_insert(next));
+    }
+    paths
 }

@@ -54,6 +54,7 @@ pub mod groups;
 pub mod history_window;
 pub mod hotspots;
 pub mod inclusive_time;
+mod index_map;
 pub mod intervals;
 mod joined;
 pub mod measure;

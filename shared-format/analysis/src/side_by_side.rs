@@ -99,41 +99,33 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
 
 /// Adds a process that has ended to those that had ended before: its threads are those of its name.
 pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot {
-    let begin = begin_ns(&ended.capture);
-    let begin = before
-        .iter()
-        .map(|before| begin_ns(&before.capture))
-        .fold(begin, u64::min);
     let mut ended = ended.clone();
     for thread in &mut ended.threads {
         thread.name = thread_names::of_ended(&thread.name);
     }
-    let clock = before.as_ref().map(|before| before.clock.clone());
-    let clock = clock.unwrap_or_else(|| {
-        let mut clock = ended.clock.clone();
-        clock.ticks_per_second *= ratio;
-        clock
-    });
     // So that the clock of the sum is the common one.
-    let mut all = MergedRuns::default();
-    all.add(before.unwrap_or_else(|| Snapshot {
+    let before = before.unwrap_or_else(|| Snapshot {
         process: ended.process.clone(),
         clock: ClockInfo {
+            ticks_per_second: ended.clock.ticks_per_second * ratio,
             errors: 0,
-            ..clock.clone()
+            ..ended.clock.clone()
         },
         capture: CaptureInfo {
             mode: ended.capture.mode,
+            unix_ns: ended.capture.unix_ns,
+            since_reset_ns: ended.capture.since_reset_ns,
             cost: bounds(ended.capture.cost),
             ..CaptureInfo::default()
         },
         ..Snapshot::default()
-    }));
-    ended.clock.ticks_per_second = clock.ticks_per_second / ratio;
+    });
+    let begin = begin_ns(&before.capture).min(begin_ns(&ended.capture));
+    ended.clock.ticks_per_second = before.clock.ticks_per_second / ratio;
+    let mut all = MergedRuns::default();
+    all.add(before);
     all.add(ended);
-    let Some((mut sum, _)) = all.finish() else {
-        return Snapshot::default();
-    };
+    let (mut sum, _) = all.finish().unwrap_or_default();
     sum.capture.since_reset_ns = sum.capture.unix_ns.saturating_sub(begin);
     sum
 }
