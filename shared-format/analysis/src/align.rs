@@ -49,7 +49,7 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
 }
 
 /// What one of the two has not is a counter there where its path is one: in other threads of the same, or else in the
-/// other of the two.
+/// other of the two. What has rows below it in either of them is a scope in both.
 fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     if sides.iter().all(|side| side.counts.is_empty()) {
         return;
@@ -69,6 +69,12 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
         }
         kinds
     });
+    let mut has_rows_below = vec![false; paths.len()];
+    for &parent in &joined.nodes.parent {
+        if let Some(has) = has_rows_below.get_mut(parent as usize) {
+            *has = true;
+        }
+    }
     for (at, side) in sides.iter_mut().enumerate() {
         let mut had = vec![false; paths.len()];
         rows_of(at).for_each(|row| had[row] = true);
@@ -77,6 +83,7 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
             let kind = || kinds[at].get(path).or_else(|| kinds[1 - at].get(path));
             let tally = match had[row] {
                 true => tallies[at][row],
+                false if has_rows_below[row] => None,
                 false => kind().copied().flatten(),
             };
             if let Some(tally) = tally {

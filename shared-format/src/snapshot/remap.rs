@@ -9,7 +9,7 @@
 //! | CPU time of threads | added up | not known, and adds nothing | less, where both are known |
 //! | open calls, what threads do now | of parts of now | nothing open, not known | the later ones |
 //! | `errors` | added up | 0 | less |
-//! | `counts` | added up; none where one part is a scope, or in sums of subtrees | a scope | less |
+//! | `counts` | added up; none where one part is a scope or has rows below, and in sums of subtrees | a scope | less |
 //! | `value_rows` | bounds of all | a counter | bounds of what the histograms differ by |
 //! | `gauge_rows` | the level set last, bounds of all | a counter | the later level; bounds from the earlier one on |
 //! | `estimates` | untimed calls added up, errors by squares, rounded once | all calls timed | less, errors by squares |
@@ -20,8 +20,8 @@
 //! | all else | for the builder to say: [`Snapshot::facts`] has it of one part | | of the later one; its time, samples and watches less |
 
 use super::{
-    Column, Count, Estimate, GaugeRow, LineSample, Measures, NO_MODULE, NodeErrors, Nodes, OpenFrame,
-    Quantity, SampledIn, Site, Snapshot, Tally, ValueRow, WaitsIn, both,
+    Column, Count, Estimate, GaugeRow, LineSample, NO_MODULE, NodeErrors, OpenFrame, Quantity, SampledIn,
+    Site, Snapshot, Tally, ValueRow, WaitsIn, both,
 };
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
@@ -194,17 +194,7 @@ impl Snapshot {
             seen_cost: *seen_cost,
             window: *window,
             values: *values,
-            threads: Vec::new(),
-            nodes: Nodes::default(),
-            errors: Vec::new(),
-            latencies: Latencies::default(),
-            async_latencies: Latencies::default(),
-            estimates: Vec::new(),
-            counts: Vec::new(),
-            value_rows: Vec::new(),
-            gauge_rows: Vec::new(),
-            measures: Measures::default(),
-            waits_in: WaitsIn::default(),
+            ..Self::default()
         }
     }
 
@@ -337,12 +327,15 @@ impl Snapshot {
         }
     }
 
-    /// A row that is a scope in one part is one. Parts of other kinds have only their sums together.
+    /// A row that is a scope in one part is one, and so is one with rows below it. Parts of other kinds have only their sums together.
     fn gather_tallies(&mut self, parts: &[Part<'_>]) {
         if parts.iter().all(|part| part.snapshot.counts.is_empty()) {
             return;
         }
         let mut is_scope = vec![false; self.nodes.len()];
+        for &parent in self.nodes.parent.iter().filter(|&&parent| parent != NO_PARENT) {
+            is_scope[parent as usize] = true;
+        }
         for part in parts {
             let mut counts = part.snapshot.counts.iter().map(|count| count.node.0).peekable();
             for (row, &to) in (0..).zip(&part.map.rows) {
