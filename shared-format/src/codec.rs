@@ -32,7 +32,7 @@ use self::waits_in::{WaitsInIn, WaitsInOut};
 use self::watches::{WatchIn, WatchOut};
 use crate::addresses::Addresses;
 use crate::error::FormatError;
-use crate::ids::{NO_PARENT, NodeId};
+use crate::ids::{NO_PARENT, NodeId, SiteId};
 use crate::latency::{Latencies, packed};
 use crate::snapshot::{
     CaptureInfo, ClockInfo, Count, Estimate, Extremes, Lifetime, Lines, Measuring, NodeErrors, Nodes,
@@ -69,6 +69,7 @@ const DRAINS: u64 = 25;
 const SEEN_COST: u64 = 28;
 const COPIES: u64 = 29;
 const LINES: u64 = 30;
+const WAS_OFF: u64 = 32;
 /// Only in recordings, where each record names what is new to them.
 const ADDRESSES: u64 = 31;
 // From 64 on they are those of records in a series (`series/stored.rs`).
@@ -205,6 +206,7 @@ fn encode_around(
         waits,
         waits_in,
         functions,
+        was_off,
         watches,
         lines: _,
         drains_ns,
@@ -279,6 +281,9 @@ fn encode_around(
     }
     if let Some(functions) = functions {
         section(out, FUNCTIONS, functions)?;
+    }
+    if !was_off.is_empty() {
+        section(out, WAS_OFF, was_off)?;
     }
     if !watches.is_empty() {
         let watches: Vec<_> = watches
@@ -396,6 +401,7 @@ fn decode_with(
                 snapshot.waits_in = read_as::<WaitsInIn, _>(body, body_at, small::CONFIG)?.waits_in();
             }
             FUNCTIONS => snapshot.functions = Some(read(body, body_at)?),
+            WAS_OFF => snapshot.was_off = read::<Vec<SiteId>>(body, body_at)?,
             WATCHES => {
                 let watches = read_as::<Vec<WatchIn>, _>(body, body_at, small::CONFIG)?;
                 snapshot.watches = watches.into_iter().map(WatchIn::watch).collect();
@@ -599,8 +605,7 @@ pub(crate) fn check(s: &Snapshot) -> Result<(), FormatError> {
         return damaged("site", row, site.to_string(), format!("below {}", s.sites.len()));
     }
     check_rows("clock errors", s.errors.iter().map(|error| error.node.0), rows)?;
-    let off_sites = &s.measuring.off_sites;
-    if let Some(site) = off_sites.iter().find(|site| site.0 as usize >= s.sites.len()) {
+    if let Some(site) = s.counted_in_part().find(|site| site.index() >= s.sites.len()) {
         return damaged(
             "site switched off",
             0,
@@ -962,7 +967,10 @@ mod tests {
             fixture::two_threads(),
             fixture::recursion(),
             fixture::slow_frames(),
-            fixture::over_budget(),
+            Snapshot {
+                was_off: vec![SiteId(0)],
+                ..fixture::over_budget()
+            },
             programs::order_sim_counting(),
             programs::queries(),
         ] {

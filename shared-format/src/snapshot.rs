@@ -96,6 +96,8 @@ pub struct Snapshot {
     pub waits_in: WaitsIn,
     /// What is known of functions that the compiler has prepared; `None` if there are none.
     pub functions: Option<Functions>,
+    /// The sites that are enabled and were disabled for a part of the time since the reset: not all of their calls were counted.
+    pub was_off: Vec<SiteId>,
     /// The functions that are watched, at most [`WATCHES_MAX`].
     pub watches: Vec<Watch>,
     /// Where threads were in the program's code, as far as that was asked for.
@@ -636,6 +638,11 @@ impl Snapshot {
     /// for loads.
     pub fn may_cost_more(&self) -> bool {
         self.clock_drains() && self.scope_cost_seen().is_none()
+    }
+
+    /// Returns the sites of which not all calls since the reset were counted.
+    pub fn counted_in_part(&self) -> impl Iterator<Item = SiteId> {
+        self.measuring.off_sites.iter().chain(&self.was_off).copied()
     }
 
     /// Returns the functions that are off because of the budget.

@@ -34,8 +34,13 @@ pub(crate) fn empty(width: u16, height: u16) -> App {
 
 /// An app that shows the made-up program, alive.
 pub(crate) fn live(width: u16, height: u16) -> App {
+    showing(width, height, orderbook::snapshot(1_340))
+}
+
+/// An app that shows a program, alive.
+pub(crate) fn showing(width: u16, height: u16, snapshot: Snapshot) -> App {
     let mut app = empty(width, height);
-    events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
+    events(&mut app, Status::Live, Some(snapshot));
     app
 }
 
@@ -199,9 +204,13 @@ pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
     app.update(message)
 }
 
-/// Letters, one after the other.
+/// Letters, one after the other; the end of a line is Enter.
 pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
-    text.chars().flat_map(|c| key(app, Code::Char(c))).collect()
+    let code = |c| match c {
+        '\n' => Code::Enter,
+        c => Code::Char(c),
+    };
+    text.chars().flat_map(|c| key(app, code(c))).collect()
 }
 
 /// Goes to a view, by its digit.

@@ -14,11 +14,9 @@ pub(crate) mod allocations;
 mod api;
 #[cfg(feature = "report")]
 mod at_exit;
-mod baseline;
 mod clock_rate;
 mod clocks;
 mod conservation;
-mod counters;
 mod daemons;
 #[cfg(feature = "report")]
 mod dumps;
@@ -68,11 +66,9 @@ pub(crate) fn main() -> ExitCode {
         api::TESTS,
         #[cfg(feature = "report")]
         at_exit::TESTS,
-        baseline::TESTS,
         clock_rate::TESTS,
         clocks::TESTS,
         conservation::TESTS,
-        counters::TESTS,
         daemons::TESTS,
         #[cfg(feature = "report")]
         dumps::TESTS,

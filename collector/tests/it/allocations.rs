@@ -1,4 +1,5 @@
-//! Allocations: each counts for the scope that made it, whatever else the program and the collector do.
+//! Allocations, whatever else the program and the collector do. `programs` has which scope they count for, in each mode, and what
+//! resets and the ends of threads leave of them.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -6,12 +7,12 @@ use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::signals::{HANDLED, profile};
-use crate::support::{check, isolated};
+use crate::support::{check, isolated, measured};
 use tickscope::{Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{
-    self, AllocatedBytes, Allocations, FreedBytes, Frees, LiveBytes, LiveVariance,
+    AllocatedBytes, Allocations, FreedBytes, Frees, LiveBytes, LiveVariance,
 };
-use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, ThreadState, live_error};
+use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, live_error};
 
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc<Counting> = tickscope::Alloc::new(Counting);
@@ -93,22 +94,8 @@ unsafe impl GlobalAlloc for Counting {
 }
 
 /// Allocations, their bytes, frees and theirs, of all rows of a name.
-fn measured(snapshot: &Snapshot, name: &str) -> [u64; 4] {
-    let of = |quantity: Quantity| {
-        let Some(column) = snapshot.measures.of(quantity) else {
-            return 0;
-        };
-        let rows = column.rows.iter();
-        let named =
-            rows.filter(|(row, _)| snapshot.site_of(tickscope_format::ids::NodeId(*row)).name == name);
-        named.map(|(_, value)| value).sum()
-    };
-    [of(Allocations), of(AllocatedBytes), of(Frees), of(FreedBytes)]
-}
-
-fn outside(snapshot: &Snapshot, quantity: Quantity) -> u64 {
-    let column = snapshot.measures.of(quantity);
-    column.map_or(0, |column| column.outside.iter().map(|(_, value)| value).sum())
+fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
+    [Allocations, AllocatedBytes, Frees, FreedBytes].map(|quantity| measured(snapshot, name, quantity))
 }
 
 #[allow(clippy::vec_box, reason = "each block is to be an allocation of its own")]
@@ -119,25 +106,6 @@ fn made(count: usize) -> Vec<Box<[u8; 64]>> {
         made.push(black_box(Box::new([7; 64])));
     }
     made
-}
-
-fn each_scope_has_its_own() {
-    isolated!(|| {
-        let made = {
-            tickscope::scope!("outer");
-            made(100)
-        };
-        {
-            tickscope::scope!("drop");
-            drop(made);
-        }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(measured(&snapshot, "make"), [100, 6_400, 0, 0]);
-        // The vector was made before the inner scope, and goes with what it holds.
-        assert_eq!(measured(&snapshot, "outer"), [1, 800, 0, 0]);
-        assert_eq!(measured(&snapshot, "drop"), [0, 0, 101, 7_200]);
-    });
 }
 
 fn all_ways_to_allocate_are_counted() {
@@ -152,29 +120,7 @@ fn all_ways_to_allocate_are_counted() {
             drop(black_box(bytes));
         }
         let snapshot = tickscope::snapshot();
-        assert_eq!(measured(&snapshot, "ways"), [3, 550, 3, 550]);
-    });
-}
-
-fn what_comes_before_the_first_scope_is_outside() {
-    isolated!(|| {
-        std::thread::spawn(|| {
-            let early = black_box(vec![0u8; 5_000_000]);
-            {
-                tickscope::scope!("first");
-            }
-            drop(early);
-            let late = black_box(vec![0u8; 7_000_000]);
-            let snapshot = tickscope::snapshot();
-            let bytes = outside(&snapshot, AllocatedBytes);
-            assert!((12_000_000..13_000_000).contains(&bytes), "{bytes}");
-            let freed = outside(&snapshot, FreedBytes);
-            assert!((5_000_000..6_000_000).contains(&freed), "{freed}");
-            assert_eq!(measured(&snapshot, "first"), [0; 4]);
-            drop(late);
-        })
-        .join()
-        .unwrap();
+        assert_eq!(counted(&snapshot, "ways"), [3, 550, 3, 550]);
     });
 }
 
@@ -191,58 +137,8 @@ fn the_collectors_own_work_is_not_the_programs() {
             tickscope::set_mode(Mode::Exact);
         }
         drop(session);
-        let [allocations, ..] = measured(&tickscope::snapshot(), "asks");
+        let [allocations, ..] = counted(&tickscope::snapshot(), "asks");
         assert_eq!(allocations, 0);
-    });
-}
-
-fn resets_undo_and_ended_threads_keep_the_sum() {
-    isolated!(|| {
-        let work = || drop(made(10));
-        let in_worker = || {
-            let worker = std::thread::Builder::new().name("worker".into());
-            worker.spawn(work).unwrap().join().unwrap();
-        };
-        in_worker();
-        work();
-        let closing = tickscope::reset();
-        assert_eq!(measured(&closing, "make")[0], 20);
-        assert_eq!(measured(&tickscope::snapshot(), "make"), [0; 4]);
-        in_worker();
-        work();
-        work();
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(measured(&snapshot, "make")[..2], [30, 1_920]);
-        let ended = snapshot
-            .threads
-            .iter()
-            .position(|thread| thread.tid == 0)
-            .unwrap();
-        let rows = snapshot.rows_of(tickscope_format::ids::ThreadId(ended as u32));
-        let column = snapshot.measures.of(Allocations).unwrap();
-        let of_ended: u64 = rows.map(|row| column.of_row(row as u32)).sum();
-        assert_eq!(of_ended, 10);
-    });
-}
-
-fn nothing_is_counted_where_nothing_is_measured() {
-    isolated!(|| {
-        drop(made(1));
-        tickscope::set_mode(Mode::Off);
-        // The thread notices at its next scope.
-        drop(made(1));
-        let before = tickscope::reset();
-        drop(made(50));
-        let off = tickscope::snapshot();
-        assert!(off.measures.of(Allocations).is_none(), "{:?}", off.measures);
-        for mode in [Mode::Adaptive, Mode::Sampled, Mode::Exact] {
-            tickscope::set_mode(mode);
-            drop(made(50));
-            let snapshot = tickscope::snapshot();
-            assert_eq!(measured(&snapshot, "make")[..2], [50, 3_200], "{mode:?}");
-        }
-        drop(before);
     });
 }
 
@@ -259,20 +155,14 @@ fn handlers_change_no_count() {
         profile(false);
         let snapshot = tickscope::snapshot();
         check(&snapshot);
-        assert_eq!(measured(&snapshot, "make")[..2], [rounds, 64 * rounds]);
+        assert_eq!(counted(&snapshot, "make")[..2], [rounds, 64 * rounds]);
     });
 }
 
 /// The live bytes of all rows of a name, and how far they may be from the truth.
 fn live(snapshot: &Snapshot, name: &str) -> (u64, u64) {
-    let of = |quantity: Quantity| -> u64 {
-        let column = snapshot.measures.of(quantity);
-        let rows = column.iter().flat_map(|column| &column.rows);
-        let named =
-            rows.filter(|(row, _)| snapshot.site_of(tickscope_format::ids::NodeId(*row)).name == name);
-        named.map(|(_, value)| value).sum()
-    };
-    (of(LiveBytes), live_error(of(LiveVariance)))
+    let [bytes, variance] = [LiveBytes, LiveVariance].map(|quantity| measured(snapshot, name, quantity));
+    (bytes, live_error(variance))
 }
 
 /// Allocates blocks of many sizes, about so many bytes. Returns them and their bytes.
@@ -322,79 +212,16 @@ fn live_bytes_are_as_far_from_the_truth_as_they_say() {
     });
 }
 
-fn live_bytes_outlast_resets_and_threads_and_end_on_any_thread() {
+fn a_block_that_cannot_grow_is_live_where_it_was() {
     isolated!(|| {
-        let in_thread = || {
-            std::thread::Builder::new()
-                .name("makes".into())
-                .spawn(|| blocks(64 << 20, 0))
-        };
-        let (held, bytes) = in_thread().unwrap().join().unwrap();
-        let is_near = |snapshot: &Snapshot, bytes: u64| {
-            let (live, error) = live(snapshot, "holds");
-            assert!(
-                live.abs_diff(bytes) <= error,
-                "{live} +- {error}, {bytes} in truth"
-            );
-            assert!(error < 16 << 20, "{error}");
-            live
-        };
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        let before = is_near(&snapshot, bytes);
-        let closing = tickscope::reset();
-        assert_eq!(is_near(&closing, bytes), before);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(is_near(&snapshot, bytes), before, "a reset takes nothing away");
-        assert_eq!(measured(&snapshot, "holds"), [0; 4]);
-        let makes = snapshot
-            .threads
-            .iter()
-            .find(|thread| thread.name == "makes")
-            .unwrap();
-        assert_eq!(makes.state, ThreadState::Finished);
-        // Another thread of the name adds its own to the same rows.
-        let (more, more_bytes) = in_thread().unwrap().join().unwrap();
-        is_near(&tickscope::snapshot(), bytes + more_bytes);
-        tickscope::time!("drops", drop(held));
-        is_near(&tickscope::snapshot(), more_bytes);
-        std::thread::spawn(move || drop(more)).join().unwrap();
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(live(&snapshot, "holds").0, 0);
-    });
-}
-
-fn a_block_that_grows_is_live_where_it_grew() {
-    isolated!(|| {
-        let mut block: Vec<u8> = {
-            tickscope::scope!("holds");
-            Vec::with_capacity(64 << 20)
-        };
+        let mut block: Vec<u8> = tickscope::time!("holds", Vec::with_capacity(64 << 20));
         // A block of this size is sampled always, and stands for itself.
-        assert_eq!(
-            live(&tickscope::snapshot(), "holds"),
-            (64 << 20, 4 * LIVE_SAMPLE_BYTES)
-        );
-        tickscope::time!("grows", block.reserve_exact(128 << 20));
-        let snapshot = tickscope::snapshot();
-        assert_eq!(live(&snapshot, "holds").0, 0);
-        assert_eq!(live(&snapshot, "grows").0, 128 << 20);
-        // A new size that no allocator has: the block stays as it was.
-        let refused = block.try_reserve_exact(isize::MAX as usize - 1);
+        let whole = (64 << 20, 4 * LIVE_SAMPLE_BYTES);
+        assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
+        // A new size that no allocator has.
+        let refused = tickscope::time!("grows", block.try_reserve_exact(isize::MAX as usize - 1));
         assert!(refused.is_err());
-        assert_eq!(live(&tickscope::snapshot(), "grows").0, 128 << 20);
-        let early = tickscope::snapshot();
-        tickscope::set_mode(Mode::Off);
-        drop(block);
-        tickscope::set_mode(Mode::Exact);
-        assert_eq!(
-            live(&tickscope::snapshot(), "grows").0,
-            0,
-            "freed while nothing was counted"
-        );
-        assert_eq!(live(&early, "grows").0, 128 << 20);
+        assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
     });
 }
 
@@ -431,7 +258,7 @@ fn more_live_blocks_than_have_a_place_are_said() {
         allocate(&mut blocks, BLOCKS - 1_000);
         let snapshot = tickscope::snapshot();
         check(&snapshot);
-        assert_eq!(measured(&snapshot, "holds")[0], BLOCKS as u64);
+        assert_eq!(counted(&snapshot, "holds")[0], BLOCKS as u64);
         let (full, _) = live(&snapshot, "holds");
         assert!(full > 16 << 30 && full <= PLACES * size, "{full}");
         let said = &snapshot.process.warnings;
@@ -455,14 +282,9 @@ fn more_live_blocks_than_have_a_place_are_said() {
 
 tickscope_testkit::tests![
     more_live_blocks_than_have_a_place_are_said,
-    each_scope_has_its_own,
     all_ways_to_allocate_are_counted,
     live_bytes_are_as_far_from_the_truth_as_they_say,
-    live_bytes_outlast_resets_and_threads_and_end_on_any_thread,
-    a_block_that_grows_is_live_where_it_grew,
-    what_comes_before_the_first_scope_is_outside,
+    a_block_that_cannot_grow_is_live_where_it_was,
     the_collectors_own_work_is_not_the_programs,
-    resets_undo_and_ended_threads_keep_the_sum,
-    nothing_is_counted_where_nothing_is_measured,
     handlers_change_no_count,
 ];

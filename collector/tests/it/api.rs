@@ -1,15 +1,12 @@
-//! The calling API: sessions, names, macros, pauses, resets, the choice of threads.
-
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+//! The calling API: sessions, macros, resets, the choice of threads. `programs` has pauses and excluded threads.
 
 use crate::support::{
-    self, Yield, block_on, calls_of, check, isolated_as_usual, newest, open_path, rings_in, threads_named,
-    tree, wait_until,
+    self, Yield, block_on, by_hand, calls_of, check, isolated_as_usual, limit, newest, open_path, rings_in,
+    spend, threads_named, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::snapshot::{CaptureKind, ThreadState};
+use tickscope_format::snapshot::CaptureKind;
 
 fn a_session_publishes_at_its_path_until_it_is_dropped() {
     isolated_as_usual!(|| {
@@ -73,53 +70,6 @@ fn a_second_start_joins_and_a_start_after_the_last_drop_begins_anew() {
             calls_of(&snapshot, "between"),
             1,
             "scopes count without a session, too"
-        );
-    });
-}
-
-fn a_session_dropped_at_once_still_leaves_a_final_record() {
-    let done = isolated_as_usual!(|| {
-        tickscope::time!("work", ());
-        drop(tickscope::start("short"));
-        for round in 0..5 {
-            let session = Builder::new("short")
-                .try_start()
-                .unwrap_or_else(|error| panic!("{round}: {error}"));
-            drop(session);
-        }
-    });
-    let rings = rings_in(&done.place().join("rings"));
-    assert_eq!(rings.len(), 6);
-    for path in rings {
-        let ring = RingFile::open(&path).unwrap();
-        assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
-        let snapshot = newest(&ring);
-        assert_eq!(
-            (snapshot.capture.kind, calls_of(&snapshot, "work")),
-            (CaptureKind::Final, 1)
-        );
-    }
-}
-
-fn names_are_mended_and_it_is_said() {
-    isolated_as_usual!(|| {
-        let session = Builder::new("größer / 1").try_start().unwrap();
-        let warnings = session.warnings();
-        assert!(
-            warnings.len() == 1 && warnings[0].contains(
-                    "was changed to \"gr--er---1\"; allowed: 1 to 64 of A-Z a-z 0-9 . _ - and not digits alone"
-                ),
-            "{warnings:?}"
-        );
-        assert_eq!(
-            RingFile::open(&session.path().unwrap()).unwrap().header().name,
-            "gr--er---1"
-        );
-        drop(session);
-        let session = Builder::new("12345").try_start().unwrap();
-        assert_eq!(
-            RingFile::open(&session.path().unwrap()).unwrap().header().name,
-            "p12345"
         );
     });
 }
@@ -302,50 +252,15 @@ fn the_attribute_works_on_functions_futures_impls_and_modules() {
     });
 }
 
-fn a_future_is_charged_for_its_polls_only() {
-    const NAME: &str = "a_future_is_charged_for_its_polls_only";
-    static TICK: AtomicU64 = AtomicU64::new(1000);
-    async fn slow() {
-        TICK.fetch_add(5, Ordering::Relaxed);
-        Yield::default().await;
-        TICK.fetch_add(7, Ordering::Relaxed);
-    }
-    #[tickscope::profile]
-    async fn outer() {
-        slow().await;
-    }
-    isolated_as_usual!(|| {
-        let _session = Builder::new("futures")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-            .start();
-        let mut future = std::pin::pin!(outer());
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        assert!(future.as_mut().poll(&mut context).is_pending());
-        TICK.fetch_add(1_000_000, Ordering::Relaxed);
-        let there = std::thread::scope(|scope| {
-            // A future that is not `Send` cannot move here; what counts is that nothing is open in between.
-            scope.spawn(tickscope::snapshot).join().unwrap()
-        });
-        assert_eq!(tree(&there, "main"), format!("{NAME}::outer 1 5 5\n"));
-        assert!(there.threads[0].open.is_empty());
-        assert!(future.as_mut().poll(&mut context).is_ready());
-        assert_eq!(
-            tree(&tickscope::snapshot(), "main"),
-            format!("{NAME}::outer 1 12 12\n")
-        );
-    });
-}
-
 /// What an `async fn` cannot be written around: blocks, and what `.await` turns into a future.
 fn blocks_and_futures_of_others_are_profiled_by_name() {
-    static TICK: AtomicU64 = AtomicU64::new(1000);
     struct Request(u64);
     impl IntoFuture for Request {
         type Output = u64;
         type IntoFuture = std::pin::Pin<Box<dyn Future<Output = u64> + Send>>;
         fn into_future(self) -> Self::IntoFuture {
             Box::pin(async move {
-                TICK.fetch_add(self.0, Ordering::Relaxed);
+                spend(self.0);
                 Yield::default().await;
                 self.0
             })
@@ -355,31 +270,15 @@ fn blocks_and_futures_of_others_are_profiled_by_name() {
         value
     }
     isolated_as_usual!(|| {
-        let _session = Builder::new("blocks")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-            .start();
+        let _session = Builder::new("blocks").clock(by_hand()).start();
         drop(tickscope::future!("never polled", async {}));
-        let mut block = Box::pin(sendable(tickscope::future!(group = "net", "block", async move {
+        let block = sendable(tickscope::future!(group = "net", "block", async move {
             let first = tickscope::future!("request", Request(3)).await;
-            TICK.fetch_add(20, Ordering::Relaxed);
-            {
-                tickscope::scope!("inside");
-                TICK.fetch_add(100, Ordering::Relaxed);
-            }
-            Yield::default().await;
+            spend(20);
+            tickscope::time!("inside", spend(100));
             first + 1
-        })));
-        let mut polls = 0;
-        let value = loop {
-            let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-            polls += 1;
-            if let std::task::Poll::Ready(value) = block.as_mut().poll(&mut context) {
-                break value;
-            }
-            assert!(tickscope::snapshot().threads[0].open.is_empty());
-            TICK.fetch_add(1_000_000, Ordering::Relaxed);
-        };
-        assert_eq!((value, polls), (4, 3));
+        }));
+        assert_eq!(block_on(block), 4);
         let snapshot = tickscope::snapshot();
         assert_eq!(
             tree(&snapshot, "main"),
@@ -390,36 +289,7 @@ fn blocks_and_futures_of_others_are_profiled_by_name() {
     });
 }
 
-/// Each profiled function keeps the future that it awaits once.
-fn profiled_functions_that_await_each_other_stay_small() {
-    macro_rules! chain {
-        ($($outer:ident $inner:ident),*) => {
-            $(
-                #[tickscope::profile]
-                async fn $outer() {
-                    $inner().await;
-                }
-            )*
-        };
-    }
-    async fn innermost() {
-        Yield::default().await;
-    }
-    chain!(a innermost, b a, c b, d c, e d, f e, g f, outermost g);
-    isolated_as_usual!(|| {
-        let (one, eight) = (size_of_val(&a()), size_of_val(&outermost()));
-        assert!(
-            eight <= 8 * one,
-            "one function has {one} bytes, eight have {eight}"
-        );
-    });
-}
-
 fn guards_and_expressions_end_where_they_should() {
-    static TICK: AtomicU64 = AtomicU64::new(0);
-    fn spend(ticks: u64) {
-        TICK.fetch_add(ticks, Ordering::Relaxed);
-    }
     fn early(return_early: bool) -> Option<u8> {
         tickscope::scope!("early");
         spend(1);
@@ -428,9 +298,7 @@ fn guards_and_expressions_end_where_they_should() {
         Some(value)
     }
     isolated_as_usual!(|| {
-        let _session = Builder::new("guards")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-            .start();
+        let _session = Builder::new("guards").clock(by_hand()).start();
         let guard = tickscope::scope_guard!("guarded");
         spend(3);
         drop(guard);
@@ -448,57 +316,6 @@ fn guards_and_expressions_end_where_they_should() {
         );
         assert_eq!(snapshot.threads[0].outside_ticks, 100);
         assert_eq!(snapshot.capture.losses.unbalanced, 0);
-    });
-}
-
-fn a_pause_is_not_charged() {
-    static TICK: AtomicU64 = AtomicU64::new(0);
-    fn spend(ticks: u64) {
-        TICK.fetch_add(ticks, Ordering::Relaxed);
-    }
-    isolated_as_usual!(|| {
-        let _session = Builder::new("pauses")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-            .start();
-        {
-            tickscope::scope!("outer");
-            spend(5);
-            let pause = tickscope::pause();
-            spend(1000);
-            let nested = tickscope::pause();
-            {
-                tickscope::scope!("inner");
-                spend(1000);
-                let snapshot = tickscope::snapshot();
-                assert_eq!(snapshot.threads[0].state, ThreadState::Paused);
-                assert_eq!(
-                    open_path(&snapshot, threads_named(&snapshot, "main").next().unwrap()),
-                    ["outer", "inner"]
-                );
-                drop(pause);
-                spend(1000);
-            }
-            drop(nested);
-            spend(7);
-        }
-        let snapshot = tickscope::snapshot();
-        assert_eq!(tree(&snapshot, "main"), "outer 1 12 12\n  inner 1 0 0\n");
-        assert_eq!(snapshot.clock.errors, 0);
-    });
-}
-
-fn a_pause_that_ends_while_the_thread_is_excluded_is_over_all_the_same() {
-    static TICK: AtomicU64 = AtomicU64::new(0);
-    isolated_as_usual!(|| {
-        let _session = Builder::new("pauses")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-            .start();
-        let pause = tickscope::pause();
-        tickscope::thread::exclude();
-        drop(pause);
-        tickscope::thread::include();
-        tickscope::time!("after", TICK.fetch_add(9, Ordering::Relaxed));
-        assert_eq!(tree(&tickscope::snapshot(), "main"), "after 1 9 9\n");
     });
 }
 
@@ -574,44 +391,6 @@ fn a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it() {
     });
 }
 
-fn threads_are_excluded_and_included() {
-    isolated_as_usual!(|| {
-        tickscope::time!("before", ());
-        {
-            tickscope::scope!("cut");
-            tickscope::thread::exclude();
-            tickscope::time!("excluded", ());
-            let snapshot = tickscope::snapshot();
-            assert!(
-                snapshot.threads[0].open.is_empty(),
-                "open scopes end with the exclusion"
-            );
-        }
-        tickscope::time!("excluded", ());
-        tickscope::thread::include();
-        tickscope::time!("after", ());
-        let worker = std::thread::spawn(|| {
-            tickscope::thread::exclude();
-            tickscope::time!("excluded", ());
-            drop(tickscope::pause());
-        });
-        worker.join().unwrap();
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(
-            support::calls(&snapshot).into_iter().collect::<Vec<_>>(),
-            [("after", 1), ("before", 1), ("cut", 1)]
-        );
-        assert_eq!(
-            (
-                snapshot.capture.losses.dropped,
-                snapshot.capture.losses.unbalanced
-            ),
-            (0, 0)
-        );
-    });
-}
-
 fn opt_in_counts_only_threads_that_are_included() {
     isolated_as_usual!(|| {
         let _session = Builder::new("opt-in").threads(Threads::OptIn).start();
@@ -636,13 +415,7 @@ fn opt_in_counts_only_threads_that_are_included() {
 fn an_unusable_directory_is_an_error_that_says_what_next() {
     // Every place is out of space for this child: no file may be longer than that.
     isolated_as_usual!(|| {
-        let limit = libc::rlimit {
-            rlim_cur: 64 << 10,
-            rlim_max: libc::RLIM_INFINITY,
-        };
-        // SAFETY: `limit` is a valid rlimit.
-        let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
-        assert_eq!(result, 0);
+        let before = limit(libc::RLIMIT_FSIZE, 64 << 10);
         let error = Builder::new("nowhere").try_start().unwrap_err().to_string();
         assert!(
             error.contains("fallocate")
@@ -669,37 +442,20 @@ fn an_unusable_directory_is_an_error_that_says_what_next() {
         assert_eq!(tickscope::snapshot().capture.reset_epoch, 2);
         drop(session);
 
-        let limit = libc::rlimit {
-            rlim_cur: libc::RLIM_INFINITY,
-            rlim_max: libc::RLIM_INFINITY,
-        };
-        // SAFETY: as above.
-        let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
-        assert_eq!(result, 0);
+        limit(libc::RLIMIT_FSIZE, before);
         let session = Builder::new("somewhere").try_start().unwrap();
         assert_eq!(session.status(), Status::Publishing, "{:?}", session.warnings());
     });
 }
 
-fn settings_out_of_range_are_mended_and_late_ones_refused() {
+fn settings_that_come_too_late_are_refused() {
     isolated_as_usual!(|| {
         let session = Builder::new("settings")
-            .interval(Duration::ZERO)
-            .ring_bytes(100_000)
-            .max_depth(9999)
+            .allow_remote_control(false)
             .try_start()
             .unwrap();
-        let warnings = session.warnings().join("\n");
-        assert!(
-            warnings.contains("interval (ms) 0 is out of range; allowed: 10 to 3600000; used: 10"),
-            "{warnings}"
-        );
-        assert!(
-            warnings.contains("max_depth 9999") && warnings.contains("4096"),
-            "{warnings}"
-        );
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        assert_eq!(ring.header().ring_words * 8, 131_072, "the next power of two");
+        assert!(ring.take_slot().unwrap().is_none(), "this one was in time");
         let late = Builder::new("settings")
             .clock(Clock::Monotonic)
             .max_depth(7)
@@ -721,20 +477,13 @@ fn settings_out_of_range_are_mended_and_late_ones_refused() {
 tickscope_testkit::tests![
     a_session_publishes_at_its_path_until_it_is_dropped,
     a_second_start_joins_and_a_start_after_the_last_drop_begins_anew,
-    a_session_dropped_at_once_still_leaves_a_final_record,
-    names_are_mended_and_it_is_said,
     scopes_are_named_after_constants_and_functions,
     the_attribute_works_on_functions_futures_impls_and_modules,
-    a_future_is_charged_for_its_polls_only,
     blocks_and_futures_of_others_are_profiled_by_name,
-    profiled_functions_that_await_each_other_stay_small,
     guards_and_expressions_end_where_they_should,
-    a_pause_is_not_charged,
-    a_pause_that_ends_while_the_thread_is_excluded_is_over_all_the_same,
     resets_close_an_epoch_and_go_on,
     a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it,
-    threads_are_excluded_and_included,
     opt_in_counts_only_threads_that_are_included,
     an_unusable_directory_is_an_error_that_says_what_next,
-    settings_out_of_range_are_mended_and_late_ones_refused,
+    settings_that_come_too_late_are_refused,
 ];

@@ -1,11 +1,11 @@
 //! Clocks whose rate is measured, and which do not behave: what real sessions show of them.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, check, isolated, ticks_of, wait_until};
+use crate::support::{self, check, isolated, spend, ticks_of, wait_until};
 use tickscope::{Builder, Clock, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::snapshot::CaptureKind;
@@ -127,19 +127,13 @@ fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
     });
 }
 
-static TICK: AtomicU64 = AtomicU64::new(1 << 40);
-
 thread_local! {
     /// By how much the CPU is ahead on which this thread runs.
     static AHEAD: Cell<u64> = const { Cell::new(0) };
 }
 
 fn by_cpu() -> u64 {
-    TICK.load(Ordering::Relaxed) + AHEAD.get()
-}
-
-fn spend(ticks: u64) {
-    TICK.fetch_add(ticks, Ordering::Relaxed);
+    support::tick() + AHEAD.get()
 }
 
 fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, newest, quick, rings_in, test_name, wait_for, wait_until,
+    self, Isolated, calls_of, isolated_as_usual, newest, quick, rings_in, test_name, wait_until,
 };
 use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -232,13 +232,7 @@ fn a_child_forked_past_the_c_library_goes_on() {
                     // SAFETY: ends the process without handlers.
                     unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
                 }
-                let mut status = 0;
-                let ended = wait_for("the end of the child", || {
-                    // SAFETY: a valid place.
-                    let ended = unsafe { libc::waitpid(child as i32, &mut status, libc::WNOHANG) };
-                    (ended as i64 == child).then_some(status)
-                });
-                assert_eq!(libc::WEXITSTATUS(ended), 7);
+                assert_eq!(support::status_of(child as i32).code(), Some(7));
             }
         });
         assert_eq!(session.status(), Status::Publishing);
@@ -379,9 +373,7 @@ fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
             .env("WAY", way);
         let done = test.run(|| {
             let way = std::env::var("WAY").unwrap();
-            // SAFETY: nothing but this thread and the publisher's exists.
-            let child = unsafe { libc::fork() };
-            if child == 0 {
+            let child = support::fork(|| {
                 let session = (way == "start").then(|| Builder::new("child").try_start().unwrap());
                 tickscope::time!("in the child", ());
                 if session.is_none() {
@@ -393,12 +385,9 @@ fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
                 }
                 drop(session);
                 std::process::exit(0);
-            }
+            });
             tickscope::time!("in the parent", ());
-            let mut status = 0;
-            // SAFETY: the child is ours, and the place is valid.
-            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-            assert_eq!(status, 0);
+            assert!(support::status_of(child).success());
         });
         assert!(done.status.success(), "{done:?}");
         let rings = rings_in(&done.place().join("rings"));

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use crate::support::{self, Isolated, calls_of, check, isolated_as_usual, path_of, test_name, ticks_of};
+use crate::support::{self, calls_of, check, isolated_as_usual, path_of, ticks_of};
 use tickscope::{Builder, Clock, Format};
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_report::archive;
@@ -188,19 +188,9 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
         work(1);
         let mask = signals("SigBlk");
         // As on a full disk, but for the error's name.
-        let limit = libc::rlimit {
-            rlim_cur: 100,
-            rlim_max: libc::RLIM_INFINITY,
-        };
-        // SAFETY: `limit` is a valid rlimit.
-        unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+        let before = support::limit(libc::RLIMIT_FSIZE, 100);
         let dumped = tickscope::dump(dir.join("now.html"), Format::Html);
-        let limit = libc::rlimit {
-            rlim_cur: libc::RLIM_INFINITY,
-            ..limit
-        };
-        // SAFETY: `limit` is a valid rlimit.
-        unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
+        support::limit(libc::RLIMIT_FSIZE, before);
         let said = dumped.unwrap_err().to_string();
         assert!(said.contains("write ") && said.contains("now.html"), "{said}");
         assert!(
@@ -215,26 +205,7 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
 
 /// A set of signals of this thread, as the kernel says.
 fn signals(set: &str) -> u64 {
-    let facts = fs::read_to_string("/proc/thread-self/status").unwrap();
-    let line = facts.lines().find(|line| line.starts_with(set)).unwrap();
-    u64::from_str_radix(line.split_whitespace().last().unwrap(), 16).unwrap()
-}
-
-fn where_nothing_is_measured_nothing_is_written() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "off")
-        .run(|| {
-            work(1);
-            let path = support::shared_place().join("now.txt");
-            let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
-            assert!(
-                said.contains("no dump: TICKSCOPE=off: nothing is measured; unset it"),
-                "{said}"
-            );
-            assert!(!path.exists());
-        })
-        .succeeded();
-    assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
+    u64::from_str_radix(&support::status_line("thread-self", set), 16).unwrap()
 }
 
 fn a_thread_that_only_dumps_is_not_among_the_threads() {
@@ -262,6 +233,5 @@ tickscope_testkit::tests![
     the_time_of_writing_is_not_charged,
     what_cannot_be_written_is_said_and_leaves_nothing,
     a_file_that_may_not_grow_leaves_nothing_and_ends_no_program,
-    where_nothing_is_measured_nothing_is_written,
     a_thread_that_only_dumps_is_not_among_the_threads,
 ];

@@ -1,14 +1,13 @@
 //! What the environment asks for, and environments that a program cannot publish in.
 
 use std::path::Path;
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    self, Done, Isolated, calls_of, check, isolated_as_usual, newest, on_small_file_system, publisher_of,
-    quick, rings_in, tell, test_name, wait_until,
+    self, Done, Isolated, calls_of, check, isolated_as_usual, limit, mapped, newest, on_small_file_system,
+    publisher_of, quick, rings_in, status_line, tell, test_name, wait_until,
 };
-use tickscope::{Builder, Session, Status, Threads};
+use tickscope::{Builder, Format, Session, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::{CaptureKind, ClockSource, Mode};
 use tickscope_testkit::suite::skip;
@@ -18,53 +17,15 @@ fn marked() -> u8 {
     1
 }
 
-fn live_publishes_a_program_with_one_attribute_under_the_name_of_its_file() {
-    let done = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "live")
-        .run(|| assert_eq!(marked(), 1))
-        .succeeded();
-    let ring = done.ring();
-    assert!(ring.header().name.starts_with("it-"), "{}", ring.header().name);
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
-    let last = newest(&ring);
-    assert_eq!(
-        (last.capture.kind, calls_of(&last, "marked"), last.calls()),
-        (CaptureKind::Final, 1, 1)
-    );
-    assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
-}
-
-fn live_can_be_watched_from_the_first_scope_on() {
-    let running = Isolated::as_usual(test_name!())
-        .env("TICKSCOPE", "live")
-        .start(|| {
-            marked();
-            let place = support::shared_place();
-            wait_until("the word", || place.join("end").exists());
-        });
-    let ring = running.ring();
-    assert_eq!(ring.liveness().unwrap(), Liveness::Running);
-    let _slot = ring.take_slot().unwrap();
-    wait_until("the call", || calls_of(&newest(&ring), "marked") == 1);
-    std::fs::write(running.place().join("end"), "").unwrap();
-    running.wait().succeeded();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
-}
-
 /// No record is written before the first scope, so none may become due: the publisher looked ten thousand times a second.
 fn live_rests_before_the_first_scope() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_INTERVAL_MS", "10")
         .run(|| {
-            let status = format!("/proc/self/task/{}/status", publisher_of(std::process::id()));
-            let looks = || -> u64 {
-                let text = std::fs::read_to_string(&status).unwrap();
-                let line = text
-                    .lines()
-                    .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-                line.unwrap().trim().parse().unwrap()
-            };
+            let publisher = format!("self/task/{}", publisher_of(std::process::id()));
+            let switches = || status_line(&publisher, "voluntary_ctxt_switches");
+            let looks = || switches().parse::<u64>().unwrap();
             wait_until("some looks", || looks() > 10);
             // A rest is as long as all before it together, up to a tenth of a second.
             let began = Instant::now();
@@ -124,6 +85,7 @@ fn live_outlives_the_sessions_of_the_program() {
         let last = newest(&done.ring());
         assert_eq!(last.capture.kind, CaptureKind::Final);
         assert_eq!(calls_of(&last, "marked"), 1 + u64::from(scope_first));
+        assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
     }
 }
 
@@ -137,16 +99,6 @@ fn live_begins_also_where_threads_include_themselves() {
         })
         .succeeded();
     assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
-}
-
-fn limit_memory(bytes: u64) {
-    let limit = libc::rlimit {
-        rlim_cur: bytes,
-        rlim_max: libc::RLIM_INFINITY,
-    };
-    // SAFETY: `limit` is a valid rlimit.
-    let result = unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) };
-    assert_eq!(result, 0);
 }
 
 /// What `body` finds and leaves as the error of the last system call.
@@ -198,11 +150,9 @@ fn nodes_without_memory_do_not_count_against_the_limit() {
             drop(session.unwrap());
             marked();
             let room: u64 = std::env::var("ROOM").unwrap().parse().unwrap();
-            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
-            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
-            limit_memory(pages * 4096 + room * 1024);
+            let before = limit(libc::RLIMIT_AS, mapped() + room * 1024);
             support::call_many_paths();
-            limit_memory(libc::RLIM_INFINITY);
+            limit(libc::RLIMIT_AS, before);
             let missed = tickscope::snapshot().capture.losses.dropped;
             assert!(missed > 1000, "{missed} found no memory");
             tickscope::time!("later", ());
@@ -216,12 +166,10 @@ fn a_start_without_a_thread_says_so_and_the_last_record_is_written() {
     let done = Isolated::as_usual(test_name!())
         .run(|| {
             marked();
-            let facts = std::fs::read_to_string("/proc/self/statm").unwrap();
-            let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
             // Enough for a small ring, too little for the stack of a thread.
-            limit_memory(pages * 4096 + (1 << 20));
+            let before = limit(libc::RLIMIT_AS, mapped() + (1 << 20));
             let session = Builder::new("threadless").ring_bytes(64 << 10).start();
-            limit_memory(libc::RLIM_INFINITY);
+            limit(libc::RLIMIT_AS, before);
             assert_eq!(session.status(), Status::Counting);
             let warnings = session.warnings().join("\n");
             assert!(
@@ -240,13 +188,7 @@ fn a_log_without_a_place_says_so() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "log")
         .run(|| {
-            let limit = libc::rlimit {
-                rlim_cur: 64 << 10,
-                rlim_max: libc::RLIM_INFINITY,
-            };
-            // SAFETY: `limit` is a valid rlimit.
-            let result = unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &limit) };
-            assert_eq!(result, 0);
+            limit(libc::RLIMIT_FSIZE, 64 << 10);
             let session = tickscope::start("nowhere");
             assert_eq!(session.status(), Status::Counting);
         })
@@ -314,9 +256,12 @@ fn the_mode_is_adaptive_unless_one_is_chosen() {
         .succeeded();
 }
 
-fn off_counts_nothing() {
-    let done = Isolated::as_usual(test_name!())
+fn off_counts_nothing_and_wins_over_a_place_for_the_report() {
+    let test = Isolated::as_usual(test_name!());
+    let place = test.place().join("report.html");
+    let done = test
         .env("TICKSCOPE", "off")
+        .env("TICKSCOPE_REPORT", &place)
         .run(|| {
             marked();
             let session = tickscope::start("nothing");
@@ -341,9 +286,17 @@ fn off_counts_nothing() {
                 error.contains("TICKSCOPE=off") && error.contains("unset it"),
                 "{error}"
             );
+            let path = support::shared_place().join("now.txt");
+            let said = tickscope::dump(&path, Format::Text).unwrap_err().to_string();
+            assert!(
+                said.contains("no dump: TICKSCOPE=off: nothing is measured; unset it"),
+                "{said}"
+            );
+            assert!(!path.exists());
         })
         .succeeded();
     assert_eq!(rings_in(&done.place().join("rings")).len(), 0);
+    assert!(!place.exists());
     assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
 }
 
@@ -504,40 +457,6 @@ fn passed_over(done: &Done, bad: &Path, reason: &str) {
     assert_eq!((&*done.stdout, &*done.stderr), ("", ""));
 }
 
-fn a_directory_that_cannot_be_used_is_passed_over() {
-    for (kind, reason) in [
-        ("missing", "mkdir"),
-        ("file", "is no directory"),
-        ("link", "is a symbolic link"),
-        ("open", "may be written by others (mode 777)"),
-        ("fifo", "is no directory"),
-    ] {
-        let test = Isolated::as_usual(test_name!());
-        let bad = test.place().join(kind);
-        match kind {
-            "file" => std::fs::write(&bad, "mine").unwrap(),
-            "link" => std::os::unix::fs::symlink("/tmp", &bad).unwrap(),
-            "open" => {
-                std::fs::create_dir(&bad).unwrap();
-                let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
-                std::fs::set_permissions(&bad, mode).unwrap();
-            }
-            "fifo" => assert!(Command::new("mkfifo").arg(&bad).status().unwrap().success()),
-            _ => {}
-        }
-        let dir = if kind == "missing" {
-            bad.join("deeper")
-        } else {
-            bad.clone()
-        };
-        let done = test.env("TICKSCOPE_DIR", &dir).run(work_anyhow).succeeded();
-        passed_over(&done, &dir, reason);
-        if kind == "file" {
-            assert_eq!(std::fs::read_to_string(bad).unwrap(), "mine");
-        }
-    }
-}
-
 fn a_directory_that_may_not_be_written_is_passed_over() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_DIR", "/proc/self")
@@ -634,8 +553,6 @@ fn a_file_system_with_little_space_is_passed_over() {
 tickscope_testkit::tests![
     scopes_and_counters_leave_errno_as_it_was,
     nodes_without_memory_do_not_count_against_the_limit,
-    live_publishes_a_program_with_one_attribute_under_the_name_of_its_file,
-    live_can_be_watched_from_the_first_scope_on,
     live_rests_before_the_first_scope,
     live_shows_no_ring_before_the_first_scope_or_start,
     live_outlives_the_sessions_of_the_program,
@@ -644,11 +561,10 @@ tickscope_testkit::tests![
     a_log_without_a_place_says_so,
     report_prints_the_tree_on_standard_error_at_exit,
     the_mode_is_adaptive_unless_one_is_chosen,
-    off_counts_nothing,
+    off_counts_nothing_and_wins_over_a_place_for_the_report,
     bad_values_are_named_with_what_is_allowed,
     a_bad_value_is_told_where_there_is_no_session_to_tell_it,
     good_values_win_over_the_program,
-    a_directory_that_cannot_be_used_is_passed_over,
     a_directory_that_may_not_be_written_is_passed_over,
     a_directory_of_another_user_is_passed_over,
     a_ring_is_halved_until_it_is_a_quarter_of_what_is_free,

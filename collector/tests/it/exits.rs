@@ -6,7 +6,7 @@ use std::sync::{Barrier, LazyLock};
 use std::time::Duration;
 
 use crate::support::{self, Isolated, calls_of, newest, test_name};
-use tickscope::{Builder, Clock, Destination};
+use tickscope::{Builder, Clock};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::CaptureKind;
 
@@ -204,41 +204,10 @@ fn now_ns() -> u64 {
 }
 
 fn a_thousand_threads_at_work_do_not_hold_up_the_end() {
-    let (mut with, mut without) = (Vec::new(), Vec::new());
-    for _ in 0..3 {
-        without.push(milliseconds_to_end(true));
-        with.push(milliseconds_to_end(false));
-    }
+    let [without, with] = [true, false].map(milliseconds_to_end);
     println!(
-        "exit with 1000 threads at work, in ms (looked at every 2 ms): {with:.0?}, with TICKSCOPE=off {without:.0?}"
+        "exit with 1000 threads at work, in ms (looked at every 2 ms): {with:.0}, with TICKSCOPE=off {without:.0}"
     );
-}
-
-/// It died of SIGPIPE, where it would have ended with its own code.
-fn a_report_into_a_closed_pipe_changes_no_exit_code() {
-    let mut shell = std::process::Command::new("bash");
-    shell.args(["-c", "\"$0\" | true; exit ${PIPESTATUS[0]}"]);
-    shell.arg(std::env::current_exe().unwrap());
-    let done = Isolated::through(test_name!(), shell).run(|| {
-        // What programs in C have, and those in Rust that end at a closed pipe.
-        // SAFETY: a disposition that runs no code.
-        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
-        let _session = Builder::new("pipes").report_at_exit(Destination::Stdout).start();
-        tickscope::time!("work", ());
-        // Until nobody reads.
-        support::wait_until("the pipe's end", || {
-            let mut pipe = libc::pollfd {
-                fd: libc::STDOUT_FILENO,
-                events: 0,
-                revents: 0,
-            };
-            // SAFETY: a valid place for one.
-            unsafe { libc::poll(&mut pipe, 1, 0) };
-            pipe.revents & libc::POLLERR != 0
-        });
-        std::process::exit(3);
-    });
-    assert_eq!(done.status.code(), Some(3), "{done:?}");
 }
 
 /// Says that it is ready, and stays.
@@ -315,19 +284,13 @@ fn a_handler_of_the_program_stays_before_and_after_the_start() {
 fn a_forked_child_ends_by_the_signal() {
     let done = Isolated::as_usual(test_name!()).run(|| {
         let _session = Builder::new("forks").end_on_signals(true).start();
-        // SAFETY: the child only waits.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            loop {
-                std::thread::sleep(Duration::from_secs(1));
-            }
-        }
-        let mut status = 0;
+        let child = support::fork(|| {
+            std::thread::sleep(support::FOR_GOOD);
+            0
+        });
         // SAFETY: takes numbers.
         unsafe { libc::kill(child, libc::SIGTERM) };
-        // SAFETY: the child is ours, and the place is valid.
-        unsafe { libc::waitpid(child, &mut status, 0) };
-        assert_eq!(libc::WTERMSIG(status), libc::SIGTERM);
+        assert_eq!(support::status_of(child).signal(), Some(libc::SIGTERM));
     });
     assert!(done.status.success(), "{done:?}");
 }
@@ -339,5 +302,4 @@ tickscope_testkit::tests![
     every_way_to_end_from_everywhere_ends_as_without_tickscope,
     an_exit_inside_a_capture_ends_while_the_session_ends,
     a_thousand_threads_at_work_do_not_hold_up_the_end,
-    a_report_into_a_closed_pipe_changes_no_exit_code,
 ];

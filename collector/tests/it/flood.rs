@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Isolated, newest, wait_until};
+use crate::support::{self, Isolated, anonymous, newest, wait_until};
 use tickscope::Builder;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, slot};
@@ -56,13 +56,6 @@ fn flood(path: &Path, stop: &AtomicBool) -> u64 {
     written
 }
 
-/// Kilobytes of the process that no file backs.
-fn anonymous_kb() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    line.unwrap().trim_matches([' ', '\t', 'k', 'B']).parse().unwrap()
-}
-
 /// Many rows, so that each record costs something.
 fn work(depth: u32) {
     for site in ["one", "two", "three"] {
@@ -98,7 +91,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
             let before = publisher_cpu();
             // Behind what was saved up.
             wait_until("a flood", || publisher_cpu() > before + 400_000_000);
-            let memory = anonymous_kb();
+            let memory = anonymous();
             let (begin, first) = (Instant::now(), newest(&ring).capture);
             let mut answered = 0u64;
             while begin.elapsed() < Duration::from_secs(seconds) || answered < 3 {
@@ -110,7 +103,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
             let cpu = last.cost.publisher_cpu_ns - first.cost.publisher_cpu_ns;
             let share = cpu as f64 / (last.unix_ns - first.unix_ns) as f64;
             stop.store(true, Ordering::Relaxed);
-            (hostile.join().unwrap(), share, answered, anonymous_kb().saturating_sub(memory))
+            (hostile.join().unwrap(), share, answered, anonymous().saturating_sub(memory) >> 10)
         });
         let told = format!(
             "flood of {seconds} s: {written} requests written, publisher's share {:.1} % of a core, {answered} honest \

@@ -354,38 +354,6 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
     });
 }
 
-/// Resets, undo, and threads that end take charges along as they do calls.
-fn resets_and_ended_threads_keep_the_sum() {
-    isolated!(|| {
-        static LOCK: Mutex<u32> = Mutex::new(0);
-        let in_thread = || {
-            let holder = std::thread::Builder::new().name("holds".into());
-            let holder = holder
-                .spawn(|| tickscope::time!("holder", contend(&LOCK)))
-                .unwrap();
-            holder.join().unwrap();
-        };
-        in_thread();
-        let first = charged(&tickscope::reset(), "holder");
-        assert!(first + about(first) >= HOLD_NS);
-        assert_eq!(all(&tickscope::snapshot(), MadeOthersWait), 0);
-        in_thread();
-        let both = tickscope::snapshot();
-        let second = charged(&both, "holder");
-        assert!(second + about(second) >= HOLD_NS && second < first + second);
-        check_charges(&both);
-        let ended = both
-            .threads
-            .iter()
-            .position(|thread| thread.name == "holds")
-            .unwrap();
-        let rows = both.rows_of(tickscope_format::ids::ThreadId(ended as u32));
-        let column = both.measures.of(MadeOthersWait).unwrap();
-        let of_ended: u64 = rows.map(|row| column.of_row(row as u32)).sum();
-        assert_eq!(both.nanos(of_ended), second, "it is the ended thread's");
-    });
-}
-
 /// Threads end while they have locks, and others take their trees over: their rows stay as they are, and who waits for
 /// ever is shown.
 fn a_thread_that_ends_with_a_lock_charges_nobody_else() {
@@ -487,14 +455,14 @@ fn a_child_forked_during_a_wait_goes_on() {
             *LOCK.lock().unwrap() += 1;
         });
         until_asleep([0]);
-        let pid = super::process::fork(|| {
+        let pid = crate::support::fork(|| {
             tickscope::time!("child", drop(guard));
             for _ in 0..100 {
                 *LOCK.lock().unwrap() += 1;
             }
             i32::from(*LOCK.lock().unwrap() != 100)
         });
-        assert!(super::process::status_of(pid).success());
+        assert!(crate::support::status_of(pid).success());
         // The parent's guard went into the child's closure; the lock stays taken.
         assert!(!waiter.is_finished());
         std::process::exit(0);
@@ -537,7 +505,6 @@ tickscope_testkit::tests![
     a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back,
     a_lock_without_contention_has_no_row,
     in_the_mode_off_nothing_is_recorded_and_nobody_charged,
-    resets_and_ended_threads_keep_the_sum,
     a_thread_that_ends_with_a_lock_charges_nobody_else,
     in_a_storm_nobody_is_charged_for_more_than_was_waited,
     a_child_forked_during_a_wait_goes_on,

@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use crate::support::{as_child, is_child, test_name};
+use crate::support::{as_child, is_child, status_line, test_name};
 use tickscope::{Builder, Status};
 use tickscope_testkit::suite::skip;
 
@@ -90,8 +90,7 @@ fn with_more_rights_the_environment_names_no_place_for_files() {
 }
 
 fn has_no_new_privileges() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    status.lines().any(|line| line == "NoNewPrivs:\t1")
+    status_line("self", "NoNewPrivs") == "1"
 }
 
 /// Whether programs on this file system get no rights of their owners.

@@ -1,48 +1,14 @@
 //! Forks, exits, aborts, panics: the program behaves as without us, and its ring tells what became of it.
 
-use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use crate::support::{
-    self, FOR_GOOD, Isolated, calls_of, check, isolated_as_usual, newest, rings_in, test_name, wait_for,
-    wait_until,
+    self, FOR_GOOD, Isolated, anonymous, calls_of, check, fork, isolated_as_usual, newest, rings_in,
+    status_of, test_name, wait_until,
 };
 use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::snapshot::CaptureKind;
-
-/// Forks; the child runs `body` and is gone.
-pub(crate) fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
-    // SAFETY: the child calls what children of programs with threads often call in practice: this is the test.
-    match unsafe { libc::fork() } {
-        0 => {
-            // A child that hangs shall not stay for ever.
-            // SAFETY: takes a number.
-            unsafe { libc::alarm(FOR_GOOD.as_secs() as u32) };
-            let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
-            // SAFETY: ends the process without handlers.
-            unsafe { libc::_exit(code) }
-        }
-        pid => {
-            assert!(pid > 0);
-            // What it owns is the child's to drop.
-            std::mem::forget(body);
-            pid
-        }
-    }
-}
-
-/// How a child ended, once it did.
-pub(crate) fn status_of(pid: libc::pid_t) -> std::process::ExitStatus {
-    wait_for("the end of the forked child", || {
-        let mut status = 0;
-        // SAFETY: `status` is a valid place.
-        let ended = unsafe { libc::waitpid(pid, &mut status, libc::WNOHANG) };
-        (ended == pid).then(|| std::process::ExitStatus::from_raw(status))
-    })
-}
 
 /// The settling thread keeps the others waiting while it looks at the clock.
 static IS_SETTLING: AtomicBool = AtomicBool::new(false);
@@ -172,10 +138,10 @@ fn a_child_forked_while_locks_are_held_does_not_hang() {
     });
 }
 
-fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread() {
-    isolated_as_usual!(|| {
+fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_nothing() {
+    let done = isolated_as_usual!(|| {
         let session = Builder::new("forks")
-            .report_at_exit(Destination::Stdout)
+            .report_at_exit(Destination::Stderr)
             .try_start()
             .unwrap();
         tickscope::time!("before", ());
@@ -190,6 +156,13 @@ fn a_forked_child_may_exit_through_the_handlers_and_from_a_thread() {
         assert_eq!(ring.liveness().unwrap(), Liveness::Running);
         assert_eq!(session.status(), Status::Publishing);
     });
+    let reports = if cfg!(feature = "report") { 1 } else { 0 };
+    assert_eq!(
+        done.stderr.matches("Call tree").count(),
+        reports,
+        "{}",
+        done.stderr
+    );
 }
 
 fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
@@ -228,33 +201,6 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     }
 }
 
-fn fork_and_exec_are_left_alone() {
-    isolated_as_usual!(|| {
-        let session = Builder::new("spawns").try_start().unwrap();
-        tickscope::scope!("spawning");
-        for _ in 0..20 {
-            let done = tickscope::time!("child", Command::new("true").status().unwrap());
-            assert!(done.success());
-        }
-        assert_eq!(session.status(), Status::Publishing);
-        assert_eq!(calls_of(&tickscope::snapshot(), "child"), 20);
-    });
-}
-
-fn a_normal_exit_leaves_a_final_record_and_the_mark() {
-    let done = isolated_as_usual!(|| {
-        std::mem::forget(Builder::new("leaves").try_start().unwrap());
-        tickscope::time!("work", ());
-    });
-    let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
-    let last = newest(&ring);
-    assert_eq!(
-        (last.capture.kind, calls_of(&last, "work")),
-        (CaptureKind::Final, 1)
-    );
-}
-
 fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     let done = isolated_as_usual!(|| {
         tickscope::scope!("main");
@@ -273,33 +219,6 @@ fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     );
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
     assert!(done.stderr.contains("work"), "{}", done.stderr);
-}
-
-fn exit_from_another_thread_ends_the_program_as_asked() {
-    let done = Isolated::as_usual(test_name!()).run(|| {
-        std::mem::forget(Builder::new("exits").try_start().unwrap());
-        let (ready, is_ready) = std::sync::mpsc::channel();
-        std::thread::spawn(move || {
-            tickscope::scope!("exiting");
-            is_ready.recv().unwrap();
-            std::process::exit(3);
-        });
-        let mut rounds = 0u64;
-        loop {
-            tickscope::time!("busy", std::hint::black_box(()));
-            rounds += 1;
-            if rounds == 10_000 {
-                ready.send(()).unwrap();
-            }
-        }
-    });
-    assert_eq!(done.status.code(), Some(3), "{done:?}");
-    let ring = done.ring();
-    assert!(matches!(ring.liveness().unwrap(), Liveness::Exited { .. }));
-    let last = newest(&ring);
-    check(&last);
-    assert_eq!(last.capture.kind, CaptureKind::Final);
-    assert!(calls_of(&last, "busy") >= 10_000 && calls_of(&last, "exiting") == 1);
 }
 
 fn a_panic_closes_the_scopes_it_leaves() {
@@ -340,43 +259,8 @@ fn a_panic_closes_the_scopes_it_leaves() {
     });
 }
 
-fn ten_starts_and_exits_in_the_middle_of_all_threads_work() {
-    for code in 1..=10 {
-        let done = Isolated::as_usual(test_name!())
-            .env("ROUND", code.to_string())
-            .run(|| {
-                let code: i32 = std::env::var("ROUND").unwrap().parse().unwrap();
-                for thread in 0..4 {
-                    std::thread::spawn(move || {
-                        loop {
-                            tickscope::scope!("busy");
-                            std::thread::scope(|scope| {
-                                scope.spawn(|| tickscope::time!("short", ()));
-                            });
-                            if thread == 0 {
-                                drop(tickscope::reset());
-                            }
-                        }
-                    });
-                }
-                std::mem::forget(tickscope::start("exits"));
-                std::thread::sleep(Duration::from_millis(code as u64));
-                std::process::exit(code);
-            });
-        assert_eq!(done.status.code(), Some(code), "{done:?}");
-    }
-}
-
 /// In a forked child each thread took a new block: its memory grew without end.
 fn threads_of_a_forked_child_give_back_their_memory() {
-    fn anonymous_kib() -> u64 {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let line = status
-            .lines()
-            .find_map(|line| line.strip_prefix("RssAnon:"))
-            .unwrap();
-        line.split_whitespace().next().unwrap().parse().unwrap()
-    }
     fn threads(count: u32) {
         for _ in 0..count {
             std::thread::spawn(|| tickscope::time!("short", ()))
@@ -386,25 +270,15 @@ fn threads_of_a_forked_child_give_back_their_memory() {
     }
     isolated_as_usual!(|| {
         tickscope::time!("before", ());
-        // SAFETY: this process has one thread.
-        match unsafe { libc::fork() } {
-            0 => {
-                threads(100);
-                let before = anonymous_kib();
-                threads(1000);
-                let grown = anonymous_kib().saturating_sub(before);
-                // A block with its first nodes and table takes 12 KiB and more.
-                let code = if grown < 4_000 { 0 } else { 1 };
-                // SAFETY: ends the process without handlers.
-                unsafe { libc::_exit(code) }
-            }
-            child => {
-                let mut status = -1;
-                // SAFETY: `status` is a valid place.
-                assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
-                assert_eq!(status, 0, "its memory grew");
-            }
-        }
+        let child = fork(|| {
+            threads(100);
+            let before = anonymous();
+            threads(1000);
+            let grown = anonymous().saturating_sub(before);
+            // A block with its first nodes and table takes 12 KiB and more.
+            i32::from(grown >= 4_000 << 10)
+        });
+        assert!(status_of(child).success(), "its memory grew");
     });
 }
 
@@ -413,12 +287,8 @@ tickscope_testkit::tests![
     a_child_forked_while_another_thread_chooses_the_clock_goes_on,
     a_forked_child_goes_on_and_publishes_nothing,
     a_child_forked_while_locks_are_held_does_not_hang,
-    a_forked_child_may_exit_through_the_handlers_and_from_a_thread,
+    a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_nothing,
     the_lock_is_freed_when_the_program_dies_though_its_child_lives,
-    fork_and_exec_are_left_alone,
-    a_normal_exit_leaves_a_final_record_and_the_mark,
     a_scope_before_the_start_does_not_cost_the_final_record_or_the_report,
-    exit_from_another_thread_ends_the_program_as_asked,
     a_panic_closes_the_scopes_it_leaves,
-    ten_starts_and_exits_in_the_middle_of_all_threads_work,
 ];

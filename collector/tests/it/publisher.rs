@@ -1,9 +1,9 @@
 //! The publisher: records in time, answers in order, and a good guest's manners.
 
 use std::os::unix::fs::FileExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::support::{self, PATIENCE, ask, calls_of, check, isolated_as_usual, newest, wait_for, wait_until};
+use crate::support::{self, ask, calls_of, check, isolated_as_usual, newest, wait_for, wait_until};
 use tickscope::{Builder, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
@@ -15,21 +15,6 @@ fn publishing() -> (Session, RingFile) {
     let session = Builder::new("publishes").try_start().unwrap();
     let ring = RingFile::open(&session.path().unwrap()).unwrap();
     (session, ring)
-}
-
-fn a_record_is_there_right_after_the_start() {
-    isolated_as_usual!(|| {
-        tickscope::time!("before", ());
-        let (_session, ring) = publishing();
-        let (record, snapshot) = &support::records(&ring)[0];
-        assert_eq!((record.sequence, record.previous), (1, None));
-        assert_eq!(
-            (snapshot.capture.kind, calls_of(snapshot, "before")),
-            (CaptureKind::Periodic, 1)
-        );
-        assert!(snapshot.clock.ticks_per_second > 0.0);
-        check(snapshot);
-    });
 }
 
 /// Nanoseconds between records, by the wall clock in their stamps: of this many gaps, the middle one.
@@ -146,9 +131,7 @@ fn an_answer_comes_after_the_record_that_shows_it() {
 
 /// A line of the status of one of our threads.
 fn status_line(tid: u32, name: &str) -> String {
-    let text = std::fs::read_to_string(format!("/proc/self/task/{tid}/status")).unwrap();
-    let line = text.lines().find_map(|line| line.strip_prefix(name));
-    line.unwrap().trim_start_matches(':').trim().to_string()
+    support::status_line(&format!("self/task/{tid}"), name)
 }
 
 fn the_publisher_is_a_good_guest() {
@@ -208,36 +191,6 @@ fn the_publisher_is_a_good_guest() {
         wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
         assert_eq!(newest(&ring).threads.len(), 1);
         assert!(newest(&ring).capture.cost.publisher_cpu_ns > 0);
-    });
-}
-
-fn a_closed_epoch_reaches_the_ring_before_what_follows_it() {
-    isolated_as_usual!(|| {
-        let session = Builder::new("order").ring_bytes(64 << 20).try_start().unwrap();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        let mut slot = ring.take_slot().unwrap().unwrap();
-        let begin = Instant::now();
-        std::thread::scope(|scope| {
-            let program = scope.spawn(|| {
-                for _ in 0..2000 {
-                    tickscope::time!("work", ());
-                    drop(tickscope::reset());
-                }
-            });
-            while !program.is_finished() && begin.elapsed() < PATIENCE {
-                ask(&mut slot, Op::Reset);
-                ask(&mut slot, Op::PublishNow);
-            }
-        });
-        drop(session);
-        let records = support::records(&ring);
-        for pair in records.windows(2) {
-            let (earlier, later) = (&pair[0].1.capture, &pair[1].1.capture);
-            assert!(
-                earlier.seq < later.seq && earlier.reset_epoch <= later.reset_epoch,
-                "{earlier:?} {later:?}"
-            );
-        }
     });
 }
 
@@ -312,43 +265,11 @@ fn a_coarse_record_comes_after_ten_seconds() {
     });
 }
 
-/// It was not published, and nobody was told.
-fn a_snapshot_too_large_for_the_ring_is_pruned() {
-    isolated_as_usual!(|| {
-        let session = Builder::new("large").ring_bytes(64 << 10).try_start().unwrap();
-        support::call_many_paths();
-        let whole = tickscope::snapshot();
-        assert_eq!(whole.capture.pruned, 0);
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        drop(session);
-        let shown = newest(&ring);
-        check(&shown);
-        assert!(shown.capture.pruned > 1000, "{}", shown.capture.pruned);
-        assert!(shown.sites.iter().any(|site| site.name == "(pruned)"));
-        assert_eq!(
-            (shown.calls(), shown.lifetime.calls),
-            (4 * 8u64.pow(4), 4 * 8u64.pow(4))
-        );
-        assert!(
-            shown
-                .nodes
-                .parent
-                .iter()
-                .filter(|&&parent| parent == tickscope_format::ids::NO_PARENT)
-                .count()
-                >= 8
-        );
-    });
-}
-
 tickscope_testkit::tests![
-    a_snapshot_too_large_for_the_ring_is_pruned,
-    a_record_is_there_right_after_the_start,
     records_come_slowly_until_a_viewer_watches,
     the_heart_beats_while_nothing_is_recorded,
     an_answer_comes_after_the_record_that_shows_it,
     the_publisher_is_a_good_guest,
-    a_closed_epoch_reaches_the_ring_before_what_follows_it,
     what_a_reset_closes_is_history_at_once_and_without_latencies,
     a_program_without_history_ends_without_a_coarse_ring,
     a_coarse_record_comes_after_ten_seconds,

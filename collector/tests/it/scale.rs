@@ -1,8 +1,8 @@
 //! As many nodes, threads, levels and calls as a program may have, in each mode that counts.
 //!
-//! `SCALE=full` in the environment makes 500 million calls in place of 20 million, 100 000 threads in each mode and not
-//! 10 000, a million futures at once and not 100 000, 100 000 locks and not 2 200, and 10 000 threads at once that wait and not
-//! 1 000; use it with `--release`.
+//! `SCALE=full` in the environment makes 500 million calls in place of two million, 100 000 nodes and not 20 000, 100 000 threads in
+//! each mode and not 3 000, a thousand of them at once and not 300, a million futures at once and not 100 000, 100 000 locks and not
+//! 2 200, and 10 000 threads at once that wait and not 300; use it with `--release`.
 
 use std::future::{Future, pending};
 use std::sync::Barrier;
@@ -12,19 +12,21 @@ use std::time::{Duration, Instant};
 
 use super::locks::is_asleep;
 use crate::support::{
-    self, Done, Isolated, calls, calls_of, check, isolated, newest, path_of, test_name, threads_named,
+    self, Done, Isolated, anonymous, by_hand, calls, calls_of, check, isolated, newest, path_of, spend,
+    test_name, threads_named,
 };
-use tickscope::__private::{Site, enter};
 use tickscope::sync::{Mutex, named_mutex};
-use tickscope::{Builder, Clock, Snapshot};
-use tickscope_format::ids::{NO_PARENT, NodeId};
+use tickscope::{Builder, Snapshot};
+use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Mode, Quantity};
 
 /// In which mode the child is to measure.
 const MODES: [&str; 3] = ["exact", "adaptive", "sampled"];
 
-fn full() -> bool {
-    std::env::var_os("SCALE").is_some_and(|value| value == "full")
+/// Of two numbers the first one, or with `SCALE=full` the other.
+fn scaled(short: usize, full: usize) -> usize {
+    let is_full = std::env::var_os("SCALE").is_some_and(|value| value == "full");
+    if is_full { full } else { short }
 }
 
 /// Runs a body in a process of its own for each mode; gives what the modes left.
@@ -107,72 +109,41 @@ fn check_histograms(snapshot: &Snapshot) {
     }
 }
 
-fn a_hundred_thousand_nodes_of_one_thread_are_in_one_record() {
+fn many_nodes_of_one_thread_are_in_one_record() {
+    let nodes = scaled(20_000, 100_000);
     let runs = in_each_mode(test_name!(), || {
+        let nodes = scaled(20_000, 100_000);
         let session = Builder::new("nodes")
-            .max_nodes(100_000)
+            .max_nodes(nodes as u32)
             .ring_bytes(128 << 20)
             .interval(Duration::from_millis(50))
             .try_start()
             .unwrap();
-        (1..=100_000).for_each(call);
+        (1..=nodes).for_each(call);
         let snapshot = tickscope::snapshot();
         check_tree(&snapshot, 1);
         // After a reset all of them begin anew, and all at once.
         drop(tickscope::reset());
-        (1..=100_000).for_each(call);
+        (1..=nodes).for_each(call);
         check_tree(&tickscope::snapshot(), 1);
         drop(session);
     });
     for run in runs {
         let last = newest(&run.ring());
-        assert_eq!((last.nodes.len(), last.capture.pruned), (100_000, 0));
+        assert_eq!((last.nodes.len(), last.capture.pruned), (nodes, 0));
         assert_eq!(last.capture.losses.dropped, 0);
         check_tree(&last, 1);
         assert_eq!(last.lifetime.calls, 2 * last.calls());
     }
 }
 
-fn a_hundred_thousand_nodes_of_four_threads_are_in_one_record() {
-    let body = || {
-        let session = Builder::new("nodes")
-            .ring_bytes(128 << 20)
-            .interval(Duration::from_millis(50))
-            .try_start()
-            .unwrap();
-        let (grown, seen) = (Barrier::new(5), Barrier::new(5));
-        let snapshot = std::thread::scope(|scope| {
-            let work = || {
-                (1..=25_000).for_each(call);
-                grown.wait();
-                seen.wait();
-            };
-            let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-            grown.wait();
-            let snapshot = tickscope::snapshot();
-            seen.wait();
-            // Until they are gone, and not only done.
-            threads.into_iter().for_each(|thread| thread.join().unwrap());
-            snapshot
-        });
-        assert_eq!(snapshot.nodes.len(), 100_000);
-        check_tree(&snapshot, 1);
-        drop(session);
-    };
-    let run = Isolated::new(test_name!()).run(body).succeeded();
-    let last = newest(&run.ring());
-    // All of one name: folded into one tree.
-    assert_eq!((last.nodes.len(), last.capture.pruned), (25_000, 0));
-    check_tree(&last, 4);
-}
-
-fn a_thousand_threads_at_once() {
+fn many_threads_at_once() {
     in_each_mode(test_name!(), || {
-        const THREADS: usize = 1_000;
+        let threads = scaled(300, 1_000);
         let _session = Builder::new("crowd").try_start().unwrap();
-        let (begun, seen) = (Barrier::new(THREADS + 1), Barrier::new(THREADS + 1));
+        let (begun, seen) = (Barrier::new(threads + 1), Barrier::new(threads + 1));
         let snapshot = std::thread::scope(|scope| {
-            for number in 0..THREADS {
+            for number in 0..threads {
                 let thread = std::thread::Builder::new()
                     .name(format!("t{number}"))
                     .stack_size(128 << 10);
@@ -192,34 +163,27 @@ fn a_thousand_threads_at_once() {
             snapshot
         });
         check(&snapshot);
-        for number in 0..THREADS {
+        for number in 0..threads {
             let name = format!("t{number}");
-            let threads: Vec<_> = threads_named(&snapshot, &name).collect();
-            assert_eq!(threads.len(), 1);
-            let rows = snapshot.rows_of(threads[0]);
+            let named: Vec<_> = threads_named(&snapshot, &name).collect();
+            assert_eq!(named.len(), 1);
+            let rows = snapshot.rows_of(named[0]);
             assert_eq!(snapshot.nodes.calls[rows], [1, 10]);
-            assert_eq!(snapshot.threads[threads[0].index()].open.len(), 1);
+            assert_eq!(snapshot.threads[named[0].index()].open.len(), 1);
         }
         let after = tickscope::snapshot();
         check(&after);
         assert_eq!(
             (calls_of(&after, "hold"), calls_of(&after, "step")),
-            (1_000, 10_000)
+            (threads as u64, 10 * threads as u64)
         );
         assert_eq!(after.capture.losses.dropped, 0);
     });
 }
 
-/// Anonymous memory of this process that is in RAM, in bytes.
-fn anonymous() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
-}
-
 fn threads_that_come_and_go_leave_no_memory_behind() {
     in_each_mode(test_name!(), || {
-        let threads: u64 = if full() { 100_000 } else { 10_000 };
+        let threads = scaled(3_000, 100_000) as u64;
         let _session = Builder::new("many").try_start().unwrap();
         let batch = |count: u64| {
             for _ in 0..count / 10 {
@@ -235,7 +199,7 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
                 });
             }
         };
-        let first = 2_000;
+        let first = 1_000;
         batch(first);
         drop(tickscope::snapshot());
         let before = anonymous();
@@ -290,7 +254,7 @@ fn print_told(done: &Done) {
 
 fn futures_at_once_take_little_memory_and_few_rows() {
     let done = isolated!(|| {
-        let count: u64 = if full() { 1_000_000 } else { 100_000 };
+        let count = scaled(100_000, 1_000_000) as u64;
         let _session = Builder::new("futures")
             .interval(Duration::from_millis(10))
             .try_start()
@@ -346,7 +310,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
     /// At most so many names have rows of their own, and one row is for all others.
     const NAMES: usize = 2_048;
     let done = isolated!(|| {
-        let count: usize = if full() { 100_000 } else { 2_200 };
+        let count = scaled(2_200, 100_000);
         let _session = Builder::new("locks").try_start().unwrap();
         let locks: Vec<Mutex<u32>> = (0..count)
             .map(|number| named_mutex(format!("lock {number}").leak(), 0))
@@ -413,7 +377,7 @@ fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
     /// At most so many threads keep a descriptor for their `schedstat`.
     const DESCRIPTORS: usize = 64;
     let done = isolated!(|| {
-        let threads: usize = if full() { 10_000 } else { 1_000 };
+        let threads = scaled(300, 10_000);
         let _session = Builder::new("waiting")
             .interval(Duration::from_millis(100))
             .try_start()
@@ -478,12 +442,11 @@ fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
 }
 
 fn recursion_far_beyond_the_deepest_level() {
-    static TICK: AtomicU64 = AtomicU64::new(0);
     const LEVELS: u64 = 4_096;
     const CALLS: u64 = 50_000;
     fn down(left: u64) {
         tickscope::scope!("down");
-        TICK.fetch_add(1, Ordering::Relaxed);
+        spend(1);
         if left > 1 {
             down(left - 1);
         } else {
@@ -495,7 +458,7 @@ fn recursion_far_beyond_the_deepest_level() {
     }
     let runs = in_each_mode(test_name!(), || {
         let session = Builder::new("deep")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
+            .clock(by_hand())
             .max_depth(LEVELS as u32)
             .try_start()
             .unwrap();
@@ -520,42 +483,9 @@ fn recursion_far_beyond_the_deepest_level() {
     }
 }
 
-fn ten_thousand_children_under_one_parent() {
-    in_each_mode(test_name!(), || {
-        let sites: Vec<&'static Site> = (0..10_000)
-            .map(|number| {
-                let name: &'static str = format!("child {number}").leak();
-                &*Box::leak(Box::new(Site::named(name, "scale", "scale.rs", number)))
-            })
-            .collect();
-        let _session = Builder::new("wide").start();
-        for _ in 0..3 {
-            tickscope::scope!("parent");
-            for site in &sites {
-                drop(enter(site));
-            }
-        }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        check_histograms(&snapshot);
-        assert_eq!(snapshot.nodes.len(), 10_001);
-        let parent = NodeId(0);
-        assert_eq!(snapshot.site_of(parent).name, "parent");
-        assert_eq!(snapshot.nodes.parent[0], NO_PARENT);
-        for row in 1..snapshot.nodes.len() {
-            assert_eq!(snapshot.nodes.parent_of(NodeId(row as u32)), Some(parent));
-            assert_eq!(snapshot.nodes.calls[row], 3);
-            assert_eq!(
-                snapshot.site_of(NodeId(row as u32)).name,
-                format!("child {}", row - 1)
-            );
-        }
-    });
-}
-
 fn known_calls_are_counted_to_the_last_one() {
     let runs = in_each_mode(test_name!(), || {
-        let calls: u64 = if full() { 500_000_000 } else { 20_000_000 };
+        let calls = scaled(2_000_000, 500_000_000) as u64;
         let session = Builder::new("calls")
             .interval(Duration::from_millis(10))
             .try_start()
@@ -645,15 +575,13 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
 }
 
 tickscope_testkit::tests!(
-    a_hundred_thousand_nodes_of_one_thread_are_in_one_record,
-    a_hundred_thousand_nodes_of_four_threads_are_in_one_record,
-    a_thousand_threads_at_once,
+    many_nodes_of_one_thread_are_in_one_record,
+    many_threads_at_once,
     threads_that_come_and_go_leave_no_memory_behind,
     futures_at_once_take_little_memory_and_few_rows,
     locks_with_many_names_have_a_bounded_number_of_rows,
     threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns,
     recursion_far_beyond_the_deepest_level,
-    ten_thousand_children_under_one_parent,
     known_calls_are_counted_to_the_last_one,
     a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold,
 );

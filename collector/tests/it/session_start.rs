@@ -5,31 +5,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::support::{
-    self, Isolated, calls_of, isolated_as_usual, newest, publisher_of, quick, test_name, wait_until,
+    self, Isolated, calls_of, isolated_as_usual, limit, mapped, newest, publisher_of, quick, test_name,
+    wait_until,
 };
 use tickscope::{Builder, Mode, Over, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
 /// A session under a limit of the program's; what it says.
-fn start_under(limit: libc::__rlimit_resource_t, bytes: u64) -> String {
-    let mut before = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
-    // SAFETY: a valid place for one.
-    unsafe { libc::getrlimit(limit, &mut before) };
-    let set = |now| {
-        let limits = libc::rlimit {
-            rlim_cur: now,
-            rlim_max: before.rlim_max,
-        };
-        // SAFETY: a valid rlimit.
-        assert_eq!(unsafe { libc::setrlimit(limit, &limits) }, 0);
-    };
-    set(bytes);
+fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
+    let before = limit(resource, most);
     let session = Builder::new("limited").start();
-    set(before.rlim_cur);
+    limit(resource, before);
     assert_eq!(session.status(), Status::Counting);
     tickscope::time!("work", ());
     assert_eq!(calls_of(&tickscope::snapshot(), "work"), 1);
@@ -49,9 +36,7 @@ fn without_descriptors_or_memory_a_start_says_so_and_the_program_goes_on() {
                 assert!(warnings.contains("(os error 24)"), "{warnings}");
                 assert!(warnings.contains("nothing is published"), "{warnings}");
             } else {
-                let facts = fs::read_to_string("/proc/self/statm").unwrap();
-                let pages: u64 = facts.split(' ').next().unwrap().parse().unwrap();
-                let warnings = start_under(libc::RLIMIT_AS, pages * 4096 + (1 << 20));
+                let warnings = start_under(libc::RLIMIT_AS, mapped() + (1 << 20));
                 assert!(warnings.contains("(os error 12)"), "{warnings}");
                 assert!(warnings.contains("nothing is published"), "{warnings}");
             }
@@ -221,7 +206,10 @@ fn warnings_of_the_start_are_in_each_snapshot() {
         })
         .succeeded();
     let warnings = newest(&done.ring()).process.warnings.join("\n");
-    for says in ["TICKSCOPE_MAX_DEPTH=deep", "\"a b\" was changed to \"a-b\""] {
+    for says in [
+        "TICKSCOPE_MAX_DEPTH=deep",
+        "\"a b\" was changed to \"a-b\"; allowed: 1 to 64 of A-Z a-z 0-9 . _ - and not digits alone",
+    ] {
         assert!(
             warnings.contains(says) && done.stderr.contains(says),
             "{says}: {warnings}\n{}",

@@ -111,11 +111,9 @@ fn holding_clock() -> u64 {
     1
 }
 
-static TICK: AtomicU64 = AtomicU64::new(1);
-
 /// A clock that is read, and then keeps one thread for as long as it is told to.
 fn late_clock() -> u64 {
-    let now = TICK.load(Ordering::Relaxed);
+    let now = support::tick();
     holding_clock();
     now
 }
@@ -138,11 +136,11 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
         ];
         for deed in deeds {
             let work = tickscope::scope_guard!("work");
-            TICK.fetch_add(100, Ordering::Relaxed);
+            support::spend(100);
             HOLDS.store(false, Ordering::Relaxed);
             let meanwhile = std::thread::spawn(|| {
                 wait_until("the look at the clock", || HOLDS.load(Ordering::Relaxed));
-                TICK.fetch_add(10_000, Ordering::Relaxed);
+                support::spend(10_000);
                 let shown = tickscope::snapshot();
                 HOLDER.store(0, Ordering::Relaxed);
                 shown
@@ -184,7 +182,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
             short.unwrap().join().unwrap();
         }
         // They were charged until somebody folded them.
-        TICK.fetch_add(1_000_000, Ordering::Relaxed);
+        support::spend(1_000_000);
         HOLDER.store(0, Ordering::Relaxed);
         let during = capture.join().unwrap();
         support::check(&during);

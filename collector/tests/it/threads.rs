@@ -1,16 +1,15 @@
-//! Threads that hang, end, come in thousands, have no name, or open scopes while they are torn down or in signal
-//! handlers; and the limits of a tree.
+//! Threads that hang, end, have no name, or open scopes while they are torn down; and the limits of a process. `programs` has
+//! those of a thread, `scale` has thousands of threads, `signals` has signal handlers.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-use super::signals::while_interrupted;
 use crate::support::{
     self, Isolated, calls_of, check, isolated, newest, open_path, test_name, threads_named, ticks_of, tree,
     wait_until,
 };
-use tickscope::{Builder, Clock, Status};
+use tickscope::Builder;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Snapshot, ThreadState};
@@ -62,97 +61,6 @@ fn a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed() {
     assert_eq!(unix_ns, record.stamp.unix_ns);
     check(&snapshot);
     assert!(ticks_of(&snapshot, "stuck") >= last);
-}
-
-fn finished_threads_fold_by_name() {
-    static TICK: AtomicU64 = AtomicU64::new(0);
-    isolated!(|| {
-        let _session = Builder::new("fold")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-            .start();
-        for index in 0..10 {
-            let name = if index % 2 == 0 { "even" } else { "odd" };
-            let thread = std::thread::Builder::new().name(name.into()).spawn(|| {
-                tickscope::scope!("work");
-                TICK.fetch_add(10, Ordering::Relaxed);
-                tickscope::time!("step", TICK.fetch_add(3, Ordering::Relaxed));
-                if TICK.load(Ordering::Relaxed) > 100 {
-                    tickscope::time!("late", ());
-                }
-            });
-            thread.unwrap().join().unwrap();
-            check(&tickscope::snapshot());
-        }
-        let snapshot = tickscope::snapshot();
-        assert_eq!(
-            tree(&snapshot, "even"),
-            "work 5 50 65\n  step 5 15 15\n  late 1 0 0\n"
-        );
-        assert_eq!(
-            tree(&snapshot, "odd"),
-            "work 5 50 65\n  step 5 15 15\n  late 2 0 0\n"
-        );
-        for thread in &snapshot.threads {
-            assert_eq!(
-                (thread.tid, thread.count, thread.state),
-                (0, 5, ThreadState::Finished)
-            );
-            assert!(thread.cpu_ns.is_some());
-        }
-        assert_eq!((snapshot.lifetime.calls, snapshot.lifetime.ticks), (23, 130));
-    });
-}
-
-/// Anonymous memory of this process that is in RAM, in bytes.
-fn anonymous() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
-}
-
-fn ten_thousand_short_threads_take_no_memory_and_lose_no_call() {
-    isolated!(|| {
-        let _session = Builder::new("many").try_start().unwrap();
-        let batch = |count: u32| {
-            for _ in 0..count / 10 {
-                let threads: Vec<_> = (0..10)
-                    .map(|_| {
-                        std::thread::spawn(|| {
-                            tickscope::scope!("short");
-                            for _ in 0..3 {
-                                tickscope::time!("step", std::hint::black_box(()));
-                            }
-                        })
-                    })
-                    .collect();
-                threads.into_iter().for_each(|thread| thread.join().unwrap());
-            }
-        };
-        batch(1000);
-        drop(tickscope::snapshot());
-        let before = anonymous();
-        batch(9000);
-        let snapshot = tickscope::snapshot();
-        let after = anonymous();
-        check(&snapshot);
-        assert_eq!(
-            (calls_of(&snapshot, "short"), calls_of(&snapshot, "step")),
-            (10_000, 30_000)
-        );
-        assert_eq!(snapshot.nodes.len(), 2);
-        assert_eq!(
-            snapshot.threads.iter().map(|thread| thread.count).sum::<u64>(),
-            10_000
-        );
-        assert_eq!(
-            (
-                snapshot.capture.losses.dropped,
-                snapshot.capture.losses.unbalanced
-            ),
-            (0, 0)
-        );
-        assert!(after < before + (4 << 20), "{before} {after}");
-    });
 }
 
 fn names_are_those_of_the_kernel_and_threads_without_one_share_theirs() {
@@ -316,57 +224,6 @@ fn threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system() {
     }
 }
 
-fn recurse(left: u32) {
-    tickscope::scope!("recurse");
-    if left > 1 {
-        recurse(left - 1);
-    }
-}
-
-fn deep_recursion_is_cut_at_the_limit_and_counted() {
-    isolated!(|| {
-        let deep = std::thread::Builder::new().stack_size(256 << 20).spawn(|| {
-            recurse(100_000);
-            tickscope::time!("after", ());
-            let snapshot = tickscope::snapshot();
-            check(&snapshot);
-            assert_eq!(snapshot.nodes.len(), 513);
-            assert_eq!(
-                (calls_of(&snapshot, "recurse"), calls_of(&snapshot, "after")),
-                (512, 1)
-            );
-            assert_eq!(snapshot.capture.losses.dropped, 100_000 - 512);
-            assert_eq!(snapshot.capture.losses.unbalanced, 0);
-        });
-        deep.unwrap().join().unwrap();
-    });
-}
-
-fn beyond_the_depth_limit_time_belongs_to_the_frame_at_it() {
-    static TICK: AtomicU64 = AtomicU64::new(0);
-    isolated!(|| {
-        fn down(left: u32) {
-            tickscope::scope!("down");
-            TICK.fetch_add(1, Ordering::Relaxed);
-            if left > 1 {
-                down(left - 1);
-            }
-        }
-        let _session = Builder::new("depth")
-            .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-            .max_depth(3)
-            .start();
-        down(10);
-        down(2);
-        let snapshot = tickscope::snapshot();
-        assert_eq!(
-            tree(&snapshot, "main"),
-            "down 2 2 12\n  down 2 2 10\n    down 1 8 8\n"
-        );
-        assert_eq!(snapshot.capture.losses.dropped, 7);
-    });
-}
-
 fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {
     isolated!(|| {
         let _session = Builder::new("leaks").start();
@@ -430,27 +287,11 @@ fn bush(depth: u32) -> u64 {
     opened
 }
 
-/// How many rows there are of calls that have one, and of those over the limit.
-#[derive(Debug, Default)]
-struct Rows {
-    own: usize,
-    own_calls: u64,
-    over: usize,
-    over_calls: u64,
-}
-
-fn rows_and_calls(snapshot: &Snapshot) -> Rows {
-    let mut rows = Rows::default();
-    for (row, &calls) in (0..).zip(&snapshot.nodes.calls) {
-        if snapshot.site_of(NodeId(row)).name == "(over the limit)" {
-            rows.over += 1;
-            rows.over_calls += calls;
-        } else {
-            rows.own += 1;
-            rows.own_calls += calls;
-        }
-    }
-    rows
+/// How many rows there are of calls that are not over the limit, and these calls.
+fn rows_and_calls(snapshot: &Snapshot) -> (usize, u64) {
+    let rows = (0..).zip(&snapshot.nodes.calls);
+    let own = rows.filter(|&(row, _)| snapshot.site_of(NodeId(row)).name != "(over the limit)");
+    own.fold((0, 0), |(rows, sum), (_, calls)| (rows + 1, sum + calls))
 }
 
 fn what_calls_over_the_limit_call_is_no_part_of_their_callers() {
@@ -491,28 +332,6 @@ fn what_calls_over_the_limit_call_is_no_part_of_their_callers() {
     });
 }
 
-fn beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted() {
-    isolated!(|| {
-        let _session = Builder::new("nodes").max_nodes(100).start();
-        let opened = bush(2) + bush(2);
-        assert_eq!(opened, 840);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        // Five of the twenty have rows, with all twenty below four of them.
-        let rows = rows_and_calls(&snapshot);
-        assert_eq!((rows.own, rows.own_calls), (100, 200));
-        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened);
-        // Below the fifth, and at the top.
-        assert_eq!((rows.over, rows.over_calls), (2, 2 * (5 + 15)));
-        // Another thread has a hundred of its own.
-        std::thread::spawn(|| bush(2)).join().unwrap();
-        let snapshot = tickscope::snapshot();
-        let rows = rows_and_calls(&snapshot);
-        assert_eq!(rows.own, 200);
-        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened + 420);
-    });
-}
-
 fn nodes_of_the_process_are_given_back_by_threads_that_end() {
     isolated!(|| {
         let _session = Builder::new("nodes").max_process_nodes(500).start();
@@ -536,16 +355,16 @@ fn nodes_of_the_process_are_given_back_by_threads_that_end() {
         opened += bush(2);
         let snapshot = tickscope::snapshot();
         check(&snapshot);
-        let rows = rows_and_calls(&snapshot);
-        assert_eq!(rows.own, 420 + 500);
+        let (rows, calls) = rows_and_calls(&snapshot);
+        assert_eq!(rows, 420 + 500);
         assert!(snapshot.capture.losses.dropped > 0);
-        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened);
+        assert_eq!(calls + snapshot.capture.losses.dropped, opened);
         assert_eq!(snapshot.lifetime.calls, snapshot.calls());
         drop(told);
         holder.join().unwrap();
         let snapshot = tickscope::snapshot();
-        let rows = rows_and_calls(&snapshot);
-        assert_eq!(rows.own_calls + snapshot.capture.losses.dropped, opened);
+        let (_, calls) = rows_and_calls(&snapshot);
+        assert_eq!(calls + snapshot.capture.losses.dropped, opened);
     });
 }
 
@@ -567,104 +386,15 @@ fn finished_threads_beyond_the_nodes_of_the_process_are_one_row() {
     });
 }
 
-fn a_tree_of_many_nodes_is_shown_whole() {
-    isolated!(|| {
-        let session = Builder::new("large").try_start().unwrap();
-        let opened = bush(3) + bush(3);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(
-            (snapshot.nodes.len() as u64, snapshot.calls()),
-            (opened / 2, opened)
-        );
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        drop(session);
-        let last = newest(&ring);
-        check(&last);
-        assert_eq!(last.nodes.calls, snapshot.nodes.calls);
-    });
-}
-
-static HANDLED: AtomicU64 = AtomicU64::new(0);
-
-extern "C" fn handler(_: libc::c_int) {
-    HANDLED.fetch_add(1, Ordering::Relaxed);
-    tickscope::scope!("handler");
-    tickscope::time!("in it", ());
-}
-
-fn interrupted(depth: u64) -> u64 {
-    tickscope::scope!("interrupted");
-    1 + if depth == 0 {
-        0
-    } else {
-        interrupted(depth - 1) + interrupted(depth / 2)
-    }
-}
-
-fn scopes_in_signal_handlers_are_counted_or_counted_as_dropped() {
-    isolated!(|| {
-        let session = Builder::new("signals").start();
-        support::on_signal(libc::SIGPROF, handler);
-        // The clock of the kernel is too slow for this, so a thread helps.
-        let every = libc::timeval {
-            tv_sec: 0,
-            tv_usec: 100,
-        };
-        let timer = libc::itimerval {
-            it_interval: every,
-            it_value: every,
-        };
-        // SAFETY: `timer` is a valid place.
-        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
-        assert_eq!(result, 0);
-        let mut made = 0;
-        while_interrupted(libc::SIGPROF, &HANDLED, 30_000, || made += interrupted(12));
-        while made < 100_000 {
-            made += interrupted(12);
-        }
-        let never = libc::timeval {
-            tv_sec: 0,
-            tv_usec: 0,
-        };
-        let timer = libc::itimerval {
-            it_interval: never,
-            it_value: never,
-        };
-        // SAFETY: as above.
-        let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
-        assert_eq!(result, 0);
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        assert_eq!(calls_of(&snapshot, "interrupted"), made);
-        let opened = 2 * HANDLED.load(Ordering::Relaxed);
-        let counted = calls_of(&snapshot, "handler") + calls_of(&snapshot, "in it");
-        assert_eq!(counted + snapshot.capture.losses.dropped, opened);
-        assert!(counted > 0);
-        assert_eq!(
-            (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
-            (0, 0)
-        );
-        wait_until("publishing", || session.status() == Status::Publishing);
-    });
-}
-
 tickscope_testkit::tests![
     a_thread_stuck_in_one_call_shows_growing_time_until_the_program_is_killed,
-    finished_threads_fold_by_name,
-    ten_thousand_short_threads_take_no_memory_and_lose_no_call,
     names_are_those_of_the_kernel_and_threads_without_one_share_theirs,
     scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped,
     scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped,
     threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system,
-    deep_recursion_is_cut_at_the_limit_and_counted,
-    beyond_the_depth_limit_time_belongs_to_the_frame_at_it,
     guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured,
     recursion_that_is_deeper_than_the_limit_is_none_of_leaked_guards,
     what_calls_over_the_limit_call_is_no_part_of_their_callers,
-    beyond_the_nodes_of_a_thread_calls_are_dropped_and_counted,
     nodes_of_the_process_are_given_back_by_threads_that_end,
     finished_threads_beyond_the_nodes_of_the_process_are_one_row,
-    a_tree_of_many_nodes_is_shown_whole,
-    scopes_in_signal_handlers_are_counted_or_counted_as_dropped,
 ];

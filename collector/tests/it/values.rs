@@ -1,19 +1,20 @@
-//! Values and gauges: each epoch has the numbers that it was given, whatever goes on.
+//! Counters, values and gauges: each epoch has the numbers that it was given, whatever goes on. `programs` has them in each mode,
+//! over resets and undos, and of threads that end.
 
 use std::collections::HashMap;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::signals::while_interrupted;
-use crate::support::{self, ask, calls_of, check, isolated, newest, sum_of};
-use tickscope::{Builder, Mode};
+use crate::support::{self, calls_of, check, isolated, path_of, rows_named, sum_of};
+use tickscope::{Builder, Clock};
 use tickscope_format::Snapshot;
-use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{Extremes, Level, Tally, both};
 
 const NAME: &str = "constant";
+
+const CONSTANT: &str = "constant counter";
 
 /// The rows of a name, each with what it shows and how many numbers its histogram has.
 fn rows<'a>(snapshot: &'a Snapshot, name: &'a str) -> impl Iterator<Item = (u32, Tally, u64)> + 'a {
@@ -55,8 +56,12 @@ fn every_form_keeps_its_numbers() {
             tickscope::value!(group = "io", concat!("bytes", " read"), 0,);
             tickscope::value!("yes", true);
             tickscope::value!(group = "io", "no", false,);
-            tickscope::count!("counted", true);
-            tickscope::count!(group = "io", "uncounted", false);
+            tickscope::count!("one");
+            tickscope::count!(CONSTANT, 3);
+            tickscope::count!("sizes", buffer.len(),);
+            tickscope::count!(group = "io", "counted", round > 0);
+            tickscope::count!(group = "io", concat!("bytes", " written"), u32::MAX,);
+            tickscope::count!("most", u64::MAX / 4);
             tickscope::gauge!("on", true,);
             tickscope::gauge!(group = "queues", "off", false);
             tickscope::gauge!("level", round);
@@ -103,9 +108,18 @@ fn every_form_keeps_its_numbers() {
             assert_eq!(calls_of(&snapshot, name), calls, "{name}");
             assert_eq!(level_of(&snapshot, name), Some(level), "{name}");
         }
-        for (name, sum) in [("counted", 3), ("uncounted", 0)] {
+        for (name, sum) in [
+            ("one", 3),
+            (CONSTANT, 9),
+            ("sizes", 15),
+            ("counted", 2),
+            ("bytes written", 3 * u64::from(u32::MAX)),
+            ("most", u64::MAX / 4 * 3),
+        ] {
             assert_eq!((calls_of(&snapshot, name), sum_of(&snapshot, name)), (3, sum));
         }
+        let one = rows_named(&snapshot, "one").next().unwrap();
+        assert_eq!(path_of(&snapshot, one as usize), ["work", "one"]);
         assert_eq!((snapshot.value_rows.len(), snapshot.gauge_rows.len()), (8, 7));
         assert_eq!(snapshot.scope_calls(), 1);
         let group = |name| {
@@ -117,109 +131,14 @@ fn every_form_keeps_its_numbers() {
                 .group
         };
         assert_eq!(
-            (group("grouped").as_str(), group("queue").as_str()),
-            ("io", "queues")
+            ["grouped", "queue", "counted"].map(|name| group(name).as_str()),
+            ["io", "queues", "io"]
         );
-    });
-}
-
-fn after_a_reset_there_are_the_numbers_since() {
-    isolated!(|| {
-        // One site and one path, whenever it comes.
-        let give = |numbers: &[u64], level: i64| {
-            for &number in numbers {
-                tickscope::value!("numbers", number);
-            }
-            tickscope::gauge!("level", level);
-        };
-        give(&[500, 3], 40);
-        give(&[], 10);
-        let closed = tickscope::reset();
-        assert_eq!(range_of(&closed, "numbers"), Some((3, 500)));
-        assert_eq!(level_of(&closed, "level"), Some((10, 10, 40)));
-        let shown = tickscope::snapshot();
-        check(&shown);
-        assert_eq!((calls_of(&shown, "level"), calls_of(&shown, "numbers")), (0, 0));
-        // A level holds until it is set again.
-        assert_eq!(level_of(&shown, "level"), Some((10, 10, 10)));
-        give(&[70, 20], 12);
-        let shown = tickscope::snapshot();
-        assert_eq!(range_of(&shown, "numbers"), Some((20, 70)));
-        assert_eq!(sum_of(&shown, "numbers"), 90);
-        assert_eq!(
-            rows(&shown, "numbers").map(|(.., counted)| counted).sum::<u64>(),
-            2
-        );
-        assert_eq!(level_of(&shown, "level"), Some((12, 10, 12)));
-        let closed = tickscope::reset();
-        assert_eq!(range_of(&closed, "numbers"), Some((20, 70)));
-        // Two resets in a row, and one number.
-        tickscope::reset();
-        give(&[8], -1);
-        let shown = tickscope::snapshot();
-        assert_eq!(range_of(&shown, "numbers"), Some((8, 8)));
-        assert_eq!(level_of(&shown, "level"), Some((-1, -1, 12)));
-    });
-}
-
-fn an_undo_brings_numbers_back() {
-    isolated!(|| {
-        let session = Builder::new("undo").try_start().unwrap();
-        let ring = RingFile::open(&session.path().unwrap()).unwrap();
-        let mut slot = ring.take_slot().unwrap().unwrap();
-        let give = |number: u64, level: i64| {
-            tickscope::value!("numbers", number);
-            tickscope::gauge!("level", level);
-        };
-        give(900, 5);
-        give(2, -7);
-        assert_eq!(ask(&mut slot, Op::Reset).outcome, Outcome::Done);
-        assert_eq!(newest(&ring).value_rows, []);
-        give(30, 9);
-        let shown = tickscope::snapshot();
-        assert_eq!(range_of(&shown, "numbers"), Some((30, 30)));
-        assert_eq!(ask(&mut slot, Op::UndoReset).outcome, Outcome::Done);
-        let shown = newest(&ring);
-        check(&shown);
-        assert_eq!(range_of(&shown, "numbers"), Some((2, 900)));
-        assert_eq!((calls_of(&shown, "numbers"), sum_of(&shown, "numbers")), (3, 932));
-        assert_eq!(level_of(&shown, "level"), Some((9, -7, 9)));
-    });
-}
-
-fn threads_have_the_level_set_last_and_all_numbers() {
-    isolated!(|| {
-        let in_thread = |name: &str, number: u64, level: i64| {
-            let named = std::thread::Builder::new().name(name.into());
-            let body = move || {
-                tickscope::value!("numbers", number);
-                tickscope::gauge!("level", level);
-            };
-            named.spawn(body).unwrap().join().unwrap();
-        };
-        in_thread("pool", 40, 1);
-        in_thread("other", 7, 90);
-        in_thread("pool", 12, -3);
-        let shown = tickscope::snapshot();
-        check(&shown);
-        assert_eq!(
-            rows(&shown, "numbers").count(),
-            2,
-            "threads of a name share a row"
-        );
-        assert_eq!(range_of(&shown, "numbers"), Some((7, 40)));
-        assert_eq!(level_of(&shown, "level"), Some((-3, -3, 90)));
-        let closed = tickscope::reset();
-        assert_eq!(range_of(&closed, "numbers"), Some((7, 40)));
-        in_thread("pool", 100, 4);
-        let shown = tickscope::snapshot();
-        assert_eq!(range_of(&shown, "numbers"), Some((100, 100)));
-        assert_eq!(level_of(&shown, "level"), Some((4, -3, 90)));
     });
 }
 
 /// So many numbers are given by each thread in the test below: 0, 1, 2 and so on.
-const TIMES: u64 = 200_000;
+const TIMES: u64 = 50_000;
 
 /// The sum of the numbers from `first` on, `calls` of them.
 fn sum_from(first: u64, calls: u64) -> u64 {
@@ -328,43 +247,6 @@ fn each_number_is_in_the_epoch_that_counts_it() {
     });
 }
 
-fn values_count_in_every_mode_but_off_and_without_latencies() {
-    isolated!(|| {
-        let _session = Builder::new("modes").histogram(false).start();
-        let work = |times: u64| {
-            for number in 1..=times {
-                tickscope::scope!("outer");
-                tickscope::scope!("inner");
-                tickscope::value!("number", number);
-                tickscope::gauge!("level", number);
-            }
-        };
-        for mode in [
-            Mode::Exact,
-            Mode::Adaptive,
-            Mode::Sampled,
-            Mode::Off,
-            Mode::Adaptive,
-            Mode::Exact,
-        ] {
-            tickscope::set_mode(mode);
-            work(20_000);
-            let snapshot = tickscope::reset();
-            check(&snapshot);
-            let times = if mode == Mode::Off { 0 } else { 20_000 };
-            assert_eq!(calls_of(&snapshot, "number"), times, "{mode:?}");
-            assert_eq!(calls_of(&snapshot, "level"), times, "{mode:?}");
-            assert_eq!(sum_of(&snapshot, "number"), times * (times + 1) / 2, "{mode:?}");
-            let all = (times > 0).then_some((1, times));
-            assert_eq!(range_of(&snapshot, "number"), all, "{mode:?}");
-            let counted = rows(&snapshot, "number").map(|(.., counted)| counted);
-            assert_eq!(counted.sum::<u64>(), times, "{mode:?}");
-            let level = level_of(&snapshot, "level").unwrap();
-            assert_eq!((level.0, level.2), (20_000, 20_000), "{mode:?}");
-        }
-    });
-}
-
 fn what_is_switched_off_is_evaluated_and_not_kept() {
     isolated!(|| {
         let mut evaluated = 0;
@@ -375,21 +257,35 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
             };
             tickscope::value!("quiet", number());
             tickscope::gauge!("still", number());
+            tickscope::count!("mute", number());
+            tickscope::count!("loud");
         };
         give();
         assert_eq!(tickscope::disable_sites("quiet").unwrap(), 1);
         assert_eq!(tickscope::disable_sites("still").unwrap(), 1);
+        assert_eq!(tickscope::disable_sites("mute").unwrap(), 1);
         give();
-        assert_eq!(tickscope::enable_sites("*").unwrap(), 2);
+        assert_eq!(tickscope::enable_sites("*").unwrap(), 4);
         {
             let _pause = tickscope::pause();
             give();
         }
-        assert_eq!(evaluated, 6u64);
+        tickscope::thread::exclude();
+        give();
+        assert_eq!(evaluated, 12u64);
         let snapshot = tickscope::snapshot();
-        assert_eq!(range_of(&snapshot, "quiet"), Some((1, 5)));
+        assert_eq!(range_of(&snapshot, "quiet"), Some((1, 7)));
         assert_eq!(calls_of(&snapshot, "quiet"), 2);
-        assert_eq!(level_of(&snapshot, "still"), Some((6, 2, 6)));
+        assert_eq!(level_of(&snapshot, "still"), Some((8, 2, 8)));
+        assert_eq!(
+            (calls_of(&snapshot, "mute"), sum_of(&snapshot, "mute")),
+            (2, 3 + 9)
+        );
+        assert_eq!(
+            sum_of(&snapshot, "loud"),
+            3,
+            "in the pause, and not where excluded"
+        );
     });
 }
 
@@ -398,6 +294,7 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
 fn give_both(number: u64) {
     tickscope::value!("both", number);
     tickscope::gauge!("level of both", number);
+    tickscope::count!("counter of both", number);
 }
 
 static HANDLED: AtomicU64 = AtomicU64::new(0);
@@ -411,7 +308,7 @@ fn a_handler_inside_a_value_is_dropped_and_counted() {
     isolated!(|| {
         support::on_signal(libc::SIGUSR1, handler);
         let mut made = 0;
-        while_interrupted(libc::SIGUSR1, &HANDLED, 5_000, || {
+        while_interrupted(libc::SIGUSR1, &HANDLED, 2_000, || {
             give_both(9);
             made += 1;
         });
@@ -424,20 +321,36 @@ fn a_handler_inside_a_value_is_dropped_and_counted() {
             counted
         );
         assert_eq!(range_of(&snapshot, "both"), Some((9, 9)));
+        let [levels, added] = ["level of both", "counter of both"].map(|name| calls_of(&snapshot, name));
+        assert_eq!(sum_of(&snapshot, "counter of both"), 9 * added);
         assert_eq!(
-            counted + calls_of(&snapshot, "level of both") + snapshot.capture.losses.dropped,
-            2 * (made + HANDLED.load(Ordering::Relaxed))
+            counted + levels + added + snapshot.capture.losses.dropped,
+            3 * (made + HANDLED.load(Ordering::Relaxed))
         );
     });
 }
 
+fn ticking() -> u64 {
+    tickscope::scope!("in the clock");
+    tickscope::count!("in the clock, too");
+    HANDLED.fetch_add(1, Ordering::Relaxed)
+}
+
+/// As a handler does that interrupts the first scope of a process.
+fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
+    isolated!(|| {
+        let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();
+        tickscope::time!("work", ());
+        let snapshot = tickscope::snapshot();
+        assert_eq!(calls_of(&snapshot, "work"), 1);
+        assert!(snapshot.capture.losses.dropped >= 2);
+    });
+}
+
 tickscope_testkit::tests![
+    a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself,
     every_form_keeps_its_numbers,
-    after_a_reset_there_are_the_numbers_since,
-    an_undo_brings_numbers_back,
-    threads_have_the_level_set_last_and_all_numbers,
     each_number_is_in_the_epoch_that_counts_it,
-    values_count_in_every_mode_but_off_and_without_latencies,
     what_is_switched_off_is_evaluated_and_not_kept,
     a_handler_inside_a_value_is_dropped_and_counted,
 ];

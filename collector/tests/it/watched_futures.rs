@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
@@ -13,25 +12,10 @@ use tickscope::{Builder, Mode, Over, Snapshot};
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{CauseKind, PathSums, Watch, WatchState};
 
-use crate::support::isolated;
-use crate::watches::{TICK, replayed, session, spend, watched};
+use crate::support::{Random, Yield, isolated, spend, tick};
+use crate::watches::{replayed, session, watched};
 
 type Call = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Is ready at its second poll.
-#[derive(Default)]
-struct Yield(bool);
-
-impl Future for Yield {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        match std::mem::replace(&mut self.0, true) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
-    }
-}
 
 fn poll(call: &mut Call) -> bool {
     let mut context = Context::from_waker(Waker::noop());
@@ -231,7 +215,7 @@ impl Account {
     }
 
     fn resume(&mut self) {
-        let gap = TICK.load(Ordering::Relaxed) - self.since;
+        let gap = tick() - self.since;
         let awaited = self.awaited.last().unwrap().clone();
         self.charge(&awaited, 0, gap, gap);
     }
@@ -261,42 +245,36 @@ impl Drop for Awaits {
     }
 }
 
-#[derive(Clone)]
-struct Random(Arc<Mutex<u64>>);
+/// One source of numbers for all calls.
+type Chance = Arc<Mutex<Random>>;
 
-impl Random {
-    fn below(&self, most: u64) -> u64 {
-        let mut state = self.0.lock().unwrap();
-        *state ^= *state << 13;
-        *state ^= *state >> 7;
-        *state ^= *state << 17;
-        (*state >> 11) % most
-    }
+fn below(chance: &Chance, limit: u64) -> u64 {
+    chance.lock().unwrap().below(limit)
 }
 
 /// A future that does random things in `path`.
-fn does(own: Arc<Mutex<Account>>, random: Random, path: String, depth: u32) -> Call {
+fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> Call {
     Box::pin(async move {
         let charge = |path: &str, calls, ticks| own.lock().unwrap().charge(path, calls, ticks, 0);
         charge(&path, 1, 0);
         let child = |name: &str| {
             does(
                 Arc::clone(&own),
-                random.clone(),
+                Arc::clone(&chance),
                 format!("{path};{name}"),
                 depth + 1,
             )
         };
-        for _ in 0..random.below(6) {
-            match random.below(if depth < 4 { 9 } else { 4 }) {
+        for _ in 0..below(&chance, 6) {
+            match below(&chance, if depth < 4 { 9 } else { 4 }) {
                 0 => {
-                    let ticks = random.below(40);
+                    let ticks = below(&chance, 40);
                     spend(ticks);
                     charge(&path, 0, ticks);
                 }
                 1 => {
                     tickscope::scope!("work");
-                    let ticks = random.below(300);
+                    let ticks = below(&chance, 300);
                     spend(ticks);
                     charge(&format!("{path};work"), 1, ticks);
                 }
@@ -324,7 +302,7 @@ fn does(own: Arc<Mutex<Account>>, random: Random, path: String, depth: u32) -> C
                 _ => {
                     // Given up after some polls.
                     let mut one = Some(Box::pin(tickscope::future!("a", child("a"))));
-                    let mut left = random.below(3);
+                    let mut left = below(&chance, 3);
                     std::future::poll_fn(|context| {
                         one.take_if(|one| one.as_mut().poll(context).is_ready());
                         one.take_if(|_| left == 0);
@@ -345,35 +323,36 @@ fn does(own: Arc<Mutex<Account>>, random: Random, path: String, depth: u32) -> C
 fn sums_are_those_of_random_calls_on_random_threads() {
     isolated!(|| {
         let _session = session(Builder::new("random"));
+        const CALLS: u64 = 1_000;
         let threshold = 700;
         watch(threshold);
-        let random = Random(Arc::new(Mutex::new(0x9e37_79b9_7f4a_7c15)));
+        let chance = Arc::new(Mutex::new(Random(0x9e37_79b9_7f4a_7c15)));
         let workers: Vec<Worker> = (0..4).map(|_| Worker::new()).collect();
         let mut calls: Vec<(Option<Call>, Arc<Mutex<Account>>)> = Vec::new();
         let mut expected: [Sums; 2] = Default::default();
         let (mut began, mut polls) = (0, 0);
-        while began < 3_000 || !calls.is_empty() {
-            if began < 3_000 && calls.len() < 20 {
+        while began < CALLS || !calls.is_empty() {
+            if began < CALLS && calls.len() < 20 {
                 began += 1;
                 let own = Arc::new(Mutex::new(Account::default()));
-                let does = does(Arc::clone(&own), random.clone(), "request".into(), 0);
+                let does = does(Arc::clone(&own), Arc::clone(&chance), "request".into(), 0);
                 calls.push((Some(named(does)), own));
             }
-            let at = random.below(calls.len() as u64) as usize;
+            let at = below(&chance, calls.len() as u64) as usize;
             let (call, own) = &mut calls[at];
-            let worker = &workers[random.below(4) as usize];
+            let worker = &workers[below(&chance, 4) as usize];
             let was_polled = own.lock().unwrap().since != 0;
             if was_polled {
                 own.lock().unwrap().resume();
             }
             polls += 1;
             let given = call.take().unwrap();
-            if was_polled && random.below(30) == 0 {
+            if was_polled && below(&chance, 30) == 0 {
                 worker.drop(given);
             } else {
                 *call = worker.poll(given);
             }
-            own.lock().unwrap().since = TICK.load(Ordering::Relaxed);
+            own.lock().unwrap().since = tick();
             if call.is_none() {
                 let (_, own) = calls.swap_remove(at);
                 let sums = std::mem::take(&mut own.lock().unwrap().sums);
@@ -384,14 +363,14 @@ fn sums_are_those_of_random_calls_on_random_threads() {
                     sums.iter_mut().zip(more).for_each(|(to, more)| *to += more);
                 }
             }
-            spend(random.below(60));
+            spend(below(&chance, 60));
         }
         let snapshot = tickscope::snapshot();
         let watch = &snapshot.watches[0];
         assert_eq!(lost(watch), (0, 0));
         let (typical, slow) = watch.calls();
         println!("{typical} typical, {slow} slow, {polls} polls");
-        assert!(typical > 500 && slow > 500);
+        assert!(typical > CALLS / 6 && slow > CALLS / 6);
         let counted = by_path(&snapshot, watch);
         for (side, expected) in expected.iter().enumerate() {
             let mut of_side = Sums::new();

@@ -1,29 +1,20 @@
 //! Watched functions: typical and slow calls, what slow ones did, and what happens inside them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::support::{self, ask, isolated};
+use crate::support::{self, ask, by_hand, isolated, spend, tick};
 use crate::waits::cpu;
-use tickscope::{Builder, Clock, Mode, Over, Session, Snapshot};
+use tickscope::{Builder, Mode, Over, Session, Snapshot};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{self, CauseKind, Exemplar, Then, Watch, WatchState};
 
-pub(crate) static TICK: AtomicU64 = AtomicU64::new(100);
-
-pub(crate) fn spend(ticks: u64) {
-    TICK.fetch_add(ticks, Ordering::Relaxed);
-}
-
-/// A session on a clock that stands still but for `spend`: a tick is a nanosecond.
+/// A session on the clock in the test's hand.
 pub(crate) fn session(builder: Builder) -> Session {
-    builder
-        .clock(Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9))
-        .try_start()
-        .unwrap()
+    builder.clock(by_hand()).try_start().unwrap()
 }
 
 fn lookup() {
@@ -384,11 +375,11 @@ fn in_adaptive_mode_each_watched_call_is_timed() {
         let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
         watch_frames();
         drop(tickscope::reset());
-        let began = TICK.load(Ordering::Relaxed);
+        let began = tick();
         for number in 1..=20_000 {
             frame(number);
         }
-        let ticks = TICK.load(Ordering::Relaxed) - began;
+        let ticks = tick() - began;
         let snapshot = tickscope::snapshot();
         let outside: u64 = snapshot.threads.iter().map(|thread| thread.outside_ticks).sum();
         let measured = snapshot.measured_ticks() + outside;
@@ -414,40 +405,6 @@ fn in_adaptive_mode_each_watched_call_is_timed() {
         for exemplar in &watch.exemplars {
             assert_eq!(replayed(exemplar), exemplar.ticks);
         }
-    });
-}
-
-/// Many threads that each live for one call: what they counted stays, and their calls are kept.
-fn threads_of_one_call_are_counted() {
-    isolated!(|| {
-        let _session = session(Builder::new("threads"));
-        watch_frames();
-        for number in 1..=100 {
-            std::thread::Builder::new()
-                .name(format!("worker-{}", number % 2))
-                .spawn(move || frame(number))
-                .unwrap()
-                .join()
-                .unwrap();
-        }
-        let snapshot = tickscope::snapshot();
-        let watch = &snapshot.watches[0];
-        assert_eq!(watch.calls(), (98, 2));
-        // A thread without a typical call cannot say what a slow one did more.
-        assert!(watch.causes.is_empty());
-        let mut names: Vec<&str> = watch
-            .exemplars
-            .iter()
-            .map(|exemplar| exemplar.thread.as_str())
-            .collect();
-        names.sort_unstable();
-        assert_eq!(names, ["worker-0", "worker-1"]);
-        assert!(
-            watch
-                .exemplars
-                .iter()
-                .all(|exemplar| replayed(exemplar) == exemplar.ticks)
-        );
     });
 }
 
@@ -584,7 +541,6 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
 tickscope_testkit::tests![
     a_flood_of_slow_calls_is_counted,
     in_adaptive_mode_each_watched_call_is_timed,
-    threads_of_one_call_are_counted,
     slow_calls_are_told_with_their_causes_and_kept,
     slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others,
     whatever_happens_inside_is_told,

@@ -5,8 +5,10 @@
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unused_macros, unused_imports, reason = "each test binary uses a part of it")]
 
+mod by_hand;
 mod sessions;
 mod snapshots;
+mod system;
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -21,8 +23,10 @@ use tickscope_format::slots::{Op, Reply};
 use tickscope_testkit::suite::{self, Case, skip};
 use tickscope_testkit::until::WATCHDOG;
 
+pub(crate) use by_hand::*;
 pub(crate) use sessions::*;
 pub(crate) use snapshots::*;
+pub(crate) use system::*;
 
 /// A test that waits for so long says for what, and goes on waiting: how busy the machine is decides how long anything
 /// takes, and not whether it works.

@@ -72,11 +72,23 @@ pub(crate) fn sum_of(snapshot: &Snapshot, site: &str) -> u64 {
     of_site.map(|count| count.sum).sum()
 }
 
+/// The rows of one site, over all threads.
+pub(crate) fn rows_named<'a>(snapshot: &'a Snapshot, site: &'a str) -> impl Iterator<Item = u32> + 'a {
+    let rows = 0..snapshot.nodes.len() as u32;
+    rows.filter(move |&row| snapshot.site_of(NodeId(row)).name == site)
+}
+
 /// Self ticks of one site over all threads.
 pub(crate) fn ticks_of(snapshot: &Snapshot, site: &str) -> u64 {
-    (0..snapshot.nodes.len())
-        .filter(|&row| snapshot.site_of(NodeId(row as u32)).name == site)
-        .map(|row| snapshot.nodes.self_ticks[row])
+    rows_named(snapshot, site)
+        .map(|row| snapshot.nodes.self_ticks[row as usize])
+        .sum()
+}
+
+/// What was measured of one site, over all threads.
+pub(crate) fn measured(snapshot: &Snapshot, site: &str, quantity: Quantity) -> u64 {
+    rows_named(snapshot, site)
+        .map(|row| snapshot.measures.of_row(quantity, row))
         .sum()
 }
 

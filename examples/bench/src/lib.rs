@@ -3,7 +3,7 @@
 //! judge of shares of time ([`share`]): what is shown ([`shown`]), and what is true ([`truth`]).
 //!
 //! A [`Probe`] decides what a scope of a workload does: [`Scoped`] opens a real scope, [`Plain`] does nothing,
-//! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`], [`render`]) stands for real
+//! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`]) stands for real
 //! programs.
 
 #![forbid(unsafe_code)]
@@ -22,4 +22,4 @@ pub mod workloads;
 
 pub use counted::Counted;
 pub use floor::{Floor, Read};
-pub use tickscope_demo::{Frame, Plain, Probe, Scene, Scoped, probe, render};
+pub use tickscope_demo::{Frame, Plain, Probe, Scene, Scoped, probe};

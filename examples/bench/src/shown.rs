@@ -9,8 +9,6 @@ use tickscope_format::ids::NodeId;
 /// What a snapshot says of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Function {
-    /// Its calls.
-    pub calls: u64,
     /// Its self time in nanoseconds.
     pub self_ns: f64,
     /// The standard error of that; 0 where it is no estimate.
@@ -46,7 +44,6 @@ impl Shown {
             let node = NodeId(row as u32);
             let name = &snapshot.site_of(node).name;
             let function = functions.entry(name.to_string()).or_default();
-            function.calls += snapshot.nodes.calls[row];
             function.self_ns += self_ns as f64;
             let estimate = snapshot.estimate_of(node);
             let error = estimate.map_or(0, |estimate| estimate.self_error);

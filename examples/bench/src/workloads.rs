@@ -4,7 +4,9 @@
 pub mod memory;
 
 use std::hint::black_box;
+use std::pin::Pin;
 use std::sync::LazyLock;
+use std::task::{Context, Poll};
 use std::thread;
 use std::time::Duration;
 
@@ -162,6 +164,25 @@ pub fn cold5000<P: Probe>(scopes: u64) {
     for _ in 0..scopes / 3 {
         random = work(1, random);
         deep::<P>(random >> 20, 3);
+    }
+}
+
+/// Is pending so often, and then ready.
+#[derive(Debug)]
+pub struct Pending(pub u64);
+
+impl Future for Pending {
+    type Output = ();
+
+    #[inline(never)]
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        match self.0.checked_sub(1) {
+            None => Poll::Ready(()),
+            Some(left) => {
+                self.0 = left;
+                Poll::Pending
+            }
+        }
     }
 }
 

@@ -6,11 +6,12 @@
 //! Counts the instructions of a counter, a value, a gauge and a poll of a future by callgrind. Only the last two read the clock.
 
 use std::hint::black_box;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use tickscope::Mode;
 use tickscope_bench::callgrind;
+use tickscope_bench::workloads::Pending;
 
 /// Set in the process that callgrind watches: what is executed, whether there is a scope beside it, and how often.
 const KIND: &str = "COUNT_INSTRUCTIONS_OF_KIND";
@@ -46,23 +47,6 @@ fn gauges(count: u64) {
     tickscope::scope!("around");
     for level in 0..count {
         tickscope::gauge!("set", black_box(level));
-    }
-}
-
-/// Is pending so often.
-struct Pending(u64);
-
-impl Future for Pending {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        match self.0.checked_sub(1) {
-            None => Poll::Ready(()),
-            Some(left) => {
-                self.0 = left;
-                Poll::Pending
-            }
-        }
     }
 }
 

@@ -32,17 +32,6 @@ fn of_kind<'a>(text: &'a str, kind: &str) -> Vec<&'a str> {
 }
 
 #[test]
-fn accuracy_compares_the_same_functions_in_each_mode() {
-    let text = stdout(&["accuracy", "table", "--seconds", "0.1"]);
-    for mode in ["exact", "adaptive", "sampled"] {
-        for function in ["intersect_primary", "ray_trace", "worker", "(whole)"] {
-            let row = |line: &str| line.starts_with(mode) && line.contains(function);
-            assert!(text.lines().any(row), "{mode} {function}: {text}");
-        }
-    }
-}
-
-#[test]
 fn accuracy_compares_costs_with_those_that_are_claimed() {
     let text = stdout(&["accuracy", "cost", "--seconds", "0.1", "--case", "work20ns"]);
     let rows = of_kind(&text, "cost");
@@ -54,7 +43,6 @@ fn accuracy_compares_costs_with_those_that_are_claimed() {
                 ["_low_ns", "_ns", "_high_ns"].map(|end| number(row, &format!("{name}{end}")));
             assert!(low <= middle && middle <= high, "{row}");
         }
-        assert!(number(row, "off_ns").is_finite(), "{row}");
     }
     let [summary] = of_kind(&text, "cost-summary")[..] else {
         panic!("{text}")
@@ -101,29 +89,6 @@ fn accuracy_compares_shares_with_those_that_perf_sees() {
 }
 
 #[test]
-fn overhead_writes_an_object_for_each_mode() {
-    let text = stdout(&["overhead", "--json", "--case", "empty", "--threads", "1"]);
-    let modes = [
-        "plain",
-        "floor",
-        "exact",
-        "exact_nohist",
-        "adaptive",
-        "sampled",
-        "off",
-    ];
-    assert_eq!(text.lines().count(), modes.len(), "{text}");
-    for (line, mode) in text.lines().zip(modes) {
-        let begin = format!(r#"{{"case":"empty","mode":"{mode}","threads":1,"ns_per_scope":"#);
-        assert!(line.starts_with(&begin) && line.ends_with('}'), "{line}");
-        let [low, ratio, high] = ["ratio_lo", "ratio_to_plain", "ratio_hi"].map(|key| number(line, key));
-        assert!(low <= ratio && ratio <= high, "{line}");
-        // On any machine, two clock reads take longer than one round of an empty loop.
-        assert!(!["floor", "exact"].contains(&mode) || low > 1.0, "{line}");
-    }
-}
-
-#[test]
 fn overhead_makes_a_table_of_each_figure() {
     let text = stdout(&[
         "overhead",
@@ -134,12 +99,31 @@ fn overhead_makes_a_table_of_each_figure() {
         "--no-instructions",
     ]);
     assert_eq!(text.matches("| | empty |").count(), 3, "{text}");
-    for mode in ["plain", "exact", "adaptive", "exact+viewer"] {
+    for mode in [
+        "plain",
+        "floor",
+        "exact",
+        "exact_nohist",
+        "adaptive",
+        "sampled",
+        "off",
+        "exact+viewer",
+    ] {
         assert_eq!(
             text.matches(&format!("\n| {mode} | ")).count(),
             3,
             "{mode}: {text}"
         );
+    }
+    // On any machine, two clock reads take longer than one round of an empty loop.
+    for mode in ["floor", "exact"] {
+        let row = text
+            .lines()
+            .rfind(|line| line.starts_with(&format!("| {mode} | ")));
+        let (ratio, interval) = row.unwrap().split_once(" (").unwrap();
+        let ratio: f64 = ratio.rsplit(' ').next().unwrap().parse().unwrap();
+        let low: f64 = interval.split(' ').next().unwrap().parse().unwrap();
+        assert!(1.0 < low && low <= ratio, "{mode}: {text}");
     }
 }
 
@@ -169,8 +153,7 @@ fn small_things_are_compared_with_the_same_without_tickscope() {
             let lines = text
                 .lines()
                 .filter(|line| line.starts_with(&format!("{case:14} ")));
-            // Instructions are in a second one.
-            assert!([1, 2].contains(&lines.count()), "{case}: {text}");
+            assert_eq!(lines.count(), 1, "{case}: {text}");
         }
     }
 }
@@ -219,10 +202,7 @@ fn what_is_not_understood_is_said() {
             &["accuracy", "share", "--seconds", "0"],
             "wanted 0.1 to 3600 seconds",
         ),
-        (
-            &["accuracy", "speed"],
-            "[possible values: table, cost, share, errors]",
-        ),
+        (&["accuracy", "speed"], "[possible values: cost, share, errors]"),
         (
             &["cost", "speed"],
             "[possible values: allocations, locks, polls, spans]",
@@ -233,10 +213,7 @@ fn what_is_not_understood_is_said() {
             &["child", "instructions", "empty", "fast", "1"],
             "fast: no such mode",
         ),
-        (
-            &["child", "count", "locks", "Spin", "plain", "1"],
-            "Spin: no such case",
-        ),
+        (&["child", "times", "locks", "Spin", "1"], "Spin: no such case"),
         (&["child", "spin"], "what is this child to do?"),
     ] {
         refused(words, message);

@@ -8,10 +8,9 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use fastrand::Rng;
 use tickscope::sync::{Mutex, MutexGuard, named_mutex};
 
-use crate::account::{ATTEMPTS, CANCELLED, ENDED, MADE, STARTED};
+use crate::load::{ATTEMPTS, DONE, made};
 use crate::soak::one_in;
 
 type Request = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -26,23 +25,19 @@ struct HasEnded(bool);
 
 impl Drop for HasEnded {
     fn drop(&mut self) {
-        if self.0 { &ENDED } else { &CANCELLED }.add(1);
+        DONE.did(if self.0 { "ended" } else { "cancelled" }, 1);
     }
 }
 
 /// A call that is pending so many times, and then waits for another one.
-async fn call(mut times: u64, inner: impl Future<Output = ()>) {
-    MADE.add(1);
-    STARTED.add(1);
+async fn call(times: u64, inner: impl Future<Output = ()>) {
+    made(1);
+    DONE.did("started", 1);
     let mut has_ended = HasEnded(false);
-    let pending = |_: &mut Context<'_>| match times.checked_sub(1) {
-        None => Poll::Ready(()),
-        Some(left) => {
-            times = left;
-            Poll::Pending
-        }
-    };
-    poll_fn(pending).await;
+    for _ in 0..times {
+        let mut polls = [Poll::Pending, Poll::Ready(())].into_iter();
+        poll_fn(|_| polls.next().unwrap_or(Poll::Ready(()))).await;
+    }
     inner.await;
     has_ended.0 = true;
 }
@@ -54,31 +49,31 @@ fn request(polls: u64, polls_of_answer: u64) -> Request {
 }
 
 fn queue() -> MutexGuard<'static, Vec<Request>> {
-    ATTEMPTS.add(1);
+    DONE.did(ATTEMPTS, 1);
     QUEUE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Takes one call out, and sometimes keeps the others waiting meanwhile.
-fn next(random: &mut Rng) -> Request {
-    MADE.add(1);
+fn next() -> Request {
+    made(1);
     tickscope::scope!("next");
     let mut queue = queue();
-    if one_in(random, 10) {
+    if one_in(10) {
         thread::sleep(Duration::from_micros(300));
     }
     if queue.len() < IN_FLIGHT {
-        return request(random.u64(..4), random.u64(..4));
+        return request(fastrand::u64(..4), fastrand::u64(..4));
     }
-    let at = random.usize(..queue.len());
+    let at = fastrand::usize(..queue.len());
     queue.swap_remove(at)
 }
 
 /// Polls some calls.
-pub(crate) fn serve(random: &mut Rng) {
+pub(crate) fn serve() {
     for _ in 0..10 {
-        let mut request = next(random);
+        let mut request = next();
         let polled = request.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-        if polled.is_pending() && !one_in(random, 16) {
+        if polled.is_pending() && !one_in(16) {
             queue().push(request);
         }
     }

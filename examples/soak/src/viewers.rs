@@ -1,11 +1,10 @@
-//! Viewers in terminals: those that stay and get keys, and one that is killed and replaced all the time.
+//! Viewers of the program that stays: those that stay as well and get keys, one that is killed and replaced all the time, and
+//! commands, of which some are killed before they end.
 
-use std::time::Instant;
+use anyhow::Result;
 
-use fastrand::Rng;
-
-use crate::process::{PATIENCE, Terminal};
-use crate::soak::{Over, Soak, Tally, one_in, one_of};
+use crate::process::{CTRL_C, Process};
+use crate::soak::{Soak, one_in};
 
 /// Keys as a user presses them who explores the viewer: views, moving, folding, sorting, windows, moments, marks, resets and their
 /// undo, dumps, kept snapshots, rates, themes. It leaves out quitting, the list of modes, switching sites, and the editor.
@@ -17,79 +16,87 @@ const KEYS: [&str; 83] = [
     "M", "\x0c", "/wide\r", "/c1\r", "\x1b",
 ];
 
+/// The arguments of `tickscope`: `PID` stands for the program's id, `NEW` for a file that does not exist.
+const COMMANDS: [&str; 18] = [
+    "report --pid PID",
+    "report --pid PID -f json -o NEW.json",
+    "report --pid PID -f html -o NEW.html",
+    "report --pid PID -f folded",
+    "list",
+    "list --json",
+    "stacks --pid PID",
+    "stacks --tasks --pid PID",
+    "sites --pid PID",
+    "snapshot --pid PID -o NEW.tks",
+    "record --pid PID -d 500ms -o NEW.tks",
+    "record --pid PID -d 1s --rate 50 -o NEW.tks",
+    "log --pid PID -d 1s --every 100ms --function wide",
+    "reset --pid PID",
+    "reset --pid PID --after 200ms",
+    "mode exact --pid PID",
+    "mode adaptive --pid PID",
+    "mode sampled --pid PID",
+];
+
 /// Returns some keys at once. The last one closes what is on top.
-fn burst(random: &mut Rng) -> String {
-    let keys = (0..random.u32(1..=6))
-        .map(|_| one_of(random, &KEYS))
-        .collect::<String>();
-    let follow = if one_in(random, 8) { "L" } else { "" };
-    keys + follow + "\x1b"
+fn burst() -> String {
+    let keys = (0..fastrand::u32(1..=6)).filter_map(|_| fastrand::choice(KEYS));
+    keys.chain(["\x1b"]).collect()
 }
 
-/// Reports a viewer that has ended by itself. Returns whether it has.
-pub(crate) fn is_gone(viewer: &mut Terminal, tally: &Tally) -> bool {
-    let ended = viewer.has_ended();
-    if let Some(status) = &ended {
-        tally.error(format!("a viewer ended with {status}: {}", viewer.said()));
-    }
-    ended.is_some()
-}
-
-/// Presses keys so many times, or until the run is over. Returns whether the viewer still lives.
-fn explore(soak: &Soak, viewer: &mut Terminal, random: &mut Rng, bursts: u32) -> bool {
+/// Presses keys so many times, or until the run is over.
+fn explore(soak: &Soak, viewer: &mut Process, bursts: u32) -> Result<()> {
     for _ in 0..bursts {
-        if soak.over.sleep(random.u64(0..=1000)) || viewer.has_ended().is_some() {
+        if soak.over.sleep(fastrand::u64(0..=1000)) {
             break;
         }
-        viewer.send(&burst(random));
+        viewer.lives()?;
+        viewer.send(&burst());
         soak.tally.did("bursts of keys", 1);
-        if one_in(random, 20) {
-            viewer.resize(random.u16(40..200), random.u16(10..70));
+        if one_in(20) {
+            viewer.resize(fastrand::u16(40..200), fastrand::u16(10..70));
         }
     }
-    !is_gone(viewer, &soak.tally)
-}
-
-/// Lets a viewer leave by Ctrl-C, which quits from everywhere. Directly after an Esc it would be read as part of another key.
-fn leave(mut viewer: Terminal, tally: &Tally) {
-    let begin = Instant::now();
-    let status = loop {
-        viewer.send("\x03");
-        match viewer.has_ended() {
-            Some(status) => break status,
-            None if begin.elapsed() > PATIENCE => return tally.error("a viewer does not leave"),
-            None => _ = Over::default().sleep(100),
-        }
-    };
-    if !status.success() && status.signal().is_none() {
-        tally.error(format!("a viewer left with {status}: {}", viewer.said()));
-    }
+    viewer.lives()
 }
 
 /// Presses keys until the run is over, and then lets the viewer leave.
-pub(crate) fn stay(soak: &Soak, mut viewer: Terminal, mut random: Rng) {
-    if explore(soak, &mut viewer, &mut random, u32::MAX) {
-        leave(viewer, &soak.tally);
-    }
+pub(crate) fn stay(soak: &Soak, mut viewer: Process) {
+    let explored = explore(soak, &mut viewer, u32::MAX);
+    let left = explored.and_then(|()| viewer.end(CTRL_C));
+    soak.tally.check("viewers that stayed", left);
 }
 
 /// Starts viewers of a program one after another, presses some keys in each, and kills it or lets it leave.
-pub(crate) fn come_and_go(soak: &Soak, pid: u32, mut random: Rng) {
-    while !soak.over.is_set() {
-        match soak.place.viewer_of(pid) {
-            Ok(mut viewer) => {
-                let bursts = random.u32(..8);
-                let lives = explore(soak, &mut viewer, &mut random, bursts);
-                if lives && one_in(&mut random, 4) {
-                    leave(viewer, &soak.tally);
-                } else if lives {
-                    soak.tally.did("viewers killed", 1);
-                }
-            }
-            Err(error) => {
-                soak.tally.error(error);
-                soak.over.sleep(1000);
-            }
+pub(crate) fn come_and_go(soak: &Soak, pid: u32) {
+    let visit = || -> Result<()> {
+        let mut viewer = soak.place.tickscope(&format!("--pid {pid}"))?;
+        explore(soak, &mut viewer, fastrand::u32(..8))?;
+        if one_in(4) {
+            viewer.end(CTRL_C)?;
+        }
+        Ok(())
+    };
+    while !soak.over.sleep(0) {
+        soak.tally
+            .check("viewers that came and left or were killed", visit());
+    }
+}
+
+/// Runs one command after another until it is over.
+pub(crate) fn commands(soak: &Soak, pid: u32) {
+    let mut number = 0;
+    while !soak.over.sleep(fastrand::u64(50..=400)) {
+        number += 1;
+        let line = COMMANDS[fastrand::usize(..COMMANDS.len())].replace("PID", &pid.to_string());
+        let line = line.replace("NEW", &format!("command-{number}"));
+        let command = soak.place.tickscope(&line);
+        if one_in(5) {
+            soak.over.sleep(fastrand::u64(0..=300));
+            soak.tally.check("commands killed", command);
+        } else {
+            soak.tally
+                .check("commands", command.and_then(|command| command.end("")));
         }
     }
 }
@@ -106,6 +113,6 @@ mod tests {
                 "{key:?}"
             );
         }
-        assert_eq!(burst(&mut Rng::with_seed(1)).pop(), Some('\x1b'));
+        assert_eq!(burst().pop(), Some('\x1b'));
     }
 }

@@ -21,8 +21,6 @@ impl Soak {
     fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_soak"))
             .args(arguments)
-            // The viewer beside it belongs to this build.
-            .env_remove("CARGO")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -48,17 +46,16 @@ impl Soak {
 #[test]
 #[ignore = "it measures memory: .ci/nightly figures"]
 fn a_short_run_reaches_its_goals_and_leaves_nothing() {
-    let soak = Soak::start(&["--minutes", "0.1", "--viewers", "2", "--seed", "7"]);
+    let soak = Soak::start(&["--minutes", "0.1"]);
     assert!(
-        soak.first
-            .starts_with("soak: 0.1 min at 50 Hz with 2 viewers, --seed 7;"),
+        soak.first.starts_with("soak: 0.1 min with 4 viewers;"),
         "{}",
         soak.first
     );
     let place = soak.place().unwrap();
     let (status, lines) = soak.end();
     assert!(status.success(), "{status}: {lines:#?}");
-    for id in ["G1 ", "G5 ", "G7 ", "G8 ", "G9 ", "G10 "] {
+    for id in ["G1 ", "G5 ", "G7 ", "G9 ", "G10 "] {
         assert!(lines.iter().any(|line| line.starts_with(id)), "{id}: {lines:#?}");
     }
     let told = lines.iter().filter(|line| line.ends_with(" reached"));
@@ -66,16 +63,13 @@ fn a_short_run_reaches_its_goals_and_leaves_nothing() {
     assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
     assert!(!place.exists(), "{} is still there", place.display());
     let figure = lines.last().unwrap();
-    assert!(
-        figure.starts_with("G9: 0.1 min at 50 Hz, 2 viewers: 0 errors"),
-        "{figure}"
-    );
+    assert!(figure.starts_with("G9: 0.1 min, 4 viewers: 0 errors"), "{figure}");
     println!("{figure}");
 }
 
 #[test]
 fn ctrl_c_ends_a_run_with_its_table_and_leaves_nothing() {
-    let soak = Soak::start(&["--minutes", "60", "--viewers", "1"]);
+    let soak = Soak::start(&["--minutes", "60"]);
     let place = soak.place().unwrap();
     let interrupt = Command::new("kill")
         .args(["-INT", &soak.child.id().to_string()])
@@ -90,15 +84,13 @@ fn ctrl_c_ends_a_run_with_its_table_and_leaves_nothing() {
 #[test]
 fn what_it_does_not_understand_it_says() {
     for (words, why) in [
-        (&["--minutes", "soon"][..], "wanted 0.05 to 10000"),
-        (&["--viewers", "9"], "9 is not in 0..=8"),
-        (&["--hz"], "a value is required for '--hz <HZ>'"),
-        (&["--fast"], "unexpected argument '--fast'"),
+        (&["--minutes", "soon"][..], "invalid float literal"),
+        (&["--fast"], "usage: soak [--minutes MINUTES]"),
     ] {
         let output = Command::new(env!("CARGO_BIN_EXE_soak")).args(words).output();
         let output = output.unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(output.status.code(), Some(1), "{said}");
         assert!(said.contains(why), "{words:?}: {said}");
     }
 }

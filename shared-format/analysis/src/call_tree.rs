@@ -1,7 +1,7 @@
 //! The call tree: the chosen threads merged by path of functions, with totals.
 
 use std::collections::HashMap;
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Deref};
 use std::sync::Arc;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
@@ -106,6 +106,106 @@ impl AddAssign for SampledTime {
     }
 }
 
+/// The figures of a row, which rows of all tables have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Calls begun since the reset, recursive ones too.
+    pub calls: u64,
+    /// What a counter, a value or a gauge shows, which has no time; none if any part of the row is a scope.
+    pub tally: Option<Tally>,
+    /// Ticks in itself.
+    pub self_ticks: u64,
+    /// Ticks in itself and all below; recursion counts once.
+    pub total_ticks: u64,
+    /// Nanoseconds in itself.
+    pub self_ns: u64,
+    /// Nanoseconds in itself and all below; recursion counts once.
+    pub total_ns: u64,
+    /// Of its self time, that off the CPU.
+    pub self_off: OffCpu,
+    /// Of its total time, that off the CPU.
+    pub total_off: OffCpu,
+    /// Its calls of futures.
+    pub asynchronous: AsyncCalls,
+    /// Of its self time, that of calls that are not counted.
+    pub sampled: SampledTime,
+    /// The number of threads in which it is open.
+    pub open: u32,
+    /// The number of those that waited at the newest look at them.
+    pub waiting: u32,
+    /// Clock errors.
+    pub errors: u64,
+}
+
+impl Figures {
+    /// Those of a row in which nothing is yet, so that nothing speaks against a counter.
+    pub(super) fn nothing() -> Self {
+        Self {
+            tally: Some(Tally::Nothing),
+            ..Self::default()
+        }
+    }
+
+    /// Adds the calls of a part of the row.
+    pub(super) fn add_calls(&mut self, part: &Self) {
+        self.calls = self.calls.saturating_add(part.calls);
+        self.tally = both_tallies(self.tally, part.tally);
+        self.asynchronous += part.asynchronous;
+        self.sampled += part.sampled;
+        self.errors = self.errors.saturating_add(part.errors);
+    }
+
+    /// Adds the self time of a part of the row.
+    pub(super) fn add_self(&mut self, part: &Self) {
+        self.self_ticks = self.self_ticks.saturating_add(part.self_ticks);
+        self.self_ns = self.self_ns.saturating_add(part.self_ns);
+        self.self_off += part.self_off;
+    }
+
+    /// Adds the total time of a part of the row.
+    pub(super) fn add_total(&mut self, part: &Self) {
+        self.total_ticks = self.total_ticks.saturating_add(part.total_ticks);
+        self.total_ns = self.total_ns.saturating_add(part.total_ns);
+        self.total_off += part.total_off;
+    }
+
+    /// Adds the threads in which a part of the row is open.
+    pub(super) fn add_open(&mut self, part: &Self) {
+        self.open = self.open.saturating_add(part.open);
+        self.waiting = self.waiting.saturating_add(part.waiting);
+    }
+
+    /// Returns the same with the self time as the total.
+    pub fn with_self_as_total(self) -> Self {
+        Self {
+            total_ticks: self.self_ticks,
+            total_ns: self.self_ns,
+            total_off: self.self_off,
+            ..self
+        }
+    }
+
+    /// Returns the total time of a call, of a future its time by the wall clock; none without calls, and none of a counter.
+    pub fn avg_ns(self) -> Option<u64> {
+        let (calls, ns) = self.counted();
+        ns.checked_div(calls).filter(|_| self.tally.is_none())
+    }
+
+    /// Returns the calls that are counted, of a future those that are over, and their time in nanoseconds.
+    pub fn counted(self) -> (u64, u64) {
+        let counted_ns = self.sampled.counted_ns(self.total_ns);
+        self.asynchronous.or(self.calls, counted_ns)
+    }
+
+    /// Returns the ticks that the average is of, and by how many calls they are divided; `total_ticks` are those of the row.
+    pub fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
+        match self.asynchronous.is_future {
+            true => (self.asynchronous.ticks, self.asynchronous.ended),
+            false => (total_ticks.saturating_sub(self.sampled.ticks), self.calls),
+        }
+    }
+}
+
 /// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow {
@@ -117,32 +217,8 @@ pub struct TreeRow {
     pub function: FunctionId,
     /// 0 at the top.
     pub depth: u32,
-    /// Calls begun since the reset.
-    pub calls: u64,
-    /// What a counter, a value or a gauge shows, which has no time; none if any part of the row is a scope.
-    pub tally: Option<Tally>,
-    /// Ticks in itself.
-    pub self_ticks: u64,
-    /// Ticks in itself and all below.
-    pub total_ticks: u64,
-    /// Nanoseconds in itself.
-    pub self_ns: u64,
-    /// Nanoseconds in itself and all below: the sum of their self times.
-    pub total_ns: u64,
-    /// Of its self time, that off the CPU.
-    pub self_off: OffCpu,
-    /// Of its total time, that off the CPU.
-    pub total_off: OffCpu,
-    /// Its calls of futures.
-    pub asynchronous: AsyncCalls,
-    /// Of its time, that of calls that are not counted.
-    pub sampled: SampledTime,
-    /// The number of threads in which it is open.
-    pub open: u32,
-    /// The number of those that waited at the newest look at them.
-    pub waiting: u32,
-    /// Clock errors.
-    pub errors: u64,
+    /// Its figures.
+    pub figures: Figures,
 }
 
 /// The merged call tree of a snapshot.
@@ -176,6 +252,14 @@ impl PathId {
     }
 }
 
+impl Deref for TreeRow {
+    type Target = Figures;
+
+    fn deref(&self) -> &Figures {
+        &self.figures
+    }
+}
+
 impl TreeRow {
     /// A row without calls.
     pub(super) fn new(path: PathId, parent: Option<u32>, function: FunctionId, depth: u32) -> Self {
@@ -184,20 +268,7 @@ impl TreeRow {
             parent,
             function,
             depth,
-            calls: 0,
-            // Nothing is in it yet, so nothing speaks against it.
-            tally: Some(Tally::Nothing),
-            self_ticks: 0,
-            total_ticks: 0,
-            self_ns: 0,
-            total_ns: 0,
-            self_off: OffCpu::default(),
-            total_off: OffCpu::default(),
-            asynchronous: AsyncCalls::default(),
-            sampled: SampledTime::default(),
-            open: 0,
-            waiting: 0,
-            errors: 0,
+            figures: Figures::nothing(),
         }
     }
 }
@@ -224,8 +295,10 @@ impl CallTree {
     /// # Panics
     /// If `row` is not an index of [`rows`](Self::rows).
     pub fn others_in(&self, row: u32) -> Option<usize> {
-        let TreeRow { function, calls, .. } = self.rows[row as usize];
-        let is_group = self.functions.get(function).name == OTHERS && calls == 0;
+        let TreeRow {
+            function, figures, ..
+        } = self.rows[row as usize];
+        let is_group = self.functions.get(function).name == OTHERS && figures.calls == 0;
         is_group.then(|| self.children(row).len())
     }
 
@@ -275,7 +348,7 @@ impl CallTree {
                     tree.rows.len() as u32 - 1
                 });
                 row_of_node[node] = row;
-                let row = &mut tree.rows[row as usize];
+                let row = &mut tree.rows[row as usize].figures;
                 row.calls = row.calls.saturating_add(nodes.calls[node]);
                 row.tally = both_tallies(row.tally, tallies[node]);
                 row.self_ticks = row.self_ticks.saturating_add(nodes.self_ticks[node]);
@@ -288,8 +361,8 @@ impl CallTree {
                     .get(frame.node.index())
                     .filter(|&&row| row != NO_PARENT)
                 {
-                    tree.rows[row as usize].open += 1;
-                    tree.rows[row as usize].waiting += waits;
+                    tree.rows[row as usize].figures.open += 1;
+                    tree.rows[row as usize].figures.waiting += waits;
                 }
             }
         }
@@ -298,7 +371,8 @@ impl CallTree {
                 .get(error.node.index())
                 .filter(|&&row| row != NO_PARENT)
             {
-                tree.rows[row as usize].errors = tree.rows[row as usize].errors.saturating_add(error.count);
+                let row = &mut tree.rows[row as usize].figures;
+                row.errors = row.errors.saturating_add(error.count);
             }
         }
         tree.merge_off_cpu(snapshot, &row_of_node);
@@ -330,7 +404,7 @@ impl CallTree {
                     continue;
                 };
                 let ns = snapshot.nanos(ticks);
-                row.self_off += if quantity == Quantity::Waiting {
+                row.figures.self_off += if quantity == Quantity::Waiting {
                     OffCpu {
                         waiting_ns: ns,
                         ready_ns: 0,
@@ -363,7 +437,7 @@ impl CallTree {
                         is_future: true,
                         ..AsyncCalls::default()
                     };
-                    row.asynchronous += if quantity == Quantity::Polls {
+                    row.figures.asynchronous += if quantity == Quantity::Polls {
                         of_calls(0)
                     } else if quantity == Quantity::FutureTime {
                         AsyncCalls {
@@ -386,7 +460,7 @@ impl CallTree {
         let column = snapshot.measures.of(Quantity::Sampled);
         for &(node, ticks) in column.iter().flat_map(|column| &column.rows) {
             if let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) {
-                row.sampled += SampledTime {
+                row.figures.sampled += SampledTime {
                     ticks,
                     ns: snapshot.nanos(ticks),
                 };
@@ -429,23 +503,12 @@ impl CallTree {
 
     pub(super) fn sum_totals(&mut self) {
         for row in &mut self.rows {
-            row.total_ticks = row.self_ticks;
-            row.total_ns = row.self_ns;
-            row.total_off = row.self_off;
+            row.figures = row.figures.with_self_as_total();
         }
         for index in (0..self.rows.len()).rev() {
-            let TreeRow {
-                parent,
-                total_ticks,
-                total_ns,
-                total_off,
-                ..
-            } = self.rows[index];
+            let TreeRow { parent, figures, .. } = self.rows[index];
             if let Some(parent) = parent {
-                let parent = &mut self.rows[parent as usize];
-                parent.total_ticks = parent.total_ticks.saturating_add(total_ticks);
-                parent.total_ns = parent.total_ns.saturating_add(total_ns);
-                parent.total_off += total_off;
+                self.rows[parent as usize].figures.add_total(&figures);
             }
         }
     }

@@ -7,9 +7,7 @@
 
 use std::collections::HashMap;
 
-use tickscope_format::snapshot::Tally;
-
-use crate::call_tree::{AsyncCalls, CallTree, OffCpu, SampledTime, both_tallies};
+use crate::call_tree::{CallTree, Figures, both_tallies};
 use crate::functions::FunctionId;
 use crate::transform;
 use crate::uncertainty::Uncertainty;
@@ -23,26 +21,8 @@ pub struct Neighbours {
     pub outermost_calls: u64,
     /// Its calls inside another call of it.
     pub recursive_calls: u64,
-    /// What a counter, a value or a gauge shows, which has no time; none for a function.
-    pub tally: Option<Tally>,
-    /// Ticks in its outermost calls and all below.
-    pub total_ticks: u64,
-    /// Ticks in itself.
-    pub self_ticks: u64,
-    /// Nanoseconds in its outermost calls and all below.
-    pub total_ns: u64,
-    /// Nanoseconds in itself.
-    pub self_ns: u64,
-    /// Of the time in itself, that off the CPU.
-    pub self_off: OffCpu,
-    /// Of the time in its outermost calls and all below, that off the CPU.
-    pub total_off: OffCpu,
-    /// The number of threads in which it is open.
-    pub open: u32,
-    /// The number of those that waited at the newest look at them.
-    pub waiting: u32,
-    /// Clock errors.
-    pub errors: u64,
+    /// Its figures. A recursive call is in the totals and open once.
+    pub figures: Figures,
     /// The uncertainty of its times, or none if they are exact.
     pub uncertainty: Option<Uncertainty>,
     /// Whether it calls itself, directly or through others.
@@ -59,27 +39,12 @@ pub struct Link {
     /// The function at the other end, or none for calls from the top of a thread.
     pub function: Option<FunctionId>,
     /// All calls from one to the other, including recursive ones.
-    pub calls: u64,
-    /// For a caller, those calls that are not inside another call of the function; for a callee, all of them.
-    pub outermost_calls: u64,
+    pub all_calls: u64,
     /// All calls of the callee, from all its callers.
     pub of_calls: u64,
-    /// Of those outermost calls, if what is called is a future, the ones that are over.
-    pub asynchronous: AsyncCalls,
-    /// Of the callee's self time, that of calls that are not counted.
-    pub sampled: SampledTime,
-    /// What these calls show if the callee is a counter, a value or a gauge, which has no time.
-    pub tally: Option<Tally>,
-    /// Ticks of the function on behalf of this caller, or of this callee on behalf of the function.
-    pub ticks: u64,
-    /// [`ticks`](Self::ticks) in nanoseconds.
-    pub ns: u64,
-    /// The part of it off the CPU.
-    pub off: OffCpu,
-    /// How many of these calls are open; for a caller, of its outermost ones.
-    pub open: u32,
-    /// In how many of those a thread waited at the newest look at it.
-    pub waiting: u32,
+    /// Of a caller, the figures of the function in calls that are not inside another call of it; of a callee, those of all its
+    /// calls. The totals are the time of the function on behalf of this caller, or of this callee on behalf of the function.
+    pub figures: Figures,
     /// The uncertainty of its total, or none if it is exact.
     pub uncertainty: Option<Uncertainty>,
     /// Whether both call each other, directly or through others.
@@ -115,40 +80,28 @@ impl Neighbours {
             if row.function == function {
                 found = true;
                 places[index] = Place::Own;
-                own.tally = both_tallies(own.tally, row.tally);
-                own.self_ticks = own.self_ticks.saturating_add(row.self_ticks);
-                own.self_ns = own.self_ns.saturating_add(row.self_ns);
-                own.self_off += row.self_off;
-                own.errors = own.errors.saturating_add(row.errors);
+                own.figures.add_calls(row);
+                own.figures.add_self(row);
                 uncertainty.add_self(&row_spread);
                 let caller = tree.caller_of(row);
                 if above == Place::Outside {
                     own.outermost_calls = own.outermost_calls.saturating_add(row.calls);
-                    own.total_ticks = own.total_ticks.saturating_add(row.total_ticks);
-                    own.total_ns = own.total_ns.saturating_add(row.total_ns);
-                    own.total_off += row.total_off;
-                    own.open += row.open;
-                    own.waiting += row.waiting;
+                    own.figures.add_total(row);
+                    own.figures.add_open(row);
                     uncertainty.add_total(&row_spread);
                     let link = callers.link(caller);
-                    link.calls = link.calls.saturating_add(row.calls);
-                    link.tally = both_tallies(link.tally, row.tally);
-                    link.outermost_calls = link.outermost_calls.saturating_add(row.calls);
-                    link.asynchronous += row.asynchronous;
-                    link.sampled += row.sampled;
-                    link.ticks = link.ticks.saturating_add(row.total_ticks);
-                    link.ns = link.ns.saturating_add(row.total_ns);
-                    link.off += row.total_off;
-                    link.open += row.open;
-                    link.waiting += row.waiting;
+                    link.all_calls = link.all_calls.saturating_add(row.calls);
+                    link.figures.add_calls(row);
+                    link.figures.add_total(row);
+                    link.figures.add_open(row);
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
                 } else {
                     own.recursive_calls = own.recursive_calls.saturating_add(row.calls);
                     own.recursive = true;
                     if let Place::Callee(place) = above {
                         let link = callers.link(caller);
-                        link.calls = link.calls.saturating_add(row.calls);
-                        link.tally = both_tallies(link.tally, row.tally);
+                        link.all_calls = link.all_calls.saturating_add(row.calls);
+                        link.figures.tally = both_tallies(link.figures.tally, row.tally);
                         // The time of this call is none of the callee's: the error of both is that of the difference.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
@@ -160,13 +113,9 @@ impl Neighbours {
                 Place::Own => {
                     let place = callees.place(Some(row.function));
                     let link = &mut callees.list[place];
-                    link.calls = link.calls.saturating_add(row.calls);
-                    link.tally = both_tallies(link.tally, row.tally);
-                    link.outermost_calls = link.outermost_calls.saturating_add(row.calls);
-                    link.asynchronous += row.asynchronous;
-                    link.sampled += row.sampled;
-                    link.open += row.open;
-                    link.waiting += row.waiting;
+                    link.all_calls = link.all_calls.saturating_add(row.calls);
+                    link.figures.add_calls(row);
+                    link.figures.add_open(row);
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     Place::Callee(place)
                 }
@@ -174,9 +123,7 @@ impl Neighbours {
             };
             if let Place::Callee(place) = places[index] {
                 let link = &mut callees.list[place];
-                link.ticks = link.ticks.saturating_add(row.self_ticks);
-                link.ns = link.ns.saturating_add(row.self_ns);
-                link.off += row.self_off;
+                link.figures.add_total(&row.with_self_as_total());
             }
         }
         if !found {
@@ -213,16 +160,7 @@ impl Neighbours {
             function,
             outermost_calls: 0,
             recursive_calls: 0,
-            tally: Some(Tally::Nothing),
-            total_ticks: 0,
-            self_ticks: 0,
-            total_ns: 0,
-            self_ns: 0,
-            self_off: OffCpu::default(),
-            total_off: OffCpu::default(),
-            open: 0,
-            waiting: 0,
-            errors: 0,
+            figures: Figures::nothing(),
             uncertainty: None,
             recursive: false,
             callers: Vec::new(),
@@ -244,17 +182,9 @@ impl Links {
         *self.known.entry(function).or_insert_with(|| {
             list.push(Link {
                 function,
-                calls: 0,
-                outermost_calls: 0,
+                all_calls: 0,
                 of_calls: 0,
-                asynchronous: AsyncCalls::default(),
-                sampled: SampledTime::default(),
-                tally: Some(Tally::Nothing),
-                ticks: 0,
-                ns: 0,
-                off: OffCpu::default(),
-                open: 0,
-                waiting: 0,
+                figures: Figures::nothing(),
                 uncertainty: None,
                 in_cycle: false,
             });

@@ -1,5 +1,4 @@
-//! Functions: what the sites of a snapshot name. A function is identified by module and name, because lines change
-//! between builds.
+//! Functions: what the sites of a snapshot name. A function is identified by its path, because lines change between builds.
 
 use std::collections::HashMap;
 
@@ -81,25 +80,25 @@ impl Functions {
     }
 
     fn build(snapshot: &Snapshot, grouped: bool) -> Self {
-        let mut known: HashMap<(bool, &str, &str), FunctionId> = HashMap::with_capacity(snapshot.sites.len());
+        let mut known: HashMap<u64, FunctionId> = HashMap::with_capacity(snapshot.sites.len());
         let mut functions = Self::default();
         for site in &snapshot.sites {
             let is_group = grouped && !site.group.is_empty();
-            let named = if is_group {
-                (true, "", site.group.as_str())
+            let (module, name) = if is_group {
+                ("", site.group.as_str())
             } else {
-                (false, site.module.as_str(), site.name.as_str())
+                (site.module.as_str(), site.name.as_str())
             };
-            let id = *known.entry(named).or_insert_with(|| {
-                let (_, module, name) = named;
+            // No module is called as a group's key begins. Where a path is a module's and where it is a name differs by what has read it.
+            let above = if is_group { "[group]" } else { module };
+            let key = fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes());
+            let id = *known.entry(key).or_insert_with(|| {
                 // It stands in no one place.
                 let (file, line) = if is_group {
                     ("", 0)
                 } else {
                     (site.file.as_str(), site.line)
                 };
-                // No module is called as a group's key begins.
-                let above = if is_group { "[group]" } else { module };
                 functions.list.push(Function {
                     name: if is_group {
                         format!("[{name}]")
@@ -111,7 +110,7 @@ impl Functions {
                     line,
                     group: site.group.clone(),
                     is_group,
-                    key: fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes()),
+                    key,
                 });
                 FunctionId(functions.list.len() as u32 - 1)
             });

@@ -1,9 +1,10 @@
 //! Hotspots: the self time of each function over all its call sites. Recursion counts once in totals.
 
-use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::Tally;
+use std::ops::Deref;
 
-use crate::call_tree::{AsyncCalls, CallTree, OffCpu, SampledTime, both_tallies};
+use tickscope_format::latency::Histogram;
+
+use crate::call_tree::{CallTree, Figures};
 use crate::functions::FunctionId;
 use crate::uncertainty::Uncertainty;
 
@@ -12,32 +13,8 @@ use crate::uncertainty::Uncertainty;
 pub struct HotRow {
     /// The function.
     pub function: FunctionId,
-    /// Its calls, recursive ones too.
-    pub calls: u64,
-    /// What a counter, a value or a gauge shows, which has no time; none for a function.
-    pub tally: Option<Tally>,
-    /// Ticks in itself.
-    pub self_ticks: u64,
-    /// Ticks in its outermost calls and all below.
-    pub total_ticks: u64,
-    /// Nanoseconds in itself.
-    pub self_ns: u64,
-    /// Nanoseconds in its outermost calls and all below.
-    pub total_ns: u64,
-    /// Of its self time, that off the CPU.
-    pub self_off: OffCpu,
-    /// Of its total time, that off the CPU.
-    pub total_off: OffCpu,
-    /// Its calls of futures.
-    pub asynchronous: AsyncCalls,
-    /// Of its self time, that of calls that are not counted.
-    pub sampled: SampledTime,
-    /// In how many threads it is open now, recursive calls not counted again.
-    pub open: u32,
-    /// In how many of those it waited at the newest look at them.
-    pub waiting: u32,
-    /// Clock errors.
-    pub errors: u64,
+    /// Its figures. A recursive call is in the totals and open once.
+    pub figures: Figures,
     /// How long its finished calls took, recursive ones too; empty if none has finished, or histograms are off. Of a value
     /// they are its numbers.
     pub latency: Histogram,
@@ -47,24 +24,20 @@ pub struct HotRow {
     pub rows: Vec<u32>,
 }
 
+impl Deref for HotRow {
+    type Target = Figures;
+
+    fn deref(&self) -> &Figures {
+        &self.figures
+    }
+}
+
 /// The functions of a tree, in the order of their ids; functions without a row are left out.
 pub fn hot(tree: &CallTree) -> Vec<HotRow> {
     let mut table: Vec<HotRow> = (0..tree.functions.list.len() as u32)
         .map(|id| HotRow {
             function: FunctionId(id),
-            calls: 0,
-            tally: Some(Tally::Nothing),
-            self_ticks: 0,
-            total_ticks: 0,
-            self_ns: 0,
-            total_ns: 0,
-            self_off: OffCpu::default(),
-            total_off: OffCpu::default(),
-            asynchronous: AsyncCalls::default(),
-            sampled: SampledTime::default(),
-            open: 0,
-            waiting: 0,
-            errors: 0,
+            figures: Figures::nothing(),
             latency: Histogram::default(),
             uncertainty: None,
             rows: Vec::new(),
@@ -73,25 +46,16 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
     tree.visit(|index, outermost| {
         let row = &tree.rows[index as usize];
         let entry = &mut table[row.function.index()];
-        entry.calls = entry.calls.saturating_add(row.calls);
-        entry.tally = both_tallies(entry.tally, row.tally);
-        entry.self_ticks = entry.self_ticks.saturating_add(row.self_ticks);
-        entry.self_ns = entry.self_ns.saturating_add(row.self_ns);
-        entry.self_off += row.self_off;
-        entry.asynchronous += row.asynchronous;
-        entry.sampled += row.sampled;
-        entry.errors = entry.errors.saturating_add(row.errors);
+        entry.figures.add_calls(row);
+        entry.figures.add_self(row);
         entry.rows.push(index);
         let latency = tree.latency(index);
         if !latency.is_empty() {
             entry.latency.add(latency);
         }
         if outermost {
-            entry.total_ticks = entry.total_ticks.saturating_add(row.total_ticks);
-            entry.total_ns = entry.total_ns.saturating_add(row.total_ns);
-            entry.total_off += row.total_off;
-            entry.open = entry.open.saturating_add(row.open);
-            entry.waiting = entry.waiting.saturating_add(row.waiting);
+            entry.figures.add_total(row);
+            entry.figures.add_open(row);
         }
         if let Some(uncertainty) = tree.merged_uncertainty(index) {
             let sum = entry.uncertainty.get_or_insert_default();

@@ -7,9 +7,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tickscope_format::latency::Latencies;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Lines, Measures, Snapshot, Tasks, Thread, WaitsIn};
+use tickscope_format::snapshot::{CaptureKind, Lines, Snapshot, Tasks, Thread};
 
 use crate::functions::Functions;
 use crate::groups;
@@ -309,32 +308,14 @@ impl Intervals {
 /// A copy without what is not needed here: most of a snapshot's bytes.
 fn without_latencies(snapshot: &Snapshot) -> Snapshot {
     Snapshot {
-        process: snapshot.process.clone(),
-        clock: snapshot.clock.clone(),
-        capture: snapshot.capture.clone(),
-        lifetime: snapshot.lifetime,
         threads: snapshot.threads.clone(),
-        sites: snapshot.sites.clone(),
         nodes: snapshot.nodes.clone(),
         errors: snapshot.errors.clone(),
-        measuring: snapshot.measuring.clone(),
-        latencies: Latencies::default(),
-        async_latencies: Latencies::default(),
-        tasks: Tasks::default(),
         estimates: snapshot.estimates.clone(),
-        counts: Vec::new(),
-        value_rows: Vec::new(),
-        gauge_rows: Vec::new(),
-        measures: Measures::default(),
-        waits: snapshot.waits,
-        waits_in: WaitsIn::default(),
-        functions: snapshot.functions.clone(),
+        tasks: Tasks::default(),
         watches: Vec::new(),
         lines: Lines::default(),
-        drains_ns: snapshot.drains_ns,
-        seen_cost: snapshot.seen_cost,
-        window: snapshot.window,
-        values: snapshot.values,
+        ..snapshot.facts()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Adds up several snapshots of one run, as a snapshot.
 
-use tickscope_format::ids::ThreadId;
+use tickscope_format::ids::{SiteId, ThreadId};
 use tickscope_format::snapshot::{Cost, Part, Snapshot, Thread, ThreadState, When, scaled};
 
 use crate::joined::{Joined, Threads, joined_sites};
@@ -70,6 +70,13 @@ pub fn sum(parts: &[&Snapshot]) -> Snapshot {
             .seen_cost
             .map(|seen| of.seen_cost.map_or(seen, |of| seen.and(of)));
     }
+    for (part, places) in earlier.iter().zip(&places[1..]) {
+        let was_off = part.counted_in_part().map(|site| SiteId(places[site.index()]));
+        out.was_off.extend(was_off);
+    }
+    out.was_off.sort_unstable();
+    out.was_off.dedup();
+    out.was_off.retain(|site| !out.measuring.off_sites.contains(site));
     out.gather(&parts);
     hold(&mut out);
     out

@@ -159,6 +159,7 @@ fn plain(run: Snapshot, ratio: f64) -> Snapshot {
         threads: threads.collect(),
         measuring: Measuring {
             samples: run.measuring.samples,
+            off_sites: run.measuring.off_sites,
             ..Measuring::default()
         },
         tasks: Tasks::default(),
@@ -171,6 +172,7 @@ fn plain(run: Snapshot, ratio: f64) -> Snapshot {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tickscope_format::ids::SiteId;
     use tickscope_format::latency::Latencies;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies, queries};
@@ -249,6 +251,21 @@ mod tests {
             said,
             ["slow calls, lines and tasks of 2 of 2 runs are left out: they are of one run alone"]
         );
+    }
+
+    #[test]
+    fn what_was_off_in_any_run_is_known_of_the_sum() {
+        let mut run = fixture::over_budget();
+        let mut other = fixture::two_threads();
+        other.was_off = vec![SiteId(0)];
+        let names = |snapshot: &Snapshot| -> BTreeSet<String> {
+            let sites = snapshot.counted_in_part();
+            sites.map(|site| snapshot.sites[site.index()].path()).collect()
+        };
+        let wanted = &names(&run) | &names(&other);
+        assert_eq!(names(&merged(&[run.clone(), other.clone()]).0), wanted);
+        run.measuring.off_sites.clear();
+        assert_eq!(names(&merged(&[run, other.clone()]).0), names(&other));
     }
 
     #[test]

@@ -318,6 +318,13 @@ mod tests {
     }
 
     #[test]
+    fn a_path_is_one_function_wherever_its_module_ends() {
+        let functions = functions(&[("app::outer", "inner"), ("app", "outer::inner")]);
+        assert_eq!(named(&functions, "outer::inner"), [FunctionId(0)]);
+        assert_eq!(functions.list.len(), 1);
+    }
+
+    #[test]
     fn two_parts_and_more_where_they_look_the_same() {
         let names = [
             ("", "main"),

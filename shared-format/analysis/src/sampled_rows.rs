@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::snapshot::{
-    Column, Estimate, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
+    Column, Estimate, Measures, Part, Quantity, RowMap, Sampled, SampledIn, Site, Snapshot, Thread,
 };
 
 use crate::code::{Scope, located};
@@ -75,11 +75,10 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     if is_empty(&below) {
         return Cow::Borrowed(snapshot);
     }
-    let before = snapshot;
     let samples = Samples::of(snapshot);
     let errors = work_errors(snapshot, &samples);
-    let snapshot = &*settled(snapshot, &samples);
-    let working = working_in(snapshot);
+    let measures = settled(snapshot, &samples);
+    let working = working_in(snapshot, &measures);
     for (&inside, below) in &mut below {
         below.working = working(inside);
         below.missed = samples.missed(snapshot, inside);
@@ -89,10 +88,13 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     }
     below.retain(|_, below| below.working > 0);
     if is_empty(&below) {
-        return Cow::Borrowed(before);
+        return Cow::Borrowed(snapshot);
     }
     let (map, row_of) = push_rows(snapshot, &below, &mut out);
-    let part = Part::now(snapshot, map);
+    let part = Part {
+        measures: &measures,
+        ..Part::now(snapshot, map)
+    };
     out.gather(std::slice::from_ref(&part));
     move_time(&below, &part.map, &row_of, &mut out);
     Cow::Owned(out)
@@ -197,12 +199,11 @@ fn push_rows(
 }
 
 /// How many ticks a row or a thread was on a CPU outside what it called.
-fn working_in(snapshot: &Snapshot) -> impl Fn(SampledIn) -> u64 {
-    let off_cpu = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
+fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) -> u64 {
+    let off_cpu = measures.off_cpu_by_row(snapshot.nodes.len());
     let off_cpu_outside = |thread| {
         let of = |quantity| {
-            snapshot
-                .measures
+            measures
                 .of(quantity)
                 .map_or(0, |column| column.of_outside(thread))
         };

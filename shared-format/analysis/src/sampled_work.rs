@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tickscope_format::ids::{NodeId, ThreadId};
-use tickscope_format::snapshot::{Column, Quantity, Sampled, SampledIn, Snapshot, Thread};
+use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
 /// Fewer samples of a thread say nothing.
 const SAMPLES_LEAST: u64 = 20;
@@ -129,10 +129,10 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     errors
 }
 
-/// Returns the snapshot with times off the CPU that agree with its samples.
-pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Snapshot> {
+/// Returns the measures of a snapshot with times off the CPU that agree with its samples.
+pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Measures> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
-        return Cow::Borrowed(snapshot);
+        return Cow::Borrowed(&snapshot.measures);
     }
     let rows = snapshot.nodes.len();
     let dense = |quantity| {
@@ -184,20 +184,19 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
         unplaced_of.push((number, left));
     }
     unplaced_of.retain(|&(_, ticks)| ticks > 0);
-    let mut out = snapshot.clone();
+    let mut out = snapshot.measures.clone();
     for (quantity, values) in [(Quantity::Waiting, waiting), (Quantity::Ready, ready)] {
         let outside = out
-            .measures
             .of(quantity)
             .map_or_else(Vec::new, |column| column.outside.clone());
         let rows = (0..).zip(values).filter(|&(_, ticks)| ticks > 0).collect();
-        out.measures.set(quantity, Column { rows, outside });
+        out.set(quantity, Column { rows, outside });
     }
     let unplaced = Column {
         rows: Vec::new(),
         outside: unplaced_of,
     };
-    out.measures.set(Quantity::UnplacedWaiting, unplaced);
+    out.set(Quantity::UnplacedWaiting, unplaced);
     Cow::Owned(out)
 }
 
@@ -230,9 +229,7 @@ mod tests {
 
     /// Time off the CPU of each row.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
-        settled(snapshot, &Samples::of(snapshot))
-            .measures
-            .off_cpu_by_row(snapshot.nodes.len())
+        settled(snapshot, &Samples::of(snapshot)).off_cpu_by_row(snapshot.nodes.len())
     }
 
     #[test]
@@ -259,10 +256,10 @@ mod tests {
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
         assert_eq!(
-            with.measures.of_row(Quantity::Waiting, 1),
-            3_000 - with.measures.of_row(Quantity::Waiting, 0)
+            with.of_row(Quantity::Waiting, 1),
+            3_000 - with.of_row(Quantity::Waiting, 0)
         );
-        assert!(with.measures.of(Quantity::UnplacedWaiting).is_none());
+        assert!(with.of(Quantity::UnplacedWaiting).is_none());
         s.lines.set([sample(1, 19)]);
         assert_eq!(off(&s), [0, 0, 2_000], "too few");
     }
@@ -302,7 +299,10 @@ mod tests {
             let rows = whole.nodes.len();
             prop_assume!(rows > 0);
             whole.lines.set(samples.into_iter().map(|(row, samples)| sample(row.index(rows) as u32, samples)));
-            let with = settled(&whole, &Samples::of(&whole));
+            let with = Snapshot {
+                measures: settled(&whole, &Samples::of(&whole)).into_owned(),
+                ..whole.clone()
+            };
             prop_assert_eq!(&fixture::received(&with).nodes, &whole.nodes);
             let before = whole.measures.off_cpu_by_row(rows);
             let after = with.measures.off_cpu_by_row(rows);

@@ -91,8 +91,10 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     });
     out.gather(&moved.collect::<Vec<_>>());
     out.lines = Lines::default();
-    out.measuring.off_sites.sort_unstable();
-    out.measuring.off_sites.dedup();
+    for list in [&mut out.measuring.off_sites, &mut out.was_off] {
+        list.sort_unstable();
+        list.dedup();
+    }
     hold(&mut out);
     out
 }
@@ -229,6 +231,7 @@ fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
         }
     }
     ours.off_sites.extend(theirs.off_sites);
+    out.was_off.extend(of.was_off);
     out.drains_ns = both(out.drains_ns, of.drains_ns, f64::max);
     out.seen_cost = both(out.seen_cost, of.seen_cost, SeenCost::and);
     out.functions = both(out.functions.take(), of.functions, both_functions);

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tickscope_format::ids::NO_PARENT;
 
-use crate::call_tree::{CallTree, PathId, TreeRow, both_tallies};
+use crate::call_tree::{CallTree, PathId, TreeRow};
 use crate::functions::{FunctionId, fnv1a};
 use crate::index_map::IndexMap;
 use crate::uncertainty::Uncertainty;
@@ -282,19 +282,12 @@ impl<'a> Shape<'a> {
     /// A row of the source as a part of a row.
     fn add(&mut self, to: u32, from: u32, part: Part) {
         let source = &self.source.rows[from as usize];
-        let row = &mut self.tree.rows[to as usize];
-        row.calls = row.calls.saturating_add(source.calls);
-        row.tally = both_tallies(row.tally, source.tally);
-        row.self_ticks = row.self_ticks.saturating_add(source.self_ticks);
-        row.self_ns = row.self_ns.saturating_add(source.self_ns);
-        row.self_off += source.self_off;
-        row.asynchronous += source.asynchronous;
-        row.sampled += source.sampled;
-        row.errors = row.errors.saturating_add(source.errors);
+        let row = &mut self.tree.rows[to as usize].figures;
+        row.add_calls(source);
+        row.add_self(source);
         if part == Part::Call {
             // A thread in a recursive call is in the outermost one as well.
-            row.open = row.open.saturating_add(source.open);
-            row.waiting = row.waiting.saturating_add(source.waiting);
+            row.add_open(source);
         }
         if let Some((sum, uncertainty)) = self
             .tree
@@ -313,23 +306,14 @@ impl<'a> Shape<'a> {
     /// The self time of a row of the source as a part of a row's total, and by itself where it has no caller.
     fn add_self(&mut self, to: u32, from: u32, is_outermost: bool, at_top: bool) {
         let source = &self.source.rows[from as usize];
-        let row = &mut self.tree.rows[to as usize];
-        row.calls = row.calls.saturating_add(source.calls);
-        row.tally = both_tallies(row.tally, source.tally);
-        row.errors = row.errors.saturating_add(source.errors);
-        row.total_ticks = row.total_ticks.saturating_add(source.self_ticks);
-        row.total_ns = row.total_ns.saturating_add(source.self_ns);
-        row.total_off += source.self_off;
-        row.asynchronous += source.asynchronous;
-        row.sampled += source.sampled;
+        let row = &mut self.tree.rows[to as usize].figures;
+        row.add_calls(source);
+        row.add_total(&source.with_self_as_total());
         if is_outermost {
-            row.open = row.open.saturating_add(source.open);
-            row.waiting = row.waiting.saturating_add(source.waiting);
+            row.add_open(source);
         }
         if at_top {
-            row.self_ticks = row.self_ticks.saturating_add(source.self_ticks);
-            row.self_ns = row.self_ns.saturating_add(source.self_ns);
-            row.self_off += source.self_off;
+            row.add_self(source);
         }
         if let Some((sum, uncertainty)) = self
             .tree

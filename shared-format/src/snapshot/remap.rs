@@ -20,8 +20,8 @@
 //! | all else | for the builder to say: [`Snapshot::facts`] has it of one part | | of the later one; its time, samples and watches less |
 
 use super::{
-    Column, Count, Estimate, GaugeRow, LineSample, NO_MODULE, NodeErrors, OpenFrame, Quantity, SampledIn,
-    Site, Snapshot, Tally, ValueRow, WaitsIn, both,
+    Column, Count, Estimate, GaugeRow, LineSample, Measures, NO_MODULE, NodeErrors, OpenFrame, Quantity,
+    SampledIn, Site, Snapshot, Tally, ValueRow, WaitsIn, both,
 };
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
@@ -57,6 +57,8 @@ pub enum When {
 pub struct Part<'a> {
     /// What was counted.
     pub snapshot: &'a Snapshot,
+    /// What of it was counted beside calls and time.
+    pub measures: &'a Measures,
     /// Where it goes.
     pub map: RowMap,
     /// How many ticks of the sum one of its ticks is.
@@ -90,6 +92,7 @@ impl<'a> Part<'a> {
     pub fn now(snapshot: &'a Snapshot, map: RowMap) -> Self {
         Self {
             snapshot,
+            measures: &snapshot.measures,
             map,
             ratio: 1.0,
             when: When::Now,
@@ -171,6 +174,7 @@ impl Snapshot {
             waits,
             waits_in: _,
             functions,
+            was_off,
             watches,
             lines,
             drains_ns,
@@ -188,6 +192,7 @@ impl Snapshot {
             tasks: tasks.clone(),
             waits: *waits,
             functions: functions.clone(),
+            was_off: was_off.clone(),
             watches: watches.clone(),
             lines: lines.without_samples(),
             drains_ns: *drains_ns,
@@ -447,7 +452,7 @@ impl Snapshot {
             let columns: Vec<(&Part<'_>, &Column)> = parts
                 .iter()
                 .filter(|part| part.when == When::Now || !quantity.is_level())
-                .filter_map(|part| Some((part, part.snapshot.measures.of(quantity)?)))
+                .filter_map(|part| Some((part, part.measures.of(quantity)?)))
                 .collect();
             let scaled = |part: &Part<'_>, value| match quantity.is_time() {
                 true => part.scaled(value),
@@ -509,9 +514,11 @@ impl Snapshot {
     /// Gives what is known of sites the numbers that these have in another list.
     pub fn move_sites(&mut self, sites: &[u32]) {
         let moved = |site: &mut SiteId| site.0 = sites[site.index()];
-        self.measuring.off_sites.iter_mut().for_each(moved);
-        self.measuring.off_sites.sort_unstable();
-        self.measuring.off_sites.dedup();
+        for list in [&mut self.measuring.off_sites, &mut self.was_off] {
+            list.iter_mut().for_each(moved);
+            list.sort_unstable();
+            list.dedup();
+        }
         let over_budget = self
             .functions
             .iter_mut()

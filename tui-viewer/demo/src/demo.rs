@@ -1,9 +1,8 @@
 //! The demo workload: several threads render frames of a turning sphereflake, one after another, beside a small shop.
 //!
-//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), joins their
-//! rows, and gives the picture to another one (`encoder`). It then rests until the next frame is due, so that a viewer
-//! on the same machine gets CPU time. Now and then a short-lived thread (`thumbnail`) makes a small copy. Each frame also
-//! brings clients to the [`shop`].
+//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins their
+//! rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and then a
+//! short-lived thread (`thumbnail`) makes a small copy. Each frame also brings clients to the [`shop`].
 //!
 //! [`shop`]: crate::shop
 
@@ -74,10 +73,6 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
             .collect();
         // Only the workers now hold senders, so `rows` ends when all workers have ended.
         drop(row_sender);
-        let (pictures, finished) = mpsc::channel();
-        running.push(spawn_named(scope, "encoder".to_owned(), move || {
-            encode_all(&finished)
-        }));
         let shop = Shop::start(scope, &mut running);
 
         let mut done = 0;
@@ -88,9 +83,6 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
                 break;
             };
             done += 1;
-            let image = Arc::new(image);
-            // An encoder that has ended takes no pictures.
-            _ = pictures.send(Arc::clone(&image));
             if done.is_multiple_of(FRAMES_A_THUMBNAIL) {
                 join_all(std::mem::take(&mut thumbnails));
                 thumbnails.push(spawn_named(scope, "thumbnail".to_owned(), move || {
@@ -98,7 +90,7 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
                 }));
             }
         }
-        drop((shop, workers, pictures));
+        drop((shop, workers));
         join_all(running);
         join_all(thumbnails);
     });
@@ -115,7 +107,6 @@ fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Band>) -> Result<
     }
     let mut image = compose(rows)?;
     image.glow();
-    image.contrast();
     rest(FRAME_TIME.saturating_sub(begin.elapsed()).max(LEAST_REST));
     Ok(image)
 }
@@ -162,15 +153,8 @@ fn wait_for_job(jobs: &Receiver<Job>) -> Result<Job, RecvError> {
     jobs.recv()
 }
 
-/// Packs pictures until there are no more, as if to send them.
-fn encode_all(pictures: &Receiver<Arc<Image>>) {
-    for image in pictures {
-        black_box(image.encode());
-    }
-}
-
-/// Makes a small copy and packs it, as if to store it.
+/// Makes a small copy, as if to store it.
 fn thumbnail(image: &Image) {
     tickscope::scope!("thumbnail");
-    black_box(image.shrink(SHRINK).encode());
+    black_box(image.shrink(SHRINK));
 }

@@ -1,4 +1,4 @@
-//! A finished picture, and what is done with it: effects, a small copy, and fewer bytes.
+//! A finished picture, and what is done with it: a glow, and a small copy.
 
 use std::io::{self, Write};
 
@@ -7,10 +7,6 @@ const GLOW_FROM: f64 = 0.6;
 const GLOW: f64 = 0.5;
 /// The weights of a pixel and of its neighbours to one side, where a picture is blurred. With both sides they add up to 1.
 const BLUR: [f64; 7] = [0.159, 0.147, 0.116, 0.079, 0.046, 0.0225, 0.01];
-/// Shades of grey that are counted to find the darkest and the brightest ones.
-const SHADES: usize = 256;
-/// One pixel in so many may be darker than the darkest shade, or brighter than the brightest one.
-const PIXELS_AN_OUTLIER: usize = 200;
 
 /// A picture as brightness from 0 to 1, row by row from the top.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,23 +102,6 @@ impl Image {
         blurred
     }
 
-    /// Makes the darkest shades black and the brightest ones white.
-    pub(crate) fn contrast(&mut self) {
-        tickscope::scope!("contrast");
-        let mut counts = [0; SHADES];
-        let shade = |pixel: f64| (pixel * (SHADES - 1) as f64) as usize;
-        for &pixel in &self.pixels {
-            counts[shade(pixel).min(SHADES - 1)] += 1;
-        }
-        let outliers = self.pixels.len() / PIXELS_AN_OUTLIER;
-        let darkest = nth(counts.into_iter(), outliers);
-        let brightest = SHADES - 1 - nth(counts.into_iter().rev(), outliers);
-        let range = (brightest.saturating_sub(darkest)).max(1) as f64;
-        for pixel in &mut self.pixels {
-            *pixel = ((*pixel * (SHADES - 1) as f64 - darkest as f64) / range).clamp(0.0, 1.0);
-        }
-    }
-
     /// Returns a small copy, in which one pixel stands for `by` across and down.
     pub(crate) fn shrink(&self, by: usize) -> Self {
         tickscope::scope!("shrink");
@@ -136,47 +115,6 @@ impl Image {
         }
         small
     }
-
-    /// Packs the picture into few bytes.
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        tickscope::scope!("encode");
-        let packed = pack(&self.predict());
-        tickscope::value!("bytes", packed.len());
-        packed
-    }
-
-    /// Returns how much each pixel, as a shade of grey, differs from what its neighbours above and to the left let expect.
-    fn predict(&self) -> Vec<u8> {
-        tickscope::scope!("predict");
-        let shades: Vec<u8> = self.pixels.iter().map(|pixel| (pixel * 255.0) as u8).collect();
-        let before = |at: usize, step: usize| at.checked_sub(step).map_or(0, |at| shades[at]);
-        let wrong = shades.iter().enumerate().map(|(at, shade)| {
-            let (left, above) = (before(at, 1), before(at, self.width));
-            shade.wrapping_sub(left.midpoint(above))
-        });
-        wrong.collect()
-    }
-}
-
-/// Returns the first shade up to which there are more than so many pixels.
-fn nth(counts: impl Iterator<Item = usize>, pixels: usize) -> usize {
-    let sums = counts.scan(0, |sum, count| {
-        *sum += count;
-        Some(*sum)
-    });
-    sums.take_while(|&sum| sum <= pixels).count().min(SHADES - 1)
-}
-
-/// Writes a byte that comes several times in a row as itself and how often.
-fn pack(bytes: &[u8]) -> Vec<u8> {
-    tickscope::scope!("pack");
-    let mut packed = Vec::with_capacity(bytes.len());
-    for run in bytes.chunk_by(|one, next| one == next) {
-        for part in run.chunks(usize::from(u8::MAX)) {
-            packed.extend([part[0], part.len() as u8]);
-        }
-    }
-    packed
 }
 
 #[cfg(test)]
@@ -207,20 +145,6 @@ mod tests {
     }
 
     #[test]
-    fn contrast_takes_the_whole_range() {
-        let mut image = Image::new(100, 10);
-        for (at, pixel) in image.pixels.iter_mut().enumerate() {
-            *pixel = 0.25 + 0.5 * at as f64 / 1000.0;
-        }
-        image.contrast();
-        assert_eq!((image.pixels[0], image.pixels[999]), (0.0, 1.0));
-        assert!(image.pixels.is_sorted());
-        let mut black = Image::new(4, 4);
-        black.contrast();
-        assert_eq!(black, Image::new(4, 4));
-    }
-
-    #[test]
     fn a_small_copy_has_the_means() {
         let mut image = Image::new(8, 8);
         image.pixels[..2].fill(1.0);
@@ -228,22 +152,5 @@ mod tests {
         let small = image.shrink(2);
         assert_eq!((small.width, small.height), (4, 4));
         assert_eq!(small.pixels[..2], [0.75, 0.0]);
-    }
-
-    #[test]
-    fn a_packed_picture_has_all_of_it() {
-        let image = star();
-        let packed = image.encode();
-        let mut shades: Vec<u8> = Vec::new();
-        for run in packed.chunks(2) {
-            for _ in 0..run[1] {
-                let before = |step: usize| shades.len().checked_sub(step).map_or(0, |at| shades[at]);
-                let expected = before(1).midpoint(before(31));
-                shades.push(run[0].wrapping_add(expected));
-            }
-        }
-        let wanted: Vec<u8> = image.pixels.iter().map(|pixel| (pixel * 255.0) as u8).collect();
-        assert_eq!(shades, wanted);
-        assert!(packed.len() < shades.len() / 10);
     }
 }

@@ -136,7 +136,7 @@ fn has_threads_left(snapshot: &Snapshot) -> bool {
     let threads = snapshot.threads.iter();
     let mut left = threads.filter(|thread| thread.state != ThreadState::Finished);
     left.any(|thread| {
-        ["executor", "database", "timer", "render", "encoder", "thumbnail"]
+        ["executor", "database", "timer", "render", "thumbnail"]
             .iter()
             .any(|name| thread.name.starts_with(name))
     })

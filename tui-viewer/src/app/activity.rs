@@ -277,11 +277,4 @@ mod tests {
         }
         assert!(activity.rows.len() <= ROWS_MAX, "{}", activity.rows.len());
     }
-
-    #[test]
-    fn large_programs_stay_within_their_bytes() {
-        // A table holds up to 7/8 of a power of two.
-        let slots = (2 * ROWS_MAX * 8 / 7).next_power_of_two();
-        assert!(slots * (size_of::<(RowId, Beats)>() + 1) <= 16 << 20);
-    }
 }

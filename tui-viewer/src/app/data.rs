@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tickscope_analysis::call_tree::{AsyncCalls, CallTree, PathId};
+use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, PathId};
 use tickscope_analysis::functions::{FunctionId, Functions};
 use tickscope_analysis::hotspots::{HotRow, hot};
 use tickscope_analysis::tasks::Tasks;
@@ -15,7 +15,7 @@ use tickscope_format::latency::Histogram;
 use tickscope_report::tasks::name;
 
 use crate::app::cpu_history::CpuHistory;
-use crate::app::figures::{Figures, What};
+use crate::app::figures::What;
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;
 use crate::app::names::Names;
@@ -344,38 +344,8 @@ impl Data {
     /// The figures of a row.
     pub(crate) fn figures(&self, what: What) -> Figures {
         match what {
-            What::Tree(row) => {
-                let row = &self.tree.rows[row as usize];
-                Figures {
-                    total_ns: row.total_ns,
-                    self_ns: row.self_ns,
-                    off: row.total_off,
-                    own_off: row.self_off,
-                    calls: row.calls,
-                    asynchronous: row.asynchronous,
-                    sampled: row.sampled,
-                    tally: row.tally,
-                    open: row.open,
-                    waiting: row.waiting,
-                    errors: row.errors,
-                }
-            }
-            What::Hot(row) => {
-                let row = &self.hot()[row as usize];
-                Figures {
-                    total_ns: row.total_ns,
-                    self_ns: row.self_ns,
-                    off: row.total_off,
-                    own_off: row.self_off,
-                    calls: row.calls,
-                    asynchronous: row.asynchronous,
-                    sampled: row.sampled,
-                    tally: row.tally,
-                    open: row.open,
-                    waiting: row.waiting,
-                    errors: row.errors,
-                }
-            }
+            What::Tree(row) => self.tree.rows[row as usize].figures,
+            What::Hot(row) => self.hot()[row as usize].figures,
             What::Call(line) => match &self.around {
                 Some(around) => around.figures(line),
                 None => Figures::default(),
@@ -456,19 +426,11 @@ impl Data {
 
     /// The full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
-        match what {
-            What::Thread(_) => return self.label(what),
-            What::Site(row) if self.function(what).is_none() => return self.site_table().full_name(row),
-            What::Tree(_)
-            | What::Hot(_)
-            | What::Call(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => {}
+        match (what, self.function(what)) {
+            (_, Some(function)) => &self.names.full[function.index()],
+            (What::Site(row), None) => self.site_table().full_name(row),
+            (_, None) => self.label(what),
         }
-        self.function(what)
-            .map_or_else(|| self.label(what), |f| &self.names.full[f.index()])
     }
 
     /// A row and all above it, the topmost first.
@@ -488,12 +450,7 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.rows[row as usize].parent.map(What::Tree),
             What::Site(row) => self.site_table().parent(row).map(What::Site),
-            What::Hot(_)
-            | What::Call(_)
-            | What::Thread(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => None,
+            _ => None,
         }
     }
 
@@ -550,12 +507,7 @@ impl Data {
                 .around
                 .as_ref()
                 .is_some_and(|around| around.is_recursive(line)),
-            What::Hot(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => false,
+            _ => false,
         }
     }
 
@@ -596,13 +548,7 @@ impl Data {
                 let at = hot.binary_search_by_key(&function, |row| row.function).ok()?;
                 Some(What::Hot(at as u32))
             }),
-            What::Tree(_)
-            | What::Hot(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => None,
+            _ => None,
         };
         Row {
             what: what.unwrap_or(row.what),
@@ -619,7 +565,7 @@ impl Data {
                 None => self.measured_ns,
             },
             (PercentOf::Parent, What::Call(_)) => match &self.around {
-                Some(around) => around.neighbours.total_ns,
+                Some(around) => around.neighbours.figures.total_ns,
                 None => self.measured_ns,
             },
             (PercentOf::Parent | PercentOf::Measured, _) => self.measured_ns,

@@ -190,17 +190,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_made_once_for_each_key() {
-        let mut memo = Memo::default();
-        assert!(memo.is_new(1));
-        assert!(!memo.is_new(1));
-        let first = memo.revision();
-        assert!(memo.is_new(2) && memo.revision() != first);
-        memo.settle(3);
-        assert!(!memo.is_new(3));
-    }
-
-    #[test]
     fn an_equal_snapshot_is_another_one() {
         let one = Identity(Rc::new(Snapshot::default()));
         assert_eq!(one, one.clone());

@@ -1,12 +1,11 @@
 //! The function on the screen of callers and callees, its lines, and the way by which it was come to.
 
-use tickscope_analysis::call_tree::CallTree;
+use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, SampledTime};
 use tickscope_analysis::callers::{Link, Neighbours};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;
 
 use crate::app::cursor::Cursor;
-use crate::app::figures::Figures;
 use crate::app::filter::function_of;
 use crate::app::row::CallId;
 use crate::app::view::Origin;
@@ -134,27 +133,14 @@ impl Around {
         match self.line(line) {
             FunctionRow::Heading(_) => Figures::default(),
             FunctionRow::Caller(link) | FunctionRow::Callee(link) => Figures {
-                total_ns: link.ns,
-                off: link.off,
-                calls: link.outermost_calls,
-                asynchronous: link.asynchronous,
-                sampled: link.sampled,
-                tally: link.tally,
-                open: link.open,
-                waiting: link.waiting,
-                ..Figures::default()
+                errors: 0,
+                ..link.figures
             },
+            // What stands in its line is its self time.
             FunctionRow::Own => Figures {
-                total_ns: of.self_ns,
-                self_ns: of.self_ns,
-                off: of.self_off,
-                own_off: of.self_off,
-                calls: of.outermost_calls + of.recursive_calls,
-                tally: of.tally,
-                open: of.open,
-                waiting: of.waiting,
-                errors: of.errors,
-                ..Figures::default()
+                asynchronous: AsyncCalls::default(),
+                sampled: SampledTime::default(),
+                ..of.figures.with_self_as_total()
             },
         }
     }

@@ -77,12 +77,7 @@ impl RowId {
             Self::Path(path) => Some(path),
             // The keys of modules are hashes, as those of paths are.
             Self::Site(key) => Some(PathId(key)),
-            Self::Function(_)
-            | Self::Call(_)
-            | Self::Thread(_)
-            | Self::Task(_)
-            | Self::Slow(_)
-            | Self::Outside => None,
+            _ => None,
         }
     }
 

@@ -169,14 +169,14 @@ impl Sort {
             SortKey::Total => figures.total_ns,
             // Joins and parks are not the hottest functions.
             SortKey::SelfTime if matches!(what, What::Hot(_)) && self.is_of_work(&data.snapshot) => {
-                let off = figures.own_off;
+                let off = figures.self_off;
                 figures
                     .self_ns
                     .saturating_sub(off.waiting_ns.saturating_add(off.ready_ns))
             }
             SortKey::SelfTime => figures.self_ns,
-            SortKey::Wait => figures.off.waiting_ns,
-            SortKey::Ready => figures.off.ready_ns,
+            SortKey::Wait => figures.total_off.waiting_ns,
+            SortKey::Ready => figures.total_off.ready_ns,
             SortKey::Calls if matches!(what, What::Slow(_)) => self.weight_of_its_kind(data, what),
             SortKey::Calls => figures.calls,
             SortKey::Avg if matches!(what, What::Task(_)) => self.weight_of_its_kind(data, what),
@@ -192,20 +192,8 @@ impl Sort {
                 .latency(what)
                 .max()
                 .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
-            SortKey::Busy
-            | SortKey::Cpu
-            | SortKey::Outside
-            | SortKey::State
-            | SortKey::Tid
-            | SortKey::InFlight
-            | SortKey::Oldest
-            | SortKey::Await
-            | SortKey::Polls
-            | SortKey::Cancelled
-            | SortKey::Difference
-            | SortKey::Typical
-            | SortKey::Slow => self.weight_of_its_kind(data, what),
             SortKey::Name => 0,
+            _ => self.weight_of_its_kind(data, what),
         }
     }
 
@@ -263,25 +251,7 @@ impl Sort {
             SortKey::Slow => means.slow.map(|slow| slow.ns),
             SortKey::Calls => means.slow.map(|slow| slow.calls * 1e3),
             // Without slow calls what takes longest comes first.
-            SortKey::Difference
-            | SortKey::Total
-            | SortKey::SelfTime
-            | SortKey::Wait
-            | SortKey::Ready
-            | SortKey::Avg
-            | SortKey::Quantile(_)
-            | SortKey::Max
-            | SortKey::Name
-            | SortKey::Busy
-            | SortKey::Cpu
-            | SortKey::Outside
-            | SortKey::State
-            | SortKey::Tid
-            | SortKey::InFlight
-            | SortKey::Oldest
-            | SortKey::Await
-            | SortKey::Polls
-            | SortKey::Cancelled => means.difference_ns().or(means.typical.map(|typical| typical.ns)),
+            _ => means.difference_ns().or(means.typical.map(|typical| typical.ns)),
         };
         // Differences may be below zero.
         const ZERO: f64 = (1u64 << 62) as f64;

@@ -219,6 +219,14 @@ impl KnownCode {
         self.revision
     }
 
+    /// The same where an address is named, and 0 before.
+    pub(super) fn named(&self) -> u64 {
+        match self.addresses.is_empty() {
+            true => 0,
+            false => self.revision,
+        }
+    }
+
     /// Takes what was found.
     pub(super) fn take(&mut self, found: FoundCode) {
         match found {

@@ -114,15 +114,7 @@ impl App {
                 self.path_lines(),
                 self.call_lines(),
             ),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Flame
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => layout,
+            _ => layout,
         }
     }
 
@@ -186,13 +178,7 @@ impl App {
         usize::from(match self.views.current {
             View::Flame => rows / self.views.flame.rows_of_frame(),
             View::Timeline => rows / self.lane_lines(),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Sites
-            | View::Tasks
-            | View::Slow => rows,
+            _ => rows,
         })
     }
 

@@ -22,20 +22,30 @@ mod writing;
 
 use std::rc::Rc;
 
-use proptest::prelude::*;
+use ratatui::layout::Size;
 use tickscope_format::Snapshot;
+use tickscope_format::ids::{NodeId, SiteId, ThreadId};
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{Mode, Rule, Thread, ThreadState};
 
+use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
-use crate::app::row::Fold;
+use crate::app::row::{Fold, RowId};
 use crate::app::state::App;
+use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
+use crate::keys::action::Context;
 use crate::keys::decoder::Code;
+use crate::modes::in_mode;
 use crate::orderbook;
 use crate::orderbook::snapshot;
 use crate::source::events::{Events, Outcome, Request, RingLine, Target};
-use crate::source::status::Status;
-use crate::test_driver::{at, empty, events, key, keys, line, live, selected, text};
+use crate::source::status::{Pipe, Status};
+use crate::source::test_program::past;
+use crate::test_driver::{at, empty, events, key, keys, line, live, looks, screen, selected, showing, text};
+use moments::{data, lives, sums_hold, tabs, watched};
 
 /// The made-up program after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
@@ -44,16 +54,107 @@ fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
     s
 }
 
+/// What a feed says of a program that runs.
+fn tell(app: &mut App, events: Events) {
+    app.update(Message::Events(Box::new(events)));
+}
+
 fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     let outcomes = vec![Outcome::new(request, result)];
-    app.update(Message::Events(Box::new(Events {
-        outcomes,
-        ..Events::quiet(Status::Live)
-    })));
+    tell(
+        app,
+        Events {
+            outcomes,
+            ..Events::quiet(Status::Live)
+        },
+    );
+}
+
+/// What is asked of the program.
+fn asked(effects: Vec<Effect>) -> Vec<Request> {
+    let request = |effect| {
+        let Effect::Send(request) = effect else {
+            return None;
+        };
+        Some(request)
+    };
+    effects.into_iter().filter_map(request).collect()
+}
+
+/// The program begins again, or another one with its name does.
+fn begins(app: &mut App, pid: u32, new_run: Option<(u32, u32)>, mut snapshot: Snapshot) {
+    snapshot.process.pid = pid;
+    let target = Target {
+        name: "orderbook-sim".into(),
+        pid,
+        path: "b.ring".into(),
+    };
+    tell(
+        app,
+        Events {
+            target: Some(target),
+            new_run,
+            snapshot: Some(Rc::new(snapshot)),
+            ..Events::quiet(Status::Live)
+        },
+    );
+}
+
+fn pattern(text: &str) -> Pattern {
+    Pattern::new(text).expect("a pattern")
+}
+
+/// The snapshot with rules, applied as the collector does it.
+fn ruled(mut s: Snapshot, rules: &[(&str, bool)]) -> Snapshot {
+    for &(text, off) in rules {
+        let rule = pattern(text);
+        s.measuring.rules.push(Rule {
+            pattern: text.into(),
+            off,
+        });
+        let sites = (0..).zip(&s.sites).filter(|(_, site)| rule.matches(site));
+        let sites: Vec<SiteId> = sites.map(|(site, _)| SiteId(site)).collect();
+        let others = |site: &SiteId| !sites.contains(site);
+        s.measuring.off_sites.retain(others);
+        s.measuring.off_sites.extend(sites.into_iter().filter(|_| off));
+    }
+    s
+}
+
+/// The made-up program; the CPU times of its threads in milliseconds.
+fn used(tenths: u64, cpu_ms: [u64; 4]) -> Snapshot {
+    let mut s = snapshot(tenths);
+    for (thread, ms) in s.threads.iter_mut().zip(cpu_ms) {
+        thread.cpu_ns = Some(ms * 1_000_000);
+    }
+    s
+}
+
+/// Nothing has been entered in it.
+fn without_rows(mut s: Snapshot) -> Snapshot {
+    s.threads.clear();
+    s.nodes = Default::default();
+    s.latencies = Default::default();
+    s
+}
+
+/// Rows that are called by another one, side by side or one inside the other. The thread `main` is the last one: its rows may grow.
+pub(crate) fn with_more(mut s: Snapshot, parent: usize, count: u32, deep: bool) -> Snapshot {
+    let mut parent = NodeId(parent as u32);
+    for n in 0..count {
+        let mut site = s.sites[14].clone();
+        site.name = format!("more_{n:03}");
+        s.sites.push(site);
+        let site = SiteId(s.sites.len() as u32 - 1);
+        let node = s.nodes.push(Some(parent), site, 1, 1_000_000_000 - u64::from(n));
+        parent = if deep { node } else { parent };
+    }
+    s.threads.last_mut().expect("there are threads").rows += count;
+    s
 }
 
 fn names(app: &App) -> Vec<&str> {
-    let data = app.derived.data.as_ref().expect("there is data");
+    let data = data(app);
     app.list().rows.iter().map(|row| data.label(row.what)).collect()
 }
 
@@ -71,6 +172,46 @@ fn in_one_line(app: &App) -> String {
     screen.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
+/// The first line of the screen with this text.
+fn line_of(screen: &str, part: &str) -> String {
+    let line = screen.lines().find(|line| line.contains(part));
+    line.unwrap_or_else(|| panic!("no {part} in\n{screen}"))
+        .to_string()
+}
+
+/// This view is shown, and this row is selected.
+#[track_caller]
+fn stands(app: &App, view: View, row: &str) {
+    assert_eq!((app.views.current, &*selected(app)), (view, row));
+}
+
+#[track_caller]
+pub(crate) fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "no {words} in\n{text}");
+}
+
+#[track_caller]
+fn lacks(text: &str, words: &str) {
+    assert!(!text.contains(words), "{words} in\n{text}");
+}
+
+/// The screen has these words.
+#[track_caller]
+fn shows(app: &App, words: &str) {
+    has(&text(app), words);
+}
+
+#[track_caller]
+fn hides(app: &App, words: &str) {
+    lacks(&text(app), words);
+}
+
+/// The last line has these words.
+#[track_caller]
+fn says(app: &App, words: &str) {
+    has(&last_line(app), words);
+}
+
 #[test]
 fn what_was_asked_of_one_program_is_not_asked_of_another() {
     for new_run in [None, Some((41_873, 41_874))] {
@@ -83,26 +224,14 @@ fn what_was_asked_of_one_program_is_not_asked_of_another() {
                 events(&mut app, Status::Live, Some(watched.clone()));
             }
             keys(&mut app, typed);
-            let mut other = snapshot(10);
-            other.process.pid = 41_874;
-            app.update(Message::Events(Box::new(Events {
-                target: Some(Target {
-                    name: "orderbook-sim".into(),
-                    pid: 41_874,
-                    path: "b.ring".into(),
-                }),
-                new_run,
-                snapshot: Some(Rc::new(other)),
-                ..Events::quiet(Status::Live)
-            })));
+            begins(&mut app, 41_874, new_run, snapshot(10));
+            let requests = &app.requests;
+            assert!(!requests.undoable && requests.pending.is_none(), "{typed}");
             assert!(
-                !app.requests.undoable && app.requests.pending.is_none() && app.overlay.is_none(),
+                requests.wished_hz.is_none() && requests.switching.is_empty(),
                 "{typed}"
             );
-            assert!(
-                app.requests.wished_hz.is_none() && app.requests.switching.is_empty(),
-                "{typed}"
-            );
+            assert!(app.overlay.is_none(), "{typed}");
         }
     }
 }
@@ -115,11 +244,7 @@ fn a_program_that_answers_and_ends_is_not_waited_for() {
     events(&mut app, Status::Exited { unix_ns: 1 }, None);
     at(&mut app, 3_000);
     assert!(app.requests.pending.is_none());
-    assert!(
-        last_line(&app).contains("it ended before a snapshot"),
-        "{}",
-        text(&app)
-    );
+    says(&app, "it ended before a snapshot");
     at(&mut app, 60_000);
     app.screen.dirty = false;
     assert_eq!(app.deadline(), None);
@@ -155,8 +280,7 @@ fn the_first_look_fits_the_screen() {
 
 #[test]
 fn the_hottest_path_waits_until_the_data_says_which_it_is() {
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(snapshot(1)));
+    let mut app = showing(120, 30, snapshot(1));
     assert_eq!(app.list().rows.len(), 3, "a tenth of a second says nothing");
     events(&mut app, Status::Live, Some(snapshot(10)));
     assert!(app.list().rows.len() > 3);
@@ -238,15 +362,9 @@ fn siblings_are_stepped_over_what_is_between() {
 fn views_change_and_t_shows_the_heaviest_place() {
     let mut app = live(120, 30);
     keys(&mut app, "2");
-    assert_eq!(
-        (app.views.current, selected(&app).as_str()),
-        (View::Hot, "risk::check")
-    );
+    stands(&app, View::Hot, "risk::check");
     keys(&mut app, "jjjt");
-    assert_eq!(
-        (app.views.current, selected(&app).as_str()),
-        (View::Tree, "wire::decode")
-    );
+    stands(&app, View::Tree, "wire::decode");
     key(&mut app, Code::Esc);
     assert_eq!(app.views.current, View::Hot, "one step back");
     key(&mut app, Code::Tab);
@@ -286,11 +404,7 @@ fn a_search_moves_as_it_is_typed_and_escape_returns() {
     let mut app = live(60, 15);
     keys(&mut app, "jj/chec");
     assert_eq!(selected(&app), "risk::check");
-    assert!(
-        last_line(&app).contains("2 of 15 rows  match 1/2"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "2 of 15 rows  match 1/2");
     key(&mut app, Code::Down);
     assert_eq!(selected(&app), "wire::checksum");
     assert_eq!(app.list().rows.len(), 14, "opened as far as needed");
@@ -306,8 +420,7 @@ fn a_search_moves_as_it_is_typed_and_escape_returns() {
 #[test]
 fn a_kept_search_steps_with_n() {
     let mut app = live(120, 30);
-    keys(&mut app, "/book::");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "/book::\n");
     assert_eq!(selected(&app), "book::apply");
     keys(&mut app, "n");
     assert_eq!(selected(&app), "book::insert");
@@ -376,7 +489,7 @@ fn the_same_row_stays_under_the_finger() {
     let mut app = live(120, 30);
     at(&mut app, 5_000);
     keys(&mut app, "jjj");
-    let (name, place) = (selected(&app), line(&app));
+    let name = selected(&app);
     let order: Vec<String> = names(&app).iter().map(|name| name.to_string()).collect();
     // risk::check overtakes book::apply.
     let mut turned = snapshot(1_350);
@@ -388,7 +501,6 @@ fn the_same_row_stays_under_the_finger() {
     at(&mut app, due.as_millis() as u64);
     assert_ne!(names(&app), order, "then they do");
     assert_eq!((selected(&app), app.deadline()), (name, None));
-    let _ = place;
 }
 
 #[test]
@@ -431,29 +543,12 @@ fn what_vanishes_gives_way_to_what_is_above_it_and_comes_back() {
 fn a_new_run_keeps_folds_and_selection() {
     let mut app = live(120, 30);
     keys(&mut app, "jjjj");
-    let target = Some(Target {
-        name: "orderbook-sim".into(),
-        pid: 42_010,
-        path: "b.ring".into(),
-    });
-    let mut next = snapshot(10);
-    next.process.pid = 42_010;
-    let told = Events {
-        target,
-        snapshot: Some(Rc::new(next)),
-        new_run: Some((41_873, 42_010)),
-        ..Events::quiet(Status::Live)
-    };
-    app.update(Message::Events(Box::new(told)));
+    begins(&mut app, 42_010, Some((41_873, 42_010)), snapshot(10));
     assert_eq!(
         (selected(&app).as_str(), app.list().rows.len()),
         ("tree::rebalance", 14)
     );
-    assert!(
-        last_line(&app).contains("new run: pid 42010"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "new run: pid 42010");
     assert!(header(&app).contains("pid 42010"));
 }
 
@@ -463,15 +558,7 @@ fn the_next_ring_of_the_same_process_leaves_what_was_known_of_it() {
         let mut app = live(120, 30);
         let known = app.playback.history.times().next();
         assert!(known.is_some());
-        app.update(Message::Events(Box::new(Events {
-            target: Some(Target {
-                name: "orderbook-sim".into(),
-                pid: new,
-                path: "b.ring".into(),
-            }),
-            new_run: Some((41_873, new)),
-            ..Events::quiet(Status::Live)
-        })));
+        begins(&mut app, new, Some((41_873, new)), snapshot(1_341));
         assert_eq!(app.playback.history.times().next() == known, is_kept, "{new}");
     }
 }
@@ -494,25 +581,6 @@ fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
 }
 
 #[test]
-fn what_does_not_move_cannot_be_frozen() {
-    let states = [
-        (Status::Kept, "KEPT", "a kept snapshot does not move"),
-        (Status::Exited { unix_ns: 0 }, "EXITED", "the program has ended"),
-    ];
-    for (status, word, why) in states {
-        let mut app = live(120, 30);
-        events(&mut app, status, None);
-        keys(&mut app, "p");
-        assert!(
-            !app.playback.stands_still() && header(&app).contains(word),
-            "{}",
-            header(&app)
-        );
-        assert!(last_line(&app).contains(why), "{}", last_line(&app));
-    }
-}
-
-#[test]
 fn a_reset_is_done_when_it_is_seen() {
     let mut app = live(120, 30);
     assert!(matches!(keys(&mut app, "r")[..], [Effect::Send(Request::Reset)]));
@@ -523,18 +591,15 @@ fn a_reset_is_done_when_it_is_seen() {
     assert!(header(&app).contains("resetting…"), "promised is not done");
     events(&mut app, Status::Live, Some(in_epoch(2, 1)));
     assert!(!header(&app).contains("resetting"));
-    assert!(last_line(&app).contains("u takes it back"));
+    says(&app, "counting from zero; u takes it back");
     assert!(matches!(keys(&mut app, "u")[..], [Effect::Send(Request::Undo)]));
     assert!(header(&app).contains("undoing…"));
     answer(&mut app, Request::Undo, Ok(3));
     events(&mut app, Status::Live, Some(in_epoch(3, 1_343)));
-    assert!(last_line(&app).contains("taken back"));
+    says(&app, "the reset is taken back");
     assert!(keys(&mut app, "u").is_empty(), "one level");
-    assert!(
-        last_line(&app).contains("! there is no reset to undo") && !text(&app).contains("taken back"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "! there is no reset to undo");
+    hides(&app, "taken back");
 }
 
 #[test]
@@ -563,11 +628,7 @@ fn a_reset_without_an_answer_is_told_after_two_seconds() {
     keys(&mut app, "r");
     assert_eq!(app.deadline().map(|deadline| deadline.as_millis()), Some(3_000));
     at(&mut app, 3_000);
-    assert!(
-        last_line(&app).contains("! no answer from the program"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "! no answer from the program");
     assert!(!header(&app).contains("resetting"));
     answer(
         &mut app,
@@ -591,29 +652,13 @@ fn a_late_answer_counts_all_the_same() {
 
 #[test]
 fn the_list_stays_at_its_top_until_a_row_is_chosen() {
-    let overtaken = || {
-        let mut next = snapshot(1_350);
-        next.nodes.self_ticks[18] *= 400;
-        next
-    };
     let mut app = live(60, 7);
+    let mut overtaken = snapshot(1_350);
+    overtaken.nodes.self_ticks[18] *= 400;
     at(&mut app, 5_000);
-    events(&mut app, Status::Live, Some(overtaken()));
+    events(&mut app, Status::Live, Some(overtaken));
     assert_eq!(names(&app)[0], "ingest::run");
-    assert_eq!(
-        (selected(&app).as_str(), app.list().cursor.offset),
-        ("ingest::run", 0),
-        "the cursor stays on the top row"
-    );
-    let mut app = live(60, 7);
-    keys(&mut app, "j");
-    at(&mut app, 5_000);
-    events(&mut app, Status::Live, Some(overtaken()));
-    assert_eq!(
-        (selected(&app).as_str(), line(&app)),
-        ("match::step", 1),
-        "under the finger"
-    );
+    assert_eq!((&*selected(&app), app.list().cursor.offset), ("ingest::run", 0));
 }
 
 #[test]
@@ -623,11 +668,7 @@ fn a_reset_asks_first_only_if_others_watch() {
     watched.capture.viewers = 2;
     events(&mut app, Status::Live, Some(watched));
     assert!(keys(&mut app, "r").is_empty());
-    assert!(
-        text(&app).contains("1 other viewer is watching"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "1 other viewer is watching");
     key(&mut app, Code::Esc);
     assert!(app.overlay.is_none() && app.requests.pending.is_none());
     assert!(matches!(keys(&mut app, "ry")[..], [Effect::Send(Request::Reset)]));
@@ -640,8 +681,7 @@ fn a_reset_asks_first_only_if_others_watch() {
 #[test]
 fn one_thread_or_all() {
     let mut app = live(120, 30);
-    keys(&mut app, "ajj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "ajj\n");
     assert!(text(&app).contains("only match-1 (a: all)"));
     assert!(header(&app).contains(" 1 of 4 threads"), "{}", header(&app));
     assert_eq!(names(&app)[0], "match::run");
@@ -653,26 +693,11 @@ fn one_thread_or_all() {
 }
 
 #[test]
-fn a_thread_that_has_gone_is_said_so() {
-    let mut app = live(120, 30);
-    keys(&mut app, "ajj");
-    key(&mut app, Code::Enter);
-    let mut without = snapshot(1_341);
-    without.threads[1].name = "other".into();
-    events(&mut app, Status::Live, Some(without));
-    assert!(
-        text(&app).contains("no thread match-1 any more. a shows all"),
-        "{}",
-        text(&app)
-    );
-}
-
-#[test]
 fn the_choice_of_a_thread_stays_on_its_thread() {
     let mut app = live(120, 30);
     keys(&mut app, "ajj");
     let mut grown = snapshot(1_341);
-    let newcomer = tickscope_format::snapshot::Thread {
+    let newcomer = Thread {
         name: "new".into(),
         ..Default::default()
     };
@@ -688,7 +713,7 @@ fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
     pool.threads[0].name = "a-thread-pool-worker-with-a-long-name".into();
     pool.threads[0].tid = 0;
     pool.threads[0].count = 111;
-    pool.threads[0].state = tickscope_format::snapshot::ThreadState::Finished;
+    pool.threads[0].state = ThreadState::Finished;
     for (width, height) in [(20, 8), (32, 9), (44, 12), (60, 15), (120, 30)] {
         let mut app = empty(width, height);
         let mut turned = pool.clone();
@@ -723,19 +748,10 @@ fn an_empty_list_says_why() {
         events(&mut app, status, Some(idle.clone()));
         for view in ["1", "2"] {
             keys(&mut app, view);
-            assert!(
-                text(&app).contains("No scope has been entered since the reset."),
-                "{}",
-                text(&app)
-            );
+            shows(&app, "No scope has been entered since the reset.");
         }
-        keys(&mut app, "aj");
-        key(&mut app, Code::Enter);
-        assert!(
-            text(&app).contains("This thread has entered no scope"),
-            "{}",
-            text(&app)
-        );
+        keys(&mut app, "aj\n");
+        shows(&app, "This thread has entered no scope");
     }
 }
 
@@ -748,11 +764,7 @@ fn warnings_stand_until_they_are_read() {
         "b".into(),
     ];
     events(&mut app, Status::Live, Some(warned));
-    assert!(
-        text(&app).contains("! TICKSCOPE_MODE=fast: not a mode"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "! TICKSCOPE_MODE=fast: not a mode");
     key(&mut app, Code::Esc);
     assert!(!text(&app).contains("TICKSCOPE_MODE"));
 }
@@ -762,7 +774,7 @@ fn percents_have_three_bases() {
     let mut app = live(120, 30);
     keys(&mut app, "%%j");
     assert!(text(&app).contains("% of parent"));
-    let data = app.derived.data.as_ref().expect("data");
+    let data = data(&app);
     let row = app.list().selected().expect("selected");
     let (total, _) = app.shares(data, row.what);
     assert!(
@@ -778,8 +790,7 @@ fn percents_have_three_bases() {
 #[test]
 fn files_are_written_from_what_is_on_the_screen() {
     let mut app = live(120, 30);
-    keys(&mut app, "pajj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "pajj\n");
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     let effects = keys(&mut app, "ds");
     let [
@@ -792,7 +803,7 @@ fn files_are_written_from_what_is_on_the_screen() {
         panic!("{effects:?}");
     };
     assert_eq!((a.capture.seq, b.capture.seq), (1_340, 1_340), "the frozen one");
-    assert_eq!(*thread, Some(tickscope_format::ids::ThreadId(1)));
+    assert_eq!(*thread, Some(ThreadId(1)));
     app.update(Message::Wrote(
         "report",
         Ok(vec!["./orderbook-sim-41873-20261120-140214.txt".into()]),
@@ -824,13 +835,11 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     keys(&mut app, "boo");
     wrote(&mut app);
     assert!(told(&app) && last_line(&app).contains("/boo"), "{}", text(&app));
-    keys(&mut app, "k");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "k\n");
     assert!(!told(&app), "read while the search was typed");
     for (width, height) in [(120, 30), (66, 15)] {
         let mut app = live(width, height);
-        keys(&mut app, "/book");
-        key(&mut app, Code::Enter);
+        keys(&mut app, "/book\n");
         wrote(&mut app);
         assert!(
             told(&app) && last_line(&app).contains("nN match"),
@@ -848,32 +857,13 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     );
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec!["the clock is odd".into()];
-    let mut app = live(60, 15);
-    events(&mut app, Status::Live, Some(warned));
+    let mut app = showing(60, 15, warned);
     wrote(&mut app);
     key(&mut app, Code::Esc);
     assert!(
         !told(&app) && text(&app).contains("the clock is odd"),
         "one thing at a time"
     );
-}
-
-#[test]
-fn rates_are_stepped_through() {
-    let mut app = live(120, 30);
-    assert!(matches!(
-        keys(&mut app, "]")[..],
-        [Effect::Send(Request::Interval { ns: 50_000_000 })]
-    ));
-    assert!(keys(&mut app, "]").is_empty() && last_line(&app).contains("fastest"));
-    assert!(matches!(
-        keys(&mut app, "[")[..],
-        [Effect::Send(Request::Interval { ns: 100_000_000 })]
-    ));
-    assert!(matches!(
-        keys(&mut app, "[")[..],
-        [Effect::Send(Request::Interval { ns: 200_000_000 })]
-    ));
 }
 
 #[test]
@@ -904,7 +894,7 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
         (selected(&app).as_str(), app.list().rows.len()),
         ("book::apply", 14)
     );
-    let buffer = crate::test_driver::screen(&app);
+    let buffer = screen(&app);
     let mark = (0..120)
         .find(|&x| buffer[(x, top + 2)].symbol() == "▾")
         .expect("it is open");
@@ -1025,82 +1015,16 @@ fn nothing_new_is_nothing_to_draw() {
 fn the_footer_offers_only_what_works_now() {
     let mut app = live(200, 30);
     assert!(!last_line(&app).contains("undo") && !last_line(&app).contains("match"));
-    keys(&mut app, "/book");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "/book\n");
     assert!(last_line(&app).contains("nN match") && last_line(&app).contains("/book"));
-    let mut kept = live(200, 30);
-    events(&mut kept, Status::Kept, None);
-    assert!(!last_line(&kept).contains("r reset") && !last_line(&kept).contains("freeze"));
+    lacks(&last_line(&app), "find");
+    lacks(&last_line(&live(300, 30)), "reset");
     let context = app.context();
     for line in crate::keys::keymap::lines(context).filter(|line| line.hint.is_some()) {
         let shown =
             last_line(&app).contains(&format!("{} {}", line.hint_keys(false), line.hint.unwrap().text));
         let works = line.keys.iter().any(|&(_, action)| app.offers(action));
         assert!(!shown || works, "{}", line.help);
-    }
-}
-
-#[test]
-fn the_footer_keeps_what_people_look_for_first() {
-    let all = ["←→ fold", "Enter open", "/ find", "<> sort", "w window"];
-    let right = ["d report", "? keys", "q quit"];
-    let footer = last_line(&live(300, 30));
-    assert!(!footer.contains("reset"), "six are enough: {footer}");
-    for hint in all.iter().chain(&right) {
-        assert!(footer.contains(hint), "{hint}: {footer}");
-    }
-    // A search that is kept takes the place of its key and of the arrows.
-    let mut app = live(120, 30);
-    keys(&mut app, "/book::");
-    key(&mut app, Code::Enter);
-    let footer = last_line(&app);
-    for hint in ["/book::", "nN match", "Esc clear", "? keys", "q quit"] {
-        assert!(footer.contains(hint), "{hint}: {footer}");
-    }
-    assert!(!footer.contains("find"), "{footer}");
-    let small = last_line(&live(60, 15));
-    assert!(
-        small.contains("/ find") && small.contains("? keys  q quit"),
-        "{small}"
-    );
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    #[test]
-    fn the_chosen_row_is_kept_whatever_the_numbers(
-        down in 0usize..11,
-        snapshots in proptest::collection::vec(proptest::collection::vec(0u64..1 << 40, 24), 1..8),
-    ) {
-        let mut app = live(120, 30);
-        at(&mut app, 10_000);
-        for _ in 0..down {
-            keys(&mut app, "j");
-        }
-        let (name, place) = (selected(&app), line(&app));
-        let shuffled = |ticks: &[u64], step: usize| {
-            let mut shuffled = orderbook::snapshot(1_400 + step as u64);
-            let nodes = shuffled.nodes.len();
-            shuffled.nodes.self_ticks.copy_from_slice(&ticks[..nodes]);
-            shuffled
-        };
-        for (step, ticks) in snapshots.iter().enumerate() {
-            at(&mut app, 10_000 + 240 * (step as u64 + 1));
-            events(&mut app, Status::Live, Some(shuffled(ticks, step)));
-            prop_assert_eq!((selected(&app), line(&app)), (name.clone(), place));
-            let data = app.derived.data.as_ref().expect("data");
-            for row in &app.list().rows {
-                let (total, own) = app.shares(data, row.what);
-                prop_assert!((0.0..=1.0).contains(&total) && own <= total);
-            }
-        }
-        // Long after the key rows may move, but the selection is still the same function.
-        for (step, ticks) in snapshots.iter().enumerate() {
-            at(&mut app, 20_000 + step as u64 * 5_000);
-            events(&mut app, Status::Live, Some(shuffled(ticks, step)));
-            prop_assert_eq!(selected(&app), name.clone());
-        }
     }
 }
 

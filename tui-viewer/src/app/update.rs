@@ -143,15 +143,7 @@ impl App {
 
     pub(super) fn perform(&mut self, action: Action, effects: &mut Vec<Effect>) {
         match action {
-            Action::ShowTree => self.show(View::Tree),
-            Action::ShowHot => self.show(View::Hot),
-            Action::ShowFunction => self.show(View::Function),
-            Action::ShowThreads => self.show(View::Threads),
-            Action::ShowFlame => self.show(View::Flame),
-            Action::ShowSites => self.show(View::Sites),
-            Action::ShowTasks => self.show(View::Tasks),
-            Action::ShowSlow => self.show(View::Slow),
-            Action::ShowTimeline => self.show(View::Timeline),
+            Action::Show(view) => self.show(view),
             Action::SlotEarlier => self.step_slot(false),
             Action::SlotLater => self.step_slot(true),
             Action::RangeEarlier => self.extend_range(false),

@@ -2,30 +2,7 @@
 
 use crate::app::layout::Layout;
 use crate::keys::action::Context;
-
-/// What the list shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum View {
-    /// Where inside what.
-    #[default]
-    Tree,
-    /// Which function costs most itself.
-    Hot,
-    /// One function, who calls it and what it calls.
-    Function,
-    /// Who is busy, and with what.
-    Threads,
-    /// The tree as widths.
-    Flame,
-    /// What was met in the source, and what is switched off.
-    Sites,
-    /// Which calls of futures are in flight, and what they wait for.
-    Tasks,
-    /// Why slow calls of watched functions are slow.
-    Slow,
-    /// What threads and functions did when.
-    Timeline,
-}
+pub(crate) use crate::keys::action::View;
 
 /// A second view below the tree, on screens with room for one, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

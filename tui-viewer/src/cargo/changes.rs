@@ -100,9 +100,9 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
     let mut more = Vec::new();
     if matches!(
         call.code("debuginfo"),
-        None | Some("0" | "none" | "line-directives-only")
+        None | Some("0" | "none" | "line-directives-only" | "line-tables-only")
     ) {
-        // Line tables alone do not tell async functions from closures.
+        // Line tables alone do not tell async functions from closures, nor in which function a closure is.
         more.push("-Cdebuginfo=1");
     }
     if call.code("strip").is_some_and(|what| what != "none") {
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn libraries_get_sleds_and_lines() {
         let changes = decided(&recorded::read("library")).unwrap();
-        assert_eq!(words(&changes.arguments), "-Zsleds");
+        assert_eq!(words(&changes.arguments), "-Zsleds -Cdebuginfo=1");
         assert!(changes.for_links.is_empty() && changes.notes.is_empty());
         let released = decided(&recorded::read("released")).unwrap();
         assert_eq!(words(&released.arguments), "-Zsleds -Cdebuginfo=1 -Cstrip=none");

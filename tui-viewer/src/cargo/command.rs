@@ -159,8 +159,8 @@ fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<St
         let is_known = target.starts_with("x86_64-") && target.contains("-linux-") && !target.contains('/');
         if !is_known {
             return Err(format!(
-                "the target is {}; functions can be measured for x86_64 Linux: --target x86_64-unknown-linux-gnu\n  elsewhere mark \
-                 them by hand (#[tickscope::profile]), and use tickscope run",
+                "the target is {}, which has no sleds that the collector knows; functions can be measured for x86_64 Linux: --target \
+                 x86_64-unknown-linux-gnu\n  elsewhere mark them by hand (#[tickscope::profile]), and use tickscope run",
                 printable(target)
             ));
         }

@@ -199,77 +199,30 @@ mod tests {
 
     #[test]
     fn mistakes_are_told_with_their_line() {
-        for (text, line, words) in [
-            (
-                "[functions]\nonli = []",
-                2,
-                [
-                    "unknown key onli (did you mean only?)",
-                    "wanted only, not, every or budget",
-                ],
-            ),
-            (
-                "budget = \"5%\"",
-                1,
-                ["unknown key budget", "wanted the table [functions]"],
-            ),
-            (
-                "functions = 1",
-                1,
-                ["functions is the number 1", "wanted a table"],
-            ),
-            (
-                "[functions]\n\nonly = \"a\"",
-                3,
-                ["only is the text \"a\"", "wanted a list of patterns"],
-            ),
-            (
-                "[functions]\nonly = []",
-                2,
-                ["an empty list", "leave the key out"],
-            ),
-            (
-                "[functions]\nnot = [\"a\",\n  7]",
-                3,
-                ["an entry of not is the number 7", "wanted a pattern"],
-            ),
-            (
-                "[functions]\nnot = [\n\"a\",\n\"\"]",
-                4,
-                ["the pattern \"\"", "found nothing"],
-            ),
-            (
-                "[functions]\nnot = [\"a,b\"]",
-                2,
-                ["the pattern \"a,b\"", "an entry of its own"],
-            ),
-            (
-                "[functions]\nevery = \"yes\"",
-                2,
-                ["every is the text \"yes\"", "wanted true or false"],
-            ),
-            (
-                "[functions]\nbudget = 5",
-                2,
-                ["budget is the number 5", "wanted a text like \"5%\""],
-            ),
-            (
-                "[functions]\nbudget = \"much\"",
-                2,
-                ["budget is \"much\"", "wanted 0.1% to 1000%"],
-            ),
-            ("[functions]\nevery = \n", 2, ["this is no TOML", ""]),
-            ("[functions]\nnot = [\"a\"\n", 2, ["this is no TOML", ""]),
-            (
-                "[functions]\nevery = true\nevery = true",
-                3,
-                ["this is no TOML", "duplicate"],
-            ),
-        ] {
-            let wrong = parse(text).unwrap_err();
-            assert_eq!(line_of(text, wrong.at), line, "{text}: {wrong:?}");
-            for words in words {
-                assert!(wrong.why.contains(words), "{text}: {wrong:?}");
+        // The file, its lines apart by \n; the line of the mistake, and what is said of it.
+        let table = r#"
+            [functions]\nonli = [] | 2 | unknown key onli (did you mean only?) | wanted only, not, every or budget
+            budget = "5%" | 1 | unknown key budget | wanted the table [functions]
+            functions = 1 | 1 | functions is the number 1 | wanted a table
+            [functions]\n\nonly = "a" | 3 | only is the text "a" | wanted a list of patterns
+            [functions]\nonly = [] | 2 | an empty list | leave the key out
+            [functions]\nnot = ["a",\n  7] | 3 | an entry of not is the number 7 | wanted a pattern
+            [functions]\nnot = [\n"a",\n""] | 4 | the pattern "" | found nothing
+            [functions]\nnot = ["a,b"] | 2 | the pattern "a,b" | an entry of its own
+            [functions]\nevery = "yes" | 2 | every is the text "yes" | wanted true or false
+            [functions]\nbudget = 5 | 2 | budget is the number 5 | wanted a text like "5%"
+            [functions]\nbudget = "much" | 2 | budget is "much" | wanted 0.1% to 1000%
+            [functions]\nevery = \n | 2 | this is no TOML
+            [functions]\nnot = ["a"\n | 2 | this is no TOML
+            [functions]\nevery = true\nevery = true | 3 | this is no TOML | duplicate
+        "#;
+        for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
+            let parts: Vec<&str> = row.split(" | ").map(str::trim).collect();
+            let text = parts[0].replace("\\n", "\n");
+            let wrong = parse(&text).unwrap_err();
+            assert_eq!(line_of(&text, wrong.at).to_string(), parts[1], "{row}: {wrong:?}");
+            for words in &parts[2..] {
+                assert!(wrong.why.contains(words), "{row}: {wrong:?}");
             }
         }
     }

@@ -30,7 +30,7 @@ use clap_complete::Shell;
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
-pub use self::look::{Color, ColorChoice, LookArgs, ThemeKind};
+pub use self::look::{ColorChoice, LookArgs, ThemeKind};
 pub use self::mcp::McpArgs;
 pub use self::merge::MergeArgs;
 pub use self::metrics::MetricsArgs;
@@ -286,6 +286,17 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_stands_below_the_options_fits_a_terminal() {
+        let cli = Cli::command();
+        for name in ["diff", "log", "metrics", "push", "report", "trigger"] {
+            let command = cli.find_subcommand(name).expect("a command");
+            let below = command.get_after_long_help().expect("a text").to_string();
+            let line = below.lines().find(|line| line.chars().count() > 100);
+            assert_eq!(line, None, "{name}");
+        }
     }
 
     #[test]

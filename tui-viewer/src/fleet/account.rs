@@ -389,6 +389,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         /// Whatever runs a program has, and whichever functions come and go: what has a series and `other` are all that was counted, and no
         /// series falls.
         #[test]

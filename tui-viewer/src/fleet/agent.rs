@@ -332,22 +332,12 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use tickscope_format::file::header::Header;
     use tickscope_format::snapshot::CaptureKind;
 
     use super::*;
     use crate::fleet::account::ItemKind;
     use crate::fleet::amounts::Kind;
     use crate::source::test_program::TestProgram;
-
-    fn start(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> TestProgram {
-        let header = Header {
-            started_unix_ns,
-            nonce,
-            ..tickscope_testkit::ring::header(name)
-        };
-        TestProgram::start(dir, header)
-    }
 
     fn agent(dir: &Path, per_pid: bool) -> Agent {
         Agent::new(AgentOptions {
@@ -377,7 +367,7 @@ mod tests {
     #[test]
     fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
         let dir = tempfile::tempdir().unwrap();
-        let mut first = start(dir.path(), "app", 1, 1);
+        let mut first = TestProgram::named(dir.path(), "app", 1, 1);
         // It was reset before anyone looked.
         first.shows(3, CaptureKind::Periodic);
         first.reset(10);
@@ -398,7 +388,7 @@ mod tests {
         // Its ring is lost, and it goes on in another one.
         let path = first.ring.path().to_path_buf();
         fs::remove_file(&path).unwrap();
-        let mut again = start(dir.path(), "app", 1, 2);
+        let mut again = TestProgram::named(dir.path(), "app", 1, 2);
         (again.seq, again.epoch, again.withdraws) = (first.seq, first.epoch, first.withdraws);
         drop(first);
         assert_eq!(found(&mut agent, "app"), (23, 0));
@@ -419,7 +409,7 @@ mod tests {
             let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
-        let mut second = start(dir.path(), "app", 2, 3);
+        let mut second = TestProgram::named(dir.path(), "app", 2, 3);
         second.shows(100, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (126, 2));
         again.shows(13, CaptureKind::Final);
@@ -439,14 +429,14 @@ mod tests {
     #[test]
     fn garbage_is_counted_and_said_once() {
         let dir = tempfile::tempdir().unwrap();
-        let mut program = start(dir.path(), "app", 1, 1);
+        let mut program = TestProgram::named(dir.path(), "app", 1, 1);
         program.shows(3, CaptureKind::Periodic);
         fs::write(dir.path().join("a.ring"), "no ring").unwrap();
         fs::write(dir.path().join("b.ring"), [0; 9000]).unwrap();
         // A ring cut off, as a full disk leaves it, and one with noise where its records are.
         let bytes = fs::read(program.ring.path()).unwrap();
         fs::write(dir.path().join("c.ring"), &bytes[..bytes.len() / 2]).unwrap();
-        let mut other = start(dir.path(), "other", 5, 9);
+        let mut other = TestProgram::named(dir.path(), "other", 5, 9);
         other.shows(1, CaptureKind::Periodic);
         let mut noise = fs::read(other.ring.path()).unwrap();
         let begin = noise.len() - (1 << 20);
@@ -476,26 +466,31 @@ mod tests {
     fn names_that_come_and_go_are_bounded() {
         let dir = tempfile::tempdir().unwrap();
         let mut agent = agent(dir.path(), false);
-        for number in 0..PROGRAMS_MOST as u64 + 5 {
-            let mut program = start(dir.path(), &format!("app-{number}"), number, number);
-            program.shows(1, CaptureKind::Periodic);
+        let numbers: Vec<u64> = (0..PROGRAMS_MOST as u64 + 5).collect();
+        // Five come and go between two looks.
+        for five in numbers.chunks(5) {
+            let start = |&number| {
+                let mut program = TestProgram::named(dir.path(), &format!("app-{number}"), number, number);
+                program.shows(1, CaptureKind::Periodic);
+                program
+            };
+            let programs: Vec<TestProgram> = five.iter().map(start).collect();
             agent.look();
-            fs::remove_file(program.ring.path()).unwrap();
+            for program in programs {
+                fs::remove_file(program.ring.path()).unwrap();
+            }
         }
         assert_eq!(agent.accounts().len(), PROGRAMS_MOST);
         assert_eq!(agent.state().programs_left_out, 5);
-        assert!(
-            agent.runs.len() <= ABSENCES_MOST as usize + 2,
-            "{}",
-            agent.runs.len()
-        );
+        let runs = agent.runs.len();
+        assert!(runs <= 5 * (ABSENCES_MOST as usize + 2), "{runs}");
     }
 
     #[test]
     fn the_series_of_a_process_end_with_it() {
         let dir = tempfile::tempdir().unwrap();
         let mut agent = agent(dir.path(), true);
-        let mut program = start(dir.path(), "app", 1, 1);
+        let mut program = TestProgram::named(dir.path(), "app", 1, 1);
         program.shows(1, CaptureKind::Periodic);
         agent.look();
         let pids: Vec<Option<u32>> = agent.accounts().keys().map(|key| key.pid).collect();
@@ -517,7 +512,7 @@ mod tests {
         let chosen = std::env::var_os("FLEET_DIR");
         let dir = chosen.as_deref().map_or(own.path(), Path::new);
         let mut programs: Vec<TestProgram> = (0..50)
-            .map(|number| start(dir, &format!("app-{number}"), number, number + 1))
+            .map(|number| TestProgram::named(dir, &format!("app-{number}"), number, number + 1))
             .collect();
         let mut agent = agent(dir, false);
         let mut show = |second: u64| {

@@ -12,6 +12,7 @@ use tickscope_format::{FormatError, Snapshot, os};
 
 use crate::fleet::account::label;
 use crate::source::ring_reads::{RunKey, ends_between};
+use crate::source::symbols::Names;
 use crate::source::target::wanted::is_live;
 
 /// So many runs are followed. Others are left out.
@@ -45,6 +46,7 @@ struct Followed {
     read: Option<(u64, u64, u64)>,
     /// The end of the epoch before, which an undo may bring back, and the newest record.
     kept: Vec<Snapshot>,
+    names: Option<Names>,
 }
 
 impl Windows {
@@ -130,7 +132,11 @@ impl Followed {
             moments.insert(0, nothing_of(&moments[0]));
             from = Some(0);
         }
-        let window = from.map(|from| window(&moments, from));
+        let window = from.map(|from| {
+            let window = window(&moments, from);
+            let names = self.names.get_or_insert_with(|| Names::of(window.process.pid));
+            names.with_rows(&window)
+        });
         let newest = moments.pop();
         let epoch = newest.as_ref().map(|newest| newest.capture.reset_epoch);
         let end = moments
@@ -196,19 +202,14 @@ fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
 mod tests {
     use std::path::Path;
 
-    use tickscope_format::file::header::Header;
-    use tickscope_format::snapshot::CaptureKind;
+    use tickscope_format::snapshot::{CaptureKind, LineSample, NO_MODULE, SampledIn};
+    use tickscope_testkit::fixture::programs;
 
     use super::*;
     use crate::source::test_program::TestProgram;
 
     fn start(dir: &Path, number: u64) -> TestProgram {
-        let header = Header {
-            started_unix_ns: number,
-            nonce: number,
-            ..tickscope_testkit::ring::header("app")
-        };
-        let mut program = TestProgram::start(dir, header);
+        let mut program = TestProgram::named(dir, "app", number, number);
         program.main_calls = 0;
         program
     }
@@ -250,6 +251,35 @@ mod tests {
         drop(second);
         assert_eq!(look(), [7], "its end");
         assert_eq!(look(), [0; 0]);
+    }
+
+    #[test]
+    fn windows_have_rows_of_what_was_sampled() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut windows = Windows::new(vec![dir.path().to_path_buf()], None);
+        let mut program = start(dir.path(), 1);
+        for number in 1..=2 {
+            let mut s = programs::run(&[(0, "main", 1, 5), (1, "work", number, 1000 * number)]);
+            s.lines.set([LineSample {
+                inside: SampledIn::Row(1),
+                module: NO_MODULE,
+                address: 9,
+                samples: 10 * number,
+                cpu_ns: 1000 * number,
+            }]);
+            s.capture.unix_ns = number * 1_000_000_000;
+            program.publish(&mut s);
+            let found = windows.look();
+            let time = |window: &Window| {
+                let s = &window.snapshot;
+                let site = s.sites.iter().position(|site| site.name == "(no file)")?;
+                let row = s.nodes.site.iter().position(|&of| of as usize == site)?;
+                Some(s.nodes.self_ticks[row])
+            };
+            let times: Vec<Option<u64>> = found.iter().map(time).collect();
+            assert_eq!(times, [Some(1000)][..found.len()]);
+            assert_eq!(found.len() as u64, number - 1, "it begins here");
+        }
     }
 
     #[test]

@@ -2,27 +2,35 @@
 
 use crate::keys::decoder::{Code, key_name};
 
+/// What the list shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum View {
+    /// Where inside what.
+    #[default]
+    Tree,
+    /// Which function costs most itself.
+    Hot,
+    /// One function, who calls it and what it calls.
+    Function,
+    /// Who is busy, and with what.
+    Threads,
+    /// The tree as widths.
+    Flame,
+    /// What was met in the source, and what is switched off.
+    Sites,
+    /// Which calls of futures are in flight, and what they wait for.
+    Tasks,
+    /// Why slow calls of watched functions are slow.
+    Slow,
+    /// What threads and functions did when.
+    Timeline,
+}
+
 /// Everything a key can mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Action {
-    /// The call tree.
-    ShowTree,
-    /// The hotspots.
-    ShowHot,
-    /// One function, who calls it and what it calls.
-    ShowFunction,
-    /// The threads.
-    ShowThreads,
-    /// The flame graph.
-    ShowFlame,
-    /// The places in the source.
-    ShowSites,
-    /// The calls of futures.
-    ShowTasks,
-    /// Why slow calls are slow.
-    ShowSlow,
-    /// What happened when.
-    ShowTimeline,
+    /// The view.
+    Show(View),
     /// A column of the time line to the left.
     SlotEarlier,
     /// A column of the time line to the right.

@@ -266,14 +266,7 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::PageUp => "PgUp",
         Code::PageDown => "PgDn",
         Code::F1 => "F1",
-        Code::Press(..)
-        | Code::Drag(..)
-        | Code::WheelUp(..)
-        | Code::WheelDown(..)
-        | Code::WheelLeft(..)
-        | Code::WheelRight(..)
-        | Code::Nothing
-        | Code::Other => "",
+        _ => "",
     };
     name.to_string()
 }

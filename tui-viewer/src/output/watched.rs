@@ -1,7 +1,5 @@
 //! What watching a function has done, in words.
 
-use std::collections::BTreeSet;
-
 use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NO_PARENT;
@@ -36,15 +34,6 @@ pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<
     match named.is_empty() {
         true => of_function(&|site| function.matches(site)),
         false => named,
-    }
-}
-
-/// Returns the names of the functions that a watch has found; the pattern of one that has found none.
-pub(crate) fn watched_as(snapshot: &Snapshot, watch: &Watch) -> String {
-    let names: BTreeSet<String> = watched_sites(snapshot, watch).map(Site::path).take(4).collect();
-    match names.is_empty() {
-        true => watch.function.clone(),
-        false => names.into_iter().collect::<Vec<_>>().join(" and "),
     }
 }
 

@@ -344,11 +344,10 @@ mod tests {
 
     #[test]
     fn a_viewer_goes_on_with_the_ring_that_takes_the_place_of_a_lost_one() {
-        use tickscope_format::codec;
+        use crate::source::test_program::payload;
         use tickscope_format::file::create::OwnRing;
         use tickscope_format::file::header::Header;
         use tickscope_format::ring::Stamp;
-        use tickscope_format::snapshot::CaptureKind;
 
         let dir = tempfile::tempdir().unwrap();
         let made = |nonce: u64| {
@@ -363,14 +362,8 @@ mod tests {
             let mut ring = OwnRing::create(dir.path(), header).unwrap();
             let mut snapshot = Snapshot::default();
             snapshot.capture.seq = nonce;
-            let mut payload = Vec::new();
-            codec::encode(&snapshot, &mut payload).unwrap();
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: 1,
-                unix_ns: 1,
-            };
-            ring.publish(stamp, &payload).unwrap();
+            ring.publish(Stamp::from(&snapshot.capture), &payload(&snapshot))
+                .unwrap();
             ring.beat(tickscope_format::os::monotonic_ns(), 1);
             ring.link().unwrap();
             ring

@@ -228,6 +228,7 @@ mod tests {
 
     use super::*;
     use crate::orderbook;
+    use crate::source::test_program;
 
     const TENTH_NS: u64 = SECOND_NS / 10;
 
@@ -281,18 +282,6 @@ mod tests {
     }
 
     #[test]
-    fn ten_minutes_of_a_thousand_nodes_leave_room_for_the_viewer() {
-        // As long as the payload of 1,000 nodes in 4 threads with histograms.
-        let mut history = History::default();
-        for second in 0..600 {
-            let tenths = (0..10).map(|tenth| past(second * SECOND_NS + tenth * TENTH_NS, 45_000));
-            history.remember(tenths.collect());
-        }
-        assert!(history.bytes() <= 40 << 20, "{}", history.bytes());
-        assert!(history.times().count() > 800, "and nearly all are there");
-    }
-
-    #[test]
     fn moments_share_the_sites_that_they_have_in_common() {
         let mut history = History::default();
         for tenths in 1..=20 {
@@ -316,14 +305,7 @@ mod tests {
         let mut history = History::default();
         history.note(&orderbook::snapshot(20));
         let at = |tenths: u64| orderbook::snapshot(tenths).capture.unix_ns;
-        let payload = |tenths: u64| {
-            let mut payload = Vec::new();
-            codec::encode(&orderbook::snapshot(tenths), &mut payload).unwrap();
-            Past {
-                payload: payload.into(),
-                ..past(at(tenths), 0)
-            }
-        };
+        let payload = |tenths: u64| test_program::past(&orderbook::snapshot(tenths));
         history.remember(vec![payload(10), payload(20), payload(5)]);
         history.note(&orderbook::snapshot(10));
         assert_eq!(history.times().collect::<Vec<_>>(), [at(5), at(10), at(20)]);

@@ -5,11 +5,12 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use addr2line::Loader;
-use object::{Object, ReadCache};
+use object::{Object, ObjectSection, ReadCache};
 use tickscope_analysis::code::located;
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::addresses::{ADDRESSES_MAX, Addresses, Frame};
@@ -18,6 +19,7 @@ use tickscope_format::{Snapshot, codec};
 use tickscope_report::SourceCode;
 
 use crate::source::source_files;
+use crate::text::function_name::async_bodies::{async_bodies, name_of_body};
 use crate::text::function_name::{Name, rust_path};
 
 /// Where distributions keep debug information.
@@ -42,6 +44,8 @@ pub(crate) struct Names {
 /// What is known of a module's code.
 struct Known {
     loader: Option<Loader>,
+    /// What its async bodies are called, by the paths that symbols give them.
+    async_bodies: HashMap<String, String>,
     /// Why less is known than could be.
     problem: Option<String>,
 }
@@ -120,10 +124,9 @@ impl Symbols {
         let Some(known) = self.modules.get_mut(module) else {
             return Vec::new();
         };
-        let (mut frames, has_lines) = known
-            .loader
-            .as_ref()
-            .map_or_else(Default::default, |loader| frames(loader, address));
+        let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
+            frames(loader, &known.async_bodies, address)
+        });
         // The standard library brings debug information into programs that have none of their own.
         if !has_lines
             && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
@@ -155,6 +158,12 @@ impl Symbols {
     }
 }
 
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names").finish_non_exhaustive()
+    }
+}
+
 impl Names {
     /// Those of a process.
     pub(crate) fn of(pid: u32) -> Self {
@@ -173,13 +182,22 @@ impl Names {
     /// Finds what the samples of a record were in, as far as no record before it had samples there.
     pub(crate) fn new_in(&mut self, payload: &[u8]) -> Addresses {
         // Whether the record is damaged is seen when it is written.
-        let lines = codec::lines(payload).unwrap_or_default();
+        self.new_of(&codec::lines(payload).unwrap_or_default())
+    }
+
+    fn new_of(&mut self, lines: &Lines) -> Addresses {
         if self.known.len() >= ADDRESSES_MAX {
             return Addresses::default();
         }
-        let new = self.symbols.new_in(&lines, &self.known);
+        let new = self.symbols.new_in(lines, &self.known);
         self.known.extend(new.clone());
         new
+    }
+
+    /// The snapshot with rows of the functions that were sampled and not counted.
+    pub(crate) fn with_rows(&mut self, snapshot: &Snapshot) -> Snapshot {
+        self.new_of(&snapshot.lines);
+        with_sampled_rows(snapshot, &self.known).into_owned()
     }
 }
 
@@ -193,7 +211,7 @@ pub(crate) fn read_source(path: &Path) -> Option<String> {
 
 /// The frames of an address, the innermost first, and whether debug information knows its function, by name or by its lines: those
 /// alone name few functions, and code that the compiler has made belongs to no line.
-fn frames(loader: &Loader, address: u64) -> (Vec<Frame>, bool) {
+fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64) -> (Vec<Frame>, bool) {
     let mut frames = Vec::new();
     let mut has_place = false;
     if let Ok(mut found) = loader.find_frames(address) {
@@ -206,20 +224,33 @@ fn frames(loader: &Loader, address: u64) -> (Vec<Frame>, bool) {
             frames.push(Frame {
                 file: file.unwrap_or_default().to_owned(),
                 line: line.unwrap_or(0),
-                ..name.map_or_else(Frame::default, |name| named(&name))
+                ..name.map_or_else(Frame::default, |name| named(&name, async_bodies))
             });
         }
     }
     // The function that the address is in has a name also without debug information.
-    let outermost_is_named = frames.last().is_some_and(|frame| !frame.function.is_empty());
+    let has_name = |frame: &Frame| !frame.function.is_empty() && !is_closure_alone(frame);
+    let outermost_is_named = frames.last().is_some_and(has_name);
     if !outermost_is_named && let Some(symbol) = loader.find_symbol(address) {
-        let named = named(symbol);
+        let named = named(symbol, async_bodies);
         match frames.last_mut() {
             Some(frame) => (frame.module, frame.function) = (named.module, named.function),
             None => frames.push(named),
         }
     }
+    // Line tables alone call a closure by its number: then it is a part of the function that it is inlined into.
+    for at in (1..frames.len()).rev() {
+        if is_closure_alone(&frames[at - 1]) {
+            let Frame { module, function, .. } = frames[at].clone();
+            (frames[at - 1].module, frames[at - 1].function) = (module, function);
+        }
+    }
     (frames, outermost_is_named || has_place)
+}
+
+/// Whether it is not known which function a closure is in.
+fn is_closure_alone(frame: &Frame) -> bool {
+    frame.module.is_empty() && frame.function.starts_with('{')
 }
 
 /// Names a function of the C library as its callers do: `read`, not `__GI___libc_read`.
@@ -234,10 +265,11 @@ fn in_public(frame: &mut Frame) {
 }
 
 /// The function of a symbol, named as functions with scopes are.
-fn named(symbol: &str) -> Frame {
-    let Name { module, name, .. } = Name::of(symbol, rust_path(symbol).as_deref(), &|_| None);
+fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
+    let body = |path: &str| async_bodies.get(path).map(String::as_str);
+    let Name { module, name, .. } = Name::of(symbol, rust_path(symbol).as_deref(), &body);
     Frame {
-        function: name,
+        function: name_of_body(&name, true),
         module,
         ..Frame::default()
     }
@@ -248,13 +280,14 @@ impl Known {
     fn of(module: &Module, pid: u32) -> Self {
         let nothing = |problem: String| Self {
             loader: None,
+            async_bodies: HashMap::new(),
             problem: Some(problem),
         };
         // What the kernel provides has no file.
         if !module.path.starts_with('/') {
             return Self {
-                loader: None,
                 problem: None,
+                ..nothing(String::new())
             };
         }
         let path = Path::new(&module.path);
@@ -286,9 +319,15 @@ impl Known {
             )
         };
         let is_known = is_whole || debug_file.is_some();
-        match Loader::new(debug_file.as_ref().unwrap_or(file)) {
+        let file = debug_file.as_ref().unwrap_or(file);
+        let names = |file: &object::File<'_, &ReadCache<File>>| {
+            let names = file.section_by_name(".debug_str")?;
+            Some(async_bodies(&names.uncompressed_data().ok()?))
+        };
+        match Loader::new(file) {
             Ok(loader) => Self {
                 loader: Some(loader),
+                async_bodies: read(file, names).unwrap_or_default(),
                 problem: (!is_known).then(problem),
             },
             Err(error) => nothing(format!("{}: {error}", module.path)),
@@ -339,14 +378,16 @@ fn debug_file(path: &Path, module: &Module) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::process::Command;
 
     use object::ObjectSymbol;
     use tickscope_format::recording::{Recording, Writer};
     use tickscope_format::ring::Stamp;
-    use tickscope_format::snapshot::{CaptureKind, LineSample, SampledIn, Thread};
+    use tickscope_format::snapshot::{LineSample, SampledIn, Thread};
 
     use super::*;
+    use crate::source::test_program::payload;
 
     /// A program with a function that is called `marked` and stands in line 3.
     const PROGRAM: &str = "
@@ -433,6 +474,58 @@ mod tests {
         assert!(problem.unwrap().contains("no debug information"));
     }
 
+    /// As rows are called whose calls are counted. Debug information names the bodies by what drops their futures.
+    #[test]
+    fn code_of_async_functions_has_their_names_and_no_closure_is_without_one() {
+        let program = "
+            pub struct Svc(u64);
+            impl Svc {
+                #[inline(always)] async fn call(&self, name: String) -> u64 {
+                    let mut x = self.0 + name.len() as u64;
+                    while x > 1 { x = x / 2 + (x & std::hint::black_box(1)); }
+                    x
+                }
+                async fn outer(&self) -> u64 {
+                    let name = std::hint::black_box(String::from(\"a\"));
+                    self.call(name.clone()).await + async { self.call(name).await }.await
+                }
+            }
+            fn main() {
+                let mut future = std::pin::pin!(Svc(3).outer());
+                let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+                let _ = std::hint::black_box(std::future::Future::poll(future.as_mut(), &mut context));
+                (0..std::hint::black_box(9)).for_each(|n| { std::hint::black_box(n * n); });
+            }
+        ";
+        let place = tempfile::tempdir().unwrap();
+        let names = |level: &str| {
+            let options = ["-O", "-Csymbol-mangling-version=v0", level];
+            let file = compiled(place.path(), "program", program, &options);
+            let bytes = fs::read(&file).unwrap();
+            let object = object::File::parse(&*bytes).unwrap();
+            let module = Module {
+                path: file.to_str().unwrap().into(),
+                build_id: object.build_id().unwrap().unwrap().to_vec(),
+            };
+            let mut symbols = Symbols::of(std::process::id());
+            let own = object
+                .symbols()
+                .filter(|symbol| symbol.name().is_ok_and(|name| name.contains("7program")));
+            let code = own.flat_map(|symbol| symbol.address()..symbol.address() + symbol.size());
+            let frames = code.flat_map(|address| symbols.frames(&module, address));
+            frames.map(|frame| frame.function).collect::<BTreeSet<String>>()
+        };
+        let all = names("-Cdebuginfo=1");
+        assert!(
+            ["Svc::call", "Svc::outer", "Svc::outer::{async_block}"]
+                .iter()
+                .all(|name| all.contains(*name)),
+            "{all:?}"
+        );
+        let of_lines = names("-Cdebuginfo=line-tables-only");
+        assert!(!of_lines.iter().any(|name| name.starts_with('{')), "{of_lines:?}");
+    }
+
     #[test]
     fn a_recording_names_code_whose_file_is_gone() {
         let place = tempfile::tempdir().unwrap();
@@ -451,16 +544,11 @@ mod tests {
             samples: 5,
             cpu_ns: 5,
         }]);
-        let mut payload = Vec::new();
-        codec::encode(&snapshot, &mut payload).unwrap();
+        let payload = payload(&snapshot);
         let mut names = Names::of(std::process::id());
         let path = place.path().join("run.tks");
         let mut writer = Writer::create(&path, false).unwrap();
-        let stamp = Stamp {
-            kind: CaptureKind::Periodic,
-            tick: 1,
-            unix_ns: 1,
-        };
+        let stamp = Stamp::from(&snapshot.capture);
         writer.name(names.new_in(&payload));
         writer.append(stamp, &payload).unwrap();
         assert!(names.new_in(&payload).is_empty(), "each address is named once");

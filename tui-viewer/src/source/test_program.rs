@@ -4,10 +4,40 @@ use std::path::Path;
 
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
+use tickscope_format::recording::Writer;
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{Snapshot, codec, os};
 use tickscope_testkit::fixture::programs;
+
+use crate::source::events::Past;
+
+/// What a ring or a recording holds of a snapshot.
+pub(crate) fn payload(snapshot: &Snapshot) -> Vec<u8> {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload).unwrap();
+    payload
+}
+
+/// The same as a feed hands it over.
+pub(crate) fn past(snapshot: &Snapshot) -> Past {
+    Past {
+        unix_ns: snapshot.capture.unix_ns,
+        kind: snapshot.capture.kind,
+        payload: payload(snapshot).into(),
+    }
+}
+
+/// A recording of these snapshots.
+pub(crate) fn recorded(path: &Path, snapshots: impl IntoIterator<Item = Snapshot>) {
+    let mut writer = Writer::create(path, true).unwrap();
+    for snapshot in snapshots {
+        writer
+            .append(Stamp::from(&snapshot.capture), &payload(&snapshot))
+            .unwrap();
+    }
+    writer.finish().unwrap();
+}
 
 /// A run of a program whose `main` calls `work`.
 pub(crate) struct TestProgram {
@@ -22,6 +52,16 @@ pub(crate) struct TestProgram {
 }
 
 impl TestProgram {
+    /// One of this name and start; the nonce tells its rings apart.
+    pub(crate) fn named(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
+        let header = Header {
+            started_unix_ns,
+            nonce,
+            ..tickscope_testkit::ring::header(name)
+        };
+        Self::start(dir, header)
+    }
+
     /// Starts one with this header, on this machine since its last start. Its ring is found once something is in it.
     pub(crate) fn start(dir: &Path, header: Header) -> Self {
         let (pid, started_unix_ns) = (header.pid, header.started_unix_ns);
@@ -58,10 +98,8 @@ impl TestProgram {
         snapshot.process.started_unix_ns = self.started_unix_ns;
         let capture = &mut snapshot.capture;
         (capture.seq, capture.reset_epoch, capture.withdraws) = (self.seq, self.epoch, self.withdraws);
-        let mut payload = Vec::new();
-        codec::encode(snapshot, &mut payload).unwrap();
         self.ring
-            .publish(Stamp::from(&snapshot.capture), &payload)
+            .publish(Stamp::from(&snapshot.capture), &payload(snapshot))
             .unwrap();
         self.ring.beat(os::monotonic_ns(), 3_600_000_000_000);
         if self.seq == 1 {

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use tickscope_analysis::history_window::{self, RecordEpoch, Terms};
+use tickscope_analysis::sampled_rows::with_sampled_rows;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::latency::Latencies;
 use tickscope_format::recording::Recording;
@@ -277,17 +279,20 @@ impl Timeline {
         }
     }
 
-    /// What threads did between two moments, of which each snapshot is changed by `change` before it counts.
+    /// What threads did between two moments, of which each snapshot gets rows of what was sampled at `addresses` and is changed by
+    /// `change` before it counts.
     ///
     /// # Errors
     /// Why a snapshot cannot be read.
     pub fn slots(
         &self,
         ends: (usize, usize),
+        addresses: &Addresses,
         change: impl Fn(Snapshot) -> Snapshot,
     ) -> anyhow::Result<Slots> {
         Slots::of(&self.facts, &self.unix_ns, ends, |at| {
-            self.snapshot(at).map(&change)
+            let snapshot = self.snapshot(at)?;
+            Ok(change(with_sampled_rows(&snapshot, addresses).into_owned()))
         })
     }
 
@@ -365,11 +370,11 @@ fn single(path: &Path) -> anyhow::Error {
 mod tests {
     use super::*;
     use crate::orderbook;
+    use crate::source::test_program;
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
-    use tickscope_format::recording::Writer;
     use tickscope_format::ring::Stamp;
-    use tickscope_format::snapshot::CaptureKind;
+    use tickscope_format::snapshot::{LineSample, NO_MODULE, SampledIn};
 
     /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
     fn ring(dir: &Path) -> RingFile {
@@ -380,18 +385,12 @@ mod tests {
         let mut own = OwnRing::create(dir, header).unwrap();
         for second in 100..=130 {
             let snapshot = orderbook::snapshot(second * 10);
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            };
-            let mut payload = Vec::new();
+            let stamp = Stamp::from(&snapshot.capture);
             if second >= 125 {
-                codec::encode(&snapshot, &mut payload).unwrap();
-                own.publish(stamp, &payload).unwrap();
-                payload.clear();
+                own.publish(stamp, &test_program::payload(&snapshot)).unwrap();
             }
             if second % 10 == 0 {
+                let mut payload = Vec::new();
                 codec::encode_small(&snapshot, &mut payload).unwrap();
                 own.coarse_space(payload.len() as u64).unwrap();
                 own.publish_coarse(stamp, &payload).unwrap();
@@ -445,18 +444,7 @@ mod tests {
     /// A recording with these records.
     fn recorded(dir: &Path, snapshots: &[Snapshot]) -> Timeline {
         let path = dir.join("run.tks");
-        let mut writer = Writer::create(&path, true).unwrap();
-        for snapshot in snapshots {
-            let mut payload = Vec::new();
-            codec::encode(snapshot, &mut payload).unwrap();
-            let stamp = Stamp {
-                kind: snapshot.capture.kind,
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            };
-            writer.append(stamp, &payload).unwrap();
-        }
-        writer.finish().unwrap();
+        test_program::recorded(&path, snapshots.iter().cloned());
         Timeline::of(&Found::Kept(path), Some(0)).unwrap()
     }
 
@@ -465,11 +453,27 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let snapshots: Vec<Snapshot> = (100..110).map(|second| orderbook::waiting(second * 10)).collect();
         let timeline = recorded(dir.path(), &snapshots);
-        let of = |ends| timeline.slots(ends, |snapshot| snapshot).unwrap();
+        let nowhere = Addresses::default();
+        let of = |ends| timeline.slots(ends, &nowhere, |snapshot| snapshot).unwrap();
         assert_ne!(of((0, 9)), of((2, 5)));
         assert_ne!(of((2, 5)), Slots::default());
-        let none = timeline.slots((0, 9), |_| Snapshot::default()).unwrap();
+        let none = timeline.slots((0, 9), &nowhere, |_| Snapshot::default()).unwrap();
         assert_ne!(none, of((0, 9)), "what is changed counts");
+        let counted = of((0, 9));
+        let sampled = (1..).zip(snapshots).map(|(times, mut snapshot)| {
+            let rows = 0..snapshot.nodes.len() as u32;
+            snapshot.lines.set(rows.map(|row| LineSample {
+                inside: SampledIn::Row(row),
+                module: NO_MODULE,
+                address: 9,
+                samples: 10 * times,
+                cpu_ns: 1_000_000 * times,
+            }));
+            snapshot
+        });
+        let timeline = recorded(dir.path(), &sampled.collect::<Vec<_>>());
+        let sampled = timeline.slots((0, 9), &nowhere, |snapshot| snapshot).unwrap();
+        assert_ne!(sampled, counted, "functions that are not counted are told");
     }
 
     #[test]

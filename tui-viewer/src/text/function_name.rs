@@ -3,6 +3,7 @@
 //! The rest has the form that scopes marked by hand have, `Searcher::search_path`: the type that a method belongs to without
 //! its path and without the trait, then the method. Generic arguments stay, because instances differ in their time.
 
+pub(crate) mod async_bodies;
 mod text;
 mod v0;
 

@@ -3,7 +3,6 @@
 mod bugs;
 mod diff;
 mod documents;
-mod exports;
 mod files;
 mod first_steps;
 mod help;
@@ -25,7 +24,6 @@ mod scripts;
 mod slow;
 mod stopped;
 mod streams;
-mod support;
 mod switching;
 mod targets;
 mod trigger;
@@ -37,7 +35,6 @@ pub(crate) const TESTS: &[&[Case]] = &[
     bugs::TESTS,
     diff::TESTS,
     documents::TESTS,
-    exports::TESTS,
     files::TESTS,
     first_steps::TESTS,
     help::TESTS,

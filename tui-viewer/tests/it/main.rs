@@ -19,17 +19,22 @@ mod cli_commands;
 mod docs;
 mod processes;
 mod pty;
+mod support;
 
 use std::process::ExitCode;
 
 use tickscope_testkit::suite;
 
 fn main() -> anyhow::Result<ExitCode> {
-    cli_commands::roles::play();
-    processes::roles::play();
-    pty::program::play();
-    if std::env::var_os(pty::synthetic::ROLE).is_some() {
-        return pty::synthetic::main();
+    if let Ok(role) = std::env::var(support::ROLE) {
+        let argument = std::env::var(support::ARGUMENT).unwrap_or_default();
+        if role == pty::synthetic::ROLE {
+            return pty::synthetic::main();
+        }
+        let is_known =
+            cli_commands::roles::play(&role, &argument) || processes::roles::play(&role, &argument);
+        assert!(is_known, "no role {role}");
+        return Ok(ExitCode::SUCCESS);
     }
     // Those that wait the longest begin first.
     let files = [processes::TESTS, docs::TESTS, cli_commands::TESTS, pty::TESTS].concat();

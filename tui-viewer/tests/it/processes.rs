@@ -6,8 +6,6 @@ mod locked;
 mod paths;
 mod requests;
 pub(crate) mod roles;
-mod support;
-mod together;
 mod viewers;
 
 use tickscope_testkit::suite::Case;
@@ -19,6 +17,5 @@ pub(crate) const TESTS: &[&[Case]] = &[
     locked::TESTS,
     paths::TESTS,
     requests::TESTS,
-    together::TESTS,
     viewers::TESTS,
 ];

@@ -553,6 +553,10 @@ impl CollectorState {
                 off_sites.push(id);
             }
         }
+        let reset_ns = self.reset_ns.unwrap_or(0);
+        let was_off = site_table::met().chain(site_table::unmet_functions());
+        let was_off = was_off.filter(|site| site.was_off_since(reset_ns));
+        snapshot.was_off = was_off.map(|site| self.sites.id(site)).collect();
         snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
         // Functions that are off from the start have met no thread.
         off_sites.extend(snapshot.over_budget().iter().map(|over| over.site));

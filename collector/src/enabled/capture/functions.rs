@@ -144,7 +144,7 @@ pub(crate) fn ends_wait() -> Option<Duration> {
 /// Whether there are functions whose cost is to be kept below a budget.
 pub(crate) fn have_a_budget() -> bool {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-    return !function_sites::all().is_empty() && function_choice::budget().is_some();
+    return function_sites::all().len() > 0 && function_choice::budget().is_some();
     #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
     false
 }

@@ -12,7 +12,7 @@ use crate::enabled::platform::image::Image;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sleds::Sled;
 use crate::enabled::record::current_thread;
-use crate::enabled::record::function_sites::{self, PolledBy};
+use crate::enabled::record::function_sites::{self, Function, PolledBy};
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::function_choice;
@@ -79,13 +79,11 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     // Names are parts of it for as long as the program runs.
     let bytes: &'static [u8] = bytes.leak();
     let table = FunctionTable::read(bytes).map_err(|error| error.to_string())?;
-    let (mut sites, mut sleds) = (
+    let (mut functions, mut sleds) = (
         Vec::with_capacity(table.len()),
         Vec::with_capacity(table.sled_count()),
     );
     let chooser = Chooser::of(&choice);
-    let mut polls = Vec::with_capacity(table.len());
-    let mut are_own = Vec::with_capacity(table.len());
     let mut before: Option<(u32, FunctionRef<'_>)> = None;
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
@@ -93,17 +91,17 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
         let same = before.filter(|(_, other)| is_same(other, &function));
         let first = same.map_or(number, |(first, _)| first);
         before = Some((first, function));
-        are_own.push(function.origin == Origin::Own);
-        polls.push(function.poll.map(|of| PolledBy { first, of }));
         let site = Site::named(function.name, function.module, function.file, function.line);
         if function.poll.is_some() {
             site.note_future();
         }
-        sites.push(if chooser.look(&function) == Chosen::On {
+        let site = if chooser.look(&function) == Chosen::On {
             site
         } else {
             site.off_by_default()
-        });
+        };
+        let polls = function.poll.map(|of| PolledBy { first, of });
+        functions.push(Function::new(site, polls, function.origin == Origin::Own));
         sleds.extend(table.sleds(index).map(|sled| Sled {
             at: image.base.wrapping_add(sled.address as usize),
             kind: sled.kind,
@@ -116,13 +114,13 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let mode = mode.unwrap_or_else(|| mode_switch::newest().mode);
     let forget = function_choice::relearns();
     let recalled = budget.map_or(&[][..], |budget| learned::recall(bytes, budget, mode, forget));
+    // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
+    unsafe { function_sites::set(functions, sleds, trampolines::trampolines(), choice) };
     for of in recalled {
-        if let Some(site) = sites.get(of.number as usize) {
+        if let Some(site) = function_sites::get(of.number) {
             site.set_over_budget(true);
         }
     }
-    // SAFETY: the table was made from the compiler's map of this very file, and the trampolines keep all registers.
-    unsafe { function_sites::set(sites, polls, are_own, sleds, trampolines::trampolines(), choice) };
     function_sites::follow(os::is_only_thread());
     Ok(())
 }

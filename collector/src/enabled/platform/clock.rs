@@ -87,6 +87,18 @@ pub fn tsc() -> u64 {
     os::monotonic_ns()
 }
 
+/// Reads of the counter from here on are no earlier than the loads before, which may have found another thread's tick. Arm lets the
+/// counter be read early, across loads and all barriers but this one. Between the events of one thread nothing is compared that would
+/// need it, and it costs more than the counter.
+#[inline]
+pub(crate) fn after_loads() {
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a barrier has no operands and changes no memory.
+    unsafe {
+        std::arch::asm!("isb", options(nostack, preserves_flags));
+    }
+}
+
 /// Reads the time stamp counter after all loads before it.
 #[inline]
 fn tsc_ordered() -> u64 {
@@ -95,11 +107,7 @@ fn tsc_ordered() -> u64 {
     unsafe {
         std::arch::x86_64::_mm_lfence();
     }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: a barrier has no operands and changes no memory.
-    unsafe {
-        std::arch::asm!("isb", options(nostack));
-    }
+    after_loads();
     tsc()
 }
 

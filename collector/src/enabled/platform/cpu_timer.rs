@@ -39,8 +39,11 @@ struct Event {
     signal: c_int,
     notify: c_int,
     tid: c_int,
-    padding: [c_int; 11],
+    padding: [c_int; PADDING],
 }
+
+/// What the kernel leaves for other kinds of notice, in a structure of 64 bytes.
+const PADDING: usize = (64 - size_of::<usize>()) / size_of::<c_int>() - 3;
 
 /// The part of `siginfo_t` that a timer fills in.
 #[repr(C)]
@@ -134,7 +137,7 @@ impl CpuTimer {
             signal,
             notify: TO_THREAD,
             tid: tid.cast_signed(),
-            padding: [0; 11],
+            padding: [0; PADDING],
         };
         let mut id: c_int = 0;
         let clock = c_long::from(os::cpu_clock_of(tid));

@@ -180,7 +180,10 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_vo
 
 /// What the loader calls a file.
 fn name_of(info: &libc::dl_phdr_info) -> PathBuf {
-    if info.dlpi_name.is_null() {
+    // SAFETY: the call takes a number.
+    let executable = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
+    // glibc gives the executable no name, and musl one that may be no path from here.
+    if info.dlpi_name.is_null() || info.dlpi_phdr.addr() == executable {
         return PathBuf::new();
     }
     // SAFETY: the name is zero-terminated.

@@ -129,7 +129,26 @@ pub(crate) fn own_stack() -> (u64, u64) {
         // SAFETY: they are not used any more.
         unsafe { libc::pthread_attr_destroy(&mut attributes) };
     }
-    (low.addr() as u64, bytes as u64)
+    let (low, bytes) = (low.addr() as u64, bytes as u64);
+    #[cfg(target_env = "musl")]
+    if thread_id() == std::process::id() {
+        return as_it_may_grow(low, bytes);
+    }
+    (low, bytes)
+}
+
+/// Returns the stack of the first thread as large as it may become. musl tells how large it is already.
+#[cfg(target_env = "musl")]
+fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for one.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+    // Linux leaves at least so many bytes for it, if its limit is not lower.
+    let largest = limit.rlim_cur.min(128 << 20).max(bytes);
+    ((low + bytes).saturating_sub(largest), largest)
 }
 
 /// A byte of the process's memory.

@@ -144,8 +144,8 @@ impl Governor {
     /// Returns a governor if there are functions and a budget for them.
     pub(crate) fn new() -> Option<Self> {
         let budget = function_choice::budget()?;
-        let sites = function_sites::all();
-        if sites.is_empty() {
+        let known = function_sites::all().len();
+        if known == 0 {
             return None;
         }
         let mut governor = Self {
@@ -153,19 +153,18 @@ impl Governor {
             began: Instant::now(),
             next: Instant::now() + FIRST,
             mode: None,
-            seen: vec![Done::default(); sites.len()],
+            seen: vec![Done::default(); known],
             cpu_ns: os::process_cpu_ns(),
             judged_ns: 0.0,
             cost_ns: 0.0,
             is_trial: false,
             off: Vec::new(),
-            times_off: vec![0; sites.len()],
+            times_off: vec![0; known],
             low_since: None,
         };
         let since = Instant::now();
         for &of in learned::recalled() {
-            let site = sites.get(of.number as usize);
-            if site.is_some_and(Site::is_over_budget) {
+            if function_sites::get(of.number).is_some_and(Site::is_over_budget) {
                 governor.off.push(Off {
                     of,
                     since,

@@ -1,6 +1,7 @@
 //! Catching up with mode switches. A thread does so at its first event after a switch, with the same result as if it
 //! had done so at the switch.
 
+use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
@@ -65,6 +66,8 @@ impl Tree {
                 break;
             }
         }
+        // The event that comes now is not before the switch.
+        clock::after_loads();
         self.put(current);
     }
 

@@ -17,20 +17,26 @@ use crate::enabled::record::site::Site;
 /// All functions.
 #[derive(Debug)]
 struct Functions {
-    /// By number. The last one is no function of the program: what a call costs is measured with it.
-    sites: Box<[Site]>,
-    /// By number: what polls an async body.
-    polls: Box<[Option<PolledBy>]>,
-    /// By number: whether it is of a package of the workspace.
-    are_own: Box<[bool]>,
-    /// By number: which of `sleds` are the function's.
-    of_site: Box<[Range<usize>]>,
+    /// The last one is no function of the program: what a call costs is measured with it.
+    by_number: Box<[Function]>,
     /// The sleds of a function stand together.
     sleds: Box<[Sled]>,
-    /// By number: a [`Sleds`].
-    states: Box<[AtomicU8]>,
     trampolines: Trampolines,
     choice: FunctionChoice,
+}
+
+/// A function.
+#[derive(Debug)]
+pub(crate) struct Function {
+    site: Site,
+    /// What it polls, if that is an async body.
+    polls: Option<PolledBy>,
+    /// Whether it is of a package of the workspace.
+    is_own: bool,
+    /// Which of all sleds are its own.
+    sleds: Range<usize>,
+    /// A [`Sleds`].
+    state: AtomicU8,
 }
 
 /// A function that polls an async body.
@@ -70,76 +76,66 @@ static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 /// Why no functions are known although they were asked for.
 static MISSING: OnceLock<String> = OnceLock::new();
 
-/// Makes the functions known, once: by number their sites, what they poll and whether they are of a package of the workspace, and
-/// their sleds, in the order of numbers.
+/// Makes the functions known, once, by number, and their sleds in the same order.
 ///
 /// # Safety
 /// The sleds are those of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
 pub(crate) unsafe fn set(
-    mut sites: Vec<Site>,
-    polls: Vec<Option<PolledBy>>,
-    are_own: Vec<bool>,
+    mut functions: Vec<Function>,
     sleds: Vec<Sled>,
     trampolines: Trampolines,
     choice: FunctionChoice,
 ) {
     let mut from = 0;
-    let of_site = (0..sites.len() as u32).map(|number| {
-        let count = sleds[from..]
-            .iter()
-            .take_while(|sled| sled.number == number)
-            .count();
-        let range = from..from + count;
-        from = range.end;
-        range
-    });
-    let of_site = of_site.collect();
-    let states = sites.iter().map(|_| AtomicU8::new(Sleds::None as u8)).collect();
-    sites.push(Site::named("(calibration)", module_path!(), file!(), line!()));
+    for (number, function) in (0..).zip(&mut functions) {
+        let own = sleds[from..].iter().take_while(|sled| sled.number == number);
+        function.sleds = from..from + own.count();
+        from = function.sleds.end;
+    }
+    let calibration = Site::named("(calibration)", module_path!(), file!(), line!());
+    functions.push(Function::new(calibration, None, false));
     let _ = FUNCTIONS.set(Functions {
-        sites: sites.into(),
-        polls: polls.into(),
-        are_own: are_own.into(),
-        of_site,
+        by_number: functions.into(),
         sleds: sleds.into(),
-        states,
         trampolines,
         choice,
     });
 }
 
+#[inline(always)]
+fn function(number: u32) -> Option<&'static Function> {
+    FUNCTIONS.get()?.by_number.get(number as usize)
+}
+
 /// Returns the site of the function with this number.
 #[inline(always)]
 pub(crate) fn get(number: u32) -> Option<&'static Site> {
-    FUNCTIONS.get()?.sites.get(number as usize)
+    function(number).map(|function| &function.site)
 }
 
 /// Returns what the function with this number polls, if it polls an async body.
 pub(crate) fn polled_by(number: u32) -> Option<PolledBy> {
-    *FUNCTIONS.get()?.polls.get(number as usize)?
+    function(number)?.polls
 }
 
 /// Returns whether the function with this number is of a package of the workspace.
 pub(crate) fn is_own(number: u32) -> bool {
-    let functions = FUNCTIONS.get();
-    functions.is_some_and(|functions| functions.are_own.get(number as usize) == Some(&true))
+    function(number).is_some_and(|function| function.is_own)
 }
 
 /// Returns the number of the function that a site is of.
 pub(crate) fn number_of(site: &'static Site) -> Option<u32> {
-    let functions = FUNCTIONS.get()?;
-    let offset = std::ptr::from_ref(site)
-        .addr()
-        .wrapping_sub(functions.sites.as_ptr().addr());
-    let number = offset / size_of::<Site>();
-    (number < functions.states.len()).then_some(number as u32)
+    let all = FUNCTIONS.get()?.of_program();
+    let first = std::ptr::from_ref(&all.first()?.site).addr();
+    let number = std::ptr::from_ref(site).addr().wrapping_sub(first) / size_of::<Function>();
+    (number < all.len()).then_some(number as u32)
 }
 
 /// Returns the number and the site with which the cost of a call is measured, and where sleds lead.
 pub(crate) fn to_measure() -> Option<(u32, &'static Site, Trampolines)> {
     let functions = FUNCTIONS.get()?;
-    let (site, all) = functions.sites.split_last()?;
-    Some((all.len() as u32, site, functions.trampolines))
+    let (calibration, all) = functions.by_number.split_last()?;
+    Some((all.len() as u32, &calibration.site, functions.trampolines))
 }
 
 /// Returns which functions were to count at the program's start; `None` if they are not known.
@@ -148,9 +144,9 @@ pub(crate) fn choice() -> Option<&'static FunctionChoice> {
 }
 
 /// Returns the sites of all functions.
-pub(crate) fn all() -> &'static [Site] {
-    let sites = FUNCTIONS.get().map(|functions| &functions.sites[..]);
-    sites.and_then(<[Site]>::split_last).map_or(&[], |(_, all)| all)
+pub(crate) fn all() -> impl ExactSizeIterator<Item = &'static Site> {
+    let all = FUNCTIONS.get().map_or(&[][..], Functions::of_program);
+    all.iter().map(|function| &function.site)
 }
 
 /// Notes why functions are not known although they were asked for.
@@ -186,21 +182,20 @@ pub(crate) struct Counts {
 
 /// Returns how many functions there are; `None` if they are not known.
 pub(crate) fn counts() -> Option<Counts> {
-    let functions = FUNCTIONS.get()?;
-    let is_on = |(state, site): &(&AtomicU8, &Site)| {
-        state.load(Ordering::Relaxed) == Sleds::All as u8 && !site.is_ruled_off()
+    let all = FUNCTIONS.get()?.of_program();
+    let is_on = |function: &&Function| {
+        function.state.load(Ordering::Relaxed) == Sleds::All as u8 && !function.site.is_ruled_off()
     };
-    let all = functions.states.iter().zip(&functions.sites);
     Some(Counts {
-        known: functions.states.len() as u32,
-        on: all.filter(is_on).count() as u32,
+        known: all.len() as u32,
+        on: all.iter().filter(is_on).count() as u32,
     })
 }
 
 /// Makes eight functions known that have no sleds. Their states are as if they had some.
 #[cfg(test)]
 pub(crate) fn set_for_tests() {
-    let sites = (0..8).map(|_| Site::named("f", "m", "f.rs", 1)).collect();
+    let functions = (0..8).map(|_| Function::new(Site::named("f", "m", "f.rs", 1), None, true));
     let trampolines = Trampolines {
         entry: 0,
         ret: 0,
@@ -212,23 +207,13 @@ pub(crate) fn set_for_tests() {
     };
     let choice = FunctionChoice::default();
     // SAFETY: there are no sleds.
-    unsafe {
-        set(
-            sites,
-            vec![None; 8],
-            vec![true; 8],
-            Vec::new(),
-            trampolines,
-            choice,
-        )
-    };
+    unsafe { set(functions.collect(), Vec::new(), trampolines, choice) };
 }
 
 /// Returns which sleds of a function are on.
 #[cfg(test)]
 pub(crate) fn sleds_of(number: u32) -> Sleds {
-    let functions = FUNCTIONS.get().unwrap();
-    let state = functions.states[number as usize].load(Ordering::Relaxed);
+    let state = function(number).unwrap().state.load(Ordering::Relaxed);
     [Sleds::None, Sleds::Ends, Sleds::All][state as usize]
 }
 
@@ -248,7 +233,7 @@ pub(crate) fn follow(alone: bool) {
     let mut leaving = LEAVING.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut on, mut off) = (Vec::new(), Vec::new());
     let counts = mode_switch::newest().mode.traits().is_counting;
-    for (number, (site, state)) in (0..).zip(functions.sites.iter().zip(&functions.states)) {
+    for (number, Function { site, state, .. }) in (0..).zip(functions.of_program()) {
         let state = state.load(Ordering::Relaxed);
         match counts && !site.is_ruled_off() {
             true if state != Sleds::All as u8 => on.push(number),
@@ -274,12 +259,28 @@ pub(crate) fn follow(alone: bool) {
     }
 }
 
+impl Function {
+    pub(crate) fn new(site: Site, polls: Option<PolledBy>, is_own: bool) -> Self {
+        Self {
+            site,
+            polls,
+            is_own,
+            sleds: 0..0,
+            state: AtomicU8::new(Sleds::None as u8),
+        }
+    }
+}
+
 impl Functions {
+    fn of_program(&self) -> &[Function] {
+        self.by_number.split_last().map_or(&[], |(_, all)| all)
+    }
+
     /// Switches those sleds of functions that are wanted. Returns false if the system refuses it.
     fn switch(&self, numbers: &[u32], is_wanted: fn(SledKind) -> bool, on: bool, alone: bool) -> bool {
         let all = numbers
             .iter()
-            .flat_map(|number| &self.sleds[self.of_site[*number as usize].clone()]);
+            .flat_map(|number| &self.sleds[self.by_number[*number as usize].sleds.clone()]);
         let mut sleds: Vec<Sled> = all.filter(|sled| is_wanted(sled.kind)).copied().collect();
         sleds.sort_unstable_by_key(|sled| sled.at);
         // SAFETY: the sleds and the trampolines are those that `set` was given.
@@ -289,7 +290,8 @@ impl Functions {
 
     fn note(&self, numbers: &[u32], state: Sleds) {
         for number in numbers {
-            self.states[*number as usize].store(state as u8, Ordering::Relaxed);
+            let function = &self.by_number[*number as usize];
+            function.state.store(state as u8, Ordering::Relaxed);
         }
     }
 }

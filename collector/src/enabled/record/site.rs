@@ -4,7 +4,8 @@ use std::fmt::{self, Write};
 
 use tickscope_format::snapshot;
 
-use crate::enabled::platform::sync::{AtomicU32, Ordering};
+use crate::enabled::platform::os;
+use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::Ref;
 
 /// A place in the source. The macros make one for each call site.
@@ -30,6 +31,8 @@ pub struct Site {
     wants_watch: bool,
     /// What rules and the budget say: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
+    /// The monotonic clock when a rule or the budget last changed what was disabled; 0 if none has.
+    off_until_ns: AtomicU64,
     /// The place of the watch of its calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
     /// In adaptive mode: the largest rate that any thread has found. It is enough to time one in 2^rate calls.
@@ -173,6 +176,7 @@ impl Site {
             is_off_by_default: false,
             wants_watch: false,
             ruled_off: AtomicU32::new(0),
+            off_until_ns: AtomicU64::new(0),
             watch: AtomicU32::new(0),
             rate: AtomicU32::new(0),
             next: Ref::none(),
@@ -333,14 +337,28 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) & (RULED_OFF | OVER_BUDGET) != 0
     }
 
+    /// Returns whether the site is enabled and was disabled at this time of the monotonic clock or later.
+    pub(crate) fn was_off_since(&self, ns: u64) -> bool {
+        !self.is_ruled_off() && self.off_until_ns.load(Ordering::Relaxed) > ns
+    }
+
+    /// Notes that the site is disabled until now, if it is.
+    fn note_off(&self) {
+        if self.is_ruled_off() {
+            self.off_until_ns.store(os::monotonic_ns(), Ordering::Relaxed);
+        }
+    }
+
     /// Applies a rule. What the user switches on is off for the budget no more.
     pub(crate) fn set_ruled_off(&self, off: bool) {
+        self.note_off();
         self.ruled_off
             .store(if off { RULED_OFF } else { RULED_ON }, Ordering::Relaxed);
     }
 
     /// Goes back to what the site was before all rules.
     pub(crate) fn forget_rules(&self) {
+        self.note_off();
         let off = if self.is_off_by_default { RULED_OFF } else { 0 };
         self.ruled_off.store(off, Ordering::Relaxed);
     }
@@ -357,6 +375,7 @@ impl Site {
             return false;
         }
         let (from, to) = if over { (0, OVER_BUDGET) } else { (OVER_BUDGET, 0) };
+        self.note_off();
         self.ruled_off
             .compare_exchange(from, to, Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()

@@ -137,8 +137,8 @@ pub(crate) fn unmet_functions() -> impl Iterator<Item = &'static Site> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     let all = function_sites::all();
     #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
-    let all: &'static [Site] = &[];
-    all.iter().filter(|site| !site.is_claimed())
+    let all = std::iter::empty::<&'static Site>();
+    all.filter(|site| !site.is_claimed())
 }
 
 impl Rules {

@@ -35,10 +35,21 @@ pub(crate) const DRIFT_LIMITS: u64 = 100_000;
 const RATE_SOON_NS: u64 = 5_000_000;
 const RATE_LONG_NS: u64 = 200_000_000;
 
-/// Measures how many ticks a nanosecond has; `None` if that takes too long to wait for. It does not block.
-pub(crate) type RateSource = fn() -> Option<f64>;
+/// The clock whose ticks are placed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockInUse {
+    /// Measures how many ticks a nanosecond has; `None` if that takes too long to wait for. It does not block.
+    pub(crate) ticks_per_ns: fn() -> Option<f64>,
+    pub(crate) now: fn() -> u64,
+}
 
-static SOURCE: OnceLock<RateSource> = OnceLock::new();
+static CLOCK: OnceLock<ClockInUse> = OnceLock::new();
+
+#[cfg(test)]
+thread_local! {
+    /// The clock of a test in this thread, beside what other tests have.
+    pub(crate) static OF_TEST: std::cell::Cell<Option<ClockInUse>> = const { std::cell::Cell::new(None) };
+}
 
 /// Ticks a nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. These order nothing, so
 /// models use std's atomics.
@@ -47,20 +58,33 @@ static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0)
 /// From here on the monotonic clock asks for the rate again.
 static NEXT_RATE_NS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Sets where the rate comes from. It is the same for the life of the process.
-pub(crate) fn set_rate_source(source: RateSource) {
-    let _ = SOURCE.set(source);
+/// Sets the clock. It is the same for the life of the process.
+pub(crate) fn set_clock(clock: ClockInUse) {
+    let _ = CLOCK.set(clock);
+}
+
+/// Reads the clock; 0 if there is none.
+pub(crate) fn now() -> u64 {
+    #[cfg(test)]
+    if let Some(clock) = OF_TEST.get() {
+        return (clock.now)();
+    }
+    CLOCK.get().map_or(0, |clock| (clock.now)())
 }
 
 /// Returns how many ticks a nanosecond has. The measurement gets better with time, so it is asked for again at longer and
 /// longer intervals.
 pub(crate) fn ticks_per_ns(wall_ns: u64) -> Option<f64> {
+    #[cfg(test)]
+    if let Some(clock) = OF_TEST.get() {
+        return (clock.ticks_per_ns)();
+    }
     let next = NEXT_RATE_NS.load(Ordering::Relaxed);
     let known = Some(f64::from_bits(RATE.load(Ordering::Relaxed))).filter(|&rate| rate > 0.0);
     if known.is_some() && wall_ns < next {
         return known;
     }
-    let rate = SOURCE.get().and_then(|source| source())?;
+    let rate = CLOCK.get().and_then(|clock| (clock.ticks_per_ns)())?;
     RATE.store(rate.to_bits(), Ordering::Relaxed);
     let again = if known.is_some() {
         RATE_LONG_NS

@@ -14,7 +14,7 @@ use crate::enabled::platform::os;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::registry;
 use crate::enabled::record::tree::Path;
-use crate::enabled::record::waits;
+use crate::enabled::record::waits::{self, ClockInUse};
 use crate::enabled::runtime::clock_rate::{ClockRate, Moment};
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::types::{Clock, Threads};
@@ -210,7 +210,7 @@ fn decide(settings: &Settings) -> Config {
     let wants_waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
     if wants_waits {
         off_cpu::find_areas();
-        waits::set_rate_source(ticks_per_ns);
+        waits::set_clock(ClockInUse { ticks_per_ns, now });
     }
     registry::set_most_nodes(settings.max_process_nodes);
     Config {

@@ -15,9 +15,7 @@ use tickscope_format::snapshot;
 use super::program::{Act, BLOCKS, BURST, COUNTERS, End, FUTURES, GAUGES, NAMES, PATTERNS, VALUES};
 use crate::allocations::{Allocated, allocated};
 use crate::support::Yield;
-
-/// The time, in ticks of a nanosecond.
-static TICK: AtomicU64 = AtomicU64::new(1_000_000);
+pub(crate) use crate::support::{spend, tick};
 
 /// Scopes opened by the clock itself.
 static INTERRUPTIONS: AtomicU64 = AtomicU64::new(0);
@@ -33,15 +31,7 @@ pub(crate) fn clock() -> u64 {
         INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
         tickscope::time!("interrupting", ());
     }
-    TICK.load(Ordering::Relaxed)
-}
-
-pub(crate) fn spend(ticks: u64) {
-    TICK.fetch_add(ticks, Ordering::Relaxed);
-}
-
-pub(crate) fn tick() -> u64 {
-    TICK.load(Ordering::Relaxed)
+    tick()
 }
 
 /// How often the clock has opened a scope so far.

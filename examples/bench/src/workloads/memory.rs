@@ -123,41 +123,15 @@ fn mix<P: Probe>(state: u64) -> u64 {
     work(100, state)
 }
 
-/// Runs `turn` with the result of the one before, `turns` times.
-#[inline(always)]
-fn chained(turns: u64, turn: impl Fn(u64) -> u64) {
-    std::hint::black_box((0..turns).fold(1, |state, number| turn(state ^ number)));
-}
-
 /// Looks up, follows, reads and computes in turn.
 #[inline(never)]
 pub fn memory<P: Probe>(scopes: u64) {
     let (table, list, array) = (&*TABLE, &*LIST, &*ARRAY);
-    chained(scopes / 4, |state| {
-        let state = look_up::<P>(table, state);
+    let turn = |state: u64, number| {
+        let state = look_up::<P>(table, state ^ number);
         let state = follow::<P>(list, state);
         let state = gather::<P>(array, state);
         mix::<P>(state)
-    });
-}
-
-/// Only looks up.
-#[inline(never)]
-pub fn look_ups<P: Probe>(scopes: u64) {
-    let table = &*TABLE;
-    chained(scopes, |state| look_up::<P>(table, state));
-}
-
-/// Only follows the list.
-#[inline(never)]
-pub fn linked_list<P: Probe>(scopes: u64) {
-    let list = &*LIST;
-    chained(scopes, |state| follow::<P>(list, state));
-}
-
-/// Only reads anywhere.
-#[inline(never)]
-pub fn gathers<P: Probe>(scopes: u64) {
-    let array = &*ARRAY;
-    chained(scopes, |state| gather::<P>(array, state));
+    };
+    std::hint::black_box((0..scopes / 4).fold(1, turn));
 }

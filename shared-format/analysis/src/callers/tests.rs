@@ -5,6 +5,7 @@ use tickscope_testkit::fixture::programs as fixtures;
 use tickscope_testkit::orderbook;
 
 use super::*;
+use crate::call_tree::OffCpu;
 use crate::hotspots::hot;
 
 fn around(tree: &CallTree, name: &str) -> Neighbours {
@@ -18,7 +19,10 @@ fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
         .map(|link| {
             let name = link.function.map_or("-", |f| &tree.functions.get(f).name);
             let mark = if link.in_cycle { " @" } else { "" };
-            format!("{name} {}/{} {}{mark}", link.calls, link.of_calls, link.ticks)
+            format!(
+                "{name} {}/{} {}{mark}",
+                link.all_calls, link.of_calls, link.figures.total_ticks
+            )
         })
         .collect()
 }
@@ -28,7 +32,10 @@ fn a_function_that_calls_itself_is_counted_once() {
     let tree = CallTree::build(&fixture::recursion(), |_| true);
     let fib = around(&tree, "fib");
     assert_eq!((fib.outermost_calls, fib.recursive_calls), (1, 6));
-    assert_eq!((fib.self_ticks, fib.total_ticks, fib.recursive), (600, 600, true));
+    assert_eq!(
+        (fib.figures.self_ticks, fib.figures.total_ticks, fib.recursive),
+        (600, 600, true)
+    );
     assert_eq!(links(&tree, &fib.callers), ["main 1/7 600"]);
     assert!(fib.callees.is_empty());
     let main = around(&tree, "main");
@@ -54,10 +61,10 @@ fn time_off_the_cpu_is_divided_as_all_time_is() {
     };
     for function in (0..tree.functions.list.len() as u32).map(FunctionId) {
         let around = Neighbours::of(&tree, function).unwrap();
-        is_part(around.self_off, around.self_ns);
-        is_part(around.total_off, around.total_ns);
+        is_part(around.figures.self_off, around.figures.self_ns);
+        is_part(around.figures.total_off, around.figures.total_ns);
         for link in around.callers.iter().chain(&around.callees) {
-            is_part(link.off, link.ns);
+            is_part(link.figures.total_off, link.figures.total_ns);
         }
     }
 }
@@ -73,9 +80,14 @@ fn who_waits_now_is_told_of_each_row_and_link() {
     );
     for row in hot(&tree) {
         let around = Neighbours::of(&tree, row.function).unwrap();
-        assert_eq!((around.open, around.waiting), (row.open, row.waiting));
+        assert_eq!(
+            (around.figures.open, around.figures.waiting),
+            (row.open, row.waiting)
+        );
         let callers = around.callers.iter();
-        let sum = callers.fold((0, 0), |sum, link| (sum.0 + link.open, sum.1 + link.waiting));
+        let sum = callers.fold((0, 0), |sum, link| {
+            (sum.0 + link.figures.open, sum.1 + link.figures.waiting)
+        });
         assert_eq!(sum, (row.open, row.waiting));
     }
 }
@@ -85,13 +97,13 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
     let tree = CallTree::build(&fixture::mutual_recursion(), |_| true);
     let even = around(&tree, "even");
     assert_eq!((even.outermost_calls, even.recursive_calls), (2, 4));
-    assert_eq!((even.self_ticks, even.total_ticks), (130, 191));
+    assert_eq!((even.figures.self_ticks, even.figures.total_ticks), (130, 191));
     // What odd's inner call of even costs itself is even's own, and the leaf is called by that even.
     assert_eq!(links(&tree, &even.callers), ["main 2/6 191", "odd 4/6 0 @"]);
     assert_eq!(links(&tree, &even.callees), ["odd 9/10 54 @", "leaf 5/6 7"]);
     let odd = around(&tree, "odd");
     assert_eq!(
-        (odd.outermost_calls, odd.recursive_calls, odd.total_ticks),
+        (odd.outermost_calls, odd.recursive_calls, odd.figures.total_ticks),
         (4, 6, 111)
     );
     assert_eq!(links(&tree, &odd.callers), ["even 9/10 91 @", "main 1/10 20"]);
@@ -135,23 +147,23 @@ proptest! {
         let tree = CallTree::build(&snapshot, |_| true);
         for row in hot(&tree) {
             let of = Neighbours::of(&tree, row.function).unwrap();
-            prop_assert_eq!((of.total_ns, of.self_ns), (row.total_ns, row.self_ns));
-            prop_assert_eq!((of.total_ticks, of.self_ticks), (row.total_ticks, row.self_ticks));
+            prop_assert_eq!((of.figures.total_ns, of.figures.self_ns), (row.total_ns, row.self_ns));
+            prop_assert_eq!((of.figures.total_ticks, of.figures.self_ticks), (row.total_ticks, row.self_ticks));
             prop_assert_eq!(of.outermost_calls + of.recursive_calls, row.calls);
-            prop_assert_eq!((of.open, of.errors), (row.open, row.errors));
+            prop_assert_eq!((of.figures.open, of.figures.errors), (row.open, row.errors));
             let sum = |links: &[Link], value: fn(&Link) -> u64| links.iter().map(value).sum::<u64>();
-            prop_assert_eq!(sum(&of.callers, |link| link.ns), of.total_ns);
-            prop_assert_eq!(sum(&of.callers, |link| link.ticks), of.total_ticks);
-            prop_assert_eq!(sum(&of.callers, |link| link.outermost_calls), of.outermost_calls);
-            prop_assert_eq!(sum(&of.callees, |link| link.ns) + of.self_ns, of.total_ns);
-            prop_assert_eq!(sum(&of.callees, |link| link.ticks) + of.self_ticks, of.total_ticks);
+            prop_assert_eq!(sum(&of.callers, |link| link.figures.total_ns), of.figures.total_ns);
+            prop_assert_eq!(sum(&of.callers, |link| link.figures.total_ticks), of.figures.total_ticks);
+            prop_assert_eq!(sum(&of.callers, |link| link.figures.calls), of.outermost_calls);
+            prop_assert_eq!(sum(&of.callees, |link| link.figures.total_ns) + of.figures.self_ns, of.figures.total_ns);
+            prop_assert_eq!(sum(&of.callees, |link| link.figures.total_ticks) + of.figures.self_ticks, of.figures.total_ticks);
             for links in [&of.callers, &of.callees] {
                 let mut seen: Vec<_> = links.iter().map(|link| link.function).collect();
                 prop_assert!(!seen.contains(&Some(row.function)), "itself is the row between them");
                 seen.sort();
                 seen.dedup();
                 prop_assert_eq!(seen.len(), links.len(), "each is listed once");
-                prop_assert!(links.iter().all(|link| link.calls <= link.of_calls));
+                prop_assert!(links.iter().all(|link| link.all_calls <= link.of_calls));
             }
         }
     }

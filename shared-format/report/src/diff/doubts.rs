@@ -41,7 +41,7 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
     }
     let off = |runs: &[Snapshot]| -> BTreeSet<(String, String)> {
         let off = runs.iter().flat_map(|run| {
-            let sites = run.measuring.off_sites.iter();
+            let sites = run.counted_in_part();
             let sites = sites.filter_map(|site| run.sites.get(site.index()));
             sites.map(|site| (site.module.clone(), site.name.clone()))
         });

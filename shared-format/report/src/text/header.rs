@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::measure::{Dimension, Measure};
-use tickscope_format::ids::ThreadId;
+use tickscope_format::ids::{SiteId, ThreadId};
 use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Quantity, Snapshot, ThreadState, Timing};
 
 use super::page::Page;
@@ -44,7 +44,9 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
     facts.extend(per_call(page).map(|text| ("numbers", text)));
     facts.push(("measured", measured(page)));
     facts.extend(by(page).map(|text| ("by", text)));
-    facts.extend(switched_off(page).map(|text| ("sites", text)));
+    let off_now = switched_off(page, "switched off", &page.snapshot.measuring.off_sites);
+    let was_off = switched_off(page, "switched off for a time", &page.snapshot.was_off);
+    facts.extend(off_now.into_iter().chain(was_off).map(|text| ("sites", text)));
     facts.extend(functions(page).map(|text| ("functions", text)));
     facts.push(("threads", threads(page)));
     facts.push(("clock", clock(page)));
@@ -187,8 +189,7 @@ fn per_call(page: &Page<'_>) -> Option<String> {
     ))
 }
 
-fn switched_off(page: &Page<'_>) -> Option<String> {
-    let off = &page.snapshot.measuring.off_sites;
+fn switched_off(page: &Page<'_>, how: &str, off: &[SiteId]) -> Option<String> {
     let mut names: Vec<&str> = off
         .iter()
         .filter_map(|site| page.tree.functions.of_site.get(site.index()))
@@ -203,13 +204,7 @@ fn switched_off(page: &Page<'_>) -> Option<String> {
         Some(_) => "which are sampled",
         None => "whose time is their callers'",
     };
-    (!off.is_empty()).then(|| {
-        format!(
-            "switched off: {} {sites} ({}), {whose}",
-            off.len(),
-            names.join(", ")
-        )
-    })
+    (!off.is_empty()).then(|| format!("{how}: {} {sites} ({}), {whose}", off.len(), names.join(", ")))
 }
 
 fn threads(page: &Page<'_>) -> String {

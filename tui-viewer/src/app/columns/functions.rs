@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use crate::app::columns::place::{Place, gap, names_first};
 use crate::app::columns::spec;
-use crate::app::columns::spec::{Align, ColumnSpec, Portion, Value, number, text};
+use crate::app::columns::spec::{ColumnSpec, Portion, Value, number, text};
 use crate::app::layout::halves;
 use crate::app::sort::SortKey;
 use crate::app::view::View;
@@ -79,45 +79,26 @@ impl FunctionColumn {
                 "share of all time shown, callees included",
                 6,
                 SortKey::Total,
-                total,
-            ),
+            )
+            .of(total),
             Self::SelfShare => number(
                 "%SELF",
                 "share of all time shown, without callees",
                 6,
                 SortKey::SelfTime,
-                Value::Share(Portion::Own),
-            ),
-            Self::OfShare => number(
-                "%OF",
-                "share of the function that is shown",
-                6,
-                SortKey::Total,
-                total,
-            ),
+            )
+            .of(Value::Share(Portion::Own)),
+            Self::OfShare => {
+                number("%OF", "share of the function that is shown", 6, SortKey::Total).of(total)
+            }
             Self::Bar => text("", "the first share again, as a length"),
             Self::Total => spec::TOTAL,
-            Self::Wait => number(
-                "WAIT",
-                "part of TOTAL that waits, off the CPU",
-                6,
-                SortKey::Wait,
-                Value::OffCpu(|off| off.waiting_ns),
-            ),
-            Self::Ready => number(
-                "READY",
-                "part of TOTAL ready, without a CPU",
-                6,
-                SortKey::Ready,
-                Value::OffCpu(|off| off.ready_ns),
-            ),
-            Self::SelfTime => number(
-                "SELF",
-                "the same without measured callees",
-                6,
-                SortKey::SelfTime,
-                Value::Time(Portion::Own),
-            ),
+            Self::Wait => number("WAIT", "part of TOTAL that waits, off the CPU", 6, SortKey::Wait)
+                .of(Value::OffCpu(|off| off.waiting_ns)),
+            Self::Ready => number("READY", "part of TOTAL ready, without a CPU", 6, SortKey::Ready)
+                .of(Value::OffCpu(|off| off.ready_ns)),
+            Self::SelfTime => number("SELF", "the same without measured callees", 6, SortKey::SelfTime)
+                .of(Value::Time(Portion::Own)),
             Self::Calls => spec::CALLS,
             // Two counts and what stands between them.
             Self::CallsOf => number(
@@ -125,28 +106,19 @@ impl FunctionColumn {
                 "in Function: calls by it, of all calls",
                 11,
                 SortKey::Calls,
-                Value::CallsOf,
-            ),
-            Self::Avg => number(
-                "AVG",
-                "TOTAL of a call on average, or wall",
-                6,
-                SortKey::Avg,
-                Value::Mean,
-            ),
+            )
+            .of(Value::CallsOf),
+            Self::Avg => {
+                number("AVG", "TOTAL of a call on average, or wall", 6, SortKey::Avg).of(Value::Mean)
+            }
             Self::P50 => spec::P50,
             Self::P99 => spec::P99,
             // A mark for an upper bound stands before the number.
-            Self::Max => number("MAX", "the longest call", 7, SortKey::Max, Value::Longest),
+            Self::Max => number("MAX", "the longest call", 7, SortKey::Max).of(Value::Longest),
             Self::Spark => text("LAST 30 s", "time in each second, of its own busiest").wide(10),
             Self::Name => spec::NAME,
             Self::Where => spec::WHERE,
         }
-    }
-
-    /// Whether its text is a number.
-    pub(crate) fn is_number(self) -> bool {
-        self.spec().align == Align::Right
     }
 }
 

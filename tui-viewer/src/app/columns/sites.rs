@@ -3,7 +3,7 @@
 use crate::app::columns::place::Width::{Cells, Own, Parts};
 use crate::app::columns::place::{Place, Width, side_by_side_names_first};
 use crate::app::columns::spec;
-use crate::app::columns::spec::{Align, ColumnSpec, text};
+use crate::app::columns::spec::{ColumnSpec, text};
 
 /// A column of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,6 @@ impl SiteColumn {
             Self::Module => text("MODULE", "module that the site is in"),
             Self::Where => spec::WHERE,
         }
-    }
-
-    /// Whether its text is a number.
-    pub(crate) fn is_number(self) -> bool {
-        self.spec().align == Align::Right
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::app::columns::place::Width::{Cells, Own, Parts};
 use crate::app::columns::place::{Place, Width, side_by_side_names_first};
-use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
+use crate::app::columns::spec::{ColumnSpec, number, text};
 use crate::app::sort::SortKey;
 
 /// A column of the table.
@@ -44,14 +44,12 @@ impl SlowColumn {
                 "slow less typical, per call",
                 11,
                 SortKey::Difference,
-                Value::Drawn,
             ),
             Self::Share => number(
                 "SHARE",
                 "its part of the whole difference",
                 6,
                 SortKey::Difference,
-                Value::Drawn,
             ),
             Self::Bar => text("", "the same as a bar").wide(10),
             Self::Typical => number(
@@ -59,29 +57,16 @@ impl SlowColumn {
                 "in the path itself, in a typical call",
                 8,
                 SortKey::Typical,
-                Value::Drawn,
             ),
-            Self::Slow => number(
-                "SLOW",
-                "in the path itself, in a slow call",
-                6,
-                SortKey::Slow,
-                Value::Drawn,
-            ),
+            Self::Slow => number("SLOW", "in the path itself, in a slow call", 6, SortKey::Slow),
             Self::Calls => number(
                 "CALLS",
                 "of the path, in a typical, a slow call",
                 13,
                 SortKey::Calls,
-                Value::Drawn,
             ),
             Self::Name => text("PATH", "from the watched function on").sorted_by(SortKey::Name),
         }
-    }
-
-    /// Whether its text is a number.
-    pub(crate) fn is_number(self) -> bool {
-        self.spec().align == Align::Right
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) enum Value {
 }
 
 /// Number of calls.
-pub(super) const CALLS: ColumnSpec = number("CALLS", "calls that began", 6, SortKey::Calls, Value::Calls);
+pub(super) const CALLS: ColumnSpec = number("CALLS", "calls that began", 6, SortKey::Calls).of(Value::Calls);
 
 /// What half of the calls did not exceed.
 pub(super) const P50: ColumnSpec = number(
@@ -77,26 +77,17 @@ pub(super) const P50: ColumnSpec = number(
     "half of the calls took no longer",
     6,
     SortKey::Quantile(50),
-    Value::Quantile(50),
-);
+)
+.of(Value::Quantile(50));
 
 /// What 99 of 100 calls did not exceed.
-pub(super) const P99: ColumnSpec = number(
-    "P99",
-    "99 of 100 calls took no longer",
-    6,
-    SortKey::Quantile(99),
-    Value::Quantile(99),
-);
+pub(super) const P99: ColumnSpec =
+    number("P99", "99 of 100 calls took no longer", 6, SortKey::Quantile(99)).of(Value::Quantile(99));
 
 /// Total time.
-pub(super) const TOTAL: ColumnSpec = number(
-    "TOTAL",
-    "time in it, with callees and waiting",
-    6,
-    SortKey::Total,
-    Value::Time(Portion::Total),
-);
+pub(super) const TOTAL: ColumnSpec =
+    number("TOTAL", "time in it, with callees and waiting", 6, SortKey::Total)
+        .of(Value::Time(Portion::Total));
 
 /// The function or scope.
 pub(super) const NAME: ColumnSpec =
@@ -109,21 +100,15 @@ pub(super) const WHERE: ColumnSpec = text("WHERE", "file and line");
 pub(super) const STATE: ColumnSpec =
     text("STATE", "what a thread does; if a site is off").sorted_by(SortKey::State);
 
-/// A column of numbers.
-pub(super) const fn number(
-    title: &'static str,
-    help: &'static str,
-    width: u16,
-    sort: SortKey,
-    value: Value,
-) -> ColumnSpec {
+/// A column of numbers that its view draws, unless it says what it shows.
+pub(super) const fn number(title: &'static str, help: &'static str, width: u16, sort: SortKey) -> ColumnSpec {
     ColumnSpec {
         title,
         help,
         width,
         align: Align::Right,
         sort: Some(sort),
-        value,
+        value: Value::Drawn,
     }
 }
 
@@ -146,10 +131,21 @@ impl ColumnSpec {
         self
     }
 
+    /// The same with numbers of this kind.
+    pub(super) const fn of(mut self, value: Value) -> Self {
+        self.value = value;
+        self
+    }
+
     /// The same with so many cells.
     pub(super) const fn wide(mut self, cells: u16) -> Self {
         self.width = cells;
         self
+    }
+
+    /// Whether its text is a number.
+    pub(crate) fn is_number(&self) -> bool {
+        self.align == Align::Right
     }
 
     /// Whether it is a share of a whole.

@@ -3,7 +3,7 @@
 use crate::app::columns::place::Width::{Cells, Own, Parts};
 use crate::app::columns::place::{Place, Width, side_by_side_names_first};
 use crate::app::columns::spec;
-use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
+use crate::app::columns::spec::{ColumnSpec, number, text};
 use crate::app::sort::SortKey;
 
 /// A column of the tree.
@@ -54,53 +54,22 @@ impl TaskColumn {
                 "async calls begun and not over",
                 9,
                 SortKey::InFlight,
-                Value::Drawn,
             ),
-            Self::Oldest => number(
-                "OLDEST",
-                "since the oldest of them began",
-                6,
-                SortKey::Oldest,
-                Value::Drawn,
-            ),
+            Self::Oldest => number("OLDEST", "since the oldest of them began", 6, SortKey::Oldest),
             Self::P50 => spec::P50,
             Self::P99 => spec::P99,
-            Self::Busy => number(
-                "BUSY",
-                "polls of a call, on average",
-                6,
-                SortKey::Avg,
-                Value::Drawn,
-            ),
-            Self::Await => number(
-                "AWAIT",
-                "rest of a call, on average",
-                6,
-                SortKey::Await,
-                Value::Drawn,
-            ),
-            Self::Polls => number(
-                "POLLS",
-                "number of polls of a call",
-                6,
-                SortKey::Polls,
-                Value::Drawn,
-            ),
+            Self::Busy => number("BUSY", "polls of a call, on average", 6, SortKey::Avg),
+            Self::Await => number("AWAIT", "rest of a call, on average", 6, SortKey::Await),
+            Self::Polls => number("POLLS", "number of polls of a call", 6, SortKey::Polls),
             Self::Cancelled => number(
                 "CANCELLED",
                 "calls dropped before they were ready",
                 9,
                 SortKey::Cancelled,
-                Value::Drawn,
             ),
             Self::Name => text("FUTURE", "async function, block or await").sorted_by(SortKey::Name),
             Self::Where => spec::WHERE,
         }
-    }
-
-    /// Whether its text is a number.
-    pub(crate) fn is_number(self) -> bool {
-        self.spec().align == Align::Right
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::app::columns::place::Width::{Cells, Own, Parts};
 use crate::app::columns::place::{Place, Width, side_by_side_names_first};
 use crate::app::columns::spec;
-use crate::app::columns::spec::{Align, ColumnSpec, Value, number, text};
+use crate::app::columns::spec::{ColumnSpec, Value, number, text};
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::sort::SortKey;
@@ -49,44 +49,17 @@ impl ThreadColumn {
     pub(crate) const fn spec(self) -> ColumnSpec {
         match self {
             Self::Thread => text("THREAD", "name of the thread").sorted_by(SortKey::Name),
-            Self::Tid => number(
-                "TID",
-                "its kernel id; of ended ones how many",
-                8,
-                SortKey::Tid,
-                Value::Drawn,
-            ),
+            Self::Tid => number("TID", "its kernel id; of ended ones how many", 8, SortKey::Tid),
             Self::State => spec::STATE,
-            Self::Busy => number(
-                "BUSY",
-                "share of a CPU in the last interval",
-                6,
-                SortKey::Busy,
-                Value::Drawn,
-            ),
+            Self::Busy => number("BUSY", "share of a CPU in the last interval", 6, SortKey::Busy),
             Self::Course => text("LAST 30 s", "work by module, waiting on top of it"),
-            Self::Cpu => number(
-                "CPU",
-                "time on a CPU, as the kernel counts it",
-                6,
-                SortKey::Cpu,
-                Value::CpuTime(cpu_ns),
-            ),
+            Self::Cpu => number("CPU", "time on a CPU, as the kernel counts it", 6, SortKey::Cpu)
+                .of(Value::CpuTime(cpu_ns)),
             Self::Total => spec::TOTAL,
-            Self::Outside => number(
-                "OUTSIDE",
-                "time outside of any scope",
-                8,
-                SortKey::Outside,
-                Value::TimeOf(outside_ns),
-            ),
+            Self::Outside => number("OUTSIDE", "time outside of any scope", 8, SortKey::Outside)
+                .of(Value::TimeOf(outside_ns)),
             Self::Now => text("NOW", "what it does or waits in, in which scope"),
         }
-    }
-
-    /// Whether its text is a number.
-    pub(crate) fn is_number(self) -> bool {
-        self.spec().align == Align::Right
     }
 }
 

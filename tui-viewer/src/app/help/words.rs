@@ -245,6 +245,9 @@ mod tests {
         for run_state in RunState::ALL {
             assert!(has(run_state.word()), "{run_state:?}");
         }
+        for word in ["cost", "dropped", "calls/s", "(outside)", "chart"] {
+            assert!(has(word), "{word}");
+        }
     }
 
     #[test]

@@ -1,18 +1,8 @@
 //! The last seconds against those before, and windows over a reset that was taken back.
 
 use tickscope_analysis::window::between;
-use tickscope_format::Snapshot;
 
-use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::app::message::Message;
-use crate::app::state::App;
-use crate::app::tests::moments::{data, lives, sums_hold, tabs};
-use crate::app::tests::{header, in_epoch, in_one_line, last_line, snapshot};
-use crate::keys::decoder::Code;
-use crate::orderbook;
-use crate::source::status::Status;
-use crate::test_driver::{empty, events, key, keys, text};
+use super::*;
 
 /// A program that was watched for 24 s, and the screen at the end.
 fn watched_long(width: u16, height: u16) -> App {
@@ -52,24 +42,15 @@ fn one_key_tells_what_changed_in_the_last_ten_seconds() {
         let screen = text(&app);
         let told: String = screen.lines().take(2).collect();
         assert!(told.contains("vs 10.0 s before"), "{screen}");
-        assert!(
-            in_one_line(&app).contains("the last 10 s against the 10.0 s before"),
-            "{screen}"
-        );
+        has(&in_one_line(&app), "the last 10 s against the 10.0 s before");
         let now = data(&app).measured_ns;
         let then = data(&app).then.as_ref().expect("compared").measured_ns;
         assert!(now.abs_diff(then) < now / 1_000, "steady work: {now} {then}");
         keys(&mut app, "'");
-        assert!(
-            data(&app).then.is_none() && !text(&app).contains("before"),
-            "{}",
-            text(&app)
-        );
-        assert_eq!(
-            data(&app).measured_ns,
-            empty_since_reset(),
-            "since the reset, as it was"
-        );
+        assert!(data(&app).then.is_none());
+        hides(&app, "before");
+        let since_reset = data(&live(width, height)).measured_ns;
+        assert_eq!(data(&app).measured_ns, since_reset);
     }
 }
 
@@ -113,12 +94,6 @@ fn what_runs_is_not_gone_because_a_reset_has_set_its_calls_to_zero() {
     assert!(line.contains('•') && !line.contains("gone"), "{line}");
 }
 
-fn empty_since_reset() -> u64 {
-    let mut app = empty(80, 24);
-    lives(&mut app, [1_340]);
-    data(&app).measured_ns
-}
-
 #[test]
 fn changes_add_up_in_every_view() {
     let mut app = slower_of_late();
@@ -155,37 +130,22 @@ fn changes_add_up_in_every_view() {
 
 #[test]
 fn what_is_not_known_is_not_compared() {
-    let mut app = empty(120, 30);
-    lives(&mut app, 1_200..=1_340);
+    let mut app = watched(120, 30);
     keys(&mut app, "'");
-    assert!(
-        data(&app).then.is_none() && !tabs(&app).contains("window"),
-        "{}",
-        text(&app)
-    );
+    assert!(data(&app).then.is_none());
+    lacks(&tabs(&app), "window");
     keys(&mut app, "w'");
-    assert!(
-        tabs(&app).contains("window 1.0 s   vs 1.0 s before"),
-        "{}",
-        tabs(&app)
-    );
+    has(&tabs(&app), "window 1.0 s   vs 1.0 s before");
     sums_hold(data(&app));
     // A longer window, which the past does not hold twice, and back again.
     keys(&mut app, "w");
-    assert!(
-        tabs(&app).contains("window 10.0 s   nothing known before"),
-        "{}",
-        tabs(&app)
-    );
+    has(&tabs(&app), "window 10.0 s   nothing known before");
     assert!(data(&app).then.is_none());
     keys(&mut app, "w");
     assert!(tabs(&app).contains("vs 1.0 s before"), "{}", tabs(&app));
     key(&mut app, Code::Esc);
-    assert!(
-        tabs(&app).contains("window 1.0 s") && !tabs(&app).contains("before"),
-        "{}",
-        tabs(&app)
-    );
+    has(&tabs(&app), "window 1.0 s");
+    lacks(&tabs(&app), "before");
 }
 
 #[test]
@@ -194,11 +154,7 @@ fn a_mark_comes_before_the_time_before() {
     keys(&mut app, "ww");
     assert!(last_line(&app).contains("' compares them with the 10 s before"));
     keys(&mut app, "m'");
-    assert!(
-        tabs(&app).contains("window 10.0 s   vs 14:02:14"),
-        "{}",
-        tabs(&app)
-    );
+    has(&tabs(&app), "window 10.0 s   vs 14:02:14");
     keys(&mut app, "'");
     assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
     keys(&mut app, "'");

@@ -4,19 +4,12 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_format::Snapshot;
-use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::snapshot::{Site, Thread};
+use tickscope_format::snapshot::Site;
 use tickscope_report::trend::Trend;
 
+use super::*;
 use crate::app::flame_layout::{Frame, lay_out};
-use crate::app::message::Message;
-use crate::app::state::App;
-use crate::app::view::{Below, View};
-use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
-use crate::source::status::Status;
-use crate::test_driver::{at, events, key, keys, live, selected, text};
+use crate::app::view::Below;
 use crate::ui::theme::Ground;
 
 /// A tree of one thread: of each row the parent, how far back in this list, and its own time.
@@ -171,18 +164,15 @@ fn arrows_lead_beside_down_to_the_largest_and_up_again() {
 #[test]
 fn enter_zooms_and_escape_or_up_leads_out() {
     let mut app = flame();
-    keys(&mut app, "jj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "jj\n");
     let width = |app: &App| {
         let row = app.list().cursor.index;
         app.views.flame.frame(row).map(|frame| frame.width)
     };
     assert_eq!((selected(&app).as_str(), width(&app)), ("book::apply", Some(120)));
     let screen = text(&app);
-    assert!(
-        screen.contains("match::run") && screen.contains("match::step"),
-        "{screen}"
-    );
+    has(&screen, "match::run");
+    has(&screen, "match::step");
     assert!(!screen.contains("ingest::run"), "beside it there is no room");
     keys(&mut app, "j");
     assert_eq!(selected(&app), "book::insert");
@@ -204,7 +194,7 @@ fn the_selected_frame_stays_whatever_the_times() {
         at(&mut app, tenths * 10);
         let mut s = snapshot(tenths);
         // Others take more and more of the time.
-        let rows = s.rows_of(tickscope_format::ids::ThreadId(2));
+        let rows = s.rows_of(ThreadId(2));
         for row in rows {
             s.nodes.self_ticks[row] *= tenths / 700;
         }
@@ -222,7 +212,7 @@ fn the_selected_frame_stays_whatever_the_times() {
     assert_eq!(selected(&app), "match::step");
     events(&mut app, Status::Live, Some(snapshot(1_500)));
     assert_eq!(selected(&app), "risk::check");
-    app.update(Message::Resize(ratatui::layout::Size::new(60, 15)));
+    app.update(Message::Resize(Size::new(60, 15)));
     assert_eq!(selected(&app), "risk::check");
 }
 
@@ -250,21 +240,14 @@ fn a_click_selects_and_a_second_one_zooms() {
 fn it_leads_to_the_tree_and_searches_find_what_is_small() {
     let mut app = flame();
     keys(&mut app, "jjlt");
-    assert_eq!(
-        (app.views.current, selected(&app).as_str()),
-        (View::Tree, "risk::check")
-    );
+    stands(&app, View::Tree, "risk::check");
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (app.views.current, selected(&app).as_str()),
-        (View::Flame, "risk::check")
-    );
+    stands(&app, View::Flame, "risk::check");
 
     let mut app = live(40, 15);
     let open = app.views.expanded.paths().len();
     keys(&mut app, "5");
-    keys(&mut app, "/publish");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "/publish\n");
     assert_eq!(selected(&app), "stats::publish", "\n{}", text(&app));
     assert!(app.views.flame.is_zoomed());
     assert_eq!(
@@ -293,30 +276,13 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
 #[test]
 fn what_fills_the_width_comes_back_after_a_reset() {
     let mut app = flame();
-    keys(&mut app, "jj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "jj\n");
     assert!(app.views.flame.is_zoomed());
-    let mut empty = snapshot(1);
-    empty.capture.reset_epoch = 2;
-    for row in 0..empty.nodes.len() {
-        empty.nodes.self_ticks[row] = 0;
-    }
-    empty.threads.clear();
-    events(&mut app, Status::Live, Some(empty));
+    events(&mut app, Status::Live, Some(without_rows(in_epoch(2, 1))));
     assert!(!app.views.flame.is_zoomed() && text(&app).contains("No scope has been entered"));
     events(&mut app, Status::Live, Some(snapshot(30)));
     assert!(app.views.flame.is_zoomed());
     assert_eq!(selected(&app), "book::apply");
-}
-
-#[test]
-fn a_focus_leaves_one_function_and_escape_brings_all_back() {
-    let mut app = flame();
-    keys(&mut app, "jjf");
-    assert_eq!(selected(&app), "book::apply", "\n{}", text(&app));
-    assert!(!text(&app).contains("risk::check") && text(&app).contains("book::insert"));
-    key(&mut app, Code::Esc);
-    assert!(text(&app).contains("risk::check") && text(&app).contains("ingest::run"));
 }
 
 #[test]
@@ -329,7 +295,7 @@ fn a_frame_takes_two_rows_of_the_screen_where_all_of_them_fit() {
         app.update(Message::Click(x, y));
         assert_eq!(selected(&app), "book::insert", "both rows are the frame");
     }
-    app.update(Message::Resize(ratatui::layout::Size::new(120, 12)));
+    app.update(Message::Resize(Size::new(120, 12)));
     assert!(!app.views.flame.tall, "six lines on eight rows");
     let (x, y) = place_of(&app, "book::insert");
     key(&mut app, Code::Home);
@@ -340,14 +306,11 @@ fn a_frame_takes_two_rows_of_the_screen_where_all_of_them_fit() {
 #[test]
 fn large_screens_have_the_graph_below_the_tree() {
     let mut app = live(200, 50);
-    assert!(
-        app.below() == Below::Flame && text(&app).contains(" flame "),
-        "{}",
-        text(&app)
-    );
+    assert_eq!(app.below(), Below::Flame);
+    shows(&app, " flame ");
     keys(&mut app, "jj");
     let second = app.layout().second.expect("it is there");
-    let buffer = crate::test_driver::screen(&app);
+    let buffer = screen(&app);
     let on_white = |y| (0..200).any(|x| buffer[(x, y)].bg == ratatui::style::Color::White);
     let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
     let tall = app.views.second.rows_of_frame();
@@ -367,11 +330,8 @@ fn large_screens_have_the_graph_below_the_tree() {
     let mut small = live(120, 40);
     assert_eq!(small.below(), Below::Nothing);
     keys(&mut small, "P");
-    assert!(
-        small.below() == Below::Flame && text(&small).contains(" flame "),
-        "{}",
-        text(&small)
-    );
+    assert_eq!(small.below(), Below::Flame);
+    shows(&small, " flame ");
     keys(&mut small, "i");
     assert_eq!(
         small.below(),
@@ -386,12 +346,10 @@ fn large_screens_have_the_graph_below_the_tree() {
 #[test]
 fn a_key_switches_what_the_colours_of_frames_say() {
     let mut app = flame();
-    let looks = |app: &App| crate::test_driver::looks(app);
+    let looks = |app: &App| looks(app);
     let (by_module, text_of) = (looks(&app), text(&app));
-    assert!(
-        text_of.contains("engine") && !text_of.contains("25 % or more"),
-        "{text_of}"
-    );
+    has(&text_of, "engine");
+    lacks(&text_of, "25 % or more");
     keys(&mut app, "R");
     assert!(text(&app).contains("25 % or more") && looks(&app) != by_module);
     keys(&mut app, "R");
@@ -415,14 +373,10 @@ fn where_moments_are_compared_frames_say_what_has_changed() {
     events(&mut app, Status::Live, Some(more));
     keys(&mut app, "'");
     let screen = text(&app);
-    assert!(
-        screen.contains("less than then") && screen.contains("more"),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("59 % +41.4") && screen.contains(" -22.7"),
-        "{screen}"
-    );
+    has(&screen, "less than then");
+    has(&screen, "more");
+    has(&screen, "59 % +41.4");
+    has(&screen, " -22.7");
     let theme = app.screen.theme;
     let ground = |app: &App, name: &str| {
         let (x, y) = place_of(app, name);

@@ -1,11 +1,6 @@
 //! The help, and what helps at the first look.
 
-use crate::app::state::App;
-use crate::keys::action::Context;
-use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
-use crate::source::status::Status;
-use crate::test_driver::{events, key, keys, live, text};
+use super::*;
 
 #[test]
 fn the_help_is_looked_up() {
@@ -14,10 +9,8 @@ fn the_help_is_looked_up() {
         keys(&mut app, "?/REPORT");
         assert_eq!(app.context(), Context::Typing);
         let screen = text(&app);
-        assert!(
-            screen.contains("write a report") && screen.contains("match 1/3"),
-            "{screen}"
-        );
+        has(&screen, "write a report");
+        has(&screen, "match 1/3");
         key(&mut app, Code::Down);
         assert!(text(&app).contains("match 2/3"), "{}", text(&app));
         key(&mut app, Code::Enter);
@@ -45,20 +38,16 @@ fn the_help_is_looked_up() {
 fn the_first_look_is_helped_until_the_first_key() {
     let told = |app: &App| text(app).contains("Enter: ") && text(app).contains(": all keys");
     let mut app = live(120, 30);
-    let (row, rows) = (crate::test_driver::line(&app), app.layout().rows.height);
+    let (row, rows) = (line(&app), app.layout().rows.height);
     assert!(told(&app), "{}", text(&app));
     events(&mut app, Status::Live, Some(snapshot(1_350)));
     assert!(told(&app), "time alone changes nothing");
     key(&mut app, Code::Down);
     assert!(!told(&app), "{}", text(&app));
-    assert_eq!(crate::test_driver::line(&app), row + 1);
+    assert_eq!(line(&app), row + 1);
     assert_eq!(app.layout().rows.height, rows + 1);
     let short = live(80, 24);
-    assert!(
-        text(&short).contains("SELF: without  Enter: callers  ?: keys"),
-        "{}",
-        text(&short)
-    );
+    shows(&short, "SELF: without  Enter: callers  ?: keys");
     assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
     let mut kept = live(120, 30);
     events(&mut kept, Status::Kept, None);

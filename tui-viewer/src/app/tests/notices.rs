@@ -1,26 +1,18 @@
 //! What the last line says after keys, word for word.
 
-use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Mode;
-
-use crate::app::message::{Effect, Message};
-use crate::app::state::App;
-use crate::app::tests::moments::watched;
-use crate::app::tests::{answer, in_epoch, last_line};
-use crate::keys::action::Context;
-use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
-use crate::source::events::Request;
-use crate::source::status::Status;
-use crate::test_driver::{at, empty, events, key, keys, live, text};
+use super::*;
 
 /// Wide enough for every sentence.
 const WIDE: u16 = 160;
 
-fn check(app: &mut App, cases: &[(&str, &str)]) {
-    for (typed, says) in cases {
+/// Of each line the keys that are typed, and what the last line says then.
+#[track_caller]
+fn check(app: &mut App, table: &str) {
+    let lines = table.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty()) {
+        let (typed, words) = line.split_once(" | ").expect("keys and words");
         keys(app, typed);
-        assert!(last_line(app).contains(says), "{typed}: {says}: {}", text(app));
+        says(app, words);
     }
 }
 
@@ -29,32 +21,26 @@ fn keys_say_what_they_did() {
     let mut app = live(WIDE, 40);
     check(
         &mut app,
-        &[
-            (
-                "M",
-                "mouse on: click and wheel; with Shift most terminals still select text",
-            ),
-            ("M", "mouse off"),
-            ("y", "copied orderbook_sim::engine::match::run"),
-            (
-                "i",
-                "bottom-up: self time of functions, by who called them; i turns back",
-            ),
-            ("i", "top-down: who calls what"),
-            ("c", "recursion in one row, but nothing calls itself here"),
-            ("c", "recursion call by call"),
-            ("b", "every number per call of"),
-            ("b", "totals again"),
-            ("U", "times in ticks of the clock"),
-            ("U", "times in seconds"),
-            ("T", "theme: "),
-            ("m", "is marked; ' compares with it, w counts from it"),
-            ("'", "differences to "),
-            ("'", "plain numbers again"),
-            ("L", "this is the newest snapshot; the screen follows the program"),
-            (".", "this is the newest snapshot"),
-            (",", "there is no older snapshot"),
-        ],
+        "
+        M | mouse on: click and wheel; with Shift most terminals still select text
+        M | mouse off
+        y | copied orderbook_sim::engine::match::run
+        i | bottom-up: self time of functions, by who called them; i turns back
+        i | top-down: who calls what
+        c | recursion in one row, but nothing calls itself here
+        c | recursion call by call
+        b | every number per call of
+        b | totals again
+        U | times in ticks of the clock
+        U | times in seconds
+        T | theme:
+        m | is marked; ' compares with it, w counts from it
+        ' | differences to
+        ' | plain numbers again
+        L | this is the newest snapshot; the screen follows the program
+        . | this is the newest snapshot
+        , | there is no older snapshot
+        ",
     );
 }
 
@@ -63,84 +49,67 @@ fn rows_that_have_no_function_say_what_to_choose() {
     // Who calls what stands at the top: nobody.
     let mut app = live(WIDE, 40);
     keys(&mut app, "1g3k");
-    assert_eq!(
-        crate::test_driver::selected(&app),
-        "(top of a thread)",
-        "{}",
-        text(&app)
-    );
+    assert_eq!(selected(&app), "(top of a thread)", "{}", text(&app));
     key(&mut app, Code::Enter);
-    assert!(
-        last_line(&app).contains("no scope called it: these calls stand at the top of their threads"),
-        "{}",
-        text(&app)
+    says(
+        &app,
+        "no scope called it: these calls stand at the top of their threads",
     );
     check(
         &mut app,
-        &[
-            ("t", "no function, so no place in the tree"),
-            ("o", "(top of a thread) has no source"),
-        ],
+        "
+        t | no function, so no place in the tree
+        o | (top of a thread) has no source
+        ",
     );
     keys(&mut app, "1%");
     key(&mut app, Code::End);
     keys(&mut app, "kkkkk");
-    assert_eq!(crate::test_driver::selected(&app), "(outside)", "{}", text(&app));
-    check(
-        &mut app,
-        &[("f", "no function to focus on: choose a row that has one")],
-    );
+    assert_eq!(selected(&app), "(outside)", "{}", text(&app));
+    check(&mut app, "f | no function to focus on: choose a row that has one");
     let mut app = live(WIDE, 40);
     check(
         &mut app,
-        &[(
-            "iF",
-            "bottom-up there is no subtree of calls: i turns back, f takes the function",
-        )],
+        "iF | bottom-up there is no subtree of calls: i turns back, f takes the function",
     );
 }
 
 #[test]
 fn a_function_says_where_it_stands() {
     let mut app = live(WIDE, 40);
-    keys(&mut app, "2");
-    key(&mut app, Code::Enter);
-    key(&mut app, Code::Enter);
-    assert!(
-        last_line(&app)
-            .contains("this is the function itself: who calls it stands above, what it calls below")
-    );
+    keys(&mut app, "2\n\n");
+    says(&app, "this is the function itself: who calls it stands above");
 }
 
 #[test]
 fn of_all_threads_or_one_is_said() {
     let mut app = live(WIDE, 40);
-    keys(&mut app, "4");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "4\n");
     assert!(last_line(&app).contains("only this thread is shown; a shows all"));
-    keys(&mut app, "4");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "4\n");
     assert!(last_line(&app).contains("all threads are shown again"));
 }
 
 #[test]
-fn a_rate_has_its_ends() {
+fn rates_are_stepped_through_between_their_ends() {
     let mut app = live(WIDE, 40);
-    check(
-        &mut app,
-        &[
-            ("]", "asked for 20 snapshots a second"),
-            ("]", "20 a second is the fastest rate"),
-            ("[[[", "asked for 2 snapshots a second"),
-            ("[", "2 a second is the slowest rate"),
-        ],
-    );
+    for (typed, ms, says_so) in [
+        ("]", Some(50), "asked for 20 snapshots a second"),
+        ("]", None, "20 a second is the fastest rate"),
+        ("[", Some(100), "asked for 10 snapshots a second"),
+        ("[", Some(200), "asked for 5 snapshots a second"),
+        ("[", Some(500), "asked for 2 snapshots a second"),
+        ("[", None, "2 a second is the slowest rate"),
+    ] {
+        let wanted: Vec<Request> = ms
+            .map(|ms| Request::Interval { ns: ms * 1_000_000 })
+            .into_iter()
+            .collect();
+        assert_eq!(asked(keys(&mut app, typed)), wanted);
+        says(&app, says_so);
+    }
     answer(&mut app, Request::Interval { ns: 500_000_000 }, Ok(0));
-    let told = last_line(&app);
-    assert!(
-        told.contains("the program takes it: 2 snapshots a second"),
-        "{told}"
-    );
+    says(&app, "the program takes it: 2 snapshots a second");
 }
 
 #[test]
@@ -149,32 +118,7 @@ fn one_thing_is_asked_after_the_other() {
     assert_eq!(keys(&mut app, "r").len(), 1);
     assert!(keys(&mut app, "W").is_empty());
     let told = last_line(&app);
-    assert!(
-        told.contains("! watch: the program has yet to answer the request before"),
-        "{told}"
-    );
-}
-
-#[test]
-fn others_who_watch_are_asked_about_before_another_mode() {
-    let mut app = live(WIDE, 40);
-    let mut watched = snapshot(1_341);
-    watched.capture.viewers = 2;
-    events(&mut app, Status::Live, Some(watched));
-    keys(&mut app, "ee");
-    assert!(key(&mut app, Code::Enter).is_empty());
-    assert_eq!(app.context(), Context::Asking);
-    let asked = keys(&mut app, "y");
-    assert!(matches!(asked[..], [Effect::Send(Request::Mode(_))]), "{asked:?}");
-    let Some(Effect::Send(request)) = asked.into_iter().next() else {
-        return;
-    };
-    answer(&mut app, request, Err("it is too old".into()));
-    assert!(
-        last_line(&app).contains("! mode: it is too old"),
-        "{}",
-        text(&app)
-    );
+    has(&told, "! watch: the program has yet to answer the request before");
 }
 
 #[test]
@@ -184,41 +128,24 @@ fn of_an_ended_program_nothing_is_asked() {
     app.requests.undoable = true;
     check(
         &mut app,
-        &[
-            ("r", "! nothing to reset: the program is exited"),
-            ("u", "! nothing to undo: the program is exited"),
-            ("]", "! no rate to change: the program is exited"),
-            (
-                "p",
-                "nothing to freeze: the program has ended, the numbers stand still",
-            ),
-        ],
+        "
+        r | ! nothing to reset: the program is exited
+        u | ! nothing to undo: the program is exited
+        ] | ! no rate to change: the program is exited
+        p | nothing to freeze: the program has ended, the numbers stand still
+        ",
     );
     let mut app = live(WIDE, 40);
     let why = "no program runs".into();
     events(&mut app, Status::Waiting { why }, None);
-    check(&mut app, &[("p", "nothing to freeze: no program is being read")]);
+    check(&mut app, "p | nothing to freeze: no program is being read");
+    events(&mut app, Status::Kept, None);
+    check(&mut app, "p | a kept snapshot does not move");
+    assert!(!app.playback.stands_still());
 }
 
 #[test]
-fn answers_are_told_with_the_way_back() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "r");
-    answer(&mut app, Request::Reset, Ok(2));
-    events(&mut app, Status::Live, Some(in_epoch(2, 10)));
-    assert!(
-        last_line(&app).contains("counting from zero; u takes it back"),
-        "{}",
-        text(&app)
-    );
-    keys(&mut app, "u");
-    answer(&mut app, Request::Undo, Ok(3));
-    events(&mut app, Status::Live, Some(in_epoch(3, 1_341)));
-    assert!(
-        last_line(&app).contains("the reset is taken back"),
-        "{}",
-        text(&app)
-    );
+fn each_mode_says_what_its_numbers_are() {
     for (mode, says) in [
         (
             Mode::Adaptive,
@@ -250,18 +177,18 @@ fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
     answer(&mut app, Request::Reset, Ok(2));
     at(&mut app, 3_000);
     let told = last_line(&app);
-    assert!(
-        told.contains("! the program has answered, but no snapshot of it has come in 2 s"),
-        "{told}"
+    has(
+        &told,
+        "! the program has answered, but no snapshot of it has come in 2 s",
     );
     let mut app = live(WIDE, 40);
     let pattern = tickscope_format::pattern::Pattern::new("book").expect("a pattern");
     answer(&mut app, Request::SitesOff(pattern), Ok(1));
     at(&mut app, 3_000);
     let told = last_line(&app);
-    assert!(
-        told.contains("! book: the program has answered, but no snapshot has shown it in 2 s"),
-        "{told}"
+    has(
+        &told,
+        "! book: the program has answered, but no snapshot has shown it in 2 s",
     );
 }
 
@@ -270,34 +197,25 @@ fn windows_and_differences_are_named() {
     let mut app = watched(WIDE, 40);
     check(
         &mut app,
-        &[
-            ("w", "numbers of the last second; w: the last 10 s"),
-            (
-                "'",
-                "the last second against the one before: + is more than then; ' shows plain numbers",
-            ),
-            ("w", "the last 10 s and the 10 s before"),
-            ("w", "the last second and the one before; w: 10 s"),
-        ],
+        "
+        w | numbers of the last second; w: the last 10 s
+        ' | the last second against the one before: + is more than then; ' shows plain numbers
+        w | the last 10 s and the 10 s before
+        w | the last second and the one before; w: 10 s
+        ",
     );
     let mut app = live(WIDE, 40);
     keys(&mut app, "m");
     events(&mut app, Status::Live, Some(snapshot(1_350)));
     check(
         &mut app,
-        &[(
-            "'",
-            "differences to 14:02:14: + is more than then; ' shows plain numbers",
-        )],
+        "' | differences to 14:02:14: + is more than then; ' shows plain numbers",
     );
     let mut app = watched(WIDE, 40);
     keys(&mut app, "mw");
     check(
         &mut app,
-        &[(
-            "'",
-            "differences to 14:02:14: + is more than then; ' compares with the time just before",
-        )],
+        "' | differences to 14:02:14: + is more than then; ' compares with the time just before",
     );
 }
 
@@ -308,10 +226,7 @@ fn screens_without_rows_say_why() {
     events(&mut app, Status::Live, None);
     let screen = text(&app);
     assert!(screen.contains("Reading the first record."), "{screen}");
-    assert!(
-        screen.contains("It is there when the program's `start` returns."),
-        "{screen}"
-    );
+    has(&screen, "It is there when the program's `start` returns.");
     events(&mut app, Status::Live, Some(Snapshot::default()));
     for (view, says) in [
         ("4", "No thread has entered a scope since the program began."),
@@ -327,8 +242,7 @@ fn screens_without_rows_say_why() {
 #[test]
 fn a_thread_that_has_gone_is_told() {
     let mut app = live(WIDE, 40);
-    keys(&mut app, "4");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "4\n");
     let mut next = snapshot(1_341);
     for thread in &mut next.threads {
         thread.name.push_str("-other");
@@ -336,19 +250,16 @@ fn a_thread_that_has_gone_is_told() {
     }
     events(&mut app, Status::Live, Some(next));
     let screen = text(&app);
-    assert!(
-        screen.contains("There is no thread match-0 any more. a shows all threads."),
-        "{screen}"
+    has(
+        &screen,
+        "There is no thread match-0 any more. a shows all threads.",
     );
-    assert!(
-        screen.contains("The chosen thread is not there any more."),
-        "{screen}"
-    );
+    has(&screen, "The chosen thread is not there any more.");
     keys(&mut app, "d");
     let told = last_line(&app);
-    assert!(
-        told.contains("! nothing to report: there is no thread match-0 here; a shows all"),
-        "{told}"
+    has(
+        &told,
+        "! nothing to report: there is no thread match-0 here; a shows all",
     );
 }
 
@@ -358,16 +269,23 @@ fn what_a_window_cannot_tell_of_latencies() {
     keys(&mut app, "w");
     let why = "- (no call has ended in this window)";
     for _ in 0..20 {
-        if text(&app).contains(why) {
-            break;
+        if !text(&app).contains(why) {
+            keys(&mut app, "j");
         }
-        keys(&mut app, "j");
     }
-    assert!(
-        text(&app).contains("- (no call has ended in this window)"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, why);
+    // Ten seconds ago lies where only coarse records are.
+    let mut app = empty(WIDE, 40);
+    for tenth in [1_240, 1_330, 1_340] {
+        let mut s = snapshot(tenth);
+        s.measuring.histograms = true;
+        if tenth == 1_240 {
+            s.latencies = Default::default();
+        }
+        events(&mut app, Status::Live, Some(s));
+    }
+    keys(&mut app, "ww");
+    shows(&app, "- (not kept for all of this window)");
 }
 
 #[test]

@@ -1,13 +1,7 @@
 //! A program whose records come through a pipe.
 
-use std::rc::Rc;
-
-use crate::app::message::{Effect, Message};
-use crate::app::tests::{header, in_one_line, last_line};
-use crate::orderbook::snapshot;
-use crate::source::events::{Events, PIPE, Target};
-use crate::source::status::{Pipe, Status};
-use crate::test_driver::{empty, events, keys, text};
+use super::*;
+use crate::source::events::PIPE;
 
 const FLOWING: Status = Status::Piped(Pipe::Flowing);
 
@@ -19,24 +13,12 @@ fn keys_that_need_the_program_say_why_they_do_nothing() {
     for typed in ["r", "e", "]"] {
         let effects = keys(&mut app, typed);
         assert!(effects.is_empty(), "{typed}: {effects:?}");
-        assert!(
-            last_line(&app).contains("a pipe leads one way; ask the program on its own host"),
-            "{typed}: {}",
-            last_line(&app)
-        );
+        says(&app, "a pipe leads one way; ask the program on its own host");
     }
     keys(&mut app, "2j");
     for typed in ["W", "6 "] {
-        let effects = keys(&mut app, typed);
-        assert!(
-            !effects.iter().any(|effect| matches!(effect, Effect::Send(_))),
-            "{effects:?}"
-        );
-        assert!(
-            in_one_line(&app).contains("a pipe leads one way"),
-            "{typed}: {}",
-            text(&app)
-        );
+        assert_eq!(asked(keys(&mut app, typed)), [], "{typed}");
+        has(&in_one_line(&app), "a pipe leads one way");
     }
 }
 
@@ -52,11 +34,7 @@ fn the_screen_can_be_frozen_and_stays_when_the_stream_ends() {
     events(&mut app, Status::Piped(Pipe::Closed), None);
     assert!(text(&app).contains("The stream has ended"), "{}", text(&app));
     keys(&mut app, "p");
-    assert!(
-        last_line(&app).contains("nothing to freeze: the stream has ended"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "nothing to freeze: the stream has ended");
     keys(&mut app, ",");
     assert!(header(&app).contains("PAST"), "{}", header(&app));
 }
@@ -76,11 +54,7 @@ fn a_process_of_another_host_is_not_looked_for_here() {
         ..Events::quiet(FLOWING)
     })));
     assert!(app.program.is_elsewhere());
-    assert!(
-        last_line(&app).contains("the stream begins again"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "the stream begins again");
     let effects = keys(&mut app, "2E");
     let mut edits = Vec::new();
     for effect in &effects {

@@ -1,16 +1,6 @@
 //! A recording: what it says it is, and how one moves in it.
 
-use std::rc::Rc;
-
-use tickscope_format::Snapshot;
-
-use crate::app::message::Message;
-use crate::app::state::App;
-use crate::app::tests::moments::past;
-use crate::app::tests::{header, last_line, snapshot};
-use crate::source::events::Events;
-use crate::source::status::Status;
-use crate::test_driver::{empty, events, keys, live, text};
+use super::*;
 
 /// A recording of 14 s, as the feed hands it over: its newest record first, the others a slice later.
 fn opened(width: u16, height: u16) -> App {
@@ -69,27 +59,7 @@ fn nobody_is_behind_it() {
     let mut app = opened(120, 30);
     keys(&mut app, "r");
     let line = last_line(&app);
-    assert!(
-        line.contains("nothing to reset: a recording has no program behind it"),
-        "{line}"
-    );
+    has(&line, "nothing to reset: a recording has no program behind it");
     keys(&mut app, "p");
     assert!(last_line(&app).contains("a recording does not move by itself"));
-}
-
-#[test]
-fn a_moment_is_told_by_tenths_and_from_the_beginning() {
-    let mut app = opened(120, 30);
-    read(&mut app);
-    keys(&mut app, ",,,");
-    let line = header(&app);
-    assert!(
-        line.contains("PAST 14:02:13.7  0.3 s back") && line.contains("cost"),
-        "{line}"
-    );
-    assert!(
-        text(&app).contains("At 13.7 s of a recording of 14.0 s: "),
-        "{}",
-        text(&app)
-    );
 }

@@ -1,10 +1,9 @@
 //! The function view, focus, bottom-up, folded recursion, and other places: through the keys.
 
-use super::*;
-use crate::test_driver::looks;
-use tickscope_format::ids::{NodeId, SiteId};
-use tickscope_format::snapshot::{Mode, OpenFrame};
+use tickscope_format::snapshot::OpenFrame;
 use tickscope_testkit::fixture;
+
+use super::*;
 
 /// The made-up program, where `cancel` inserts again below `rebalance`, and `encode` is called from `decode` as well.
 fn recursive(tenths: u64) -> Snapshot {
@@ -29,9 +28,7 @@ fn recursive(tenths: u64) -> Snapshot {
 }
 
 fn stage(width: u16, height: u16) -> App {
-    let mut app = empty(width, height);
-    events(&mut app, Status::Live, Some(recursive(1_340)));
-    app
+    showing(width, height, recursive(1_340))
 }
 
 fn title(app: &App) -> String {
@@ -46,7 +43,7 @@ fn title(app: &App) -> String {
 
 /// Names of a list with what its numbers say, as far as a test reads them.
 fn shares(app: &App) -> Vec<(String, u64, u64)> {
-    let data = app.derived.data.as_ref().expect("there is data");
+    let data = data(app);
     let rows = app.list().rows.iter().filter(|row| !row.is_heading());
     rows.map(|row| {
         let figures = data.figures(row.what);
@@ -65,8 +62,7 @@ fn row(name: &str, ms: u64, calls: u64) -> (String, u64, u64) {
 
 #[test]
 fn a_recursive_function_has_one_average_on_a_screen() {
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(fixture::recursion()));
+    let mut app = showing(120, 30, fixture::recursion());
     keys(&mut app, "2");
     let row = names(&app).iter().position(|name| name.ends_with("fib")).unwrap();
     app.select(row);
@@ -85,21 +81,13 @@ fn a_recursive_function_has_one_average_on_a_screen() {
 fn three_shows_what_was_selected() {
     let mut app = stage(120, 30);
     keys(&mut app, "jj3");
-    assert!(
-        title(&app).starts_with("orderbook_sim::book::apply"),
-        "{}",
-        text(&app)
-    );
+    has(&title(&app), "orderbook_sim::book::apply");
     assert_eq!(selected(&app), "(self)");
     keys(&mut app, "1j3");
     assert!(title(&app).starts_with("orderbook_sim::book::apply"), "it stays");
     let mut app = stage(120, 30);
     keys(&mut app, "2jj3");
-    assert!(
-        title(&app).starts_with("orderbook_sim::book::apply"),
-        "{}",
-        text(&app)
-    );
+    has(&title(&app), "orderbook_sim::book::apply");
 }
 
 #[test]
@@ -109,7 +97,7 @@ fn headings_come_and_go_with_the_room_for_them() {
     let headings = |app: &App| app.list().rows.iter().filter(|row| row.is_heading()).count();
     assert_eq!(headings(&app), 2);
     for (height, wanted) in [(6, 0), (30, 2)] {
-        app.update(Message::Resize(ratatui::layout::Size::new(120, height)));
+        app.update(Message::Resize(Size::new(120, height)));
         assert_eq!(headings(&app), wanted, "{}", text(&app));
         assert_eq!(selected(&app), "(self)");
     }
@@ -153,10 +141,10 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
     keys(&mut app, "jl");
     assert_eq!(selected(&app), "alloc::slab_get", "the third row of either list");
     // One below the other there is no side to go to.
-    app.update(Message::Resize(ratatui::layout::Size::new(80, 24)));
+    app.update(Message::Resize(Size::new(80, 24)));
     key(&mut app, Code::Left);
     assert_eq!(selected(&app), "alloc::slab_get");
-    app.update(Message::Resize(ratatui::layout::Size::new(120, 30)));
+    app.update(Message::Resize(Size::new(120, 30)));
     // A click takes the row that it is on, in either list, and none below them.
     let y = app.layout().rows.y + 1;
     app.update(Message::Click(30, y));
@@ -169,99 +157,39 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
         keys(&mut app, typed);
         assert_eq!(line(&app, first), line(&app, "called from ──") + 1);
     }
-    app.update(Message::Resize(ratatui::layout::Size::new(99, 30)));
+    app.update(Message::Resize(Size::new(99, 30)));
     assert!(line(&app, "called from ──") < line(&app, "─ where its time goes"));
 }
 
 #[test]
 fn the_list_with_the_cursor_moves_and_the_other_shows_its_first() {
-    let mut many = recursive(1_340);
-    let publish = NodeId(many.nodes.len() as u32 - 6);
-    for at in 0..60 {
-        let site = many.sites.len() as u32;
-        let mut named = many.sites[14].clone();
-        named.name = format!("callee_{at:02}");
-        many.sites.push(named);
-        many.nodes
-            .push(Some(publish), SiteId(site), 1, 1_000_000_000 - at);
-        many.threads.last_mut().expect("there are threads").rows += 1;
-    }
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(many));
-    keys(&mut app, "/publish");
-    key(&mut app, Code::Enter);
-    key(&mut app, Code::Enter);
+    let publish = snapshot(1_340).nodes.len() - 1;
+    let many = with_more(recursive(1_340), publish, 60, false);
+    let mut app = showing(120, 30, many);
+    keys(&mut app, "/publish\n\n");
     key(&mut app, Code::Esc);
     let page = usize::from(app.layout().rows.height);
-    assert!(
-        text(&app).contains("callee_00") && !text(&app).contains("callee_59"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "more_000");
+    hides(&app, "more_059");
     keys(&mut app, "G");
-    assert_eq!(crate::test_driver::line(&app), page - 1, "{}", text(&app));
-    assert!(
-        text(&app).contains("callee_59") && text(&app).contains("called from ──"),
-        "{}",
-        text(&app)
-    );
+    assert_eq!(line(&app), page - 1, "{}", text(&app));
+    shows(&app, "more_059");
+    shows(&app, "called from ──");
     key(&mut app, Code::PageUp);
-    assert!(
-        !text(&app).contains("callee_59") && text(&app).contains("callee_40"),
-        "{}",
-        text(&app)
-    );
+    hides(&app, "more_059");
+    shows(&app, "more_040");
     keys(&mut app, "g");
-    assert!(
-        text(&app).contains("callee_00") && text(&app).contains("where its time goes"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "more_000");
+    shows(&app, "where its time goes");
     app.update(Message::Wheel(5, 90, 10));
-    assert!(
-        text(&app).contains("callee_00"),
-        "the wheel moves the list with the cursor"
-    );
-}
-
-#[test]
-fn callers_itself_and_callees_add_up() {
-    let mut app = stage(160, 30);
-    keys(&mut app, "/insert");
-    key(&mut app, Code::Enter);
-    key(&mut app, Code::Enter);
-    assert_eq!(app.views.current, View::Function);
-    let lines = shares(&app);
-    assert_eq!(
-        lines,
-        [
-            row("book::apply", 71_030, 5_610_000),
-            row("stats::publish", 3_750, 100),
-            row("book::cancel", 0, 0),
-            row("(self)", 25_400, 5_610_160),
-            row("tree::rebalance", 41_300, 1_870_000),
-            row("alloc::slab_get", 7_080, 5_610_040),
-            row("book::cancel", 1_000, 80),
-        ]
-    );
-    let whole = 71_030 + 3_750;
-    assert_eq!(lines[3..].iter().map(|line| line.1).sum::<u64>(), whole);
-    let screen = text(&app);
-    assert!(
-        screen.contains("5.61M+60") && screen.contains("book::cancel ↻"),
-        "{screen}"
-    );
-    assert!(
-        screen.contains("60/5.61M"),
-        "recursive calls have their caller\n{screen}"
-    );
+    // The wheel moves the list with the cursor.
+    shows(&app, "more_000");
 }
 
 #[test]
 fn enter_goes_on_and_escape_goes_the_way_back() {
     let mut app = stage(120, 30);
-    keys(&mut app, "jj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "jj\n");
     let first = title(&app);
     keys(&mut app, "j");
     assert_eq!(selected(&app), "book::insert");
@@ -276,10 +204,7 @@ fn enter_goes_on_and_escape_goes_the_way_back() {
     key(&mut app, Code::Esc);
     assert_eq!((title(&app), selected(&app)), (first, "book::insert".to_string()));
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (app.views.current, selected(&app)),
-        (View::Tree, "book::apply".to_string())
-    );
+    stands(&app, View::Tree, "book::apply");
     key(&mut app, Code::Esc);
     assert_eq!(app.views.current, View::Tree, "no further");
 }
@@ -287,13 +212,9 @@ fn enter_goes_on_and_escape_goes_the_way_back() {
 #[test]
 fn a_function_shows_its_place_in_the_tree_and_escape_returns() {
     let mut app = stage(120, 30);
-    keys(&mut app, "2jjj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "2jjj\n");
     keys(&mut app, "jt");
-    assert_eq!(
-        (app.views.current, selected(&app)),
-        (View::Tree, "wire::checksum".to_string())
-    );
+    stands(&app, View::Tree, "wire::checksum");
     key(&mut app, Code::Esc);
     assert_eq!(app.views.current, View::Function);
     key(&mut app, Code::Esc);
@@ -308,11 +229,7 @@ fn the_function_stays_over_snapshots_and_restarts() {
     at(&mut app, 10_000);
     events(&mut app, Status::Live, Some(in_epoch(9, 3)));
     assert_eq!((title(&app), selected(&app)), (before.clone(), name.clone()));
-    let mut gone = recursive(1_340);
-    gone.threads.truncate(0);
-    gone.nodes = Default::default();
-    gone.latencies = Default::default();
-    events(&mut app, Status::Live, Some(gone));
+    events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
     let screen = text(&app);
     assert!(screen.contains(" in this snapshot. 2 shows what was"), "{screen}");
     events(&mut app, Status::Live, Some(recursive(1_400)));
@@ -361,42 +278,25 @@ fn callers_and_callees_sort_by_themselves() {
 #[test]
 fn a_function_in_focus_stands_at_the_top() {
     let mut app = stage(120, 30);
-    keys(&mut app, "jjj");
-    assert_eq!(selected(&app), "book::insert");
-    keys(&mut app, "f");
-    assert_eq!(
-        (selected(&app).as_str(), names(&app)[0]),
-        ("book::insert", "book::insert")
-    );
-    assert_eq!(shares(&app)[0], row("book::insert", 71_030 + 3_750, 5_610_100));
-    let screen = text(&app);
-    assert!(
-        screen.contains("focus book::insert") && screen.contains("% of focus"),
-        "{screen}"
-    );
-    assert!(screen.contains("100.0%"));
-    assert!(last_line(&app).contains("Esc everything"), "{}", last_line(&app));
+    let top_and_selected = |app: &App| (names(app)[0].to_string(), selected(app));
+    let both = |top: &str| (top.to_string(), "book::insert".to_string());
+    keys(&mut app, "jjjf");
+    assert_eq!(top_and_selected(&app), both("book::insert"));
+    says(&app, "Esc everything");
     // Hot shows what is below, and totals of the focus.
     keys(&mut app, "2");
     assert!(!names(&app).contains(&"match::step") && names(&app).contains(&"tree::rebalance"));
     keys(&mut app, "1f");
-    assert_eq!(
-        (selected(&app).as_str(), names(&app)[0]),
-        ("book::insert", "match::run")
-    );
+    assert_eq!(top_and_selected(&app), both("match::run"));
     keys(&mut app, "f");
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (selected(&app).as_str(), names(&app)[0]),
-        ("book::insert", "match::run")
-    );
+    assert_eq!(top_and_selected(&app), both("match::run"));
 }
 
 #[test]
 fn a_hotspot_in_focus() {
     let mut app = stage(120, 30);
-    keys(&mut app, "2/apply");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "2/apply\n");
     key(&mut app, Code::Esc);
     assert_eq!(selected(&app), "book::apply");
     keys(&mut app, "f");
@@ -445,28 +345,12 @@ fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
 fn a_focus_that_is_not_there_says_so_and_comes_back() {
     let mut app = stage(60, 15);
     keys(&mut app, "jjf");
-    let mut gone = recursive(1_340);
-    gone.threads.truncate(0);
-    gone.nodes = Default::default();
-    gone.latencies = Default::default();
-    events(&mut app, Status::Live, Some(gone));
-    assert!(
-        text(&app).contains(" in this snapshot. Esc shows"),
-        "{}",
-        text(&app)
-    );
-    assert!(
-        text(&app).contains("FUNCTION  focus book::apply"),
-        "{}",
-        text(&app)
-    );
+    events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
+    shows(&app, " in this snapshot. Esc shows");
+    shows(&app, "FUNCTION  focus book::apply");
     events(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!(selected(&app), "book::apply");
-    let mut gone = recursive(1_340);
-    gone.threads.truncate(0);
-    gone.nodes = Default::default();
-    gone.latencies = Default::default();
-    events(&mut app, Status::Live, Some(gone));
+    events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
     key(&mut app, Code::Esc);
     events(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!(
@@ -481,31 +365,16 @@ fn bottom_up_says_who_called() {
     keys(&mut app, "jjji");
     assert_eq!(selected(&app), "book::insert");
     assert_eq!(names(&app)[0], "risk::check", "by self time");
-    assert!(text(&app).contains("bottom-up") && text(&app).contains("%TOP"));
-    key(&mut app, Code::Right);
-    let at = app.list().cursor.index;
-    assert_eq!(
-        shares(&app)[at..at + 4],
-        [
-            row("book::insert", 25_400, 5_610_160),
-            row("book::apply", 22_900, 5_610_000),
-            row("stats::publish", 2_000, 100),
-            row("book::cancel", 500, 60),
-        ]
-    );
+    shows(&app, "%TOP");
     keys(&mut app, "i");
-    assert_eq!(
-        (names(&app)[0], selected(&app).as_str()),
-        ("match::run", "book::insert")
-    );
+    assert_eq!((names(&app)[0], &*selected(&app)), ("match::run", "book::insert"));
 }
 
 #[test]
 fn self_times_are_not_taken_for_short_calls() {
     let mut dear = recursive(1_340);
     (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(dear));
+    let mut app = showing(120, 30, dear);
     assert!(text(&app).contains('†'));
     keys(&mut app, "i");
     assert!(!text(&app).contains('†'), "{}", text(&app));
@@ -518,20 +387,9 @@ fn recursion_folds_into_one_row() {
     let before = app.list().rows.len();
     keys(&mut app, "c");
     assert_eq!(app.list().rows.len(), before - 1);
-    assert!(
-        last_line(&app).contains("recursion in one row; c shows it call by call"),
-        "{}",
-        last_line(&app)
-    );
-    let screen = text(&app);
-    assert!(
-        screen.contains("book::insert • ↻") || screen.contains("book::insert ↻ •"),
-        "{screen}"
-    );
-    let folded = shares(&app)
-        .into_iter()
-        .find(|line| *line == row("book::insert", 3_750, 160));
-    assert!(folded.is_some(), "{:?}", shares(&app));
+    says(&app, "recursion in one row; c shows it call by call");
+    let folded = row("book::insert", 3_750, 160);
+    assert!(shares(&app).contains(&folded), "{:?}", shares(&app));
     // Below the recursive function stands what was called by its second call alone.
     let moved = "folded recursion put this row here: c unfolds it, then F";
     keys(&mut app, "G");
@@ -578,11 +436,7 @@ fn other_places_of_a_function() {
     assert!(last_line(&app).contains("place 1 of 3"), "{}", last_line(&app));
     assert_eq!(app.list().cursor.index, 3, "around to where it began");
     keys(&mut app, "g#");
-    assert!(
-        last_line(&app).contains("this is its only place"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "this is its only place");
 }
 
 #[test]
@@ -606,66 +460,13 @@ fn the_row_stays_under_the_finger_while_callees_change_places() {
 }
 
 #[test]
-fn sums_hold_on_every_screen() {
-    for typed in ["", "i", "c", "ci", "jjjf", "jjjfi", "jjF", "jjFc"] {
-        let mut app = stage(120, 30);
-        keys(&mut app, typed);
-        let data = app.derived.data.as_ref().expect("there is data");
-        for (index, row) in data.tree.rows.iter().enumerate() {
-            let children = data.tree.children(index as u32);
-            let below: u64 = children
-                .iter()
-                .map(|&row| data.tree.rows[row as usize].total_ns)
-                .sum();
-            assert_eq!(row.total_ns, row.self_ns + below, "{typed}");
-        }
-        let top: u64 = data
-            .tree
-            .top()
-            .iter()
-            .map(|&row| data.tree.rows[row as usize].total_ns)
-            .sum();
-        assert_eq!(top, data.measured_ns, "{typed}");
-    }
-}
-
-#[test]
-fn every_size_draws_a_function() {
-    let widths = [0, 1, 19, 20, 25, 39, 40, 44];
-    for (width, height) in widths
-        .into_iter()
-        .flat_map(|width| (0..14).map(move |height| (width, height)))
-    {
-        let mut app = stage(width, height);
-        for typed in ["jjj3", "j", "G", "g", "%", "/can"] {
-            keys(&mut app, typed);
-            crate::test_driver::screen(&app);
-            let row = app.list().selected();
-            assert!(
-                row.is_some_and(|row| !row.is_heading()),
-                "{width}x{height} {typed}"
-            );
-        }
-    }
-}
-
-#[test]
 fn opening_rows_of_a_large_tree_asks_for_their_callers() {
     // A stack so deep that its callers are not all looked up at once: 450 * 451 / 2 steps.
-    let mut deep = recursive(1_340);
-    for at in 0..450 {
-        let last = NodeId(deep.nodes.len() as u32 - 1);
-        let site = deep.sites.len() as u32;
-        let mut named = deep.sites[14].clone();
-        named.name = format!("level_{at:03}");
-        deep.sites.push(named);
-        deep.nodes.push(Some(last), SiteId(site), 1, 1_000_000_000);
-        deep.threads.last_mut().expect("there are threads").rows += 1;
-    }
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(deep));
-    keys(&mut app, "i/level_449");
-    key(&mut app, Code::Enter);
+    let deep = recursive(1_340);
+    let last = deep.nodes.len() - 1;
+    let deep = with_more(deep, last, 450, true);
+    let mut app = showing(120, 30, deep);
+    keys(&mut app, "i/449\n");
     key(&mut app, Code::Esc);
     let top = app.list().cursor.index;
     keys(&mut app, "E");
@@ -679,7 +480,7 @@ fn opening_rows_of_a_large_tree_asks_for_their_callers() {
     let depth = app.list().rows[end].depth;
     key(&mut app, Code::Right);
     key(&mut app, Code::Right);
-    assert_eq!(selected(&app), format!("stats::level_{:03}", 449 - depth - 1));
+    assert_eq!(selected(&app), format!("stats::more_{:03}", 449 - depth - 1));
     assert!(matches!(
         app.list().selected().map(|row| row.fold),
         Some(Fold::Closed(_))
@@ -688,18 +489,14 @@ fn opening_rows_of_a_large_tree_asks_for_their_callers() {
 
 #[test]
 fn screens() {
-    for (width, height) in [(120, 30), (80, 24), (60, 15), (40, 10), (20, 5)] {
+    for (width, height) in [(120, 30), (80, 24), (60, 15), (20, 5)] {
         let mut app = stage(width, height);
         keys(&mut app, "jjj3j");
         insta::assert_snapshot!(format!("function_{width}x{height}"), looks(&app));
     }
-    for (width, height) in [(120, 30), (60, 15)] {
-        let mut app = empty(width, height);
-        let estimated = crate::modes::in_mode(Mode::Adaptive, snapshot(1_340));
-        events(&mut app, Status::Live, Some(estimated));
-        keys(&mut app, "jjj3j");
-        insta::assert_snapshot!(format!("function_adaptive_{width}x{height}"), looks(&app));
-    }
+    let mut app = showing(60, 15, in_mode(Mode::Adaptive, snapshot(1_340)));
+    keys(&mut app, "jjj3j");
+    insta::assert_snapshot!("function_adaptive_60x15", looks(&app));
     let mut app = stage(120, 30);
     keys(&mut app, "jjjil");
     at(&mut app, 6_000);
@@ -707,9 +504,4 @@ fn screens() {
     let mut app = stage(120, 30);
     keys(&mut app, "jjjf");
     insta::assert_snapshot!("focus_120x30", looks(&app));
-    let mut app = App::new(ratatui::layout::Size::new(80, 24), ThemeKind::Mono, true, Some(0));
-    events(&mut app, Status::Live, Some(recursive(1_340)));
-    keys(&mut app, "jjj3j");
-    insta::assert_snapshot!("function_ascii_mono_80x24", looks(&app));
-    assert!(text(&app).is_ascii());
 }

@@ -1,43 +1,6 @@
 //! Switching sites off and on from the screen.
 
-use tickscope_format::Snapshot;
-use tickscope_format::ids::SiteId;
-use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::Rule;
-
-use crate::app::message::Effect;
-use crate::app::row::RowId;
-use crate::app::state::App;
-use crate::app::tests::{answer, last_line, names};
-use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
-use crate::source::events::Request;
-use crate::source::status::Status;
-use crate::test_driver::{at, events, key, keys, live, selected, text};
-
-fn pattern(text: &str) -> Pattern {
-    Pattern::new(text).unwrap()
-}
-
-/// The made-up program with rules, applied as the library does it.
-fn ruled(rules: &[(&str, bool)]) -> Snapshot {
-    let mut s = snapshot(1_341);
-    for &(text, off) in rules {
-        s.measuring.rules.push(Rule {
-            pattern: text.into(),
-            off,
-        });
-    }
-    let off = |site: &tickscope_format::snapshot::Site| {
-        let last = rules.iter().rev().find(|(text, _)| pattern(text).matches(site));
-        last.is_some_and(|&(_, off)| off)
-    };
-    s.measuring.off_sites = (0..s.sites.len())
-        .filter(|&site| off(&s.sites[site]))
-        .map(|site| SiteId(site as u32))
-        .collect();
-    s
-}
+use super::*;
 
 #[test]
 fn a_site_with_control_characters_in_its_name_is_switched() {
@@ -51,7 +14,7 @@ fn a_site_with_control_characters_in_its_name_is_switched() {
         .position(|name| name.contains("draw"))
         .expect("it is listed");
     keys(&mut app, &format!("g{}", "j".repeat(line)));
-    let sent = asked(&key(&mut app, Code::Char(' ')));
+    let sent = asked(key(&mut app, Code::Char(' ')));
     let [Request::SitesOff(pattern)] = sent[..] else {
         panic!("{sent:?}: {}", last_line(&app))
     };
@@ -73,16 +36,6 @@ pub(super) fn to(app: &mut App, name: &str) {
     assert_eq!(selected(app), name);
 }
 
-fn asked(effects: &[Effect]) -> Vec<Request> {
-    let request = |effect: &Effect| {
-        let Effect::Send(request) = effect else {
-            panic!("{effect:?}")
-        };
-        *request
-    };
-    effects.iter().map(request).collect()
-}
-
 #[test]
 fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
     let mut app = live(120, 30);
@@ -90,40 +43,43 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
     to(&mut app, "book::insert");
     let own = "orderbook_sim::book::insert";
     let off = Request::SitesOff(pattern(own));
-    assert_eq!(asked(&keys(&mut app, " ")), [off]);
+    assert_eq!(asked(keys(&mut app, " ")), [off]);
     answer(&mut app, off, Ok(1));
     assert!(
         !last_line(&app).contains("book::insert off"),
         "promised is not done"
     );
-    events(&mut app, Status::Live, Some(ruled(&[(own, true)])));
-    assert!(
-        last_line(&app).contains("book::insert off; Space switches it on again"),
-        "{}",
-        last_line(&app)
+    events(
+        &mut app,
+        Status::Live,
+        Some(ruled(snapshot(1_341), &[(own, true)])),
     );
+    says(&app, "book::insert off; Space switches it on again");
     assert!(text(&app).contains("off by …book::insert"), "{}", text(&app));
     assert_eq!(selected(&app), "book::insert");
 
     let on = Request::SitesOn(pattern(own));
-    assert_eq!(asked(&keys(&mut app, " ")), [on]);
-    events(&mut app, Status::Live, Some(ruled(&[(own, false)])));
+    assert_eq!(asked(keys(&mut app, " ")), [on]);
+    events(
+        &mut app,
+        Status::Live,
+        Some(ruled(snapshot(1_341), &[(own, false)])),
+    );
     answer(&mut app, on, Ok(1));
     assert!(last_line(&app).contains("book::insert on; Space switches it off again"));
 }
 
 #[test]
 fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
-    let mut app = live(120, 30);
-    events(&mut app, Status::Live, Some(ruled(&[("book", true)])));
+    let mut app = showing(120, 30, ruled(snapshot(1_341), &[("book", true)]));
     keys(&mut app, "6");
     to(&mut app, "book::cancel");
     assert!(text(&app).contains("off by book") && text(&app).contains("switched off by the rule book"));
     let on = Request::SitesOn(pattern("orderbook_sim::book::cancel"));
-    assert_eq!(asked(&keys(&mut app, " ")), [on]);
+    assert_eq!(asked(keys(&mut app, " ")), [on]);
     answer(&mut app, on, Ok(1));
     let both = [("book", true), ("orderbook_sim::book::cancel", false)];
-    events(&mut app, Status::Live, Some(ruled(&both)));
+    events(&mut app, Status::Live, Some(ruled(snapshot(1_341), &both)));
     assert!(last_line(&app).contains("book::cancel on"), "{}", last_line(&app));
     assert!(text(&app).contains("kept on by the rule orderbook_sim::book::cancel"));
 }
@@ -134,10 +90,10 @@ fn twice_before_it_is_seen_goes_back() {
     keys(&mut app, "6");
     to(&mut app, "book::insert");
     let own = pattern("orderbook_sim::book::insert");
-    let requests = asked(&keys(&mut app, "  "));
+    let requests = asked(keys(&mut app, "  "));
     assert_eq!(requests, [Request::SitesOff(own), Request::SitesOn(own)]);
     to(&mut app, "risk::check");
-    let other = asked(&keys(&mut app, " "));
+    let other = asked(keys(&mut app, " "));
     assert_eq!(other, [Request::SitesOff(pattern("orderbook_sim::risk::check"))]);
     answer(&mut app, requests[0], Ok(1));
     answer(&mut app, requests[1], Ok(1));
@@ -149,17 +105,13 @@ fn refusals_and_silence_are_told() {
     let mut app = live(120, 30);
     keys(&mut app, "6");
     to(&mut app, "book::insert");
-    let request = asked(&keys(&mut app, " "))[0];
+    let request = asked(keys(&mut app, " "))[0];
     answer(
         &mut app,
         request,
         Err("the program has as many rules as it takes".into()),
     );
-    assert!(
-        last_line(&app).contains("the program has as many rules as it takes"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "the program has as many rules as it takes");
     assert_eq!(
         app.deadline(),
         app.notices.current.as_ref().map(|notice| notice.until),
@@ -169,11 +121,7 @@ fn refusals_and_silence_are_told() {
     keys(&mut app, " ");
     assert!(app.deadline().is_some());
     at(&mut app, 2_500);
-    assert!(
-        last_line(&app).contains("no answer from the program in 2 s"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "no answer from the program in 2 s");
 
     events(&mut app, Status::Exited { unix_ns: 1 }, None);
     assert!(keys(&mut app, " ").is_empty());
@@ -188,13 +136,12 @@ fn a_path_too_long_for_a_rule_is_said_to_be() {
     events(&mut app, Status::Live, Some(s));
     keys(&mut app, "6G");
     while !selected(&app).contains("xxx") {
-        key(&mut app, crate::keys::decoder::Code::Up);
+        key(&mut app, Code::Up);
     }
     assert!(keys(&mut app, " ").is_empty());
-    assert!(
-        last_line(&app).contains("! no rule can name it: a pattern has at most 96 bytes, its path has "),
-        "{}",
-        last_line(&app)
+    says(
+        &app,
+        "! no rule can name it: a pattern has at most 96 bytes, its path has ",
     );
 }
 
@@ -203,18 +150,21 @@ fn a_rule_for_many_is_told_as_the_shells_command_tells_it() {
     let mut app = live(120, 30);
     let many = Request::SitesOff(pattern("book::*"));
     answer(&mut app, many, Ok(1));
-    events(&mut app, Status::Live, Some(ruled(&[("book::*", true)])));
-    assert!(
-        last_line(&app).contains("4 sites switched off by book::*; also applies to sites met later"),
-        "{}",
-        last_line(&app)
+    events(
+        &mut app,
+        Status::Live,
+        Some(ruled(snapshot(1_341), &[("book::*", true)])),
+    );
+    says(
+        &app,
+        "4 sites switched off by book::*; also applies to sites met later",
     );
 }
 
 #[test]
 fn off_and_never_met_stand_where_state_sorts_them() {
     let mut app = live(120, 30);
-    let mut s = ruled(&[("slab_get", true)]);
+    let mut s = ruled(snapshot(1_341), &[("slab_get", true)]);
     for row in 0..s.nodes.len() {
         if s.nodes.site[row] == 12 {
             s.nodes.calls[row] = 0;
@@ -279,8 +229,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
     }
     // So that the switch hits what was looked at.
     let mut app = live(120, 30);
-    keys(&mut app, "2/cancel");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "2/cancel\n");
     let effects = keys(&mut app, "6 ");
     assert!(
         matches!(effects[..], [Effect::Send(Request::SitesOff(pattern))] if pattern.as_str().ends_with("book::cancel")),
@@ -295,7 +244,7 @@ fn what_is_followed_comes_into_sight() {
     let last = selected(&app);
     keys(&mut app, "6");
     assert_eq!(selected(&app), last);
-    assert!(crate::test_driver::line(&app) < usize::from(app.layout().rows.height));
+    assert!(line(&app) < usize::from(app.layout().rows.height));
 }
 
 #[test]
@@ -303,8 +252,7 @@ fn sites_of_one_line_are_rows_of_their_own() {
     let mut s = snapshot(1_340);
     let again = s.sites[0].clone();
     s.sites.extend([again.clone(), again]);
-    let mut app = live(120, 30);
-    events(&mut app, Status::Live, Some(s));
+    let mut app = showing(120, 30, s);
     keys(&mut app, "6");
     let mut ids: Vec<RowId> = app.list().rows.iter().map(|row| row.id).collect();
     let all = ids.len();

@@ -2,7 +2,6 @@
 
 use ratatui::layout::Position;
 use tickscope_format::ids::NO_PARENT;
-use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Over, Trace, WatchState};
 use tickscope_testkit::fixture;
 
@@ -11,30 +10,14 @@ use crate::event_loop::saved_files;
 
 /// An app that shows a program that watches `draw_frame`, in the view Slow.
 fn slow(width: u16, height: u16) -> App {
-    let mut app = empty(width, height);
-    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    let mut app = showing(width, height, fixture::slow_frames());
     keys(&mut app, "8");
     app
 }
 
-fn pattern(text: &str) -> Pattern {
-    Pattern::new(text).unwrap()
-}
-
-fn requests(effects: Vec<Effect>) -> Vec<Request> {
-    let sent = effects.into_iter().filter_map(|effect| {
-        let Effect::Send(request) = effect else {
-            return None;
-        };
-        Some(request)
-    });
-    sent.collect()
-}
-
 #[test]
 fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    let mut app = showing(120, 30, fixture::slow_frames());
     keys(&mut app, "2");
     let row = names(&app)
         .iter()
@@ -42,7 +25,7 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
         .unwrap();
     app.select(row);
     let request = Request::Watch(pattern("game::scene::lookup"), Over::Tail);
-    assert_eq!(requests(key(&mut app, Code::Char('W'))), [request]);
+    assert_eq!(asked(key(&mut app, Code::Char('W'))), [request]);
     answer(&mut app, request, Ok(0));
     let mut watched = fixture::slow_frames();
     watched.capture.seq += 1;
@@ -50,10 +33,9 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
     watched.watches[1].function = "game::scene::lookup".into();
     watched.watches[1].paths[0].site = watched.watches[0].paths[2].site;
     events(&mut app, Status::Live, Some(watched));
-    assert!(
-        text(&app).contains("lookup is watched: W again or 8 shows why its slow calls are slow"),
-        "{}",
-        text(&app)
+    shows(
+        &app,
+        "lookup is watched: W again or 8 shows why its slow calls are slow",
     );
     assert!(
         app.left_on()[0].starts_with("order-book still watches game::scene::lookup: "),
@@ -61,12 +43,12 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
         app.left_on()
     );
     // Again: there it is.
-    assert_eq!(requests(key(&mut app, Code::Char('W'))), []);
+    assert_eq!(asked(key(&mut app, Code::Char('W'))), []);
     assert_eq!(app.views.current, View::Slow);
     assert_eq!(app.watched().unwrap().function, "game::scene::lookup");
     key(&mut app, Code::Char(' '));
     assert_eq!(app.watched().unwrap().function, "draw_frame");
-    let stopped = requests(key(&mut app, Code::Char('X')));
+    let stopped = asked(key(&mut app, Code::Char('X')));
     assert_eq!(stopped, [Request::Unwatch(pattern("draw_frame"))]);
 }
 
@@ -76,7 +58,7 @@ fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
     keys(&mut app, "8");
     assert!(text(&app).contains("TAIL"), "{}", text(&app));
     let tails: Vec<u64> = {
-        let data = app.derived.data.as_ref().unwrap();
+        let data = data(&app);
         let rows = app.list().rows.iter();
         rows.map(|row| data.tail(row.what).unwrap().ticks).collect()
     };
@@ -89,10 +71,7 @@ fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
         .get(data.function(row.what).unwrap())
         .full_name();
     let request = Request::Watch(pattern(&name), Over::Tail);
-    assert_eq!(
-        requests(key(&mut app, Code::Enter)),
-        std::slice::from_ref(&request)
-    );
+    assert_eq!(asked(key(&mut app, Code::Enter)), std::slice::from_ref(&request));
     answer(&mut app, request, Ok(0));
     let mut next = orderbook::snapshot(1_342);
     let mut watch = fixture::slow_frames().watches.remove(0);
@@ -104,39 +83,28 @@ fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
     next.watches.push(watch);
     events(&mut app, Status::Live, Some(next));
     assert!(text(&app).contains("0 calls have ended"), "{}", text(&app));
-    assert!(
-        text(&app).contains("is watched: its slow calls come here"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "is watched: its slow calls come here");
 }
 
 #[test]
-fn functions_with_a_tail_are_those_of_all_threads() {
-    let mut app = live(80, 24);
-    keys(&mut app, "8");
-    let all = text(&app);
-    keys(&mut app, "4");
-    key(&mut app, Code::Down);
-    key(&mut app, Code::Enter);
-    assert!(app.query.threads.only().is_some());
-    keys(&mut app, "8");
-    let lines = |screen: &str| {
-        screen
-            .lines()
-            .skip(2)
-            .take(15)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(lines(&text(&app)), lines(&all));
+fn slow_calls_and_functions_with_a_tail_are_those_of_all_threads() {
+    for mut app in [live(80, 24), slow(120, 30)] {
+        keys(&mut app, "8");
+        let list =
+            |app: &App| -> Vec<String> { text(app).lines().skip(2).take(15).map(str::to_string).collect() };
+        let all = list(&app);
+        keys(&mut app, "4j\n");
+        assert!(app.query.threads.only().is_some());
+        keys(&mut app, "8");
+        assert_eq!(list(&app), all);
+        shows(&app, "all threads");
+    }
 }
 
 #[test]
 fn the_tab_of_the_view_says_that_a_function_is_watched() {
     for (width, tab) in [(80, "8 Slow•"), (160, "8 Slow•")] {
-        let mut app = empty(width, 30);
-        events(&mut app, Status::Live, Some(fixture::slow_frames()));
+        let mut app = showing(width, 30, fixture::slow_frames());
         assert!(text(&app).contains(tab), "{}", text(&app));
         keys(&mut app, "8");
         assert!(text(&app).contains("[8 Slow]"), "{}", text(&app));
@@ -166,16 +134,11 @@ fn where_nothing_answers_a_key_says_so() {
     let mut kept = fixture::slow_frames();
     kept.watches.clear();
     events(&mut app, Status::Kept, Some(kept));
-    assert_eq!(requests(keys_of(&mut app, "W")), []);
-    assert!(
-        text(&app).contains("watch: no program answers, a kept snapshot has no program behind it"),
-        "{}",
-        text(&app)
+    assert_eq!(asked(keys(&mut app, "W")), []);
+    shows(
+        &app,
+        "watch: no program answers, a kept snapshot has no program behind it",
     );
-}
-
-fn keys_of(app: &mut App, text: &str) -> Vec<Effect> {
-    text.chars().flat_map(|c| key(app, Code::Char(c))).collect()
 }
 
 #[test]
@@ -186,33 +149,15 @@ fn calls_that_come_in_turns_are_all_shown() {
         snapshot.watches[0].exemplars[missing].trace = None;
         snapshot
     };
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(turn(0)));
+    let mut app = showing(120, 30, turn(0));
     keys(&mut app, "8");
-    assert!(
-        text(&app).contains("what happened in it has not come yet"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "what happened in it has not come yet");
     events(&mut app, Status::Live, Some(turn(1)));
     let shown = text(&app);
     assert!(shown.contains("disk::flush waiting 8.00ms"), "{shown}");
     assert!(shown.contains("scene::lookup × 600, 3.00ms"), "{shown}");
     key(&mut app, Code::Char('J'));
     assert!(text(&app).contains("scene::lookup ×600"), "{}", text(&app));
-}
-
-#[test]
-fn a_thread_or_a_focus_changes_nothing_and_the_screen_says_so() {
-    let mut app = slow(120, 30);
-    let below = |app: &App| -> Vec<String> { text(app).lines().skip(1).map(str::to_string).collect() };
-    let before = below(&app);
-    assert!(text(&app).contains("all threads"), "{}", text(&app));
-    keys(&mut app, "4a");
-    key(&mut app, Code::Down);
-    key(&mut app, Code::Enter);
-    keys(&mut app, "8");
-    assert_eq!(below(&app), before);
 }
 
 /// A cell of the call over time, in the middle of its first line.
@@ -285,11 +230,7 @@ fn a_key_writes_the_call_for_other_tools() {
     events(&mut app, Status::Live, Some(unknown));
     keys(&mut app, "8");
     assert!(key(&mut app, Code::Char('E')).is_empty());
-    assert!(
-        last_line(&app).contains("has not come yet"),
-        "{}",
-        last_line(&app)
-    );
+    says(&app, "has not come yet");
 }
 
 #[test]
@@ -307,17 +248,9 @@ fn a_window_has_the_slow_calls_of_its_time() {
     events(&mut app, Status::Live, Some(first));
     events(&mut app, Status::Live, Some(later));
     keys(&mut app, "8");
-    assert!(
-        text(&app).contains("draw_frame: 30 slow of 6100 calls"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "draw_frame: 30 slow of 6100 calls");
     keys(&mut app, "w");
-    assert!(
-        text(&app).contains("draw_frame: no call was slow yet"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "draw_frame: no call was slow yet");
 }
 
 #[test]
@@ -333,11 +266,7 @@ fn a_trace_that_does_not_fit_is_not_drawn() {
     }
     assert_eq!(watch.paths[0].parent, NO_PARENT);
     events(&mut app, Status::Live, Some(snapshot));
-    assert!(
-        text(&app).contains("what happened in it has not come yet"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "what happened in it has not come yet");
     let mut empty_trace = fixture::slow_frames();
     empty_trace.watches[0].number = 9;
     empty_trace.watches[0].exemplars[0].trace = Some(Trace::default());
@@ -364,10 +293,8 @@ fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
     }
     keys(&mut app, "8");
     let shown = text(&app);
-    assert!(
-        shown.contains("disk::flush waiting 8.00ms") && shown.contains("waits 8.00ms"),
-        "{shown}"
-    );
+    has(&shown, "disk::flush waiting 8.00ms");
+    has(&shown, "waits 8.00ms");
     keys(&mut app, ",,,J");
     let shown = text(&app);
     assert!(shown.contains("scene::lookup ×600"), "{shown}");

@@ -17,24 +17,12 @@ fn sampled(width: u16, height: u16) -> App {
     app
 }
 
-/// What is asked of the program.
-fn sent(effects: Vec<Effect>) -> Vec<Request> {
-    let sent = effects.into_iter().filter_map(|effect| {
-        let Effect::Send(request) = effect else {
-            return None;
-        };
-        Some(request)
-    });
-    sent.collect()
-}
-
 #[test]
 fn a_key_has_the_program_sample_while_the_source_is_shown() {
-    let mut app = empty(120, 40);
-    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    let mut app = showing(120, 40, fixture::slow_frames());
     keys(&mut app, "1");
     let on = Request::Lines(LINES_HZ);
-    assert_eq!(sent(key(&mut app, Code::Char('S'))), [on]);
+    assert_eq!(asked(key(&mut app, Code::Char('S'))), [on]);
     assert_eq!(app.views.current, View::Function);
     answer(&mut app, on, Ok(0));
     let mut next = fixture::slow_frames();
@@ -45,11 +33,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
         ..Lines::default()
     };
     events(&mut app, Status::Live, Some(next));
-    assert!(
-        text(&app).contains("lines are sampled from here on; S again ends it"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "lines are sampled from here on; S again ends it");
     assert!(text(&app).contains("no samples of the program counter yet"));
     assert!(
         app.left_on()[0].contains("tickscope lines off ends it"),
@@ -58,7 +42,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
     );
     // Scrolling means nothing once the pane has gone.
     let off = Request::Lines(0);
-    assert_eq!(sent(key(&mut app, Code::Char('S'))), [off]);
+    assert_eq!(asked(key(&mut app, Code::Char('S'))), [off]);
     answer(&mut app, off, Ok(0));
     let mut next = fixture::slow_frames();
     next.capture.seq += 2;
@@ -70,19 +54,14 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
 
 #[test]
 fn a_program_that_cannot_sample_says_why() {
-    let mut app = empty(120, 40);
-    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    let mut app = showing(120, 40, fixture::slow_frames());
     keys(&mut app, "1S");
     answer(&mut app, Request::Lines(LINES_HZ), Ok(0));
     let mut next = fixture::slow_frames();
     next.capture.seq += 1;
     next.lines.state = LinesState::NoTimers(11);
     events(&mut app, Status::Live, Some(next));
-    assert!(
-        last_line(&app).contains("the system refused timers (error 11)"),
-        "{}",
-        text(&app)
-    );
+    says(&app, "the system refused timers (error 11)");
 }
 
 #[test]
@@ -127,9 +106,9 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
         text(&app)
     );
     assert!(text(&app).contains("line(10);") && text(&app).contains("called from  "));
-    app.update(Message::Resize(ratatui::layout::Size::new(120, 40)));
+    app.update(Message::Resize(Size::new(120, 40)));
     assert!(!app.shows_source(), "{}", text(&app));
-    app.update(Message::Resize(ratatui::layout::Size::new(120, 50)));
+    app.update(Message::Resize(Size::new(120, 50)));
     assert!(app.shows_source());
     // It samples already, so the key takes the pane away, and brings it again.
     key(&mut app, Code::Char('S'));
@@ -137,20 +116,15 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     key(&mut app, Code::Char('S'));
     assert!(app.shows_source());
     // Where the file is not there, nothing stands in its place.
-    let mut app = empty(120, 50);
-    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    let mut app = showing(120, 50, fixture::slow_frames());
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Enter);
     find_code(&mut app, effects);
     assert!(!app.shows_source(), "{}", text(&app));
     // The key says why there is none, and has the program sample.
-    let asked = key(&mut app, Code::Char('S'));
-    assert_eq!(sent(asked), [Request::Lines(LINES_HZ)]);
-    assert!(
-        text(&app).contains("no src/main.rs in /home or above"),
-        "{}",
-        text(&app)
-    );
+    let effects = key(&mut app, Code::Char('S'));
+    assert_eq!(asked(effects), [Request::Lines(LINES_HZ)]);
+    shows(&app, "no src/main.rs in /home or above");
 }
 
 #[test]
@@ -167,22 +141,17 @@ fn what_came_by_itself_gets_samples_first() {
     find_code(&mut app, effects);
     assert!(app.shows_source(), "{}", text(&app));
     assert!(text(&app).contains("no samples of its lines: S has the program take them"));
-    let asked = key(&mut app, Code::Char('S'));
-    assert_eq!(sent(asked), [Request::Lines(LINES_HZ)]);
+    let effects = key(&mut app, Code::Char('S'));
+    assert_eq!(asked(effects), [Request::Lines(LINES_HZ)]);
     assert!(app.shows_source());
 }
 
 #[test]
 fn a_short_screen_says_that_it_is() {
-    let mut app = empty(80, 15);
-    events(&mut app, Status::Live, Some(fixture::slow_frames()));
+    let mut app = showing(80, 15, fixture::slow_frames());
     keys(&mut app, "1");
     assert!(key(&mut app, Code::Char('S')).is_empty());
-    assert!(
-        last_line(&app).contains("no room for the source: it needs 20 lines"),
-        "{}",
-        text(&app)
-    );
+    says(&app, "no room for the source: it needs 20 lines");
 }
 
 #[test]

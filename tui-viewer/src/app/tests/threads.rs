@@ -1,36 +1,10 @@
 //! The threads: who is busy, who waits, and what one of them is doing now.
 
-use proptest::prelude::*;
-use tickscope_format::Snapshot;
-use tickscope_format::snapshot::{Thread, ThreadState};
-
-use crate::app::tests::names;
-use crate::app::thread_choice::ThreadChoice;
-use crate::app::view::View;
-use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
-use crate::source::status::Status;
-use crate::test_driver::{at, empty, events, key, keys, live, selected, text};
-
-/// The made-up program; the CPU times of its threads in milliseconds.
-fn used(tenths: u64, cpu_ms: [u64; 4]) -> Snapshot {
-    let mut s = snapshot(tenths);
-    for (thread, ms) in s.threads.iter_mut().zip(cpu_ms) {
-        thread.cpu_ns = Some(ms * 1_000_000);
-    }
-    s
-}
-
-fn line_of(screen: &str, name: &str) -> String {
-    let line = screen.lines().find(|line| line.contains(name));
-    line.unwrap_or_else(|| panic!("no {name} in\n{screen}"))
-        .to_string()
-}
+use super::*;
 
 #[test]
 fn who_is_in_a_scope_and_on_no_cpu_waits() {
-    let mut app = empty(120, 30);
-    events(&mut app, Status::Live, Some(used(1_340, [0, 0, 0, 0])));
+    let mut app = showing(120, 30, used(1_340, [0, 0, 0, 0]));
     keys(&mut app, "4");
     for name in ["match-0", "ingest"] {
         let line = line_of(&text(&app), name);
@@ -90,10 +64,8 @@ fn the_pane_says_since_when_each_scope_is_open() {
     events(&mut app, Status::Live, Some(s));
     let screen = text(&app);
     let line = line_of(&screen, "open since");
-    assert!(
-        line.contains("+28") && line.contains(" above › match::step 14:00:00"),
-        "{screen}"
-    );
+    has(&line, "+28");
+    has(&line, " above › match::step 14:00:00");
     assert!(screen.lines().all(|line| line.chars().count() <= 120));
 }
 
@@ -106,10 +78,7 @@ fn enter_shows_one_thread_and_again_all() {
     assert_eq!(app.views.current, View::Tree);
     assert!(names(&app).contains(&"ingest::run") && !names(&app).contains(&"match::run"));
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (app.views.current, selected(&app).as_str()),
-        (View::Threads, "ingest")
-    );
+    stands(&app, View::Threads, "ingest");
     assert_eq!(
         app.list().rows.len(),
         4,
@@ -132,38 +101,31 @@ fn enter_shows_one_thread_and_again_all() {
     assert_eq!(app.query.threads, ThreadChoice::All);
 }
 
+/// This view is shown, of this thread alone or of all.
+#[track_caller]
+fn is_shown(app: &App, view: View, thread: Option<&str>) {
+    assert_eq!((app.views.current, app.query.threads.only()), (view, thread));
+}
+
 #[test]
 fn the_way_back_to_the_threads_leads_over_a_function() {
     let mut app = live(120, 30);
-    keys(&mut app, "4jj");
-    key(&mut app, Code::Enter);
-    key(&mut app, Code::Enter);
+    keys(&mut app, "4jj\n\n");
     assert_eq!(app.views.current, View::Function);
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (app.views.current, app.query.threads.only()),
-        (View::Tree, Some("ingest"))
-    );
+    is_shown(&app, View::Tree, Some("ingest"));
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (app.views.current, app.query.threads.only()),
-        (View::Threads, None)
-    );
+    is_shown(&app, View::Threads, None);
 }
 
 #[test]
 fn a_thread_that_was_chosen_by_hand_stays_on_the_way_back() {
     let mut app = live(120, 30);
-    keys(&mut app, "4jj");
-    key(&mut app, Code::Enter);
-    keys(&mut app, "aaj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "4jj\n");
+    keys(&mut app, "aaj\n");
     assert_eq!(app.query.threads.only(), Some("match-0"));
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (app.views.current, app.query.threads.only()),
-        (View::Threads, Some("match-0"))
-    );
+    is_shown(&app, View::Threads, Some("match-0"));
 }
 
 #[test]
@@ -177,8 +139,7 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
     ] {
         let mut app = live(width, height);
         assert!(!text(&app).contains("only "));
-        keys(&mut app, "ajj");
-        key(&mut app, Code::Enter);
+        keys(&mut app, "ajj\n");
         // Whatever else there is to say about the numbers.
         keys(&mut app, "wwbm");
         let screen = text(&app);
@@ -221,62 +182,4 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
     assert_eq!(selected(&app), "ingest");
     keys(&mut app, "/match::step");
     assert_eq!(selected(&app), "match-0", "it is doing that");
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
-
-    #[test]
-    fn the_selection_stays_on_its_thread_and_on_its_line(
-        busy in proptest::collection::vec(proptest::collection::vec(0u64..100, 4), 1..8),
-        down in 0usize..4,
-    ) {
-        let mut app = live(80, 24);
-        keys(&mut app, "4");
-        keys(&mut app, &"j".repeat(down));
-        let (name, line) = (selected(&app), crate::test_driver::line(&app));
-        let mut cpu_ms = [0; 4];
-        for (number, busy) in busy.iter().enumerate() {
-            for (sum, ms) in cpu_ms.iter_mut().zip(busy) {
-                *sum += ms;
-            }
-            let number = number as u64;
-            at(&mut app, 100 * number);
-            events(&mut app, Status::Live, Some(used(1_341 + number, cpu_ms)));
-            prop_assert_eq!(selected(&app), name.clone());
-            prop_assert_eq!(crate::test_driver::line(&app), line, "nothing moves under a finger");
-        }
-        at(&mut app, 9_000);
-        prop_assert_eq!(selected(&app), name);
-    }
-}
-
-#[test]
-fn a_thousand_threads_keep_their_places() {
-    let many = |tenths: u64| {
-        let mut s = snapshot(tenths);
-        s.threads.extend((0..1_000).map(|number| Thread {
-            name: format!("worker-{number}"),
-            tid: 50_000 + number as u32,
-            state: ThreadState::Idle,
-            count: 1,
-            cpu_ns: Some(tenths * (number % 90) * 1_000_000),
-            first_row: s.nodes.len() as u32,
-            ..Thread::default()
-        }));
-        s
-    };
-    let mut app = empty(200, 30);
-    events(&mut app, Status::Live, Some(many(1_340)));
-    keys(&mut app, "4");
-    assert_eq!(names(&app)[4..7], ["worker-0", "worker-1", "worker-2"]);
-    keys(&mut app, "<<");
-    at(&mut app, 5_000);
-    events(&mut app, Status::Live, Some(many(1_341)));
-    assert_eq!(names(&app)[0], "worker-89", "the busiest");
-    keys(&mut app, "/worker-777");
-    key(&mut app, Code::Enter);
-    at(&mut app, 20_000);
-    events(&mut app, Status::Live, Some(many(1_342)));
-    assert_eq!(selected(&app), "worker-777");
 }

@@ -1,19 +1,13 @@
 //! The time line: what is in its columns, and a part of the time that all views show.
 
-use tickscope_format::Snapshot;
-use tickscope_format::snapshot::{Column, Quantity};
+use tickscope_analysis::functions::Functions;
+use tickscope_format::snapshot::{Column, LineSample, Quantity};
+use tickscope_testkit::fixture;
 
-use crate::app::message::Message;
-use crate::app::state::App;
-use crate::app::tests::moments::{data, lives, past, sums_hold, tabs, watched};
+use super::*;
 use crate::app::timeline::{Lanes, name_cells};
-use crate::app::view::View;
 use crate::app::window::Window;
-use crate::keys::decoder::Code;
-use crate::orderbook::snapshot;
-use crate::source::events::Events;
-use crate::source::status::Status;
-use crate::test_driver::{at, empty, events, key, keys, selected, text};
+use crate::test_driver::find_code;
 
 /// The keys and the loads of the lines in a column, from top to bottom.
 fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
@@ -22,6 +16,22 @@ fn loads(app: &App, column: u16) -> Vec<Option<(f64, f64)>> {
     let keys = rows.filter_map(|row| row.id.as_lane());
     keys.map(|key| Some(timeline.load(key, column)?).map(|load| (load.working, load.waiting)))
         .collect()
+}
+
+/// How many columns are known.
+fn known(app: &App) -> usize {
+    let columns = 0..app.views.timeline.columns();
+    columns
+        .filter(|&column| app.views.timeline.slot(column).is_some())
+        .count()
+}
+
+/// How long the chosen time is.
+fn chosen_ns(app: &App) -> u64 {
+    let Window::Chosen(ns) = app.query.window else {
+        panic!("{:?}", app.query.window)
+    };
+    ns
 }
 
 /// Reads all there is to read: each look reads for some milliseconds.
@@ -54,8 +64,7 @@ fn columns_add_up_to_what_happened_in_their_time() {
         timeline.slot_ns() * u64::from(timeline.columns()),
     );
     // The screen came at 120.0 s, so 14 of its 30 s are known.
-    let known = (0..timeline.columns()).filter(|&column| timeline.slot(column).is_some());
-    let known_s = known.count() as f64 * timeline.slot_ns() as f64 / 1e9;
+    let known_s = known(&app) as f64 * timeline.slot_ns() as f64 / 1e9;
     assert!((13.0..14.1).contains(&known_s), "{known_s} s are known");
     assert!((30_000_000_000..31_000_000_000).contains(&long_ns));
     assert!(snapshot(1_340).capture.unix_ns - end_ns < 2 * timeline.slot_ns());
@@ -102,9 +111,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
     for _ in 0..9 {
         key(&mut app, Code::ShiftLeft);
     }
-    let Window::Chosen(ns) = app.query.window else {
-        panic!("{:?}", app.query.window)
-    };
+    let ns = chosen_ns(&app);
     // Ten columns, from moment to moment.
     let wanted = 10 * app.views.timeline.slot_ns();
     assert!(ns.abs_diff(wanted) <= 100_000_000, "{ns} {wanted}");
@@ -120,9 +127,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
     for _ in 0..12 {
         keys(&mut app, ">");
     }
-    let Window::Chosen(ns) = app.query.window else {
-        panic!("{:?}", app.query.window)
-    };
+    let ns = chosen_ns(&app);
     assert!(ns <= wanted, "{ns}");
     assert!(app.cursor_ns() >= Some(end_ns));
     key(&mut app, Code::Esc);
@@ -148,9 +153,7 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
         "and the line is selected"
     );
     app.update(Message::Drag(x - 20, rows.y + 1));
-    let Window::Chosen(ns) = app.query.window else {
-        panic!("{:?}", app.query.window)
-    };
+    let ns = chosen_ns(&app);
     assert!(
         ns.abs_diff(16 * app.views.timeline.slot_ns()) <= 100_000_000,
         "{ns}"
@@ -223,15 +226,8 @@ fn a_reset_and_a_gap_are_no_work() {
 
 #[test]
 fn what_is_read_later_fills_columns_that_were_unknown() {
-    let mut app = empty(120, 40);
-    events(&mut app, Status::Live, Some(snapshot(1_340)));
+    let mut app = showing(120, 40, snapshot(1_340));
     keys(&mut app, "9");
-    let known = |app: &App| {
-        let timeline = &app.views.timeline;
-        (0..timeline.columns())
-            .filter(|&column| timeline.slot(column).is_some())
-            .count()
-    };
     assert_eq!(known(&app), 0);
     let earlier = (1_000..1_340).map(|tenths| past(&snapshot(tenths))).collect();
     app.update(Message::Events(Box::new(Events {
@@ -250,6 +246,38 @@ fn what_is_read_later_fills_columns_that_were_unknown() {
 }
 
 #[test]
+fn functions_that_are_sampled_have_time_in_their_lines() {
+    let mut app = empty(120, 40);
+    for second in 1..=20 {
+        let mut s = fixture::sampled();
+        s.capture.unix_ns += second * 1_000_000_000;
+        s.capture.seq += second;
+        s.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks *= second);
+        let samples: Vec<LineSample> = s
+            .lines
+            .samples
+            .iter()
+            .map(|sample| LineSample {
+                samples: sample.samples * second,
+                cpu_ns: sample.cpu_ns * second,
+                ..*sample
+            })
+            .collect();
+        s.lines.set(samples);
+        let effects = events(&mut app, Status::Live, Some(s));
+        find_code(&mut app, effects);
+    }
+    keys(&mut app, "9f");
+    read_all(&mut app);
+    let functions = Functions::of(&data(&app).snapshot);
+    let mut sampled = functions.list.iter();
+    let sampled = sampled.find(|function| function.name == "memchr_avx2").unwrap();
+    let timeline = &app.views.timeline;
+    let loads = (0..timeline.columns()).filter_map(|column| timeline.load(sampled.key, column));
+    assert!(loads.map(|load| load.working).sum::<f64>() > 0.0);
+}
+
+#[test]
 fn functions_stand_in_place_of_threads_and_enter_opens_them() {
     let mut app = watched(120, 40);
     keys(&mut app, "9f");
@@ -260,8 +288,7 @@ fn functions_stand_in_place_of_threads_and_enter_opens_them() {
     assert!(text(&app).contains(&name));
     key(&mut app, Code::Esc);
     assert_eq!(app.views.current, View::Timeline);
-    keys(&mut app, "f");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "f\n");
     assert_eq!(app.views.current, View::Tree);
     assert!(tabs(&app).contains("only "), "{}", tabs(&app));
     key(&mut app, Code::Esc);
@@ -318,12 +345,6 @@ fn below(app: &App) -> Vec<String> {
 #[test]
 fn a_time_line_below_the_tree_is_read_while_it_is_there() {
     let mut app = watched(120, 40);
-    let known = |app: &App| {
-        let columns = 0..app.views.timeline.columns();
-        columns
-            .filter(|&column| app.views.timeline.slot(column).is_some())
-            .count()
-    };
     keys(&mut app, "P");
     assert_eq!(known(&app), 0, "a flame graph needs none");
     assert!(text(&app).contains("below the tree: the flame graph; P: the time line of threads"));
@@ -332,10 +353,8 @@ fn a_time_line_below_the_tree_is_read_while_it_is_there() {
     assert!(known(&app) > 10, "{}", known(&app));
     assert_eq!(app.views.current, View::Tree);
     let lines = below(&app);
-    assert!(
-        lines[0].contains(" the last 30 s ") && lines[0].contains(" -10 s ─"),
-        "{lines:?}"
-    );
+    has(&lines[0], " the last 30 s ");
+    has(&lines[0], " -10 s ─");
     for (line, name) in lines[1..]
         .iter()
         .step_by(2)
@@ -368,10 +387,8 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     keys(&mut app, "1PP");
     read_all(&mut app);
     let lines = below(&app);
-    assert!(
-        lines[1].contains("match-0") && lines[1].contains('▆'),
-        "{lines:?}"
-    );
+    has(&lines[1], "match-0");
+    has(&lines[1], "▆");
     // The chosen time is marked as there.
     assert!(lines[0].contains('┌') && lines[0].contains('┐'), "{lines:?}");
     key(&mut app, Code::Esc);

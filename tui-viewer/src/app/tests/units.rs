@@ -2,16 +2,10 @@
 
 use proptest::prelude::*;
 use tickscope_analysis::measure::Measure;
-use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Quantity;
 
-use crate::app::message::Effect;
-use crate::app::state::App;
+use super::*;
 use crate::keys::action::Action;
-use crate::keys::decoder::Code;
-use crate::orderbook::{allocating, snapshot};
-use crate::source::status::Status;
-use crate::test_driver::{events, key, keys, live, text};
+use crate::orderbook::allocating;
 
 /// The numbers of a row of the screen, by its name.
 fn row(app: &App, name: &str) -> Vec<String> {
@@ -36,43 +30,32 @@ fn row(app: &App, name: &str) -> Vec<String> {
 #[test]
 fn numbers_are_divided_by_the_calls_of_the_row() {
     let mut app = live(290, 30);
-    // match::step: 8.41 M calls; tree::rebalance: 1.87 M.
-    keys(&mut app, "j");
-    let totals = row(&app, "book::insert");
-    keys(&mut app, "b");
-    let screen = text(&app);
-    assert!(screen.contains("per call of match::step"), "{screen}");
+    // match::step: 8.41 M calls; in the other views too, and over snapshots.
+    keys(&mut app, "jb");
     let step = row(&app, "match::step");
-    assert_eq!(step[4], "1.00", "{screen}");
-    assert_eq!(step[1], step[5], "its total is what a call takes: {screen}");
-    let insert = row(&app, "book::insert");
-    assert_eq!(insert[4], "0.67", "{screen}");
-    for same in [0, 3, 5, 6] {
-        assert_eq!(
-            insert[same], totals[same],
-            "shares, AVG and P50 are what they were: {screen}"
-        );
-    }
-    assert!(row(&app, "match::run").contains(&"<0.01".to_string()), "{screen}");
-    // In the other views too, and over snapshots.
+    assert_eq!(
+        (&*step[4], &step[1]),
+        ("1.00", &step[5]),
+        "its total is what a call takes"
+    );
     keys(&mut app, "2");
-    assert!(text(&app).contains("per call of match::step"));
-    assert_eq!(row(&app, "match::step")[4], "1.00", "{}", text(&app));
-    events(&mut app, Status::Live, Some(snapshot(2_000)));
-    assert_eq!(row(&app, "match::step")[4], "1.00", "{}", text(&app));
+    shows(&app, "per call of match::step");
+    for snapshot in [snapshot(1_340), snapshot(2_000)] {
+        events(&mut app, Status::Live, Some(snapshot));
+        assert_eq!(row(&app, "match::step")[4], "1.00", "{}", text(&app));
+    }
     keys(&mut app, "b");
-    assert!(!text(&app).contains("per call of"), "{}", text(&app));
+    hides(&app, "per call of");
     keys(&mut app, "b");
     key(&mut app, Code::Esc);
-    assert!(app.query.per_call.is_none() && app.views.current == crate::app::view::View::Hot);
+    assert!(app.query.per_call.is_none() && app.views.current == View::Hot);
 }
 
 #[test]
 fn a_function_is_per_call_as_well() {
     let mut app = live(160, 30);
     // match::step: 8.41 M calls; book::apply calls book::insert 5.61 M times.
-    keys(&mut app, "jjj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "jjj\n");
     let totals = text(&app);
     keys(&mut app, "2gg1ggjb3");
     let screen = text(&app);
@@ -91,61 +74,16 @@ fn a_function_is_per_call_as_well() {
 
 #[test]
 fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
-    let pane = |app: &App| {
-        let screen = text(app);
-        let line = screen.lines().find(|line| line.contains("in scopes "));
-        line.unwrap_or_else(|| panic!("{screen}")).to_string()
-    };
     let mut app = live(120, 30);
+    // match-0: 126 s; match::step was called 8.41 M times.
     keys(&mut app, "jb4");
-    // match-0: 118 s and 21.0 M calls; match::step was called 8.41 M times.
-    let (thread, per) = {
-        let data = app.derived.data.as_ref().expect("data");
-        let rows = data.threads();
-        (rows.iter().position(|row| row.name == "match-0"), per(&app))
-    };
-    let data = app.derived.data.as_ref().expect("data");
-    let row = &data.threads()[thread.expect("a thread")];
-    let per = per.expect("divided");
-    let each = tickscope_report::number::duration((row.measured_ns + per / 2) / per);
-    let screen = text(&app);
-    assert!(pane(&app).contains(&format!("in scopes {each}")), "{screen}");
-    assert!(!pane(&app).contains('M'), "{screen}");
-    let listed = screen
-        .lines()
-        .find(|line| line.contains("match-0 "))
-        .expect("a row");
-    assert!(listed.contains(&each), "as its row says: {screen}");
-    keys(&mut app, "bU");
-    let ticks = tickscope_report::number::count(row_ns(&app));
-    assert!(
-        pane(&app).contains(&format!("in scopes {ticks}")),
-        "{}",
-        text(&app)
-    );
-    for unit in ["µs ", "ms ", "ns "] {
-        assert!(!pane(&app).contains(unit), "{}", text(&app));
+    for line in ["in scopes ", "match-0 "] {
+        has(&line_of(&text(&app), line), "15.0µs");
     }
+    keys(&mut app, "bU");
+    has(&line_of(&text(&app), "in scopes "), "in scopes 126G");
     keys(&mut app, "U1b6");
-    let screen = text(&app);
-    let line = screen
-        .lines()
-        .find(|line| line.contains("by all threads"))
-        .unwrap_or_else(|| panic!("{screen}"));
-    let row = screen.lines().nth(3 + app.list().cursor.index).expect("a row");
-    let calls = row.split_whitespace().next().expect("calls");
-    assert!(line.contains(&format!("{calls} call")), "{screen}");
-}
-
-/// Time in scopes of the selected thread.
-fn row_ns(app: &App) -> u64 {
-    let data = app.derived.data.as_ref().expect("data");
-    let row = app
-        .list()
-        .selected()
-        .and_then(|row| row.what.row())
-        .expect("a thread");
-    data.threads()[row as usize].measured_ns
+    has(&line_of(&text(&app), "by all threads"), "1.00 call");
 }
 
 #[test]
@@ -167,19 +105,10 @@ fn without_calls_nothing_is_known_until_there_are_some() {
     events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(row(&app, "match::step")[4], "1.00");
     // Nothing to divide by from the beginning is said.
-    let mut app = live(120, 30);
-    events(
-        &mut app,
-        Status::Live,
-        Some(without_calls(snapshot(1_341), "step")),
-    );
+    let mut app = showing(120, 30, without_calls(snapshot(1_341), "step"));
     keys(&mut app, "jb");
     assert!(app.query.per_call.is_none());
-    assert!(
-        text(&app).contains("match::step has no calls to divide by"),
-        "{}",
-        text(&app)
-    );
+    shows(&app, "match::step has no calls to divide by");
 }
 
 fn without_calls(mut snapshot: Snapshot, name: &str) -> Snapshot {
@@ -192,75 +121,32 @@ fn without_calls(mut snapshot: Snapshot, name: &str) -> Snapshot {
 }
 
 #[test]
-fn ticks_are_counts() {
-    let mut app = live(120, 30);
-    keys(&mut app, "jU");
-    let screen = text(&app);
-    assert!(screen.contains("   ticks"), "{screen}");
-    let step = row(&app, "match::step");
-    let (total, _) = {
-        let data = app.derived.data.as_ref().expect("data");
-        let row = data.tree.rows.iter().find(|row| row.depth == 1).expect("a row");
-        (row.total_ticks, ())
-    };
-    assert_eq!(step[1], tickscope_report::number::count(total), "{screen}");
-    assert!(
-        !screen
-            .lines()
-            .skip(3)
-            .take(15)
-            .any(|line| line.contains("ns ") || line.contains("µs "))
-    );
-    keys(&mut app, "b");
-    assert!(
-        text(&app).contains("per call of match::step   ticks"),
-        "{}",
-        text(&app)
-    );
-    keys(&mut app, "U");
-    assert!(!text(&app).contains("   ticks"));
-    // Narrow screens say it in the header.
+fn narrow_screens_say_their_unit_in_the_header() {
     for (width, height) in [(80, 24), (60, 15)] {
         let mut app = live(width, height);
         keys(&mut app, "jbU");
-        let screen = text(&app);
-        let header = screen.lines().next().unwrap_or_default();
-        assert!(header.contains("per call ticks"), "{screen}");
+        has(&header(&app), "per call ticks");
     }
-}
-
-/// By what numbers are divided.
-fn per(app: &App) -> Option<u64> {
-    app.derived.data.as_ref().and_then(|data| data.per_calls)
 }
 
 #[test]
 fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
     // Bottom-up a caller; all in focus; a function in focus, in the hotspots; folded.
-    for (before, back) in [
-        ("i", "i"),
-        ("ilj", "i"),
-        ("jjf", "\u{1b}"),
-        ("2jf", "\u{1b}"),
-        ("cj", "c"),
-    ] {
+    for (before, back) in [("i", "i"), ("ilj", "i"), ("jjf", ""), ("2jf", ""), ("cj", "c")] {
         let mut app = live(120, 30);
         keys(&mut app, before);
         keys(&mut app, "b");
-        let calls = per(&app).expect("per call");
-        assert!(calls > 0, "{before}");
-        events(&mut app, Status::Live, Some(snapshot(1_340)));
-        assert_eq!(per(&app), Some(calls), "{before}: with the next snapshot");
-        keys(&mut app, "2");
-        events(&mut app, Status::Live, Some(snapshot(1_340)));
-        assert_eq!(per(&app), Some(calls), "{before}: in another view");
-        keys(&mut app, "1");
-        match back {
-            "\u{1b}" => app.query.filter = crate::app::filter::Filter::default(),
-            letters => drop(keys(&mut app, letters)),
+        let calls = data(&app).per_calls;
+        assert!(calls > Some(0), "{before}");
+        // With the next snapshot, in another view, and the other way round again.
+        for then in ["", "2", "1", back] {
+            keys(&mut app, then);
+            if back.is_empty() && then == "1" {
+                app.query.filter = Default::default();
+            }
+            events(&mut app, Status::Live, Some(snapshot(1_340)));
+            assert_eq!(data(&app).per_calls, calls, "{before}, {then}");
         }
-        events(&mut app, Status::Live, Some(snapshot(1_340)));
-        assert_eq!(per(&app), Some(calls), "{before}: the other way round again");
     }
 }
 
@@ -298,10 +184,8 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     assert_eq!(times(&app), 0, "{}", text(&app));
     keys(&mut app, "4");
     let threads = text(&app);
-    assert!(
-        threads.contains("ticks") && threads.contains("+5.63G"),
-        "{threads}"
-    );
+    has(&threads, "ticks");
+    has(&threads, "+5.63G");
 }
 
 proptest! {
@@ -346,23 +230,16 @@ fn v_goes_through_what_the_program_counts() {
 }
 
 #[test]
-fn by_allocations_rows_are_shares_of_them_and_reports_follow() {
-    let mut app = live(120, 30);
-    events(&mut app, Status::Live, Some(allocating(1_340)));
+fn by_allocations_numbers_are_per_call_and_reports_follow() {
+    let mut app = showing(120, 30, allocating(1_340));
     keys(&mut app, "vb");
-    let sum = |app: &App| app.derived.data.as_ref().unwrap().measured_ns;
-    let column = allocating(1_340);
-    let column = column.measures.of(Quantity::Allocations).unwrap();
-    assert_eq!(
-        sum(&app),
-        column.rows.iter().map(|&(_, value)| value).sum::<u64>()
-    );
-    assert!(text(&app).contains("by allocations"), "{}", text(&app));
-    assert!(text(&app).contains("per call of"), "{}", text(&app));
-    match keys(&mut app, "d")[..] {
-        [Effect::WriteReport { by, .. }] => assert_eq!(by, Measure::Allocations),
-        ref other => panic!("{other:?}: {}", text(&app)),
-    }
+    shows(&app, "by allocations");
+    shows(&app, "per call of");
+    let effects = keys(&mut app, "d");
+    let [Effect::WriteReport { by, .. }] = effects[..] else {
+        panic!("{effects:?}")
+    };
+    assert_eq!(by, Measure::Allocations);
 }
 
 #[test]

@@ -1,19 +1,11 @@
 //! Reports of what is on the screen.
 
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_format::Snapshot;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::number;
 use tickscope_report::text::TextOptions;
 
-use crate::app::figures::What;
-use crate::app::message::{Effect, Message};
-use crate::app::state::App;
-use crate::app::tests::moments::{lives, watched};
-use crate::app::tests::{last_line, snapshot};
-use crate::keys::decoder::Code;
-use crate::source::status::Status;
-use crate::test_driver::{empty, events, key, keys, selected, text};
+use super::*;
 
 /// What a key would have written, and its one thread or all.
 fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
@@ -52,7 +44,7 @@ fn in_form(snapshot: &Snapshot, options: &TextOptions, format: Form) -> String {
 fn same_as_on_screen(app: &mut App, what: &str) -> String {
     keys(app, "1");
     // All of it is open: what the screen shows is the whole tree.
-    let data = app.derived.data.as_ref().expect("data");
+    let data = data(app);
     let mut rows: Vec<(String, String)> = (0..data.tree.rows.len() as u32)
         .map(|row| {
             let what = What::Tree(row);
@@ -105,17 +97,13 @@ fn the_text_has_the_rows_and_digits_of_the_screen() {
     keys(&mut app, "www");
     let report = same_as_on_screen(&mut app, "since the mark");
     assert!(report.contains("  window       in 3.00s (epoch"), "{report}");
-    keys(&mut app, "pajj");
-    key(&mut app, Code::Enter);
+    keys(&mut app, "pajj\n");
     let report = same_as_on_screen(&mut app, "one thread");
     assert!(report.contains("shown: only"), "{report}");
     keys(&mut app, "gjjf");
     let name = selected(&app);
     let report = same_as_on_screen(&mut app, "a function");
-    assert!(
-        report.contains(&format!("  focus        only {name}")),
-        "{report}"
-    );
+    has(&report, &format!("  focus        only {name}"));
 }
 
 #[test]
@@ -134,7 +122,7 @@ fn every_form_says_that_it_is_of_a_window() {
     assert!(page.contains(&format!("\"focus\":\"only {name}\"")));
     let carried = tickscope_report::html::snapshot_of(&page).expect("a snapshot");
     assert_eq!(carried, snapshot, "what it shows is what it carries");
-    let data = app.derived.data.as_ref().expect("data");
+    let data = data(&app);
     assert_eq!(
         CallTree::build(&carried, |_| true).measured_ns(),
         data.measured_ns
@@ -176,7 +164,7 @@ fn a_thread_that_only_the_mark_has_did_nothing_since() {
     keys(&mut app, "m");
     lives(&mut app, [1_350]);
     keys(&mut app, "'");
-    app.query.threads = crate::app::thread_choice::ThreadChoice::One {
+    app.query.threads = ThreadChoice::One {
         name: "gone".to_string(),
         tid: 99,
     };
@@ -198,7 +186,7 @@ fn a_thread_that_only_the_mark_has_did_nothing_since() {
 #[test]
 fn a_report_is_of_what_is_compared_not_of_a_window_that_the_mark_does_not_have() {
     let mut app = watched(120, 30);
-    app.compare_with(std::rc::Rc::new(snapshot(1_100)), "before.tks".to_string());
+    app.compare_with(Rc::new(snapshot(1_100)), "before.tks".to_string());
     keys(&mut app, "w");
     let (report, _) = written(&mut app, "d");
     assert!(!report.window);

@@ -8,6 +8,7 @@ use tickscope_analysis::functions::Functions;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
 
+use crate::app::source::KnownCode;
 use crate::app::timeline::slot::Slot;
 use crate::app::timeline::sums::Sums;
 use crate::source::history::History;
@@ -30,6 +31,8 @@ pub(crate) struct Past<'a> {
     pub(crate) history: &'a History,
     /// Its newest snapshot, which need not be decoded.
     pub(crate) newest: &'a Rc<Snapshot>,
+    /// What is known of the code of samples.
+    pub(in crate::app) code: &'a KnownCode,
 }
 
 /// The slots that are known.
@@ -47,6 +50,8 @@ pub(crate) struct Slots {
     functions: Option<(Sites, Arc<Functions>)>,
     /// What the history was when slots were read of which nothing was known.
     revision: u64,
+    /// What was named of code when `sums` were made; 0 before any of it was.
+    code: u64,
 }
 
 impl Past<'_> {
@@ -87,10 +92,11 @@ impl Past<'_> {
     }
 
     fn snapshot(&self, unix_ns: u64) -> Option<Rc<Snapshot>> {
-        match self.newest.capture.unix_ns == unix_ns {
-            true => Some(Rc::clone(self.newest)),
-            false => self.history.decode(unix_ns).map(Rc::new),
-        }
+        let snapshot = match self.newest.capture.unix_ns == unix_ns {
+            true => Rc::clone(self.newest),
+            false => Rc::new(self.history.decode(unix_ns)?),
+        };
+        Some(self.code.with_rows(snapshot))
     }
 }
 
@@ -107,6 +113,15 @@ impl Slots {
             // Older moments have come.
             self.slots.retain(|_, slot| slot.is_some());
             self.revision = revision;
+        }
+        let code = past.code.named();
+        if self.code != code {
+            if self.code == 0 {
+                self.slots.clear();
+            }
+            // Both ends of a slot have to name the same code.
+            self.sums.clear();
+            self.code = code;
         }
         let newest_ns = past.newest.capture.unix_ns;
         let is_over = |number: u64| newest_ns / slot_ns > number;

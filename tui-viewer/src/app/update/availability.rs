@@ -105,46 +105,7 @@ impl App {
             | Action::Mark
             | Action::Measure
             | Action::Compare => self.shown().is_some(),
-            Action::ShowTree
-            | Action::ShowHot
-            | Action::ShowFunction
-            | Action::ShowThreads
-            | Action::ShowFlame
-            | Action::ShowSites
-            | Action::ShowTasks
-            | Action::ShowSlow
-            | Action::ShowTimeline
-            | Action::NextWatch
-            | Action::NextCall
-            | Action::PreviousCall
-            | Action::ExportCall
-            | Action::Closer
-            | Action::Further
-            | Action::PartEarlier
-            | Action::PartLater
-            | Action::WholeCall
-            | Action::NextView
-            | Action::PreviousView
-            | Action::Help
-            | Action::Back
-            | Action::Close
-            | Action::Quit
-            | Action::Repaint
-            | Action::Suspend
-            | Action::Up
-            | Action::Down
-            | Action::PageUp
-            | Action::PageDown
-            | Action::HalfUp
-            | Action::HalfDown
-            | Action::First
-            | Action::Last
-            | Action::PreviousSibling
-            | Action::NextSibling
-            | Action::Percent
-            | Action::Yes
-            | Action::Theme
-            | Action::Mouse => true,
+            _ => true,
         }
     }
 

@@ -145,13 +145,7 @@ impl App {
     fn threads_in_view(&self) -> &ThreadChoice {
         match self.views.current {
             View::Slow | View::Timeline => &ThreadChoice::All,
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Flame
-            | View::Sites
-            | View::Tasks => &self.query.threads,
+            _ => &self.query.threads,
         }
     }
 
@@ -174,14 +168,7 @@ impl App {
                     let rows = self.layout().rows;
                     Some(((rows.width, rows.height), flame.zoom.clone()))
                 }
-                View::Tree
-                | View::Hot
-                | View::Function
-                | View::Threads
-                | View::Sites
-                | View::Tasks
-                | View::Slow
-                | View::Timeline => self
+                _ => self
                     .layout()
                     .second
                     .map(|area| ((area.width, area.height), Vec::new())),
@@ -390,14 +377,7 @@ impl App {
         }
         let first = match view {
             View::Flame => flame::largest(&data, &list.rows),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => list.rows.first(),
+            _ => list.rows.first(),
         };
         // Until the first key the cursor is on the top row, whichever that is.
         let stays =

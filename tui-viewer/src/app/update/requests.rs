@@ -50,12 +50,7 @@ impl App {
                 "a pipe leads one way; ask the program on its own host".into()
             }
             Status::Piped(Pipe::Closed) => "the stream has ended".into(),
-            Status::Exited { .. }
-            | Status::Crashed { .. }
-            | Status::Waiting { .. }
-            | Status::Broken { .. }
-            | Status::Live
-            | Status::Stale { .. } => format!("the program is {}", self.program.status.word().to_lowercase()),
+            _ => format!("the program is {}", self.program.status.word().to_lowercase()),
         }
     }
 

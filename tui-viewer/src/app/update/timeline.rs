@@ -8,6 +8,7 @@ use crate::app::columns::threads;
 use crate::app::columns::threads::ThreadColumn;
 use crate::app::playback::Playback;
 use crate::app::program::Program;
+use crate::app::source::KnownCode;
 use crate::app::state::App;
 use crate::app::timeline::slots::Past;
 use crate::app::timeline::{Lanes, Shown, Span, columns_in, lines_of_lane, name_cells};
@@ -16,16 +17,17 @@ use crate::app::window::Window;
 use crate::keys::action::Action;
 
 /// Where the snapshots of the time line come from.
-fn past_of<'a>(playback: &'a Playback, program: &'a Program) -> Option<Past<'a>> {
+fn past_of<'a>(playback: &'a Playback, program: &'a Program, code: &'a KnownCode) -> Option<Past<'a>> {
     Some(Past {
         history: &playback.history,
         newest: program.newest.as_ref()?,
+        code,
     })
 }
 
 impl App {
     fn past(&self) -> Option<Past<'_>> {
-        past_of(&self.playback, &self.program)
+        past_of(&self.playback, &self.program, &self.views.source.known)
     }
 
     /// Reads what is on the time line, or on those beside threads, while that is on the screen.
@@ -42,7 +44,7 @@ impl App {
         let Some((columns, data)) = columns.zip(self.derived.data.as_ref()) else {
             return;
         };
-        let Some(past) = past_of(&self.playback, &self.program) else {
+        let Some(past) = past_of(&self.playback, &self.program, &self.views.source.known) else {
             return;
         };
         let beside_threads = self.views.current == View::Threads;

@@ -155,11 +155,7 @@ impl Error for TableError {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::TooLarge { error, .. } => Some(error),
-            Self::NotElf { .. }
-            | Self::NoSleds { .. }
-            | Self::SledVersion { .. }
-            | Self::NoNames { .. }
-            | Self::Damaged { .. } => None,
+            _ => None,
         }
     }
 }

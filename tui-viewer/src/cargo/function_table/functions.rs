@@ -8,6 +8,7 @@ use crate::cargo::function_table::debug_info::{DebugInfo, Declaration};
 use crate::cargo::function_table::poll_function::{self, Code};
 use crate::cargo::function_table::sources::Sources;
 use crate::cargo::function_table::symbols::{Symbol, Symbols};
+use crate::text::function_name::async_bodies::name_of_body;
 use crate::text::function_name::{self as name, Name, is_std};
 
 /// The crates that a profiled program carries of tickscope: a sled there would enter the collector from within.
@@ -27,15 +28,6 @@ const COMPILER_PREFIXES: [&str; 3] = ["__rust_", "__rdl_", "__rg_"];
 
 /// The path of the functions that drop values of a type begins so; the type follows.
 const DROP: &str = "core::ptr::drop_in_place::<";
-
-/// What stands behind the name of an async function in that of its body.
-const ASYNC_FN: &str = "::{async_fn}";
-
-/// How the other bodies end.
-const OTHER_BODIES: [&str; 2] = ["{async_block}", "{async_closure}"];
-
-/// What stands behind the name of a body if the calls of its row are polls.
-const POLL: &str = "::{poll}";
 
 /// What two functions have in common that a reader cannot tell apart: module, name, file, line, and where their future is.
 type Key = (String, String, String, u32, Option<PollFunction>);
@@ -136,15 +128,6 @@ fn as_type(path: &str) -> String {
 fn is_closure(path: &str) -> bool {
     let last = path.rsplit("::").next().unwrap_or_default();
     last.starts_with("{closure#") || last == "{{closure}}"
-}
-
-/// The name of a function, or of an async body: that of the function if its row shows calls of the function, and else one that says
-/// that its calls are polls. What is inside an async function, or made for its future, has the function's own name in its name.
-fn name_of_body(name: &str, is_certain: bool) -> String {
-    let is_function = name.ends_with(ASYNC_FN);
-    let is_body = is_function || OTHER_BODIES.iter().any(|body| name.ends_with(body));
-    let poll = if is_body && !is_certain { POLL } else { "" };
-    name.replace(ASYNC_FN, "") + poll
 }
 
 /// Makes the beginning of a function that drops a future one of the places of the future's own function.

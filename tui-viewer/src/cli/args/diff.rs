@@ -316,9 +316,4 @@ mod tests {
         );
         assert_eq!(parsed("tickscope diff a b -o c").form(), DiffFormat::Text);
     }
-
-    #[test]
-    fn the_help_fits_a_terminal() {
-        assert!(GATES.lines().all(|line| line.chars().count() <= 100));
-    }
 }

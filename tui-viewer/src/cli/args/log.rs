@@ -69,13 +69,3 @@ fn every(text: &str) -> Result<Duration, String> {
         false => Err("wanted 10ms to 1h".into()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_help_fits_a_terminal() {
-        assert!(LINES.lines().all(|line| line.chars().count() <= 98));
-    }
-}

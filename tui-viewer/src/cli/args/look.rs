@@ -3,24 +3,12 @@
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
-/// What `--color` says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ColorChoice {
-    /// As the environment says.
-    #[default]
-    Auto,
-    /// Colours whatever the environment says.
-    Always,
-    /// No colours.
-    Never,
-}
-
 /// How the screen looks.
 #[derive(Args, Clone, Debug)]
 pub struct LookArgs {
     /// Colours: as the terminal and NO_COLOR say, or always, or never.
-    #[arg(long, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
-    pub color: Color,
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub color: ColorChoice,
     /// Which colours: the terminal's sixteen, for a light background, for every kind of colour vision, none. By
     /// itself as TICKSCOPE_THEME says.
     #[arg(long, value_parser = theme(), value_name = "NAME")]
@@ -40,24 +28,15 @@ pub struct LookArgs {
 }
 
 /// When to use colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ColorChoice {
     /// As the terminal and NO_COLOR say.
+    #[default]
     Auto,
     /// Always.
     Always,
     /// Never.
     Never,
-}
-
-impl From<Color> for ColorChoice {
-    fn from(color: Color) -> Self {
-        match color {
-            Color::Auto => Self::Auto,
-            Color::Always => Self::Always,
-            Color::Never => Self::Never,
-        }
-    }
 }
 
 /// Another word for the theme that comes by itself.

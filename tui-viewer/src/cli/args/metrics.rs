@@ -69,13 +69,3 @@ pub struct MetricsArgs {
     #[arg(long, value_name = "DIR")]
     pub dir: Vec<PathBuf>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_help_fits_a_terminal() {
-        assert!(FAMILIES.lines().all(|line| line.chars().count() <= 98));
-    }
-}

@@ -105,13 +105,3 @@ fn within(text: &str, allowed: std::ops::RangeInclusive<Duration>, words: &str) 
         false => Err(format!("wanted {words}")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_help_fits_a_terminal() {
-        assert!(CONDITIONS.lines().all(|line| line.chars().count() <= 98));
-    }
-}

@@ -146,7 +146,7 @@ pub fn watch(feed: &mut dyn Feed, look: &LookArgs) -> anyhow::Result<u8> {
 fn options(look: &LookArgs) -> anyhow::Result<ScreenOptions> {
     let theme = theme::chosen(look.theme, |name| std::env::var(name).ok()).map_err(anyhow::Error::msg)?;
     Ok(ScreenOptions {
-        color: look.color.into(),
+        color: look.color,
         theme,
         ascii: look.ascii,
         utc_offset_s: local_time::utc_offset_s(),

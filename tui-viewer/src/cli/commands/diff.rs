@@ -66,15 +66,30 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
             Measure::of_lists(&all)
         }
     };
-    let diff = by(args.by.unwrap_or(usual))?;
-    let judge = |condition: &Condition| -> Result<Verdict, Misuse> {
+    let mut wanted = vec![args.by.unwrap_or(usual)];
+    if format == DiffFormat::Json {
+        let both = || before_snapshots.iter().chain(&after_snapshots);
+        let is_counted = |measure: &Measure| both().all(|snapshot| measure.check(snapshot).is_ok());
+        let quantities = Measure::ALL
+            .into_iter()
+            .filter(|measure| measure.quantity().is_some());
+        wanted.extend(quantities.filter(is_counted));
+    }
+    let of_document = 1..wanted.len();
+    for condition in &args.fail_if {
         // Calls are in every comparison.
-        let verdict = if [Measure::Calls, diff.measure].contains(&condition.measure) {
-            gate::judge(&diff, condition)
-        } else {
-            gate::judge(&by(condition.measure)?, condition)
-        };
-        verdict.map_err(|error| {
+        if condition.measure != Measure::Calls && !wanted.contains(&condition.measure) {
+            wanted.push(condition.measure);
+        }
+    }
+    let diffs = wanted
+        .into_iter()
+        .map(by)
+        .collect::<Result<Vec<Diff>, Misuse>>()?;
+    let diff = &diffs[0];
+    let judge = |condition: &Condition| -> Result<Verdict, Misuse> {
+        let by = diffs.iter().find(|diff| diff.measure == condition.measure);
+        gate::judge(by.unwrap_or(diff), condition).map_err(|error| {
             let paths = || diff.functions.list.iter().map(Function::full_name);
             let meant = match &error {
                 GateError::NoFunction { name, .. } => similar_of(name, paths()),
@@ -90,23 +105,13 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         .iter()
         .map(judge)
         .collect::<Result<Vec<Verdict>, Misuse>>()?;
-    let mut measures = Vec::new();
-    if format == DiffFormat::Json {
-        let both = || before_snapshots.iter().chain(&after_snapshots);
-        let is_counted = |measure: &Measure| both().all(|snapshot| measure.check(snapshot).is_ok());
-        for measure in Measure::ALL.into_iter().filter(is_counted) {
-            if measure.quantity().is_some() {
-                measures.push(by(measure)?);
-            }
-        }
-    }
     let mut notes = doubts(&before_snapshots, &after_snapshots);
     if args.by.is_none() && usual == Measure::Working {
         notes.push("times are those on a CPU; --by time has waits as well".into());
     }
     let comparison = Comparison {
-        diff: &diff,
-        measures: &measures,
+        diff,
+        measures: &diffs[of_document],
         runs: (&before_runs, &after_runs),
         per,
         verdicts: &verdicts,

@@ -101,12 +101,7 @@ fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<
         _ if is_live(liveness) => None,
         Wanted::Name(_) => Some(Earlier::OfName(wanted.to_string())),
         Wanted::Pid(pid) if os::start_time(*pid).is_some_and(is_other) => Some(Earlier::OfPid(*pid)),
-        Wanted::Only
-        | Wanted::Pid(_)
-        | Wanted::File(_)
-        | Wanted::All(_)
-        | Wanted::Stdin
-        | Wanted::Started { .. } => None,
+        _ => None,
     }
 }
 
@@ -319,12 +314,12 @@ pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::codec;
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
     use tickscope_format::ring::Stamp;
 
     use super::*;
+    use crate::source::test_program::payload;
 
     /// Leaves a ring of a run that has ended.
     fn leave(dir: &std::path::Path, name: &str, started_unix_ns: u64) {
@@ -334,14 +329,9 @@ mod tests {
             ..tickscope_testkit::ring::header(name)
         };
         let mut ring = OwnRing::create(dir, header).unwrap();
-        let mut payload = Vec::new();
-        codec::encode(&Snapshot::default(), &mut payload).unwrap();
-        let stamp = Stamp {
-            kind: CaptureKind::Final,
-            tick: 1,
-            unix_ns: 1,
-        };
-        ring.publish(stamp, &payload).unwrap();
+        let mut last = Snapshot::default();
+        last.capture.kind = CaptureKind::Final;
+        ring.publish(Stamp::from(&last.capture), &payload(&last)).unwrap();
         ring.exit(1);
         ring.link().unwrap();
     }

@@ -98,7 +98,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         }
     }
     if form == Form::Html {
-        options.slots = over_time::slots(args, &found).map(Arc::new);
+        options.slots = over_time::slots(args, &found, &options.text.code.addresses).map(Arc::new);
     }
     place.write(|out| form.write(&live.snapshot, &options, out))?;
     Ok(console::DONE)

@@ -89,12 +89,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
                     "no sign of life from {who}: it may be stopped, or too busy to publish"
                 ));
             }
-            Status::Broken { .. }
-            | Status::Stale { .. }
-            | Status::Live
-            | Status::Waiting { .. }
-            | Status::Kept
-            | Status::Piped(_) => {}
+            _ => {}
         }
         told_status = events.status.word();
         line.show(begin.elapsed(), || {

@@ -110,12 +110,7 @@ fn wait(
             Status::Broken { why } | Status::Waiting { why } if !target::runs_on(header) => {
                 return Err(anyhow!("{why}"));
             }
-            Status::Broken { .. }
-            | Status::Waiting { .. }
-            | Status::Stale { .. }
-            | Status::Live
-            | Status::Kept
-            | Status::Piped(_) => {}
+            _ => {}
         }
         if has_ended {
             return Ok((Outcome::Ended, judged));

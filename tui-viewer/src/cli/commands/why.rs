@@ -29,7 +29,7 @@ use crate::cli::commands::{live_snapshot, request, watch};
 use crate::output::console;
 use crate::output::console::{Misuse, printable, say};
 use crate::output::similar::similar;
-use crate::output::watched::{others, watch_of, watched_as, watches_of};
+use crate::output::watched::{others, watch_of, watches_of};
 use crate::source::kept_traces::KeptTraces;
 use crate::source::local_time;
 use crate::source::status::state_of;
@@ -84,7 +84,7 @@ pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Res
             return Err(Misuse(why).into());
         }
         ref several => {
-            let names: Vec<String> = several.iter().map(|watch| watched_as(snapshot, watch)).collect();
+            let names: Vec<&str> = several.iter().map(|watch| watch.function.as_str()).collect();
             return Err(ambiguous(&args.function, &names.join(", ")));
         }
     };

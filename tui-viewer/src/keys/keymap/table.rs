@@ -1,6 +1,6 @@
 //! The table of keys.
 
-use crate::keys::action::{Action, Binding, Context, Hint, Section};
+use crate::keys::action::{Action, Binding, Context, Hint, Section, View};
 use crate::keys::decoder::Code;
 
 use Code::{Char, Ctrl};
@@ -81,56 +81,56 @@ pub(crate) const KEYS: &[Binding] = &[
     line(
         Section::Views,
         VIEWS,
-        &[(Char('1'), Action::ShowTree)],
+        &[(Char('1'), Action::Show(View::Tree))],
         "tree: each function below its caller",
     ),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('2'), Action::ShowHot)],
+        &[(Char('2'), Action::Show(View::Hot))],
         "hot: functions by self time",
     ),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('3'), Action::ShowFunction)],
+        &[(Char('3'), Action::Show(View::Function))],
         "function: its callers and callees",
     ),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('4'), Action::ShowThreads)],
+        &[(Char('4'), Action::Show(View::Threads))],
         "threads: CPU share, current function",
     )
     .note(" of each"),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('5'), Action::ShowFlame)],
+        &[(Char('5'), Action::Show(View::Flame))],
         "flame: the tree as a flame graph",
     ),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('6'), Action::ShowSites)],
+        &[(Char('6'), Action::Show(View::Sites))],
         "sites: places in the source, on or off",
     ),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('7'), Action::ShowTasks)],
+        &[(Char('7'), Action::Show(View::Tasks))],
         "tasks: async calls that are in flight",
     ),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('8'), Action::ShowSlow)],
+        &[(Char('8'), Action::Show(View::Slow))],
         "slow: why slow calls are slow",
     ),
     line(
         Section::Views,
         VIEWS,
-        &[(Char('9'), Action::ShowTimeline)],
+        &[(Char('9'), Action::Show(View::Timeline))],
         "timeline: what happened when",
     ),
     line(

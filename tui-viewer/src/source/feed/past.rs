@@ -202,6 +202,7 @@ mod tests {
     use crate::source::feed::attached::MISSED_MOST;
     use crate::source::feed::{Open, PAST_REST, RingFeed};
     use crate::source::target::wanted::Wanted;
+    use crate::source::test_program;
     use proptest::prelude::*;
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
@@ -316,9 +317,7 @@ mod tests {
     fn payload(number: u64) -> Vec<u8> {
         let mut snapshot = Snapshot::default();
         snapshot.capture.seq = number;
-        let mut payload = Vec::new();
-        codec::encode(&snapshot, &mut payload).unwrap();
-        payload
+        test_program::payload(&snapshot)
     }
 
     /// Looks until all that was there before has been handed over.

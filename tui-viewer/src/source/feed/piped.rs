@@ -285,19 +285,14 @@ mod tests {
 
     use super::*;
     use crate::orderbook;
+    use crate::source::test_program::payload;
 
     fn record(tenths: u64, change: impl Fn(&mut Snapshot)) -> Arrived {
         let mut snapshot = orderbook::snapshot(tenths);
         change(&mut snapshot);
-        let mut payload = Vec::new();
-        codec::encode(&snapshot, &mut payload).unwrap();
         Arrived::Record(StreamedRecord {
-            stamp: Stamp {
-                kind: snapshot.capture.kind,
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            },
-            payload,
+            stamp: Stamp::from(&snapshot.capture),
+            payload: payload(&snapshot),
             addresses: Addresses::default(),
         })
     }
@@ -384,11 +379,7 @@ mod tests {
         let writer = thread::spawn(move || {
             for _ in 0..20 {
                 to.push(Arrived::Record(StreamedRecord {
-                    stamp: Stamp {
-                        kind: CaptureKind::Periodic,
-                        tick: 0,
-                        unix_ns: 0,
-                    },
+                    stamp: Stamp::from(&Snapshot::default().capture),
                     payload: vec![0; 4 << 20],
                     addresses: Addresses::default(),
                 }));

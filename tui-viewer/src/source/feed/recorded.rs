@@ -109,29 +109,19 @@ mod tests {
     use crate::source::history::History;
     use crate::source::status::Status;
     use crate::source::target::wanted::Wanted;
-    use tickscope_format::codec;
-    use tickscope_format::recording::Writer;
-    use tickscope_format::ring::Stamp;
+    use crate::source::test_program;
 
     /// A recording of so many tenths of a second, of payloads that are longer by so much.
     fn recorded(path: &Path, records: u64, longer: usize) {
-        let mut writer = Writer::create(path, false).unwrap();
-        for at in 0..records {
+        let snapshot = |at| {
             let mut snapshot = orderbook::snapshot(100 + at);
             snapshot.process.warnings.push("x".repeat(longer));
-            let mut payload = Vec::new();
-            codec::encode(&snapshot, &mut payload).unwrap();
-            let stamp = Stamp {
-                kind: match at == 5 {
-                    true => CaptureKind::Closing,
-                    false => CaptureKind::Periodic,
-                },
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            };
-            writer.append(stamp, &payload).unwrap();
-        }
-        writer.finish().unwrap();
+            if at == 5 {
+                snapshot.capture.kind = CaptureKind::Closing;
+            }
+            snapshot
+        };
+        test_program::recorded(path, (0..records).map(snapshot));
     }
 
     /// What the screen remembers of it.

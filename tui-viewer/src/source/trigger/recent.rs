@@ -226,18 +226,9 @@ impl Recent {
 mod tests {
     use super::*;
     use crate::orderbook;
+    use crate::source::test_program::past;
 
     const SECOND: u64 = 1_000_000_000;
-
-    fn past(snapshot: &Snapshot) -> Past {
-        let mut payload = Vec::new();
-        codec::encode(snapshot, &mut payload).unwrap();
-        Past {
-            unix_ns: snapshot.capture.unix_ns,
-            kind: snapshot.capture.kind,
-            payload: payload.into(),
-        }
-    }
 
     #[test]
     fn a_window_is_as_long_as_asked_and_few_records_are_kept_for_it() {

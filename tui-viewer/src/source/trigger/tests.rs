@@ -1,11 +1,9 @@
-use std::rc::Rc;
-
-use tickscope_format::codec;
 use tickscope_format::latency::Latencies;
 use tickscope_format::snapshot::CaptureKind;
 
 use super::*;
 use crate::orderbook;
+use crate::source::test_program::past;
 
 const CHECK: &str = "orderbook_sim::risk::check";
 const TENTH: Duration = Duration::from_millis(100);
@@ -24,16 +22,6 @@ fn record(tenths: u64, slow: u64) -> Past {
     }
     snapshot.latencies = latencies;
     past(&snapshot)
-}
-
-fn past(snapshot: &tickscope_format::Snapshot) -> Past {
-    let mut payload = Vec::new();
-    codec::encode(snapshot, &mut payload).unwrap();
-    Past {
-        unix_ns: snapshot.capture.unix_ns,
-        kind: snapshot.capture.kind,
-        payload: Rc::from(payload),
-    }
 }
 
 fn watch(condition: &str, over_ms: u64, at_most: &str) -> Watch {

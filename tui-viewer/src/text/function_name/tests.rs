@@ -14,241 +14,157 @@ fn name_of(symbol: &str) -> (String, String) {
     (name.module, name.name)
 }
 
+/// Of each line a symbol, and the module and the name that are read from it.
 #[track_caller]
-fn check(symbol: &str, module: &str, name: &str) {
-    assert_eq!(
-        name_of(symbol),
-        (module.to_string(), name.to_string()),
-        "{symbol}"
-    );
+fn check(table: &str) {
+    let lines = table.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let &[symbol, module, name] = &parts[..] else {
+            panic!("{line}")
+        };
+        assert_eq!(
+            name_of(symbol),
+            (module.to_string(), name.to_string()),
+            "{symbol}"
+        );
+    }
 }
 
 #[test]
 fn plain_functions_and_methods() {
-    check("_RNvCscJVax90fX6l_2rg3run", "rg", "run");
-    check("_RNvNtCsgEmfK2I1SDS_4core3fmt5write", "core::fmt", "write");
     check(
-        "_RNvMCs8UIEt1t3IXH_6lexoptNtB2_6Parser5value",
-        "lexopt",
-        "Parser::value",
+        "
+        _RNvCscJVax90fX6l_2rg3run | rg | run
+        _RNvNtCsgEmfK2I1SDS_4core3fmt5write | core::fmt | write
+        _RNvMCs8UIEt1t3IXH_6lexoptNtB2_6Parser5value | lexopt | Parser::value
+        _RNvNvCs6xxl1lAjzDf_1a10with_inner5inner | a | with_inner::inner
+        _RNvMNtCsgEmfK2I1SDS_4core3stre12escape_debug | core::str | str::escape_debug
+        # A name that begins with a digit or `_` has one between it and its length.
+        _RNvCs1_3app5___run | app | __run
+        ",
     );
-    check(
-        "_RNvNvCs6xxl1lAjzDf_1a10with_inner5inner",
-        "a",
-        "with_inner::inner",
-    );
-    check(
-        "_RNvMNtCsgEmfK2I1SDS_4core3stre12escape_debug",
-        "core::str",
-        "str::escape_debug",
-    );
-    // A name that begins with a digit or `_` has one between it and its length.
-    check("_RNvCs1_3app5___run", "app", "__run");
 }
 
 #[test]
 fn copies_have_the_name_of_what_they_copy() {
     check(
-        "_RNvMs5_NtNtCsjrHSEGnQ3l9_3std2io5errorNtB5_5Error4kind.llvm.4685914737999523926",
-        "std::io::error",
-        "Error::kind",
-    );
-    check("_RNvCscJVax90fX6l_2rg3run.cold", "rg", "run");
-    check(
-        "_RNvXsf_NtCsgEmfK2I1SDS_4core3fmtbNtB5_5Debug3fmt",
-        "core::fmt",
-        "bool::fmt",
+        "
+        _RNvMs5_NtNtCsjrHSEGnQ3l9_3std2io5errorNtB5_5Error4kind.llvm.4685914737999523926 | std::io::error | Error::kind
+        _RNvCscJVax90fX6l_2rg3run.cold | rg | run
+        _RNvXsf_NtCsgEmfK2I1SDS_4core3fmtbNtB5_5Debug3fmt | core::fmt | bool::fmt
+        ",
     );
 }
 
 #[test]
 fn methods_of_traits_belong_to_their_type_and_stand_where_their_impl_does() {
-    // <alloc::vec::Vec<a::shapes::Sq> as a::shapes::deep::Sorted>::sorted
     check(
-        "_RNvXNtNtCs6xxl1lAjzDf_1a6shapes4deepINtNtCslNYArtu3iFV_5alloc3vec3VecNtB4_2SqENtB2_6Sorted6sortedB6_",
-        "a::shapes::deep",
-        "Vec<Sq>::sorted",
-    );
-    // One that the trait provides stands in the trait's module.
-    check(
-        "_RNvYNtNtCs6xxl1lAjzDf_1a6shapes2SqNtB4_5Shape5twiceB6_",
-        "a::shapes",
-        "Sq::twice",
-    );
-    check(
-        "_RNvYjNtNtCsgEmfK2I1SDS_4core3cmp3Ord3maxCs8ckfZAskTDa_7memmap2",
-        "core::cmp",
-        "usize::max",
-    );
-    check(
-        "_RNvXs4_NtCsgEmfK2I1SDS_4core7convertRShINtB5_7TryIntoAhj10_E8try_intoCs8atdGQGgUuo_14regex_automata",
-        "core::convert",
-        "&[u8]::try_into",
-    );
-    check(
-        "_RNvXs1_NtCsgEmfK2I1SDS_4core3anyDNtB5_3AnyNtNtB7_6marker4SyncNtBG_4SendEL_NtNtB7_3fmt5Debug3fmt",
-        "core::any",
-        "dyn Any + Sync + Send::fmt",
+        "
+        # <alloc::vec::Vec<a::shapes::Sq> as a::shapes::deep::Sorted>::sorted
+        _RNvXNtNtCs6xxl1lAjzDf_1a6shapes4deepINtNtCslNYArtu3iFV_5alloc3vec3VecNtB4_2SqENtB2_6Sorted6sortedB6_ | a::shapes::deep | Vec<Sq>::sorted
+        # One that the trait provides stands in the trait's module.
+        _RNvYNtNtCs6xxl1lAjzDf_1a6shapes2SqNtB4_5Shape5twiceB6_ | a::shapes | Sq::twice
+        _RNvYjNtNtCsgEmfK2I1SDS_4core3cmp3Ord3maxCs8ckfZAskTDa_7memmap2 | core::cmp | usize::max
+        _RNvXs4_NtCsgEmfK2I1SDS_4core7convertRShINtB5_7TryIntoAhj10_E8try_intoCs8atdGQGgUuo_14regex_automata | core::convert | &[u8]::try_into
+        _RNvXs1_NtCsgEmfK2I1SDS_4core3anyDNtB5_3AnyNtNtB7_6marker4SyncNtBG_4SendEL_NtNtB7_3fmt5Debug3fmt | core::any | dyn Any + Sync + Send::fmt
+        ",
     );
 }
 
 #[test]
 fn impls_in_functions_belong_to_the_module_of_the_function() {
     check(
-        "_RNvXNvNtNtCscdP7BmvHO1C_5tokio4task4coop11with_budgetNtB2_10ResetGuardNtNtNtCsgEmfK2I1SDS_4core3ops4drop4Drop4drop",
-        "tokio::task::coop",
-        "ResetGuard::drop",
-    );
-    // In a method of another impl.
-    check(
-        "_RNvXs_NvMs_NtNtCslNYArtu3iFV_5alloc3ffi5c_strNtB9_7CString3newRShNtB4_11SpecNewImpl13spec_new_impl",
-        "alloc::ffi::c_str",
-        "&[u8]::spec_new_impl",
-    );
-    check(
-        "_RNvXNvMNtNtCsjrHSEGnQ3l9_3std3sys9backtraceNtB5_13BacktraceLock5printNtB2_16DisplayBacktraceNtNtCsgEmfK2I1SDS_4core3fmt7Display3fmt",
-        "std::sys::backtrace",
-        "DisplayBacktrace::fmt",
+        "
+        _RNvXNvNtNtCscdP7BmvHO1C_5tokio4task4coop11with_budgetNtB2_10ResetGuardNtNtNtCsgEmfK2I1SDS_4core3ops4drop4Drop4drop | tokio::task::coop | ResetGuard::drop
+        # In a method of another impl.
+        _RNvXs_NvMs_NtNtCslNYArtu3iFV_5alloc3ffi5c_strNtB9_7CString3newRShNtB4_11SpecNewImpl13spec_new_impl | alloc::ffi::c_str | &[u8]::spec_new_impl
+        _RNvXNvMNtNtCsjrHSEGnQ3l9_3std3sys9backtraceNtB5_13BacktraceLock5printNtB2_16DisplayBacktraceNtNtCsgEmfK2I1SDS_4core3fmt7Display3fmt | std::sys::backtrace | DisplayBacktrace::fmt
+        ",
     );
 }
 
 #[test]
 fn generic_arguments_are_short() {
     check(
-        "_RINvMNtCsgEmfK2I1SDS_4core3stre5parsemECscJVax90fX6l_2rg",
-        "core::str",
-        "str::parse::<u32>",
-    );
-    check(
-        "_RINvMs2_NtCsgEmfK2I1SDS_4core3fmtNtB6_9Arguments3newKj11_Kj5_ECscJVax90fX6l_2rg",
-        "core::fmt",
-        "Arguments::new::<17, 5>",
-    );
-    check(
-        "_RNvMNtCsgEmfK2I1SDS_4core6optionINtB2_6OptionRSTReBK_EE7is_someCscNQ3WraX4cu_10grep_regex",
-        "core::option",
-        "Option<&[(&str, &str)]>::is_some",
-    );
-    check(
-        "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_placeINtNtCslNYArtu3iFV_5alloc5boxed3BoxDINtNtNtB4_3ops8function6FnOnceuEp6OutputuNtNtB4_6marker4SendEL_EECs6xxl1lAjzDf_1a",
-        "core::ptr",
-        "drop_in_place::<Box<dyn FnOnce() + Send>>",
+        "
+        _RINvMNtCsgEmfK2I1SDS_4core3stre5parsemECscJVax90fX6l_2rg | core::str | str::parse::<u32>
+        _RINvMs2_NtCsgEmfK2I1SDS_4core3fmtNtB6_9Arguments3newKj11_Kj5_ECscJVax90fX6l_2rg | core::fmt | Arguments::new::<17, 5>
+        _RNvMNtCsgEmfK2I1SDS_4core6optionINtB2_6OptionRSTReBK_EE7is_someCscNQ3WraX4cu_10grep_regex | core::option | Option<&[(&str, &str)]>::is_some
+        _RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_placeINtNtCslNYArtu3iFV_5alloc5boxed3BoxDINtNtNtB4_3ops8function6FnOnceuEp6OutputuNtNtB4_6marker4SendEL_EECs6xxl1lAjzDf_1a | core::ptr | drop_in_place::<Box<dyn FnOnce() + Send>>
+        ",
     );
 }
 
 #[test]
 fn closures_follow_what_they_stand_in() {
     check(
-        "_RNCNvCscJVax90fX6l_2rg15search_parallel0B3_",
-        "rg",
-        "search_parallel::{closure}",
-    );
-    check(
-        "_RNCNvCscJVax90fX6l_2rg14files_parallels_0B3_",
-        "rg",
-        "files_parallel::{closure#1}",
-    );
-    check(
-        "_RNCNCNvCscJVax90fX6l_2rg14files_parallels_00B5_",
-        "rg",
-        "files_parallel::{closure#1}::{closure}",
-    );
-    check(
-        "_RINvCs6xxl1lAjzDf_1a5applyyNCNvB2_4mains1_0EB2_",
-        "a",
-        "apply::<u64, main::{closure#3}>",
-    );
-    check(
-        "_RNCINvMNtNtCsgEmfK2I1SDS_4core3net6parserNtB5_6Parser11read_numbertE0B9_",
-        "core::net::parser",
-        "Parser::read_number::<u16>::{closure}",
-    );
-    check(
-        "_RNSNvYNCNvCs6xxl1lAjzDf_1a4mains_0INtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceTyEE9call_once6vtableB8_",
-        "core::ops::function",
-        "main::{closure#1}::call_once::{shim:vtable}",
+        "
+        _RNCNvCscJVax90fX6l_2rg15search_parallel0B3_ | rg | search_parallel::{closure}
+        _RNCNvCscJVax90fX6l_2rg14files_parallels_0B3_ | rg | files_parallel::{closure#1}
+        _RNCNCNvCscJVax90fX6l_2rg14files_parallels_00B5_ | rg | files_parallel::{closure#1}::{closure}
+        _RINvCs6xxl1lAjzDf_1a5applyyNCNvB2_4mains1_0EB2_ | a | apply::<u64, main::{closure#3}>
+        _RNCINvMNtNtCsgEmfK2I1SDS_4core3net6parserNtB5_6Parser11read_numbertE0B9_ | core::net::parser | Parser::read_number::<u16>::{closure}
+        _RNSNvYNCNvCs6xxl1lAjzDf_1a4mains_0INtNtNtCsgEmfK2I1SDS_4core3ops8function6FnOnceTyEE9call_once6vtableB8_ | core::ops::function | main::{closure#1}::call_once::{shim:vtable}
+        ",
     );
 }
 
 #[test]
 fn bodies_of_async_functions_are_told_from_closures() {
-    check("_RNCNvCs6xxl1lAjzDf_1a5outer0B3_", "a", "outer::{async_fn}");
     check(
-        "_RNCNCNvCs6xxl1lAjzDf_1a5outer00B5_",
-        "a",
-        "outer::{async_fn}::{async_block}",
-    );
-    check(
-        "_RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_placeNCNCNvCs6xxl1lAjzDf_1a5outer00EBM_",
-        "core::ptr",
-        "drop_in_place::<outer::{async_fn}::{async_block}>",
-    );
-    // <tok::Client>::send::<alloc::vec::Vec<u8>>::{closure#0}, which debug information calls {impl#0}::send.
-    check(
-        "_RNCINvMCs1_3tokNtB5_6Client4sendINtNtCs2_5alloc3vec3VechEE0B5_",
-        "tok",
-        "Client::send::<Vec<u8>>::{async_fn}",
+        "
+        _RNCNvCs6xxl1lAjzDf_1a5outer0B3_ | a | outer::{async_fn}
+        _RNCNCNvCs6xxl1lAjzDf_1a5outer00B5_ | a | outer::{async_fn}::{async_block}
+        _RINvNtCsgEmfK2I1SDS_4core3ptr13drop_in_placeNCNCNvCs6xxl1lAjzDf_1a5outer00EBM_ | core::ptr | drop_in_place::<outer::{async_fn}::{async_block}>
+        # <tok::Client>::send::<alloc::vec::Vec<u8>>::{closure#0}, which debug information calls {impl#0}::send.
+        _RNCINvMCs1_3tokNtB5_6Client4sendINtNtCs2_5alloc3vec3VechEE0B5_ | tok | Client::send::<Vec<u8>>::{async_fn}
+        ",
     );
 }
 
 #[test]
 fn the_old_scheme_reads_alike() {
     check(
-        "_ZN3app6shapes2Sq4area17h0123456789abcdefE",
-        "app::shapes",
-        "Sq::area",
-    );
-    check(
-        "_ZN3app3run28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
-        "app",
-        "run::{closure}",
-    );
-    check(
-        "_ZN54_$LT$app..shapes..Sq$u20$as$u20$app..shapes..Shape$GT$4area17h0123456789abcdefE",
-        "app::shapes",
-        "Sq::area",
-    );
-    check(
-        "_ZN3app5other33_$LT$impl$u20$app..shapes..Sq$GT$3far17h0123456789abcdefE",
-        "app::other",
-        "Sq::far",
-    );
-    check(
-        "_ZN3app5other56_$LT$impl$u20$app..Shape$u20$for$u20$app..shapes..Sq$GT$3far17h0123456789abcdefE",
-        "app::other",
-        "Sq::far",
-    );
-    check(
-        "_ZN4core3ptr46drop_in_place$LT$alloc..vec..Vec$LT$u8$GT$$GT$17h0123456789abcdefE.llvm.1234",
-        "core::ptr",
-        "drop_in_place<Vec<u8>>",
+        "
+        _ZN3app6shapes2Sq4area17h0123456789abcdefE | app::shapes | Sq::area
+        _ZN3app3run28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE | app | run::{closure}
+        _ZN54_$LT$app..shapes..Sq$u20$as$u20$app..shapes..Shape$GT$4area17h0123456789abcdefE | app::shapes | Sq::area
+        _ZN3app5other33_$LT$impl$u20$app..shapes..Sq$GT$3far17h0123456789abcdefE | app::other | Sq::far
+        _ZN3app5other56_$LT$impl$u20$app..Shape$u20$for$u20$app..shapes..Sq$GT$3far17h0123456789abcdefE | app::other | Sq::far
+        _ZN4core3ptr46drop_in_place$LT$alloc..vec..Vec$LT$u8$GT$$GT$17h0123456789abcdefE.llvm.1234 | core::ptr | drop_in_place<Vec<u8>>
+        ",
     );
 }
 
 #[test]
 fn names_of_c_and_cpp() {
-    check("deflate_fast", "", "deflate_fast");
-    check("_ZN4zopf5Block4packEii", "zopf::Block", "pack");
-    check("_Z4packRKSt6vectorIiSaIiEE", "", "pack");
-    check("_ZN12_GLOBAL__N_14packEv", "{anonymous}", "pack");
-    check("_ZNK3vecIiE3getEv", "vec<…>", "get");
-    check("_ZN3big3intltERKS0_", "big::int", "operator<");
-    check("_ZZN3zoo9templatesEvENK3$_0clEl", "zoo", "templates::{lambda}");
-    check("_ZZN3zoo3runEvENKUliE_clEi", "zoo", "run::{lambda}");
-    check("_ZZN3zoo3runEvEN5Local2goEv", "zoo", "run::Local::go");
-    check("_ZNK3zoo6FinderclEi", "zoo::Finder", "operator()");
+    check(
+        "
+        deflate_fast |  | deflate_fast
+        _ZN4zopf5Block4packEii | zopf::Block | pack
+        _Z4packRKSt6vectorIiSaIiEE |  | pack
+        _ZN12_GLOBAL__N_14packEv | {anonymous} | pack
+        _ZNK3vecIiE3getEv | vec<…> | get
+        _ZN3big3intltERKS0_ | big::int | operator<
+        _ZZN3zoo9templatesEvENK3$_0clEl | zoo | templates::{lambda}
+        _ZZN3zoo3runEvENKUliE_clEi | zoo | run::{lambda}
+        _ZZN3zoo3runEvEN5Local2goEv | zoo | run::Local::go
+        _ZNK3zoo6FinderclEi | zoo::Finder | operator()
+        ",
+    );
 }
 
 #[test]
 fn names_that_only_debug_information_has_are_short_as_well() {
-    check("get<tickscope_demo::scene::Node, usize>", "", "get<Node, usize>");
     check(
-        "fold<core::option::Option<demo::Hit>, core::slice::iter::Iter<demo::Node>, demo::scene::{impl#0}::nearest::{closure_env#0}>",
-        "",
-        "fold<Option<Hit>, Iter<Node>, nearest::{closure_env}>",
+        "
+        get<tickscope_demo::scene::Node, usize> |  | get<Node, usize>
+        fold<core::option::Option<demo::Hit>, core::slice::iter::Iter<demo::Node>, demo::scene::{impl#0}::nearest::{closure_env#0}> |  | fold<Option<Hit>, Iter<Node>, nearest::{closure_env}>
+        operator<< <char> |  | operator<< <char>
+        memcpy@plt |  | memcpy@plt
+        ",
     );
-    check("operator<< <char>", "", "operator<< <char>");
-    check("memcpy@plt", "", "memcpy@plt");
 }
 
 #[test]

@@ -22,10 +22,12 @@ pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
     let of = &around.neighbours;
     let (some, between, others) = match around.line(line) {
         FunctionRow::Heading(_) => return None,
-        FunctionRow::Caller(link) | FunctionRow::Callee(link) if link.sampled.is_all(link.calls) => {
+        FunctionRow::Caller(link) | FunctionRow::Callee(link)
+            if link.figures.sampled.is_all(link.all_calls) =>
+        {
             return Some(format!("{ABOUT:>COUNT$}{:rest$}", "", rest = COUNT + 1));
         }
-        FunctionRow::Caller(link) | FunctionRow::Callee(link) => (link.calls, "/", Some(link.of_calls)),
+        FunctionRow::Caller(link) | FunctionRow::Callee(link) => (link.all_calls, "/", Some(link.of_calls)),
         FunctionRow::Own => {
             let recursive = Some(of.recursive_calls).filter(|&calls| calls > 0);
             (of.outermost_calls, "+", recursive)

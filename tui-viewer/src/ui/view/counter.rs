@@ -1,11 +1,12 @@
 //! Counters, values and gauges: what stands where a scope has times.
 
+use tickscope_analysis::call_tree::Figures;
 use tickscope_format::snapshot::Tally;
 use tickscope_report::{number, tally};
 
 use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
-use crate::app::figures::{Figures, What};
+use crate::app::figures::What;
 use crate::app::view::View;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;
@@ -38,14 +39,7 @@ impl CounterCell {
     pub(super) fn of(view: View, value: Value) -> Self {
         let main = match view {
             View::Hot => Portion::Own,
-            View::Tree
-            | View::Function
-            | View::Threads
-            | View::Flame
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => Portion::Total,
+            _ => Portion::Total,
         };
         match value {
             Value::Share(portion) if portion == main => Self::Sign,

@@ -88,13 +88,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         figures(canvas, app, data, row, inner, area.y + 2);
         match app.views.current {
             View::Tree | View::Flame => path(canvas, data, row, inner, area.y + 3),
-            View::Hot
-            | View::Function
-            | View::Threads
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => callers(canvas, app, inner, area.y + 3),
+            _ => callers(canvas, app, inner, area.y + 3),
         }
         match data.figures(row.what).tally {
             Some(tally) if tally.is_value() => {
@@ -337,8 +331,8 @@ fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
 pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
     let figures = data.figures(row.what);
     let mut text = String::new();
-    if data.snapshot.values == Values::Time && figures.off.waiting_ns > 0 {
-        text = number::percent(share(figures.off.waiting_ns, figures.total_ns));
+    if data.snapshot.values == Values::Time && figures.total_off.waiting_ns > 0 {
+        text = number::percent(share(figures.total_off.waiting_ns, figures.total_ns));
     }
     let calls = app.derived.detail.iter().flat_map(|detail| &detail.waits_in);
     for (at, call) in calls.take(CALLS_MOST).enumerate() {
@@ -353,7 +347,7 @@ pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, 
             number::percent(call.share)
         );
     }
-    let ready = share(figures.off.ready_ns, figures.total_ns);
+    let ready = share(figures.total_off.ready_ns, figures.total_ns);
     let ready = Some(ready).filter(|&ready| data.snapshot.values == Values::Time && ready >= READY_LEAST);
     let mut x = area.x;
     for (word, text) in [

@@ -139,8 +139,8 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
         Value::OffCpu(_) if !now.snapshot.waits => (Change::Unknown, false),
         Value::OffCpu(part) => {
             let unit = |data: &Data, what| match in_ticks {
-                true => clock_ticks(data, part(data.figures(what).off)),
-                false => part(data.figures(what).off),
+                true => clock_ticks(data, part(data.figures(what).total_off)),
+                false => part(data.figures(what).total_off),
             };
             (adds_up(&unit, in_ticks), false)
         }

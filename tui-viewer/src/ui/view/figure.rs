@@ -83,7 +83,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }
         Value::OffCpu(_) if !data.snapshot.waits || what == What::Outside => (None, false),
         Value::OffCpu(part) => {
-            let ns = part(figures.off);
+            let ns = part(figures.total_off);
             let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
             let text = unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false);
             // Most rows never wait: a dash tells them from the others at a glance.

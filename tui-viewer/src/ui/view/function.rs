@@ -1,12 +1,13 @@
 //! What the view of one function has of its own: its title, its headings, and calls that are some of many.
 
 use ratatui::layout::Rect;
+use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_report::{label, number, tally};
 
 use crate::app::columns::spec::Value;
 use crate::app::data::Data;
-use crate::app::figures::{Figures, What, share};
+use crate::app::figures::{What, share};
 use crate::app::function::{Around, FunctionRow};
 use crate::app::layout::halves;
 use crate::app::row::RowId;
@@ -71,8 +72,8 @@ fn figures(
 ) {
     let of = &around.neighbours;
     let uncertainty = of.uncertainty.unwrap_or_default();
-    let uncertainty = uncertainty.rough(of.self_ticks, of.total_ticks);
-    let all = of.outermost_calls + of.recursive_calls;
+    let uncertainty = uncertainty.rough(of.figures.self_ticks, of.figures.total_ticks);
+    let all = of.figures.calls;
     let counts = Figures {
         calls: all,
         ..Figures::default()
@@ -89,11 +90,11 @@ fn figures(
         format!("{about}{time} {about}{percent}")
     };
     let mut facts = vec![
-        ("total", time(of.total_ns, uncertainty.total_estimated)),
-        ("self", time(of.self_ns, uncertainty.self_estimated)),
+        ("total", time(of.figures.total_ns, uncertainty.total_estimated)),
+        ("self", time(of.figures.self_ns, uncertainty.self_estimated)),
         ("calls", counted(data, all)),
     ];
-    if let Some(tally) = of.tally {
+    if let Some(tally) = of.figures.tally {
         let word = if tally.is_gauge() { "level" } else { "sum" };
         facts = vec![(word, counter::main(data, tally)), ("calls", counted(data, all))];
         facts.extend(tally::mean(tally, all).map(|mean| ("mean", mean)));

@@ -5,26 +5,37 @@
 
 use insta::assert_snapshot;
 use ratatui::layout::Size;
+use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
 
 use crate::app::message::Message;
 use crate::app::state::App;
-use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::modes::in_mode;
 use crate::orderbook;
 use crate::source::events::{Events, RingLine};
 use crate::source::status::{Pipe, Status};
 use crate::test_driver;
-use crate::test_driver::{events, keys, live, looks, show, text};
+use crate::test_driver::{events, keys, live, looks, text};
 
-const SIZES: [(u16, u16); 4] = [(120, 30), (80, 24), (60, 15), (20, 5)];
+/// A large screen and a small one; what holds at every size the invariants say.
+const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-fn at_every_size(name: &str, play: impl Fn(&mut App)) {
-    for (width, height) in SIZES {
+/// Screens of these sizes after these keys.
+fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
+    for &(width, height) in sizes {
         let mut app = live(width, height);
-        play(&mut app);
+        keys(&mut app, typed);
+        assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
+    }
+}
+
+/// Screens of these sizes that show another snapshot.
+fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
+    for &(width, height) in sizes {
+        let mut app = test_driver::showing(width, height, snapshot.clone());
+        keys(&mut app, typed);
         assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
     }
 }
@@ -69,55 +80,26 @@ pub(super) fn waiting(width: u16, height: u16, live: bool) -> App {
     app
 }
 
-/// Of the other views `golden_tables` and `golden_moments` have screens of each size, with more in them; it has those of other themes as well.
+/// Of the other views `golden_tables` and `golden_moments` have screens with more in them.
 #[test]
 fn the_views() {
-    for view in [View::Tree, View::Hot, View::Function] {
-        at_every_size(&view.title().to_lowercase(), |app| {
-            keys(app, "jjj");
-            show(app, view);
-        });
-    }
-}
-
-#[test]
-fn the_help() {
-    at_every_size("help", |app| {
-        keys(app, "?");
-    });
-}
-
-#[test]
-fn a_search() {
-    for (width, height) in [(120, 30), (60, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "/book::");
-        assert_snapshot!(format!("search_{width}x{height}"), looks(&app));
-    }
-}
-
-#[test]
-fn per_call_and_ticks() {
-    for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "jb");
-        assert_snapshot!(format!("per_call_{width}x{height}"), looks(&app));
-        keys(&mut app, "bU");
-        assert_snapshot!(format!("ticks_{width}x{height}"), looks(&app));
-    }
+    typed("tree", &[(120, 30), (80, 24), (60, 15), (20, 5)], "jjj");
+    typed("hot", &SIZES, "jjj2");
+    typed("help", &SIZES, "?");
+    typed("search", &SIZES, "/book::");
+    typed("modes", &[(120, 30), (20, 5)], "ee");
+    typed("per_call", &SIZES, "jb");
+    typed("ticks", &[(80, 24)], "jU");
+    typed("threads", &[(60, 15)], "ajj");
 }
 
 #[test]
 fn without_data() {
-    for (width, height) in SIZES {
-        assert_snapshot!(
-            format!("waiting_{width}x{height}"),
-            looks(&waiting(width, height, false))
-        );
-        assert_snapshot!(
-            format!("picker_{width}x{height}"),
-            looks(&waiting(width, height, true))
-        );
+    for (width, height) in [(120, 30), (20, 5)] {
+        for (name, live) in [("waiting", false), ("picker", true)] {
+            let app = waiting(width, height, live);
+            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
+        }
     }
     let mut app = test_driver::empty(60, 15);
     let why = "not a tickscope file: begins with 7f454c46, wanted TICKSCOP".to_string();
@@ -167,12 +149,14 @@ fn every_state_tells_its_cause_and_the_next_step() {
         ),
     ];
     for (name, status, state, step) in states {
-        for (width, height) in [(120, 30), (60, 15)] {
+        for (width, height) in SIZES {
             let mut app = live(width, height);
             events(&mut app, status.clone(), None);
             let screen = text(&app);
             assert!(screen.contains(state) && screen.contains(step), "{screen}");
-            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
+            if height == 15 {
+                assert_snapshot!(format!("{name}_60x15"), looks(&app));
+            }
         }
     }
     let mut app = live(60, 15);
@@ -185,25 +169,10 @@ fn every_state_tells_its_cause_and_the_next_step() {
 }
 
 #[test]
-fn on_top() {
-    let mut app = live(60, 15);
-    keys(&mut app, "ajj");
-    assert_snapshot!("threads_60x15", looks(&app));
-    let mut app = live(60, 15);
+fn a_question() {
     let mut watched = orderbook::snapshot(1_341);
     watched.capture.viewers = 3;
-    events(&mut app, Status::Live, Some(watched));
-    keys(&mut app, "r");
-    assert_snapshot!("ask_reset_60x15", looks(&app));
-}
-
-#[test]
-fn the_list_of_modes() {
-    for (width, height) in [(120, 30), (60, 15), (20, 5)] {
-        let mut app = live(width, height);
-        keys(&mut app, "ee");
-        assert_snapshot!(format!("modes_{width}x{height}"), looks(&app));
-    }
+    shown("ask_reset", &[(60, 15)], &watched, "r");
 }
 
 #[test]
@@ -216,47 +185,17 @@ fn without_unicode() {
 #[test]
 fn percentiles() {
     // Where their columns have no room the pane below says them; in Hot they come at 136 cells.
-    for (width, height) in [(120, 30), (80, 24)] {
-        let mut app = live(width, height);
-        keys(&mut app, "Gll");
-        assert_snapshot!(format!("percentiles_{width}x{height}"), looks(&app));
-    }
-    let mut app = live(140, 30);
-    keys(&mut app, "2>>>>>");
-    assert_snapshot!("percentiles_hot_140x30", looks(&app));
+    typed("percentiles", &[(120, 30), (80, 24)], "Gll");
+    typed("percentiles_hot", &[(140, 30)], "2>>>>>");
 }
 
 #[test]
-fn estimates() {
-    for (name, mode) in [("adaptive", Mode::Adaptive), ("sampled", Mode::Sampled)] {
-        for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-            let mut app = test_driver::empty(width, height);
-            let estimated = in_mode(mode, orderbook::snapshot(1_340));
-            events(&mut app, Status::Live, Some(estimated));
-            keys(&mut app, "jjjjj");
-            assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
-        }
-    }
-}
-
-#[test]
-fn measuring_is_off() {
-    for (width, height) in [(120, 30), (60, 15)] {
-        let mut app = live(width, height);
-        let nothing = in_mode(Mode::Off, orderbook::snapshot(1_340));
-        events(&mut app, Status::Live, Some(nothing));
-        assert_snapshot!(format!("off_{width}x{height}"), looks(&app));
-    }
-}
-
-#[test]
-fn the_cost_of_measuring() {
+fn modes_and_what_measuring_costs() {
+    let mode = |mode| in_mode(mode, orderbook::snapshot(1_340));
+    shown("adaptive", &SIZES, &mode(Mode::Adaptive), "jjjjj");
+    shown("sampled", &[(80, 24)], &mode(Mode::Sampled), "jjjjj");
+    shown("off", &SIZES, &mode(Mode::Off), "");
     let mut dear = orderbook::snapshot(1_340);
     (dear.capture.cost.lower_ns, dear.capture.cost.upper_ns) = (200.0, 600.0);
-    for (width, height) in [(120, 30), (60, 15)] {
-        let mut app = test_driver::empty(width, height);
-        events(&mut app, Status::Live, Some(dear.clone()));
-        keys(&mut app, "jjjjj");
-        assert_snapshot!(format!("short_calls_{width}x{height}"), looks(&app));
-    }
+    shown("short_calls", &[(120, 30)], &dear, "jjjjj");
 }

@@ -1,23 +1,22 @@
 //! Promises that hold in every view, at every size, in every theme, whatever the program is called.
 
-mod anything;
 mod looks;
 mod tables;
 mod together;
 
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::ThreadState;
 
 use crate::app::message::Message;
 use crate::app::state::App;
+use crate::app::tests::{has, with_more};
 use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 use crate::orderbook;
 use crate::source::status::{Pipe, Status};
 use crate::test_driver;
-use crate::test_driver::{events, key, keys, live, show, text};
+use crate::test_driver::{at, events, key, keys, live, show, text};
 use crate::ui::view::canvas::PUTS;
 use crate::ui::view::golden::waiting;
 
@@ -94,16 +93,20 @@ fn every_size_draws_every_view_with_whatever_is_on_top() {
     for view in View::ALL {
         for (n, typed) in ON_TOP.into_iter().enumerate() {
             let mut app = staged(view, typed, (80, 24));
-            // Each has a quarter of the sizes; the next one has others.
-            for &size in sizes.iter().skip(n % 4).step_by(4) {
+            // Each has an eighth of the sizes; the next one has others.
+            for &size in sizes.iter().skip(n % 8).step_by(8) {
                 resize(&mut app, size);
                 test_driver::screen(&app);
+                let row = app.list().selected();
+                assert!(row.is_none_or(|row| !row.is_heading()), "{view:?} {size:?}");
             }
         }
     }
     for live in [true, false] {
-        for &(width, height) in &sizes {
-            test_driver::screen(&waiting(width, height, live));
+        let mut app = waiting(80, 24, live);
+        for &size in &sizes {
+            resize(&mut app, size);
+            test_driver::screen(&app);
         }
     }
 }
@@ -111,39 +114,20 @@ fn every_size_draws_every_view_with_whatever_is_on_top() {
 #[test]
 fn every_key_in_every_view_leaves_a_screen() {
     for view in View::ALL {
-        let sizes = [(120, 30), (60, 15), (39, 9), (20, 5)];
-        for (code, size) in codes().into_iter().zip(sizes.into_iter().cycle()) {
+        for (n, size) in [(120, 30), (60, 15), (39, 9), (20, 5)].into_iter().enumerate() {
             let mut app = staged(view, "", size);
-            key(&mut app, code);
-            test_driver::screen(&app);
-            key(&mut app, Code::Esc);
+            // Each size has a quarter of the keys, one after the other.
+            for code in codes().into_iter().skip(n).step_by(4) {
+                show(&mut app, view);
+                key(&mut app, code);
+                test_driver::screen(&app);
+                key(&mut app, Code::Esc);
+                test_driver::screen(&app);
+            }
+            keys(&mut app, "/bok☃\u{202e}");
             test_driver::screen(&app);
         }
     }
-}
-
-/// The made-up program with many more rows below its last one, side by side or one inside the other.
-fn grown(rows: u32, deep: bool) -> Snapshot {
-    let mut grown = orderbook::snapshot(1_340);
-    let parent = tickscope_format::ids::NodeId(grown.nodes.len() as u32 - 1);
-    for n in 0..rows {
-        let mut site = grown.sites[14].clone();
-        site.name = format!("{}_{}", site.name, n);
-        grown.sites.push(site);
-        let parent = if deep { parent.0 + n } else { parent.0 };
-        let site = tickscope_format::ids::SiteId(grown.sites.len() as u32 - 1);
-        grown.nodes.push(
-            Some(tickscope_format::ids::NodeId(parent)),
-            site,
-            1,
-            1_000_000_000 - u64::from(n),
-        );
-    }
-    if let Some(thread) = grown.threads.last_mut() {
-        thread.rows += rows;
-        thread.state = ThreadState::Running;
-    }
-    grown
 }
 
 #[test]
@@ -151,17 +135,15 @@ fn only_what_is_on_the_screen_is_written() {
     for deep in [false, true] {
         for view in View::ALL {
             let mut app = test_driver::empty(60, 15);
-            events(&mut app, Status::Live, Some(grown(2_000, deep)));
+            let s = orderbook::snapshot(1_340);
+            let last = s.nodes.len() - 1;
+            events(&mut app, Status::Live, Some(with_more(s, last, 2_000, deep)));
             // What grew is what costs most now.
             keys(&mut app, "gE");
             if view == View::Tree {
                 key(&mut app, Code::End);
                 assert!(app.list().rows.len() > 2_000, "{}", text(&app));
-                assert!(
-                    text(&app).contains("publish_"),
-                    "a name keeps its room\n{}",
-                    text(&app)
-                );
+                has(&text(&app), "more_");
             }
             show(&mut app, view);
             let before = PUTS.get();
@@ -183,4 +165,41 @@ fn wall_time_has_a_row_for_what_is_outside() {
     );
     // Four threads with a fifth of 134 s each outside of scopes, and 268 s within.
     assert!(screen.contains("28.6%"), "{screen}");
+}
+
+/// The made-up program with other times in each row.
+fn shuffled(random: &mut u64, tenths: u64) -> Snapshot {
+    let mut shuffled = orderbook::snapshot(tenths);
+    for ticks in &mut shuffled.nodes.self_ticks {
+        *random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        *ticks = (*random >> 20) % 60_000_000_000;
+    }
+    shuffled
+}
+
+#[test]
+fn the_selected_row_keeps_its_line_and_never_changes() {
+    for view in View::ALL {
+        let mut app = live(80, 24);
+        at(&mut app, 5_000);
+        show(&mut app, view);
+        keys(&mut app, "jjj");
+        let Some(selected) = app.list().selected().map(|row| row.id) else {
+            continue;
+        };
+        let line = test_driver::line(&app);
+        let mut random = 3;
+        for n in 1..40 {
+            at(&mut app, 5_000 + 100 * n);
+            events(&mut app, Status::Live, Some(shuffled(&mut random, 1_340 + n)));
+            let now = app.list().selected().map(|row| row.id);
+            assert_eq!(now, Some(selected), "{view:?} after {n} tenths");
+            // A frame of the graph stands where its parents are wide.
+            if n < 20 && view != View::Flame {
+                assert_eq!(test_driver::line(&app), line, "{view:?} after {n} tenths");
+            }
+        }
+    }
 }

@@ -1,7 +1,9 @@
 //! What is said of a number beside its digits: that it is an estimate, or not known.
 
+use tickscope_analysis::call_tree::Figures;
+
 use crate::app::data::Data;
-use crate::app::figures::{Figures, What};
+use crate::app::figures::What;
 
 /// Before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";

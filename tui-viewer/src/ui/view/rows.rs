@@ -207,7 +207,7 @@ fn line(
             let text = figure::text(canvas, app, data, row.what, column.spec().value);
             (text, if index == 0 { weight } else { rest })
         };
-        let is_number = place.column.is_number();
+        let is_number = place.column.spec().is_number();
         cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }
@@ -224,9 +224,9 @@ pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     }
     let figures = data.figures(what);
     let (off, of_ns) = match app.views.current {
-        View::Tree | View::Function | View::Flame => (figures.off, figures.total_ns),
+        View::Tree | View::Function | View::Flame => (figures.total_off, figures.total_ns),
         View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow | View::Timeline => {
-            (figures.own_off, figures.self_ns)
+            (figures.self_off, figures.self_ns)
         }
     };
     share(off.ns(), of_ns)

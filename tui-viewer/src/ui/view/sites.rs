@@ -97,7 +97,7 @@ fn line(
         if place.column == SiteColumn::Name {
             text = name(canvas, data, row.what, usize::from(place.width), with_modules);
         }
-        let is_number = place.column.is_number();
+        let is_number = place.column.spec().is_number();
         rows::cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }

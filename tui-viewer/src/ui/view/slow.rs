@@ -112,7 +112,7 @@ fn line(
             SlowColumn::Typical | SlowColumn::Calls => Meaning::Quiet,
             SlowColumn::Slow | SlowColumn::Name => Meaning::Plain,
         };
-        if place.column.is_number() {
+        if place.column.spec().is_number() {
             rows::number(canvas, place, y, &text, look.of(meaning));
         } else {
             canvas.put(place.x, y, place.width, &text, look.of(meaning));

@@ -58,17 +58,9 @@ fn line(
             TaskColumn::Name if row.hit => Meaning::Strong,
             TaskColumn::Where => Meaning::Quiet,
             TaskColumn::Busy if task.blocks_executor() => Meaning::Notable,
-            TaskColumn::InFlight
-            | TaskColumn::Oldest
-            | TaskColumn::P50
-            | TaskColumn::P99
-            | TaskColumn::Busy
-            | TaskColumn::Await
-            | TaskColumn::Polls
-            | TaskColumn::Cancelled
-            | TaskColumn::Name => whole,
+            _ => whole,
         };
-        let is_number = place.column.is_number();
+        let is_number = place.column.spec().is_number();
         rows::cell(canvas, place, is_number, y, &text, look.of(meaning));
     }
 }

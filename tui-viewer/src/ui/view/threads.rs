@@ -81,9 +81,9 @@ fn line(
                 let load = app.views.strip.load(thread.key, column);
                 lane::column(canvas, &data.names, load, 1.0, at, false);
             }
-        } else if place.column.is_number() && data.then.is_some() {
+        } else if place.column.spec().is_number() && data.then.is_some() {
             rows::number(canvas, place, y, &text, look.of(meaning));
-        } else if place.column.is_number() {
+        } else if place.column.spec().is_number() {
             canvas.put_right(place.x, y, place.width, &text, look.of(meaning));
         } else {
             canvas.put(place.x, y, place.width, &text, look.of(meaning));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use tickscope_format::layout::state;
 
-use crate::cli_commands::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
+use crate::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
 
 /// A request stayed in its slot when the command gave up; the program did it as soon as it went on.
 fn a_reset_given_up_is_not_done_later() {
@@ -24,15 +24,6 @@ fn a_reset_given_up_is_not_done_later() {
         (word(&ring, state::LATEST) != before).then_some(())
     });
     assert_eq!(place.json(&program.name)["reset_epoch"], 0);
-}
-
-/// "Input/output error (os error 5): Input/output error (os error 5)".
-fn a_cause_is_said_once() {
-    let place = Place::new();
-    let done = place
-        .tickscope(&["report", "/proc/self/mem"])
-        .failed(1, &["Input/output error"]);
-    assert_eq!(done.err.matches("Input/output error").count(), 1, "{}", done.err);
 }
 
 /// A ring's name is whatever its writer wrote: it was printed as it stood, escape sequences and all.
@@ -84,35 +75,19 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     fs::create_dir(&elsewhere).unwrap();
     let script = format!("cd elsewhere; '{exe}'");
     for by_variable in [false, true] {
-        let mut command = place.command(VIEWER);
-        command.arg("run");
+        let args: &[&str] = if by_variable {
+            &["run"]
+        } else {
+            &["run", "--dir", "relative"]
+        };
+        let mut command = place.script(args, &role, &script);
         if by_variable {
             command.env("TICKSCOPE_DIR", "relative");
-        } else {
-            command.args(["--dir", "relative"]);
-        }
-        command.args(["--", "sh", "-c", &script]);
-        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-            if key != "TICKSCOPE_DIR" {
-                command.env(key, value);
-            }
         }
         finish(&mut command).ok().says(&["tickscope report: ", "marked"]);
         assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
         fs::remove_dir_all(place.work().join("relative")).unwrap();
     }
-}
-
-/// What else was there was listed where nobody had asked for it.
-fn a_program_without_scopes_is_not_answered_with_other_programs() {
-    let place = Place::new();
-    let other = place.start("stuck");
-    let done = place
-        .tickscope(&["run", "--", "true"])
-        .ok()
-        .says(&["opened no scope"]);
-    assert!(!done.err.contains(&other.name), "{}", done.err);
-    assert!(done.err.lines().count() <= 4, "{}", done.err);
 }
 
 /// `report NAME --wait` took the last run for the one that is about to start.
@@ -156,7 +131,7 @@ fn an_answer_without_a_record_is_no_answer() {
 fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
-    let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"), "sleep");
+    let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"));
     let wanted = PathBuf::from(format!("/proc/{}/cwd/rings-here", program.pid()));
     until("it is looked for there", || {
         let places = tickscope_cli::source::container::places_of(program.pid());
@@ -171,12 +146,7 @@ fn several_programs_under_one_run_are_all_named() {
     let exe = role.get_program().to_str().unwrap();
     let program = format!("'{exe}'");
     let script = format!("{program}; {program} & echo second $!; wait");
-    let mut command = place.command(VIEWER);
-    command.args(["run", "--", "sh", "-c", &script]);
-    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-        command.env(key, value);
-    }
-    let done = finish(&mut command)
+    let done = finish(&mut place.script(&["run"], &role, &script))
         .ok()
         .says(&["tickscope report: ", "of 2 programs that ran, the report is on "]);
     let line = done.out.lines().find(|line| line.contains("second ")).unwrap();
@@ -205,10 +175,8 @@ fn run_hears_a_termination_from_the_beginning() {
 
 tickscope_testkit::tests![
     a_reset_given_up_is_not_done_later,
-    a_cause_is_said_once,
     a_hostile_name_does_not_reach_the_terminal,
     run_with_a_relative_directory_and_a_program_that_goes_elsewhere,
-    a_program_without_scopes_is_not_answered_with_other_programs,
     a_wait_is_for_the_run_to_come,
     an_answer_without_a_record_is_no_answer,
     a_relative_directory_of_a_process_is_relative_to_it,

@@ -1,63 +1,79 @@
-//! Reports in files: which can be opened again, and what numbers are per.
+//! Reports in files and for other tools: what options choose, what opens again, and what makes no sense together.
 
-use std::fs;
+use tickscope_format::Snapshot;
+use tickscope_testkit::fixture;
 
-use serde_json::Value;
+use crate::support::{Done, Place};
 
-use crate::cli_commands::support::{Place, until};
-
-/// A kept snapshot of the busy program.
-fn kept(place: &Place) -> String {
-    let program = place.start("busy");
-    until("all is entered", || {
-        let text = place.tickscope(&["report", &program.name]).ok().out;
-        text.contains("leaf").then_some(())
-    });
+/// A place with a kept snapshot.
+fn kept() -> Place {
+    let place = Place::new();
+    place.keep("kept.tks", &fixture::two_threads());
     place
-        .tickscope(&["snapshot", "-o", "./kept.tks", &program.name])
-        .ok();
-    "./kept.tks".into()
 }
 
-fn a_report_as_json_is_refused_with_what_to_open_instead() {
-    let place = Place::new();
-    let kept = kept(&place);
-    let whole = place.tickscope(&["report", &kept, "-f", "json"]).ok().quiet().out;
-    fs::write(place.work().join("now.json"), &whole).unwrap();
-    for command in ["report", "stacks", "sites", "reset"] {
-        place.tickscope(&[command, "now.json"]).failed(
-            1,
-            &[
-                "now.json: reports as .json cannot be opened again",
-                ".html can",
-                ".tks",
-            ],
-        );
+fn report(place: &Place, args: &[&str]) -> Done {
+    place.tickscope(&[&["report", "./kept.tks"], args].concat())
+}
+
+fn options_choose_what_the_text_shows() {
+    let place = kept();
+    let text = |args: &[&str]| report(&place, args).ok().quiet().out;
+    let all = text(&[]);
+    assert_eq!(text(&["--unit", "ns"]), all);
+    for (args, shown) in [
+        (&["--unit", "ticks"][..], "times in ticks of the clock"),
+        (&["--unit", "both"], "times also in ticks of the clock"),
+        (&["--view", "tree"], "Call tree"),
+        (&["--view", "hot"], "Top functions"),
+        (&["--view", "flat"], "SELF/CALL  TOTAL/CALL  FUNCTION"),
+        (&["--view", "threads"], "STATE     THREAD\n"),
+        (&["--thread", "match-0"], "; shown: only match-0 ("),
+        (&["--per", "insert"], "per call of insert (800 calls)"),
+    ] {
+        let shows = text(args);
+        assert!(shows != all && shows.contains(shown), "{args:?} {shows}");
     }
 }
 
-fn a_report_into_a_tks_file_is_the_snapshot() {
-    let place = Place::new();
-    let kept = kept(&place);
-    let report = |args: &[&str]| place.tickscope(&[&["report"], args].concat());
-    for (number, part) in [&[][..], &["--thread", "busy-0"], &["--min-share", "5%"]]
-        .iter()
+fn a_report_into_a_file_that_opens_again_is_the_snapshot() {
+    let place = kept();
+    let json = |target: &str, part: &[&str]| {
+        let args = [&["report", target, "-f", "json"], part].concat();
+        place.tickscope(&args).ok().quiet().out
+    };
+    for (number, part) in [&[][..], &["--thread", "match-0"], &["--min-share", "50%"]]
+        .into_iter()
         .enumerate()
     {
-        let file = format!("now-{number}.tks");
-        report(&[&[kept.as_str(), "-o", &file], *part].concat())
-            .ok()
-            .quiet();
-        let json = |target: &str, part: &[&str]| report(&[&[target, "-f", "json"], part].concat()).ok().out;
-        assert_eq!(json(&file, &[]), json(&kept, part), "{part:?}");
+        let file = format!("./now-{number}.tks");
+        report(&place, &[&["-o", &file], part].concat()).ok().quiet();
+        assert_eq!(json(&file, &[]), json("./kept.tks", part), "{part:?}");
     }
+    // A page shows a part, and carries all.
+    let page = ["-o", "./page.html", "--thread", "match-0"];
+    report(&place, &page).ok().quiet();
+    assert_eq!(json("./page.html", &[]), json("./kept.tks", &[]));
+}
+
+fn what_makes_no_sense_is_said_in_one_line() {
+    let place = kept();
     for (args, says) in [
         (
-            &["-f", "tks"][..],
-            "a tks file is opened by its name: give -o FILE",
+            &["--view", "flat", "-f", "json"][..],
+            "--view chooses a part of the text; leave it out, or give -f text",
         ),
         (
-            &["-o", "x.tks", "--per", "outer"],
+            &["--unit", "ns", "-f", "folded"],
+            "--unit is for text; this form has nanoseconds alone: leave it out",
+        ),
+        (
+            &["--unit", "ticks", "-f", "json"],
+            "json has both, as total_ns and total_ticks: leave it out",
+        ),
+        (&["-f", "tks"], "a tks file is opened by its name: give -o FILE"),
+        (
+            &["-o", "x.tks", "--per", "insert"],
             "a tks file has what was measured; leave out --per",
         ),
         (
@@ -65,57 +81,40 @@ fn a_report_into_a_tks_file_is_the_snapshot() {
             "a tks file has ticks and their length: leave it out",
         ),
         (
-            &["-o", "x.tks", "--view", "hot"],
-            "--view chooses a part of the text",
+            &["-o", "x", "-f", "folded", "--per", "insert"],
+            "--per is for text, html and json; this form has whole nanoseconds",
+        ),
+        (&["--per", "insret"], "did you mean"),
+        (
+            &["--thread", "nobody"],
+            "no thread nobody among its threads: match-0 (",
         ),
     ] {
-        report(&[&[kept.as_str()], args].concat()).failed(2, &[says]);
+        report(&place, args).failed(2, &[says]);
     }
-    assert!(!place.work().join("x.tks").exists());
-}
-
-fn numbers_per_call_of_a_function() {
-    let place = Place::new();
-    let kept = kept(&place);
-    let report = |args: &[&str]| place.tickscope(&[&["report", kept.as_str()], args].concat());
-    let document = |args: &[&str]| -> Value {
-        let text = report(&[&["-f", "json"], args].concat()).ok().quiet().out;
-        serde_json::from_str(&text).unwrap()
-    };
-    let (whole, per) = (document(&[]), document(&["--per", "outer"]));
-    let calls = per["per"]["calls"].as_f64().unwrap();
-    let nodes = |document: &Value| document["nodes"].as_array().unwrap().clone();
-    let mut outer = 0.0;
-    for (whole, per) in nodes(&whole).iter().zip(&nodes(&per)) {
-        let number = |node: &Value, member: &str| node[member].as_f64().unwrap();
-        assert_eq!(number(per, "self_ns"), number(whole, "self_ns") / calls);
-        if whole["name"] == "outer" {
-            outer += number(whole, "calls");
-        }
+    // These are clap's to say.
+    for (args, says) in [
+        (
+            ["--min-share", "200%"],
+            "wanted a percentage from 0 to 100, like 1% or 0.5%",
+        ),
+        (["--force", "--all-rows"], "--output"),
+    ] {
+        report(&place, &args).with_code(2).says(&[says]);
     }
-    assert_eq!(outer, calls);
-    // Those of all threads, also where only one is shown.
-    let of_one = document(&["--per", "outer", "--thread", "busy-0"]);
-    assert_eq!(of_one["per"], per["per"]);
-    for view in ["tree", "hot", "flat", "threads"] {
-        let text = report(&["--view", view, "--per", "outer"]).ok().quiet().out;
-        assert!(
-            text.contains(&format!("per call of outer ({calls} calls)")),
-            "{text}"
-        );
-    }
-    report(&["--per", "outre"]).failed(2, &["outre", "outer"]);
-    for form in ["folded", "speedscope", "pprof", "callgrind"] {
-        report(&["--per", "outer", "-f", form, "-o", "x"]).failed(
+    place.keep("bare.tks", &Snapshot::default());
+    place
+        .tickscope(&["report", "./bare.tks", "--thread", "nobody"])
+        .failed(
             2,
-            &["--per is for text, html and json; this form has whole nanoseconds"],
+            &["no thread nobody among its threads: none has entered a scope"],
         );
-    }
-    assert!(!place.work().join("x").exists());
+    let files = std::fs::read_dir(place.work()).unwrap();
+    assert_eq!(files.count(), 2, "nothing was written");
 }
 
 tickscope_testkit::tests![
-    a_report_as_json_is_refused_with_what_to_open_instead,
-    a_report_into_a_tks_file_is_the_snapshot,
-    numbers_per_call_of_a_function,
+    options_choose_what_the_text_shows,
+    a_report_into_a_file_that_opens_again_is_the_snapshot,
+    what_makes_no_sense_is_said_in_one_line,
 ];

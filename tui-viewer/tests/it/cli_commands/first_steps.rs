@@ -4,7 +4,7 @@ use std::fs;
 
 use tickscope_testkit::command::install;
 
-use crate::cli_commands::support::{Place, Program, until};
+use crate::support::{Place, Program, in_role, until};
 
 /// `report -o now.svg` was a text of that name.
 fn an_ending_that_says_no_form_is_refused() {
@@ -66,11 +66,8 @@ fn a_program_is_found_by_its_file() {
     install(role.get_program().as_ref(), &app);
     let start = || {
         let mut command = place.command(&app);
-        command.args(role.get_args());
-        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-            command.env(key, value);
-        }
-        let program = Program::spawn(&mut command, "by-file");
+        in_role(&mut command, &role);
+        let program = Program::spawn(&mut command);
         until("the ring is there", || place.ring_of(program.pid()));
         program
     };
@@ -148,10 +145,6 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
 fn what_is_wanted_is_said() {
     let place = Place::new();
     let program = place.start("stuck");
-    place
-        .tickscope(&["report", "-p", "abc"])
-        .with_code(2)
-        .says(&["wanted a process id, a number like 4711"]);
     for args in [
         &["report", "-o", "none/x.html"][..],
         &["snapshot", "-o", "none/x.tks"],
@@ -169,21 +162,6 @@ fn what_is_wanted_is_said() {
     assert!(help.contains("(.tks, .html, a ring)"), "{help}");
 }
 
-/// "x (pid 1, running) was reset" beside "x (1): mode ...".
-fn the_answers_of_a_program_are_worded_alike() {
-    let place = Place::new();
-    let program = place.start("stuck");
-    let who = format!("{} ({}): ", program.name, program.pid());
-    for (args, says) in [
-        (&["reset"][..], "counters at zero from now on; epoch "),
-        (&["mode", "exact"], "mode exact from now on, "),
-        (&["off", "nosuch"], "no site matches nosuch yet"),
-    ] {
-        let out = place.tickscope(&[args, &[&program.name]].concat()).ok().out;
-        assert!(out.starts_with(&format!("{who}{says}")), "{out}");
-    }
-}
-
 tickscope_testkit::tests![
     an_ending_that_says_no_form_is_refused,
     a_name_that_is_also_a_file_is_said_to_be_one,
@@ -191,5 +169,4 @@ tickscope_testkit::tests![
     a_word_close_to_a_command_or_a_program_is_said_to_be_meant,
     groups_are_named_where_they_are_not_met_or_do_not_work,
     what_is_wanted_is_said,
-    the_answers_of_a_program_are_worded_alike,
 ];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cli_commands::support::{Place, Program, VIEWER, beside, finish, name, sealed, until};
+use crate::support::{Place, Program, VIEWER, beside, finish, name, played, sealed, until};
 
 fn entry<'a>(list: &'a Value, program: &Program) -> &'a Value {
     let programs = list["programs"].as_array().unwrap();
@@ -56,14 +56,9 @@ fn the_list_tells_running_stale_exited_and_crashed() {
 fn cleaning_removes_the_dead_and_never_the_living() {
     let place = Place::new();
     // Others' rings are none of this test's business: out of sight.
-    let mut command = sealed(&place);
     let held = name("held");
-    let role = place.role("stuck", &held);
-    command.arg(role.get_program()).args(role.get_args());
-    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-        command.env(key, value);
-    }
-    let running = Program::spawn(&mut command, &held);
+    let mut command = played(sealed(&place), &place.role("stuck", &held));
+    let running = Program::spawn(&mut command);
     until("the ring is there", || place.ring_of(running.pid()));
     let (stopped, mut exited, mut crashed) =
         (place.start("stuck"), place.start("stuck"), place.start("stuck"));

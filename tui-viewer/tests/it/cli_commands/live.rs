@@ -1,10 +1,10 @@
 //! What commands show of a program that runs, under load: it adds up, it is fresh, it moves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::cli_commands::support::{Place, until};
+use crate::support::Place;
 
 fn number(value: &Value) -> u64 {
     value
@@ -14,19 +14,6 @@ fn number(value: &Value) -> u64 {
 
 fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap_or_else(|| panic!("a list: {value}"))
-}
-
-/// Names of the members, in their order.
-fn members(text: &str) -> Vec<String> {
-    // The parser sorts members; their order is promised, so it is read off the text.
-    let mut names = Vec::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("\": ") {
-        let begin = rest[..at].rfind('"').unwrap() + 1;
-        names.push(rest[begin..at].to_string());
-        rest = &rest[at + 3..];
-    }
-    names
 }
 
 /// What is promised of every report as JSON.
@@ -74,64 +61,11 @@ pub(crate) fn check(document: &Value) {
     }
 }
 
-fn the_json_has_exactly_the_members_promised() {
-    let place = Place::new();
-    let program = place.start("busy");
-    let text = place
-        .tickscope(&["report", "--format", "json", "-p", &program.pid().to_string()])
-        .ok()
-        .quiet()
-        .out;
-    let document: Value = serde_json::from_str(&text).unwrap();
-    let names = members(&text);
-    let wanted: Vec<&str> = "tickscope process name pid state started_unix_ns uptime_ns clock source \
-        ticks_per_second reason errors epoch drains_ns mode cost lower_ns upper_ns share_lower share_upper \
-        publisher_share publisher_cpu_ns own_low_ns own_high_ns drains_ns reset_epoch since_reset_ns seq interval_ns dropped unbalanced lifetime calls ticks \
-        threads id name tid state count cpu_ns outside_ns open \
-        outside_ticks began_ticks"
-        .split_whitespace()
-        .collect();
-    assert_eq!(names[..wanted.len()], wanted);
-    let node: Vec<&str> = "id parent thread name module file line calls total_ns self_ns total_ticks \
-        self_ticks open errors p50_ns p90_ns p99_ns p999_ns max_ns max_exact estimated self_error_ns \
-        total_error_ns timed_calls site"
-        .split_whitespace()
-        .collect();
-    let at = names.iter().position(|name| name == "nodes").unwrap() + 1;
-    assert_eq!(names[at..at + node.len()], node);
-
-    let last: Vec<&str> = "kind unix_ns withdraws viewers pruned warnings histograms sampling_hz samples \
-        sites name module file line group off calls id"
-        .split_whitespace()
-        .collect();
-    let at = names.iter().position(|name| name == "kind").unwrap();
-    assert_eq!(names[at..at + last.len()], last);
-    let at = names.iter().position(|name| name == "rules").unwrap();
-    let next = ["rules", "groups", "window", "focus", "tick", "per", "other_sites"];
-    assert_eq!(names[at..at + next.len()], next);
-    // Those of estimates are there where times are estimates.
-    let at = names.iter().position(|name| name == "estimates").unwrap();
-    let estimate = ["node", "timed", "self_error_ticks", "total_error_ticks"];
-    let mut behind = names[at + 1..].iter();
-    assert_eq!(behind.find(|name| !estimate.contains(&&***name)), None);
-
-    let process = &document["process"];
-    assert_eq!(process["name"], program.name);
-    assert_eq!(process["pid"], program.pid());
-    assert_eq!(process["state"], "running");
-    assert_eq!(document["mode"], "adaptive");
-    assert_eq!(document["dropped"], 0);
-    assert_eq!(document["unbalanced"], 0);
-    assert!(number(&process["started_unix_ns"]) > 1_600_000_000_000_000_000);
-    assert!(document["clock"]["ticks_per_second"].as_f64().unwrap() > 1e6);
-}
-
 fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
     let place = Place::new();
     let program = place.start("busy");
     let (mut calls, mut ticks, mut seq) = (0, 0, 0);
-    let mut names = BTreeSet::new();
-    for _ in 0..15 {
+    for _ in 0..4 {
         let document = place.json(&program.name);
         check(&document);
         let lifetime = &document["lifetime"];
@@ -150,22 +84,14 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
             .map(|node| number(&node["calls"]))
             .sum();
         assert_eq!(shown, calls);
-        names.extend(
-            list(&document["threads"])
-                .iter()
-                .map(|thread| thread["name"].to_string()),
-        );
-    }
-    for thread in ["\"busy-0\"", "\"busy-1\"", "\"brief\""] {
-        assert!(names.contains(thread), "{names:?}");
     }
 }
 
 fn what_is_shown_was_captured_after_the_command_began() {
     let place = Place::new();
     let program = place.start("busy");
-    // Without a request, at 1 Hz, most of these would see an older record.
-    for _ in 0..5 {
+    // Without a request, at 1 Hz, some of these would see an older record.
+    for _ in 0..3 {
         let before = unix_ns();
         let document = place.json(&program.name);
         assert!(
@@ -213,27 +139,17 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
     assert!(line.contains("roles.rs:"), "{line}");
 }
 
-fn stacks_show_every_thread_that_lives() {
-    let place = Place::new();
-    let program = place.start("busy");
-    let stacks = until("both threads have begun", || {
-        let text = place.tickscope(&["stacks", &program.name]).ok().quiet().out;
-        text.contains("busy-1, tid").then_some(text)
-    });
-    assert!(stacks.starts_with(&format!(
-        "tickscope stacks: {}, pid {}",
-        program.name,
-        program.pid()
-    )));
-    assert!(stacks.contains("busy-0, tid "), "{stacks}");
-}
-
 fn reset_returns_once_it_is_done_and_loses_nothing() {
     let place = Place::new();
     let program = place.start("busy");
-    for epoch in 1..=3 {
+    for epoch in 1..=2 {
         let done = place.tickscope(&["reset", &program.name]).ok().quiet();
-        assert!(done.out.contains(&format!("epoch {epoch}")), "{}", done.out);
+        let says = format!(
+            "{} ({}): counters at zero from now on; epoch {epoch}",
+            program.name,
+            program.pid()
+        );
+        assert!(done.out.starts_with(&says), "{}", done.out);
         let document = place.json(&program.name);
         check(&document);
         assert_eq!(number(&document["reset_epoch"]), epoch);
@@ -265,54 +181,34 @@ fn reset_after_a_while_waits_first() {
     assert_eq!(number(&document["reset_epoch"]), 1);
 }
 
-fn after_sigkill_the_newest_record_opens_and_it_is_called_crashed() {
+/// However it has ended, its newest record is there, and nothing older than what was seen before.
+fn a_program_that_has_ended_leaves_its_newest_record() {
     let place = Place::new();
-    let mut program = place.start("busy");
-    let before = place.json(&program.name);
-    program.kill();
-    let done = place
-        .tickscope(&["report", "-f", "json", "--ended", &program.name])
-        .ok()
-        .says(&["newest that has ended", &program.name, "crashed"]);
-    let after = done.json();
-    check(&after);
-    assert_eq!(after["process"]["state"], "crashed");
-    assert!(
-        number(&after["seq"]) >= number(&before["seq"]),
-        "nothing older than was seen"
-    );
-    assert!(number(&after["lifetime"]["calls"]) >= number(&before["lifetime"]["calls"]));
-
-    let pid = program.pid().to_string();
-    let text = place.tickscope(&["report", &pid]).ok().quiet().out;
-    assert!(text.lines().next().unwrap().contains("crashed"), "{text}");
-    let reset = place.tickscope(&["reset", &pid]);
-    reset.failed(1, &["crashed", "nothing to reset"]);
-}
-
-fn a_program_that_ended_leaves_its_last_record() {
-    let place = Place::new();
-    let mut program = place.start("busy");
-    let before = place.json(&program.name);
-    assert!(program.end().success());
-    let after = place
-        .tickscope(&["report", "-f", "json", "--ended", &program.name])
-        .ok()
-        .json();
-    check(&after);
-    assert_eq!(after["process"]["state"], "exited");
-    assert_eq!(after["kind"], "final");
-    assert!(number(&after["lifetime"]["calls"]) > number(&before["lifetime"]["calls"]));
+    for state in ["crashed", "exited"] {
+        let mut program = place.start("busy");
+        let before = place.json(&program.name);
+        match state {
+            "crashed" => program.kill(),
+            _ => assert!(program.end().success()),
+        }
+        let pid = program.pid().to_string();
+        let done = place.tickscope(&["report", "-f", "json", &pid]).ok().quiet();
+        let after = done.json();
+        check(&after);
+        assert_eq!(after["process"]["state"], state);
+        assert_eq!(after["kind"] == "final", state == "exited");
+        assert!(number(&after["seq"]) >= number(&before["seq"]));
+        assert!(number(&after["lifetime"]["calls"]) >= number(&before["lifetime"]["calls"]));
+        let reset = place.tickscope(&["reset", &pid]);
+        reset.failed(1, &[state, "nothing to reset"]);
+    }
 }
 
 tickscope_testkit::tests![
-    the_json_has_exactly_the_members_promised,
     under_load_every_report_adds_up_and_nothing_runs_backwards,
     what_is_shown_was_captured_after_the_command_began,
     a_program_stuck_in_one_call_shows_its_growing_time,
-    stacks_show_every_thread_that_lives,
     reset_returns_once_it_is_done_and_loses_nothing,
     reset_after_a_while_waits_first,
-    after_sigkill_the_newest_record_opens_and_it_is_called_crashed,
-    a_program_that_ended_leaves_its_last_record,
+    a_program_that_has_ended_leaves_its_newest_record,
 ];

@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::Value;
 
-use crate::cli_commands::support::{Done, Place, Program, VIEWER, until};
+use crate::support::{Done, Place, Program, VIEWER, until};
 
 /// The objects of a log.
 fn objects(done: &Done) -> Vec<Value> {
@@ -176,25 +176,25 @@ fn what_it_cannot_follow_it_says() {
             "), or put scopes into one: scope!(group = \"io\", ",
         ],
     );
-    let args = [
-        "log", &busy.name, "--group", "none", "--every", "50ms", "-d", "100ms",
-    ];
-    let done = place
-        .tickscope(&args)
-        .ok()
-        .says(&["no scope of the group none was met yet (it has no groups so far); lines come"]);
-    assert!(
-        done.out.contains("(no group or function to follow was met yet)"),
-        "{}",
-        done.out
-    );
-    for (every, says) in [
-        ("1ms", "wanted 10ms to 1h"),
-        ("2h", "wanted 10ms to 1h"),
-        ("x", "wanted a duration like 10, 10s, 500ms, 2m"),
+    for (option, what, says) in [
+        (
+            "--group",
+            "none",
+            "no scope of the group none was met yet (it has no groups so far); lines come",
+        ),
+        (
+            "--function",
+            "nobody",
+            "no function that matches nobody was met yet; lines come once one is",
+        ),
     ] {
-        let done = place.tickscope(&["log", "--every", every]).with_code(2);
-        done.says(&[says]);
+        let args = ["log", &busy.name, option, what, "--every", "50ms", "-d", "100ms"];
+        let done = place.tickscope(&args).ok().says(&[says]);
+        assert!(
+            done.out.contains("(no group or function to follow was met yet)"),
+            "{}",
+            done.out
+        );
     }
     place.tickscope(&["snapshot", &busy.name, "-o", "kept.tks"]).ok();
     place

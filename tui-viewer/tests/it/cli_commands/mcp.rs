@@ -4,10 +4,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::cli_commands::support::{Place, VIEWER, finish_with, until};
+use crate::support::{Place, VIEWER, finish_with, send, until};
 
 struct Client {
     child: Child,
@@ -227,7 +227,7 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         if leaves {
             drop(client.input.take());
         } else {
-            kill_process(Pid::from_raw(client.child.id() as i32).unwrap(), Signal::TERM).unwrap();
+            send(&client.child, Signal::TERM);
         }
         let status = client.child.wait().unwrap();
         assert_eq!(status.code(), Some(if leaves { 0 } else { 143 }));
@@ -239,20 +239,8 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
     let place = Place::new();
     let mut client = Client::start(&place, &[]);
     let huge = vec![b'x'; 3 << 20];
-    let deep = "[".repeat(100_000);
     let code = |answer: &Value| answer["error"]["code"].as_i64().unwrap();
-    for (line, wanted) in [
-        (&b"nonsense"[..], -32_700),
-        (b"\xff\xfe\x00", -32_700),
-        (deep.as_bytes(), -32_700),
-        (&huge, -32_600),
-        (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32_600),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}", -32_600),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
-            -32_602,
-        ),
-    ] {
+    for (line, wanted) in [(&b"nonsense"[..], -32_700), (&huge, -32_600)] {
         client.send(line);
         let answer = client.receive();
         assert_eq!(code(&answer), wanted, "{answer}");

@@ -2,56 +2,28 @@
 
 use std::fs;
 
-use crate::cli_commands::support::Place;
+use tickscope_testkit::fixture;
 
-fn frames(place: &Place, count: &str, file: &str) {
-    let mut program = place.role("counted", count);
-    assert!(program.output().unwrap().status.success());
-    let ring = fs::read_dir(place.rings())
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    let ring = ring
-        .max_by_key(|path| path.metadata().unwrap().modified().unwrap())
-        .unwrap();
-    place
-        .tickscope(&["snapshot", ring.to_str().unwrap(), "-o", file])
-        .ok();
-    fs::remove_file(ring).unwrap();
-}
+use crate::support::{Place, VIEWER, until};
 
 fn a_sum_of_runs_can_be_reported_and_compared() {
     let place = Place::new();
-    frames(&place, "10 5", "a.tks");
-    frames(&place, "20 5", "b.tks");
-    let done = place
-        .tickscope(&["merge", "a.tks", "b.tks", "a.tks", "-o", "all.tks"])
-        .ok();
-    assert_eq!(done.out, "all.tks\n");
+    let (a, b) = (fixture::two_threads(), fixture::recursion());
+    place.keep("a.tks", &a);
+    place.keep("b.tks", &b);
+    let merge = ["merge", "a.tks", "b.tks", "a.tks", "-o", "all.tks"];
+    assert_eq!(place.tickscope(&merge).ok().out, "all.tks\n");
     let report = place.json("./all.tks");
-    let calls = |name: &str| -> u64 {
-        let nodes = report["nodes"].as_array().unwrap();
-        let named = nodes.iter().filter(|node| node["name"] == name);
-        named.map(|node| node["calls"].as_u64().unwrap()).sum()
-    };
-    assert_eq!((calls("whole"), calls("frame"), calls("leaf")), (3, 40, 200));
-    assert_eq!(report["process"]["name"], "counted");
-    let other = place
-        .tickscope(&["merge", "b.tks", "b.tks", "-o", "other.tks"])
-        .ok()
-        .quiet();
-    assert_eq!(other.out, "other.tks\n");
-    let diff = place
-        .tickscope(&["diff", "all.tks", "other.tks", "-f", "json", "--per", "frame"])
-        .ok();
-    assert!(diff.out.contains("\"leaf\""), "{}", diff.out);
-    place
-        .tickscope(&["diff", "all.tks", "all.tks", "--fail-if", "calls>0%"])
-        .ok();
+    let nodes = report["nodes"].as_array().unwrap().iter();
+    let calls: u64 = nodes.map(|node| node["calls"].as_u64().unwrap()).sum();
+    assert_eq!(calls, 2 * a.calls() + b.calls());
+    let diff = ["diff", "all.tks", "all.tks", "--fail-if", "calls>0%"];
+    place.tickscope(&diff).ok();
 }
 
 fn what_cannot_be_added_is_said() {
     let place = Place::new();
-    frames(&place, "3 2", "a.tks");
+    place.keep("a.tks", &fixture::two_threads());
     let work = place.work();
     fs::write(work.join("noise.tks"), "noise").unwrap();
     let merge = |args: &[&str]| place.tickscope(&[&["merge"], args].concat());
@@ -73,13 +45,13 @@ fn what_cannot_be_added_is_said() {
 fn a_thousand_files_need_little_memory() {
     let place = Place::new();
     let work = place.work();
-    let large = tickscope_testkit::fixture::programs::large(10_000);
+    let large = fixture::programs::large(10_000);
     let bytes = tickscope_format::snapshot_file::bytes(&large).unwrap();
     for host in 0..1000 {
         fs::write(work.join(format!("{host}.tks")), &bytes).unwrap();
     }
     let begin = std::time::Instant::now();
-    let mut command = place.command(crate::cli_commands::support::VIEWER);
+    let mut command = place.command(VIEWER);
     command
         .arg("merge")
         .args((0..1000).map(|host| format!("{host}.tks")))
@@ -87,7 +59,7 @@ fn a_thousand_files_need_little_memory() {
     let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
     let status = format!("/proc/{}/status", child.id());
     let mut most_kb = 0;
-    let ended = crate::cli_commands::support::until("the files are added up", || {
+    let ended = until("the files are added up", || {
         let text = fs::read_to_string(&status).unwrap_or_default();
         let peak = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         let kb = peak.and_then(|peak| peak.trim_end_matches("kB").trim().parse::<u64>().ok());

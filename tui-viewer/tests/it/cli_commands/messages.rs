@@ -1,60 +1,67 @@
 //! Messages that no other test here sees, word for word.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
-use tickscope_format::Snapshot;
 use tickscope_testkit::command::install;
 use tickscope_testkit::suite::skip;
 
-use crate::cli_commands::support::{Place, Program, VIEWER, finish, sealed_tickscope, until};
-
-/// A command of a test.
-fn says(place: &Place, args: &[&str], code: i32, says: &[&str]) {
-    place.tickscope(args).with_code(code).says(says);
-}
+use crate::support::{Place, Program, VIEWER, finish, sealed_tickscope, until};
 
 fn values_that_are_none_are_told_with_those_that_are() {
     let place = Place::new();
-    for (args, wanted) in [
-        (
-            &["off", ""][..],
-            "wanted a name or a pattern like parse, book::insert or alloc::*; found nothing",
-        ),
+    for (line, wanted) in [
+        (&["off", ""][..], "found nothing"),
         (&["on", "a\nb"], "found control characters"),
-        (
-            &["record", "-d", "soon"],
-            "wanted a duration like 10, 10s, 500ms, 2m",
-        ),
         (
             &["record", "-d", "1e30s"],
             "wanted a duration of this world, like 10, 10s, 500ms, 2m",
         ),
         (
+            &["report", "--wait", "soon"],
+            "wanted a duration like 10, 10s, 500ms, 2m",
+        ),
+        (
+            &["report", "-p", "abc"],
+            "wanted a process id, a number like 4711",
+        ),
+        (
             &["report", "--at", "noon"],
             "wanted a time like 12s, 1.5s, 2m, -5s before the end, or 14:02:11",
         ),
+        (&["report", "--format", "xml"], "possible values"),
+        (&["report", "-p", "1", "name"], "cannot be used with"),
+        (
+            &["mode", "fast"],
+            "[possible values: exact, adaptive, sampled, off]",
+        ),
+        (&["log", "--every", "1ms"], "wanted 10ms to 1h"),
+        (&["lines", "on", "--rate", "0"], "0 is not in 1..=10000"),
+        (
+            &["trigger", "p99(handle) > 50"],
+            "column 17: found the end, wanted a unit of p99: ns, us, ms or s",
+        ),
+        (
+            &["trigger", "max(f) > 1s", "--at-most", "2/m"],
+            "1/s, 2/min, 6/h, 10/d",
+        ),
+        (&["trigger", "max(f) > 1s", "--over", "1h"], "wanted 200ms to 10m"),
+        (&["trigger", "max(f) > 1s", "--keep", "0"], "wanted 1s to 1h"),
         (
             &["diff", "a", "b", "--fail-if", "calls > 2ms"],
             "calls grow by a percentage or a number: calls > 1%, calls > 0",
         ),
         (
-            &["diff", "a", "b", "--fail-if", "time > 3"],
-            "times grow by a percentage or a duration: time > 10%, time > 2ms",
-        ),
-        (
             &["diff", "a", "b", "--fail-if", "calls >= 0"],
             ">= 0 would fail where nothing has changed; wanted > 0",
         ),
+        (&["run"], "required"),
     ] {
-        says(&place, args, 2, &[wanted]);
+        let done = place.tickscope(line).with_code(2).says(&[wanted]);
+        assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{line:?}");
     }
-    says(
-        &place,
-        &["man", "woman"],
-        1,
-        &["no command woman, so no page for it; there are attach, "],
-    );
+    place
+        .tickscope(&["man", "woman"])
+        .failed(1, &["no command woman, so no page for it; there are attach, "]);
 }
 
 fn of_others_the_first_two_are_named() {
@@ -64,61 +71,6 @@ fn of_others_the_first_two_are_named() {
         .with_code(2)
         .says(&["no program called \"nobody-called-so\"; there are 3 (tickscope list), the first two:"]);
     drop(programs);
-}
-
-fn what_is_no_plain_file_is_not_written_over() {
-    let place = Place::new();
-    let program = place.start("stuck");
-    symlink("elsewhere", place.work().join("link.txt")).unwrap();
-    let args = ["report", &program.name, "-o", "link.txt", "--force"];
-    says(
-        &place,
-        &args,
-        1,
-        &["link.txt exists and is no plain file: not written over"],
-    );
-    symlink("elsewhere", place.work().join("link.tks")).unwrap();
-    let args = [
-        "record",
-        &program.name,
-        "-d",
-        "100ms",
-        "-o",
-        "link.tks",
-        "--force",
-    ];
-    says(
-        &place,
-        &args,
-        1,
-        &["link.tks: exists and is no plain file, wanted a new file"],
-    );
-    assert!(!place.work().join("elsewhere").exists());
-}
-
-fn a_log_waits_for_a_function_that_was_not_met() {
-    let place = Place::new();
-    let program = place.start("busy");
-    until("there are functions", || {
-        let text = place.tickscope(&["report", &program.name]).ok().out;
-        text.contains("leaf").then_some(())
-    });
-    let args = [
-        "log",
-        &program.name,
-        "--function",
-        "nobody",
-        "--every",
-        "50ms",
-        "-d",
-        "100ms",
-    ];
-    says(
-        &place,
-        &args,
-        0,
-        &["no function that matches nobody was met yet; lines come once one is"],
-    );
 }
 
 fn a_log_tells_of_silence_and_of_the_end() {
@@ -153,11 +105,7 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
     let exe = role.get_program().to_str().unwrap();
     let program = format!("(until [ -e over ]; do sleep 0.1; done | '{exe}')");
     let script = format!("{program} & {program} & wait");
-    let mut command = place.command(VIEWER);
-    command.args(["record", "-d", "1s", "-o", "run.tks", "--", "sh", "-c", &script]);
-    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-        command.env(key, value);
-    }
+    let mut command = place.script(&["record", "-d", "1s", "-o", "run.tks"], &role, &script);
     let said = place.work().join("said");
     let mut child = command.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
     let says = |words: &str| fs::read_to_string(&said).unwrap().contains(words);
@@ -167,18 +115,6 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
     fs::write(place.work().join("over"), "").unwrap();
     until("it has ended", || child.try_wait().unwrap());
     assert!(says("of 2 programs that ran, ") && says(" is recorded; the others: "));
-}
-
-fn a_thread_of_a_program_without_threads() {
-    let place = Place::new();
-    tickscope_format::snapshot_file::write(&place.work().join("bare.tks"), &Snapshot::default()).unwrap();
-    let args = ["report", "bare.tks", "--thread", "nobody"];
-    says(
-        &place,
-        &args,
-        2,
-        &["no thread nobody among its threads: none has entered a scope"],
-    );
 }
 
 fn a_demo_whose_program_has_gone_says_so() {
@@ -197,10 +133,7 @@ fn a_demo_whose_program_has_gone_says_so() {
 tickscope_testkit::tests![
     values_that_are_none_are_told_with_those_that_are,
     of_others_the_first_two_are_named,
-    what_is_no_plain_file_is_not_written_over,
-    a_log_waits_for_a_function_that_was_not_met,
     a_log_tells_of_silence_and_of_the_end,
     a_recording_tells_of_other_programs_and_of_one_that_runs_on,
-    a_thread_of_a_program_without_threads,
     a_demo_whose_program_has_gone_says_so,
 ];

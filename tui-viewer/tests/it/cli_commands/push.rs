@@ -7,9 +7,9 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 
-use crate::cli_commands::support::{Place, VIEWER, finish};
+use crate::support::{Place, VIEWER, ended, finish, send};
 
 /// A request that came.
 struct Request {
@@ -55,21 +55,17 @@ fn read(stream: &TcpStream) -> Request {
 }
 
 fn push(place: &Place, url: &str, more: &[&str]) -> Command {
-    fs::create_dir_all(place.rings()).unwrap();
     let mut command = place.command(VIEWER);
     command
-        .args(["push", "--pyroscope", url, "--every", "1s", "--dir"])
-        .arg(place.rings());
-    command.args(more);
+        .args(["push", "--pyroscope", url, "--every", "1s"])
+        .args(more);
     command
 }
 
 /// Ends it by a signal; what it has said.
 fn end(child: Child) -> String {
-    kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::TERM).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    String::from_utf8(output.stderr).unwrap()
+    send(&child, Signal::TERM);
+    ended(child).ok().err
 }
 
 fn profiles_arrive_in_order_whatever_the_server_answers_first() {
@@ -141,27 +137,24 @@ fn what_the_server_refuses_is_dropped_and_said() {
 
 fn addresses_that_cannot_be_used_are_refused() {
     let place = Place::new();
-    let refused = |url: &str, code: i32, says: &[&str]| {
-        finish(&mut push(&place, url, &[])).failed(code, says);
-    };
-    refused("127.0.0.1:4040", 2, &["wanted http://HOST:PORT"]);
-    refused(
-        "http://me:secret@host",
-        2,
-        &["a password in the address", "--auth-file"],
-    );
-    let done = finish(&mut push(&place, "http://me:secret@host", &[]));
-    assert!(!done.err.contains("secret"), "{}", done.err);
+    let mut refusals = vec![
+        ("127.0.0.1:4040", &[][..], 2, "wanted http://HOST:PORT"),
+        ("http://me:secret@host", &[], 2, "a password in the address"),
+        (
+            "http://127.0.0.1:1",
+            &["--auth-file", "missing"],
+            1,
+            "--auth-file missing",
+        ),
+        ("http://host", &["--ca-file", "ca.pem"], 2, "wanted https://HOST"),
+    ];
     if !cfg!(feature = "tls") {
-        refused("https://host", 2, &["no TLS", "--features tls"]);
+        refusals.push(("https://host", &[], 2, "no TLS"));
     }
-    finish(&mut push(
-        &place,
-        "http://127.0.0.1:1",
-        &["--auth-file", "missing"],
-    ))
-    .failed(1, &["--auth-file missing"]);
-    finish(&mut push(&place, "http://host", &["--ca-file", "ca.pem"])).failed(2, &["wanted https://HOST"]);
+    for (url, more, code, says) in refusals {
+        let done = finish(&mut push(&place, url, more)).failed(code, &[says]);
+        assert!(!done.err.contains("secret"), "{}", done.err);
+    }
 }
 
 /// Servers with certificates of an authority of one's own.
@@ -250,7 +243,7 @@ server.serve_forever()
             });
             let refusal = refusal.unwrap().unwrap();
             assert!(refusal.contains("certificate"), "{refusal}");
-            kill_process(Pid::from_raw(child.id() as i32).unwrap(), Signal::TERM).unwrap();
+            send(&child, Signal::TERM);
             assert!(child.wait().unwrap().success());
         }
         server.kill().unwrap();

@@ -5,25 +5,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tickscope_format::Snapshot;
-use tickscope_format::file::open::RingFile;
 use tickscope_format::recording::Recording;
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_testkit::orderbook;
 use tickscope_testkit::suite::skip;
 
-use crate::cli_commands::support::{Done, Place, Program, VIEWER, finish, finish_with, until};
+use crate::support::{Done, Place, Program, VIEWER, ended, finish, send, until};
 
 /// `tickscope record ARGS -- PROGRAM`, the program being this binary in a role.
 fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
-    let role = place.role(role, argument);
-    let mut command = place.command(VIEWER);
-    command.arg("record").args(args).arg("--");
-    command.arg(role.get_program()).args(role.get_args());
-    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-        command.env(key, value);
-    }
-    finish_with(&mut command, b"")
+    let args = [&["record"], args, &["--"]].concat();
+    finish(&mut place.around(&args, &place.role(role, argument)))
 }
 
 /// A recorder at work.
@@ -31,19 +25,6 @@ fn recorder(place: &Place, args: &[&str]) -> Child {
     let mut command = place.command(VIEWER);
     command.arg("record").args(args);
     command.stderr(Stdio::piped()).spawn().unwrap()
-}
-
-fn signal(child: &Child, signal: Signal) {
-    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
-}
-
-fn ended(child: Child) -> Done {
-    let output = child.wait_with_output().unwrap();
-    Done {
-        code: output.status.code(),
-        out: String::from_utf8(output.stdout).unwrap(),
-        err: String::from_utf8(output.stderr).unwrap(),
-    }
 }
 
 /// Waits until a file holds so many records.
@@ -144,14 +125,11 @@ fn a_command_runs_on_after_its_recording() {
     let place = Place::new();
     let role = place.role("attribute", "0");
     let exe = role.get_program().to_str().unwrap();
-    let args: Vec<&str> = role.get_args().map(|arg| arg.to_str().unwrap()).collect();
-    let script = format!("'{exe}' {}; touch done; exit 9", args.join(" "));
-    let mut command = place.command(VIEWER);
-    command.args(["record", "-d", "0", "-o", "run.tks", "--", "sh", "-c", &script]);
-    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-        command.env(key, value);
-    }
-    finish(&mut command).with_code(9).says(&["run.tks: "]);
+    let script = format!("'{exe}'; touch done; exit 9");
+    let args = ["record", "-d", "0", "-o", "run.tks"];
+    finish(&mut place.script(&args, &role, &script))
+        .with_code(9)
+        .says(&["run.tks: "]);
     assert!(path_in(&place, "done").exists());
     assert!(!snapshots(&path_in(&place, "run.tks")).is_empty());
 }
@@ -218,7 +196,7 @@ fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
 fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
     let place = Place::new();
     let program = place.start("busy");
-    for round in 1..=4 {
+    for round in 1..=2 {
         let path = path_in(&place, "run.tks");
         let mut child = recorder(
             &place,
@@ -226,10 +204,7 @@ fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
         );
         let _ = fs::remove_file(&path);
         let before = round * 3;
-        until("enough is recorded", || {
-            let series = Recording::open(&path).ok()?;
-            (series.moments().len() >= before).then_some(())
-        });
+        holds(&path, before);
         child.kill().unwrap();
         child.wait().unwrap();
         let series = Recording::open(&path).unwrap();
@@ -270,7 +245,7 @@ fn an_interrupt_ends_the_recording_and_not_the_program() {
         let child = recorder(&place, &[&program.name, "-o", name]);
         let path = path_in(&place, name);
         holds(&path, 2);
-        signal(&child, end);
+        send(&child, end);
         let done = ended(child).ok().says(&[name, " records of "]);
         assert_eq!(done.err.lines().count(), 1, "{}", done.err);
         assert!(snapshots(&path).len() >= 2);
@@ -283,35 +258,29 @@ fn a_termination_reaches_the_recorded_command() {
     let script = "trap 'exit 11' TERM; echo ready >ready; while :; do sleep 0.02; done";
     let child = recorder(&place, &["--", "sh", "-c", script]);
     until("it is ready", || path_in(&place, "ready").exists().then_some(()));
-    signal(&child, Signal::TERM);
+    send(&child, Signal::TERM);
     ended(child).with_code(11).says(&["nothing was recorded: "]);
 }
 
 fn records_that_a_stopped_recorder_has_missed_are_told() {
     let place = Place::new();
-    let name = crate::cli_commands::support::name("small");
-    let mut role = place.role("busy", &name);
-    let program = Program::spawn(role.env("TICKSCOPE_RING_BYTES", "64K"), &name);
-    let ring = until("there is a ring", || place.ring_of(program.pid()));
+    let (program, ring) = place.run("wordy");
     let child = recorder(&place, &[&program.name, "--rate", "50", "-o", "run.tks"]);
     holds(&path_in(&place, "run.tks"), 2);
-    signal(&child, Signal::STOP);
-    let sequence = || {
-        let ring = RingFile::open(&ring).ok()?;
-        ring.newest().ok().map(|record| record.sequence)
-    };
+    send(&child, Signal::STOP);
+    let sequence = || ring.newest().ok().map(|record| record.sequence);
     let first = until("there is a record", sequence);
-    // A record of it has more than a kilobyte, the ring holds 64.
+    // A record of it has 16 kilobytes, the ring holds 64.
     until("the ring is written over", || {
-        sequence().filter(|&sequence| sequence > first + 100)
+        sequence().filter(|&sequence| sequence > first + 8)
     });
-    signal(&child, Signal::CONT);
+    send(&child, Signal::CONT);
     let moments = Recording::open(&path_in(&place, "run.tks"))
         .unwrap()
         .moments()
         .len();
     holds(&path_in(&place, "run.tks"), moments + 2);
-    signal(&child, Signal::TERM);
+    send(&child, Signal::TERM);
     ended(child)
         .ok()
         .says(&[" more were written over before they could be read)"]);
@@ -326,7 +295,7 @@ fn recorded_with_resets(place: &Place, program: &Program) -> PathBuf {
         place.tickscope(&["reset", &program.name]).ok();
     }
     holds(&path, 12);
-    signal(&child, Signal::TERM);
+    send(&child, Signal::TERM);
     ended(child).ok();
     path
 }
@@ -352,74 +321,72 @@ fn nothing_is_lost_between_two_moments_whatever_is_reset() {
     assert_eq!(calls(&whole), last.lifetime.calls - first.lifetime.calls);
     assert_eq!(calls(&report(&["--at", "0"])), first.calls());
     assert_eq!(calls(&report(&["--window", "1h"])), calls(&whole));
-    let text = place
-        .tickscope(&["report", "run.tks", "--window", "500ms"])
-        .ok()
-        .out;
-    assert!(
-        text.contains("\n  window       in 0.") && text.contains(", from "),
-        "{text}"
-    );
-    assert!(text.contains(" after the beginning, "), "{text}");
-    let text = place.tickscope(&["report", "run.tks", "--at", "-0.3s"]).ok().out;
-    assert!(text.contains("after the beginning of what is recorded"), "{text}");
 }
 
 fn what_is_not_recorded_is_said() {
     let place = Place::new();
-    let program = place.start("busy");
-    place
-        .tickscope(&["record", &program.name, "-d", "300ms", "-o", "run.tks"])
-        .ok();
+    let of = |second: u64| orderbook::snapshot(second * 10);
+    place.record("run.tks", &[100, 101, 102, 110].map(of));
+    place.keep("one.tks", &of(100));
     let report = |args: &[&str]| place.tickscope(&[&["report"], args].concat());
-    report(&["run.tks", "--at", "1h"]).failed(2, &["no moment of then; run.tks holds 0.", "from "]);
-    report(&["run.tks", "--at", "-1h"]).failed(2, &["--at -3600s: no moment of then"]);
-    report(&["run.tks", "--from", "9s"]).failed(2, &["--from 9s: no moment of then; run.tks holds 0."]);
-    report(&["run.tks", "--to", "-9s"]).failed(2, &["--to -9s: no moment of then; run.tks holds 0."]);
-    // What reaches beyond the end is cut, as with --window.
-    let cut = report(&["run.tks", "--from", "-9s", "--to", "1h"])
-        .ok()
-        .quiet()
-        .out;
-    assert!(
-        cut.contains("  window       in 0.") && cut.contains(" s, from 0.0 s to 0."),
-        "{cut}"
-    );
-    report(&["run.tks", "--from", "-0s", "--to", "0s"])
-        .failed(2, &["no time lies between these two moments; "]);
-    report(&["run.tks", "--at", "noon"])
-        .with_code(2)
-        .says(&["14:02:11"]);
+    for (args, code, says) in [
+        (
+            &["run.tks", "--at", "1h"][..],
+            2,
+            "no moment of then; run.tks holds 10.0 s, from ",
+        ),
+        (&["run.tks", "--at", "-1h"], 2, "--at -3600s: no moment of then"),
+        (
+            &["run.tks", "--from", "99s"],
+            2,
+            "--from 99s: no moment of then; run.tks holds 10.",
+        ),
+        (
+            &["run.tks", "--to", "-99s"],
+            2,
+            "--to -99s: no moment of then; run.tks holds 10.",
+        ),
+        (
+            &["run.tks", "--from", "-0s", "--to", "0s"],
+            2,
+            "no time lies between these two moments; ",
+        ),
+        (
+            &["one.tks", "--window", "1s"],
+            1,
+            "one.tks holds one moment and nothing from before it; `tickscope record` keeps a series",
+        ),
+    ] {
+        report(args).failed(code, &[says]);
+    }
     report(&["run.tks", "--at", "1s", "--window", "1s"])
         .with_code(2)
         .says(&["cannot be used"]);
-    place
-        .tickscope(&["snapshot", &program.name, "-o", "one.tks"])
-        .ok();
-    report(&["one.tks", "--window", "1s"]).failed(
-        1,
-        &["one.tks holds one moment and nothing from before it; `tickscope record` keeps a series"],
-    );
-    report(&["run.tks", "-o", "page.html"]).ok();
-    report(&["one.tks", "-o", "one.html"]).ok();
-    let has_timeline = |name: &str| {
-        let page = fs::read_to_string(path_in(&place, name)).unwrap();
-        page.contains("\n\"timeline\":")
+    let shows = |args: &[&str], words: &str| {
+        let text = report(args).ok().quiet().out;
+        assert!(text.contains(words), "{words} in {text}");
     };
-    assert!(has_timeline("page.html") && !has_timeline("one.html"));
+    // What reaches beyond the end is cut, as with --window.
+    let all = "\n  window       in 10.0 s, from 0.0 s to 10.0 s after the beginning";
+    shows(&["run.tks", "--from", "-99s", "--to", "1h"], all);
+    shows(
+        &["run.tks", "--at", "-8s"],
+        "after the beginning of what is recorded",
+    );
+    for (file, has_timeline) in [("run.tks", true), ("one.tks", false)] {
+        report(&[file, "-o", "page.html", "--force"]).ok();
+        let page = fs::read_to_string(path_in(&place, "page.html")).unwrap();
+        assert_eq!(page.contains("\n\"timeline\":"), has_timeline, "{file}");
+    }
     report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
     // Of a ring as well, while the program runs and when it has ended.
-    let live = report(&[&program.name, "--window", "10s"]).ok().quiet().out;
-    assert!(live.contains("\n  window       in "), "{live}");
+    let program = place.start("busy");
+    shows(&[&program.name, "--window", "10s"], "\n  window       in ");
     let ring = place.ring_of(program.pid()).unwrap();
     drop(program);
-    let dead = report(&[ring.to_str().unwrap(), "--window", "200ms"])
-        .ok()
-        .quiet()
-        .out;
-    assert!(
-        dead.contains("crashed") && dead.contains("\n  window       in "),
-        "{dead}"
+    shows(
+        &[ring.to_str().unwrap(), "--window", "200ms"],
+        "\n  window       in ",
     );
 }
 
@@ -461,16 +428,19 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
     fs::write(&script, "#!/bin/sh\n").unwrap();
     fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
     std::os::unix::fs::symlink("not-measured", path_in(&place, "link")).unwrap();
-    for target in ["./not-measured", "not-measured", "./script", "./link"] {
-        for command in ["attach", "report", "record"] {
-            let start = format!("./{}", target.trim_start_matches("./"));
-            place.tickscope(&[command, target]).with_code(2).says(&[
-                " is a program, and none that carries tickscope runs from it",
-                "; to start it and watch it, or record it:\n",
-                &format!("tickscope run -- {start}"),
-                &format!("tickscope record -- {start}"),
-            ]);
-        }
+    for (command, target) in [
+        ("attach", "./not-measured"),
+        ("report", "not-measured"),
+        ("record", "./script"),
+        ("report", "./link"),
+    ] {
+        let start = format!("./{}", target.trim_start_matches("./"));
+        place.tickscope(&[command, target]).with_code(2).says(&[
+            " is a program, and none that carries tickscope runs from it",
+            "; to start it and watch it, or record it:\n",
+            &format!("tickscope run -- {start}"),
+            &format!("tickscope record -- {start}"),
+        ]);
     }
     fs::set_permissions(&script, fs::Permissions::from_mode(0o644)).unwrap();
     place

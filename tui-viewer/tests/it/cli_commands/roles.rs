@@ -16,39 +16,34 @@ use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::cli_commands::support::VIEWER;
-
-/// Names the role in the environment.
-pub(crate) const ROLE: &str = "CLI_TEST_ROLE";
-/// What the role needs to know: a session's name, an exit code.
-pub(crate) const ARGUMENT: &str = "CLI_TEST_ARGUMENT";
+use crate::support::{VIEWER, rings_in, until};
 
 static END: AtomicBool = AtomicBool::new(false);
 
-/// Plays the role that the environment names, if any, and ends the process.
-pub(crate) fn play() {
-    let Ok(role) = env::var(ROLE) else { return };
-    let argument = env::var(ARGUMENT).unwrap_or_default();
-    match role.as_str() {
-        "busy" => busy(&argument),
-        "computing" => computing(&argument),
-        "reported" => reported(&argument),
-        "stuck" => stuck(&argument),
-        "counted" => counted(&argument),
-        "grouped" => grouped(&argument),
-        "attribute" => attribute(&argument),
+/// Plays a role; false where it is none of these.
+pub(crate) fn play(role: &str, argument: &str) -> bool {
+    match role {
+        "busy" => busy(argument),
+        "computing" => computing(argument),
+        "reported" => reported(argument),
+        "stuck" => stuck(argument),
+        "counted" => counted(argument),
+        "telling" => telling(argument),
+        "grouped" => grouped(argument),
+        "attribute" => attribute(argument),
         "scopeless" => {}
         "echo" => echo(),
         "killed" => killed(),
-        "older" => older(&argument),
-        "deaf" => deaf(&argument),
-        "two_rings" => two_rings(&argument),
-        "cramped" => cramped(&argument),
-        "handling" => handling(&argument),
-        "instances" => instances(&argument),
-        other => panic!("no role {other}"),
+        "older" => older(argument),
+        "deaf" => deaf(argument),
+        "two_rings" => two_rings(argument),
+        "cramped" => cramped(argument),
+        "wordy" => wordy(argument),
+        "handling" => handling(argument),
+        "instances" => instances(argument),
+        _ => return false,
     }
-    std::process::exit(0);
+    true
 }
 
 /// Has a report made of itself as soon as it has started.
@@ -68,7 +63,7 @@ fn computing(name: &str) {
     let _session = tickscope::start(name);
     thread::spawn(|| {
         let mut sum = 1u64;
-        while !END.load(std::sync::atomic::Ordering::Relaxed) {
+        while !END.load(Ordering::Relaxed) {
             tickscope::scope!("collatz");
             for _ in 0..1_000_000 {
                 sum = std::hint::black_box(if sum.is_multiple_of(2) {
@@ -80,7 +75,15 @@ fn computing(name: &str) {
         }
     });
     wait_for_end();
-    END.store(true, std::sync::atomic::Ordering::Relaxed);
+    END.store(true, Ordering::Relaxed);
+}
+
+/// Says when the test that started it lets it end.
+fn end_with_input() {
+    thread::spawn(|| {
+        wait_for_end();
+        END.store(true, Ordering::Relaxed);
+    });
 }
 
 /// Ends with the test that started it: that holds the other end of standard input.
@@ -90,17 +93,19 @@ fn wait_for_end() {
 
 /// Waits until the ring of this process has a record with a call.
 fn wait_for_a_call() {
-    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
     let pid = format!(".{}.", std::process::id());
-    let has_call = |entry: std::io::Result<std::fs::DirEntry>| {
-        let path = entry.unwrap().path();
-        let is_ours = path.to_string_lossy().contains(&pid);
-        let newest = || RingFile::open(&path)?.newest_snapshot();
-        is_ours && newest().is_ok_and(|(_, snapshot)| snapshot.calls() > 0)
+    let has_call = |path: &PathBuf| {
+        let newest = || RingFile::open(path)?.newest_snapshot();
+        path.to_string_lossy().contains(&pid) && newest().is_ok_and(|(_, snapshot)| snapshot.calls() > 0)
     };
-    while !dir.read_dir().is_ok_and(|mut files| files.any(has_call)) {
-        thread::sleep(Duration::from_millis(1));
-    }
+    until("a call is in the ring", || {
+        rings_in(&rings()).iter().any(has_call).then_some(())
+    });
+}
+
+/// The directory of the rings.
+fn rings() -> PathBuf {
+    env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
 
 #[tickscope::profile]
@@ -117,7 +122,7 @@ fn leaf(n: u64) -> u64 {
     (0..n * 20).fold(n, |a, b| std::hint::black_box(a ^ b))
 }
 
-/// Threads under load, short-lived ones too.
+/// Threads that work a little, short-lived ones too.
 fn busy(name: &str) {
     let _tickscope = tickscope::start(name);
     thread::scope(|scope| {
@@ -129,8 +134,8 @@ fn busy(name: &str) {
                         for depth in 0..6 {
                             outer(depth);
                         }
-                        // Half of a small machine is left to the test.
-                        thread::sleep(Duration::from_micros(100));
+                        // A small machine is left to the test, and to those beside it.
+                        thread::sleep(Duration::from_millis(2));
                     }
                 })
                 .unwrap();
@@ -143,12 +148,30 @@ fn busy(name: &str) {
                     .unwrap()
                     .join()
                     .unwrap();
-                thread::sleep(Duration::from_millis(5));
+                thread::sleep(Duration::from_millis(20));
             }
         });
         wait_for_end();
         END.store(true, Ordering::Relaxed);
     });
+}
+
+/// Counts what it measures, and says at its end how often.
+fn telling(name: &str) {
+    end_with_input();
+    let session = tickscope::Builder::new(name)
+        .interval(Duration::from_millis(10))
+        .start();
+    let mut calls = 0u64;
+    while !END.load(Ordering::Relaxed) {
+        for _ in 0..100 {
+            tickscope::scope!("counted");
+            calls += 1;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    drop(session);
+    std::fs::write("calls", calls.to_string()).unwrap();
 }
 
 /// A thread waits in a call of the group `pipe`; another one works in calls of `work`, one inside the other.
@@ -162,7 +185,7 @@ fn grouped(name: &str) {
                     tickscope::scope!(group = "work", "outside");
                     tickscope::time!(group = "work", "inside", leaf(100));
                 }
-                thread::sleep(Duration::from_micros(200));
+                thread::sleep(Duration::from_millis(1));
             }
         };
         let wait = || {
@@ -178,10 +201,7 @@ fn grouped(name: &str) {
 /// Requests that are handled in no time, and one that takes two seconds for each file `slow` that appears beside it.
 fn handling(name: &str) {
     let _tickscope = tickscope::start(name);
-    thread::spawn(|| {
-        wait_for_end();
-        END.store(true, Ordering::Relaxed);
-    });
+    end_with_input();
     while !END.load(Ordering::Relaxed) {
         {
             tickscope::scope!("handle");
@@ -197,10 +217,7 @@ fn handling(name: &str) {
 /// Scopes with names as symbols have them: instances of a generic function, and a closure.
 fn instances(name: &str) {
     let _tickscope = tickscope::start(name);
-    thread::spawn(|| {
-        wait_for_end();
-        END.store(true, Ordering::Relaxed);
-    });
+    end_with_input();
     while !END.load(Ordering::Relaxed) {
         {
             tickscope::scope!("<net::RequestService<S> as net::Service>::call::{closure#0}");
@@ -264,7 +281,6 @@ pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
 
 /// A ring as a collector makes it, with one record in it.
 fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
-    let dir = PathBuf::from(env::var_os("TICKSCOPE_DIR").unwrap());
     let header = Header {
         name: name.into(),
         pid: std::process::id(),
@@ -281,7 +297,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
     // The file is named after the header, and not every name may be a file's.
-    let mut ring = OwnRing::create(&dir, header).unwrap();
+    let mut ring = OwnRing::create(&rings(), header).unwrap();
     publish(&mut ring, library);
     ring.beat(os::monotonic_ns(), 1_000_000_000);
     ring.link().unwrap();
@@ -314,10 +330,7 @@ fn two_rings(name: &str) {
 /// A collector that knows no request but for a record.
 fn older(name: &str) {
     let mut ring = made_ring(name, 1, "");
-    thread::spawn(|| {
-        wait_for_end();
-        END.store(true, Ordering::Relaxed);
-    });
+    end_with_input();
     while !END.load(Ordering::Relaxed) {
         for request in ring.requests() {
             let (outcome, record) = match request.op {
@@ -338,12 +351,25 @@ fn deaf(name: &str) {
     wait_for_end();
 }
 
-/// A name longer than a small ring's record: nothing can be pruned to make that fit.
-fn cramped(name: &str) {
-    const LONG: &str = match std::str::from_utf8(&[b'x'; 40_000]) {
+/// A name of so many letters.
+const fn letters(bytes: &[u8]) -> &str {
+    match std::str::from_utf8(bytes) {
         Ok(name) => name,
         Err(_) => "",
-    };
+    }
+}
+
+/// A name of which a small ring has room for a few records.
+fn wordy(name: &str) {
+    const LONG: &str = letters(&[b'x'; 16_000]);
+    let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();
+    tickscope::scope!(LONG);
+    wait_for_end();
+}
+
+/// A name longer than a small ring's record: nothing can be pruned to make that fit.
+fn cramped(name: &str) {
+    const LONG: &str = letters(&[b'x'; 40_000]);
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();
     tickscope::scope!(LONG);
     wait_for_end();

@@ -4,22 +4,14 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use crate::cli_commands::support::{Done, Place, VIEWER, finish, finish_with, until};
+use rustix::process::Signal;
+
+use crate::support::{Done, Place, VIEWER, finish, finish_with, send, until};
 
 /// `tickscope run ARGS -- PROGRAM`, the program being this binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
-    let role = place.role(role, argument);
-    let mut command = place.command(VIEWER);
-    command
-        .arg("run")
-        .args(args)
-        .arg("--")
-        .arg(role.get_program())
-        .args(role.get_args());
-    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-        command.env(key, value);
-    }
-    finish_with(&mut command, input)
+    let args = [&["run"], args, &["--"]].concat();
+    finish_with(&mut place.around(&args, &place.role(role, argument)), input)
 }
 
 /// `tickscope run ARGS`.
@@ -53,11 +45,9 @@ fn one_attribute_and_one_command_give_a_tree() {
 
 fn the_program_ends_and_so_does_the_command() {
     let place = Place::new();
-    for code in ["0", "7", "255"] {
-        run(&place, &["--report"], "attribute", code, b"")
-            .with_code(code.parse().unwrap())
-            .says(&["marked"]);
-    }
+    run(&place, &["--report"], "attribute", "255", b"")
+        .with_code(255)
+        .says(&["marked"]);
     // By a signal: as a shell has it, and the report is there all the same.
     run(&place, &[], "killed", "", b"")
         .with_code(128 + 15)
@@ -93,9 +83,12 @@ fn a_program_without_scopes_gets_a_hint() {
     ]);
     let said = done.err.lines().filter(|line| !line.contains("test")).count();
     assert!(said <= 4, "{}", done.err);
-    plain(&place, &["--", "true"])
+    // What else is there is not shown in its place.
+    let other = place.start("stuck");
+    let done = plain(&place, &["--", "true"])
         .ok()
         .says(&["true opened no scope"]);
+    assert!(!done.err.contains(&other.name), "{}", done.err);
     plain(&place, &["--", "false"])
         .with_code(1)
         .says(&["false opened no scope"]);
@@ -121,8 +114,7 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
     let place = Place::new();
     let role = place.role("attribute", "5");
     let exe = role.get_program().to_str().unwrap();
-    let args: Vec<&str> = role.get_args().map(|arg| arg.to_str().unwrap()).collect();
-    let program = format!("'{exe}' {}", args.join(" "));
+    let program = format!("'{exe}'");
     // Another program of the same name runs meanwhile, and one has ended: neither was started here.
     let (_other, mut ended) = (place.start("busy"), place.start("stuck"));
     ended.end();
@@ -131,12 +123,7 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
         format!("({program} &  wait $!); sh -c 'exit 9'"),
         format!("cd /; env -- {program}; exit 9"),
     ] {
-        let mut command = place.command(VIEWER);
-        command.args(["run", "--", "sh", "-c", &script]);
-        for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-            command.env(key, value);
-        }
-        let done = finish(&mut command)
+        let done = finish(&mut place.script(&["run"], &role, &script))
             .with_code(9)
             .says(&["tickscope report: ", "marked", "exited"]);
         assert!(
@@ -165,8 +152,7 @@ fn a_termination_reaches_the_program() {
         .unwrap();
     let said = || fs::read_to_string(place.work().join("said")).unwrap();
     until("the program is ready", || said().contains("ready").then_some(()));
-    let pid = rustix::process::Pid::from_raw(child.id() as i32).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    send(&child, Signal::TERM);
     let status = until("the command has ended", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(11), "{}", said());
     assert!(said().contains("ended"), "{}", said());
@@ -177,7 +163,7 @@ fn run_into_a_directory_of_its_own() {
     let dir = there.rings();
     let done = run(&here, &["--dir", dir.to_str().unwrap()], "attribute", "0", b"").ok();
     done.says(&["marked"]);
-    assert!(!here.rings().exists(), "nothing in the other place");
+    assert!(here.ring_files().is_empty(), "nothing in the other place");
     assert_eq!(fs::read_dir(dir).unwrap().count(), 1);
 }
 

@@ -1,6 +1,6 @@
 //! A program that stands still, by SIGSTOP: said so, nothing hangs, and nothing happens behind one's back.
 
-use crate::cli_commands::support::Place;
+use crate::support::Place;
 
 fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let place = Place::new();

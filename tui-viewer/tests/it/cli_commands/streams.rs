@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 use tickscope_format::recording::{Piece, Stream};
 
-use crate::cli_commands::support::{Place, VIEWER, finish_with, until};
+use crate::support::{Place, VIEWER, ended, finish_with, name, until};
 
 /// A recording as it goes through a pipe.
 fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
@@ -53,75 +53,63 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
 
     let torn = read(&["top", "-"], &bytes[..bytes.len() - 8]).ok();
     torn.says(&["standard input broke off within a record; its "]);
-    let says = |args: &[&str], input: &[u8], code: i32, says: &str| {
-        read(args, input).failed(code, &[says]);
-    };
-    says(
-        &["report", "-"],
-        &bytes[..100],
-        1,
-        "standard input ended before a whole record came",
-    );
-    says(
-        &["report", "-"],
-        b"",
-        1,
-        "standard input ended before a recording began",
-    );
-    says(
-        &["report", "-"],
-        b"GET / HTTP/1.1",
-        1,
-        "standard input: not a tickscope file: begins with \"GET / HT\"",
-    );
     let mut flipped = bytes.clone();
-    let middle = bytes.len() / 2;
-    flipped[middle] ^= 1;
+    flipped[bytes.len() / 2] ^= 1;
     read(&["report", "-"], &flipped)
         .with_code(1)
         .says(&["standard input: damaged: "]);
-    says(
-        &["report", "-", "--at", "1s"],
-        &bytes,
-        1,
-        "of standard input only the newest moment is kept",
-    );
-    says(
-        &["reset", "-"],
-        &bytes,
-        1,
-        "standard input is a stream, which leads one way",
-    );
-    says(
-        &["record", "-"],
-        &bytes,
-        2,
-        "standard input is a stream; a program is recorded while it runs",
-    );
-    says(
-        &["wait-until", "calls(leaf) > 1", "-"],
-        &bytes,
-        2,
-        "standard input is a stream; wait-until watches",
-    );
-    says(
-        &["record", "--follow", "-o", "x.tks"],
-        b"",
-        2,
-        "--follow is for a stream: -o -",
-    );
-    says(
-        &["record", "-o", "-", "--after", "1s"],
-        b"",
-        2,
-        "--after is for files",
-    );
-    says(
-        &["record", "-o", "-", "--", "true"],
-        b"",
-        2,
-        "a program that is started has standard output for itself",
-    );
+    for (args, input, code, says) in [
+        (
+            &["report", "-"][..],
+            &bytes[..100],
+            1,
+            "standard input ended before a whole record came",
+        ),
+        (
+            &["report", "-"],
+            b"GET / HTTP/1.1",
+            1,
+            "standard input: not a tickscope file: begins with \"GET / HT\"",
+        ),
+        (
+            &["report", "-", "--at", "1s"],
+            &bytes,
+            1,
+            "of standard input only the newest moment is kept",
+        ),
+        (
+            &["reset", "-"],
+            &bytes,
+            1,
+            "standard input is a stream, which leads one way",
+        ),
+        (
+            &["record", "-"],
+            &bytes,
+            2,
+            "standard input is a stream; a program is recorded while it runs",
+        ),
+        (
+            &["wait-until", "calls(leaf) > 1", "-"],
+            &bytes,
+            2,
+            "standard input is a stream; wait-until watches",
+        ),
+        (
+            &["record", "--follow", "-o", "x.tks"],
+            b"",
+            2,
+            "--follow is for a stream: -o -",
+        ),
+        (
+            &["record", "-o", "-", "--after", "1s"],
+            b"",
+            2,
+            "--after is for files",
+        ),
+    ] {
+        read(args, input).failed(code, &[says]);
+    }
 }
 
 fn a_recorder_whose_reader_leaves_ends_in_silence() {
@@ -134,16 +122,12 @@ fn a_recorder_whose_reader_leaves_ends_in_silence() {
         .stderr(Stdio::piped());
     let mut recorder = command.spawn().unwrap();
     drop(recorder.stdout.take());
-    let output = recorder.wait_with_output().unwrap();
-    assert_eq!(
-        (output.status.code(), output.stderr.as_slice()),
-        (Some(0), &b""[..])
-    );
+    ended(recorder).ok().quiet();
 }
 
 fn the_next_run_follows_in_the_same_stream() {
     let place = Place::new();
-    let name = crate::cli_commands::support::name("again");
+    let name = name("again");
     let path = place.work().join("stream");
     let mut command = place.command(VIEWER);
     // Nothing of that name is there yet.

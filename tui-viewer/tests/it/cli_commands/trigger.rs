@@ -5,13 +5,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_format::recording::Recording;
 
-use crate::cli_commands::support::{Done, Place, VIEWER, until};
+use crate::support::{Done, Place, VIEWER, send, until};
 
 /// A trigger at work, and what it has said so far.
 struct Trigger {
@@ -46,7 +46,7 @@ impl Trigger {
     }
 
     fn interrupt(&self) {
-        kill_process(Pid::from_raw(self.child.id() as i32).unwrap(), Signal::INT).unwrap();
+        send(&self.child, Signal::INT);
     }
 
     fn end(mut self) -> Done {
@@ -200,33 +200,23 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
 
 fn what_cannot_be_a_trigger_is_refused_at_once() {
     let place = Place::new();
-    let refused = |args: &[&str], says: &[&str]| {
-        let done = place
-            .tickscope(&[&["trigger"], args].concat())
-            .with_code(2)
-            .says(says);
-        assert_eq!(done.out, "");
-    };
-    refused(
-        &["p99(handle) > 50"],
-        &["column 17: found the end, wanted a unit of p99: ns, us, ms or s"],
-    );
-    refused(&["max(f) > 1s", "--at-most", "2/m"], &["1/s, 2/min, 6/h, 10/d"]);
-    refused(&["max(f) > 1s", "--over", "1h"], &["wanted 200ms to 10m"]);
-    refused(&["max(f) > 1s", "--keep", "0"], &["wanted 1s to 1h"]);
-    refused(&["max(f) > 1s", "nobody-is-called-so"], &["no program called"]);
+    place.keep("run.tks", &Snapshot::default());
     let mut program = place.start("stuck");
-    place
-        .tickscope(&["record", &program.name, "-d", "0", "-o", "run.tks"])
-        .ok();
-    let of_file = place.tickscope(&["trigger", "max(f) > 1s", "./run.tks"]);
-    of_file.failed(2, &["run.tks is a file; a trigger watches a program that runs"]);
     program.end();
-    let ended = place.tickscope(&["trigger", "max(f) > 1s", &program.name]);
-    ended.failed(
-        2,
-        &["does not run any more; a trigger watches a program that runs"],
-    );
+    for (target, says) in [
+        ("nobody-is-called-so", "no program called"),
+        (
+            "./run.tks",
+            "run.tks is a file; a trigger watches a program that runs",
+        ),
+        (
+            &program.name,
+            "does not run any more; a trigger watches a program that runs",
+        ),
+    ] {
+        let done = place.tickscope(&["trigger", "max(f) > 1s", target]);
+        assert_eq!(done.with_code(2).says(&[says]).out, "");
+    }
 }
 
 tickscope_testkit::tests![

@@ -15,11 +15,11 @@ use tickscope_format::{codec, os};
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::{header, numbered};
-use crate::processes::support::{Place, Running, rings_in, until};
+use crate::support::{Done, Place, Program, VIEWER, played, rings_in, until};
 
 /// The ring of a program that is gone, with a sign of life of the given time.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
-    let mut ring = OwnRing::create(place.dir(), header).unwrap();
+    let mut ring = OwnRing::create(&place.rings(), header).unwrap();
     let snapshot = numbered(1);
     let mut payload = Vec::new();
     codec::encode(&snapshot, &mut payload).unwrap();
@@ -46,7 +46,7 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
 
 fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     let place = Place::new();
-    let sleeper = Running::spawn(Command::new("sleep").arg("600"));
+    let sleeper = Program::spawn(Command::new("sleep").arg("600"));
     let dead = left_behind(
         &place,
         Header {
@@ -62,21 +62,21 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
         (&"crashed".into(), &false.into())
     );
     let pid = sleeper.pid().to_string();
-    let (out, err, code) = place.tickscope(&["report", &pid]);
+    let Done { out, err, code } = place.tickscope(&["report", &pid]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.lines().next().unwrap().contains("crashed"), "{out}");
     let said = format!("process {pid} has no ring; showing what an earlier process {pid} left: forerunner ");
     assert!(err.contains(&said), "{err}");
     // It may be about to begin its session.
-    let (_, err, code) = place.tickscope(&["report", "-f", "json", &pid]);
+    let Done { err, code, .. } = place.tickscope(&["report", "-f", "json", &pid]);
     let refused = format!("process {pid} has no ring; an earlier process {pid} left one, ");
     assert!(
         code == Some(2) && err.contains(&refused) && err.contains("give --ended"),
         "{err}"
     );
-    let (_, err, code) = place.tickscope(&["report", "-f", "json", "--ended", &pid]);
+    let Done { err, code, .. } = place.tickscope(&["report", "-f", "json", "--ended", &pid]);
     assert_eq!(code, Some(0), "{err}");
-    let (_, err, code) = place.tickscope(&["reset", &pid]);
+    let Done { err, code, .. } = place.tickscope(&["reset", &pid]);
     assert!(code == Some(1) && err.contains("does not run any more"), "{err}");
 }
 
@@ -131,29 +131,19 @@ fn wants(command: &str, arguments: &[&str]) {
 
 /// A role behind another command.
 fn behind(place: &Place, command: &str, arguments: &[&str], role: &str) -> Command {
-    let role = place.role(role, "");
-    let mut outer = place.clean(command);
-    outer
-        .args(arguments)
-        .arg(role.get_program())
-        .args(role.get_args());
-    for (key, value) in role.get_envs() {
-        match value {
-            Some(value) => outer.env(key, value),
-            None => outer.env_remove(key),
-        };
-    }
-    outer
+    let mut outer = place.command(command);
+    outer.args(arguments);
+    played(outer, &place.role(role, ""))
 }
 
 fn two_containers_that_share_a_directory_have_two_rings() {
     let contained = ["-p", "--fork", "--kill-child"];
     wants("unshare", &contained);
     let place = Place::new();
-    let start = || Running::spawn(&mut behind(&place, "unshare", &contained, "asked"));
+    let start = || Program::spawn(&mut behind(&place, "unshare", &contained, "asked"));
     let (mut one, _other) = (start(), start());
     let rings = until("both have a ring", || {
-        let rings = place.rings();
+        let rings = place.ring_files();
         let runs = |path: &std::path::PathBuf| {
             RingFile::open(path)
                 .is_ok_and(|ring| ring.liveness().is_ok_and(|state| state == Liveness::Running))
@@ -178,7 +168,7 @@ fn two_containers_that_share_a_directory_have_two_rings() {
         (states() == ["\"crashed\"", "\"running\""]).then_some(())
     });
     // There is a process 1 here as well: not theirs.
-    let (_, err, code) = place.tickscope(&["reset", "asked"]);
+    let Done { err, code, .. } = place.tickscope(&["reset", "asked"]);
     assert_eq!(code, Some(0), "{err}");
 }
 
@@ -188,15 +178,13 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
         skip("no /dev/shm here");
     }
     let place = Place::new();
-    let script =
-        "mount -t tmpfs -o size=64m tmpfs /dev/shm && touch $TICKSCOPE_DIR/mounted && exec sleep 600";
-    let mount = Running::spawn(place.clean("unshare").args(["-m", "sh", "-c", script]));
+    let script = "mount -t tmpfs -o size=64m tmpfs /dev/shm && touch mounted && exec sleep 600";
+    let mount = Program::spawn(place.command("unshare").args(["-m", "sh", "-c", script]));
     until("the mount is there", || {
-        place.dir().join("mounted").exists().then_some(())
+        place.work().join("mounted").exists().then_some(())
     });
     let inside = mount.pid().to_string();
-    let (user, tmp) = (os::user_id(), place.dir().join("tmp"));
-    fs::create_dir(&tmp).unwrap();
+    let (user, tmp) = (os::user_id(), place.work());
     let shm = format!("/proc/{inside}/root/dev/shm/tickscope-{user}");
     let next = tmp.join(format!("tickscope-{user}"));
     let mut programs = Vec::new();
@@ -204,7 +192,7 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
     while rings_in(&next).is_empty() {
         let mut command = behind(&place, "nsenter", &["-t", &inside, "-m"], "usual");
         command.env_remove("TICKSCOPE_DIR").env("TMPDIR", &tmp);
-        programs.push(Running::spawn(&mut command));
+        programs.push(Program::spawn(&mut command));
         until("each program has a ring", || {
             (rings_in(shm.as_ref()).len() + rings_in(&next).len() > rings).then_some(())
         });
@@ -238,17 +226,10 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
         "{said}"
     );
     // From inside all of them are seen.
-    let mut list = place.clean("nsenter");
-    list.args([
-        "-t",
-        &inside,
-        "-m",
-        env!("CARGO_BIN_EXE_tickscope"),
-        "list",
-        "--json",
-    ])
-    .env_remove("TICKSCOPE_DIR")
-    .env("TMPDIR", &tmp);
+    let mut list = place.command("nsenter");
+    list.args(["-t", &inside, "-m", VIEWER, "list", "--json"])
+        .env_remove("TICKSCOPE_DIR")
+        .env("TMPDIR", &tmp);
     let out = String::from_utf8(list.output().unwrap().stdout).unwrap();
     assert_eq!(out.matches("\"name\": \"usual\"").count(), rings, "{out}");
 }

@@ -18,7 +18,7 @@ use tickscope_format::{Snapshot, codec};
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::numbered;
-use crate::processes::support::{Chance, Place, Running, number, until};
+use crate::support::{Chance, Place, Program, number, played, send, until};
 
 /// One kill in so many is that of a whole program, which takes longer to start.
 const WHOLE_EVERY: u64 = 10;
@@ -113,12 +113,12 @@ fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
 fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
     let place = Place::new();
     let whole = kill.is_multiple_of(WHOLE_EVERY);
-    let mut program = Running::spawn(&mut place.role(if whole { "resetting" } else { "writer" }, ""));
+    let mut program = Program::spawn(&mut place.role(if whole { "resetting" } else { "writer" }, ""));
     let mut seen = Seen::default();
     if kill % EARLY_EVERY == 1 {
         std::thread::sleep(Duration::from_micros(chance.below(12_000)));
     } else {
-        let path = until("there is a ring", || place.rings().pop());
+        let path = until("there is a ring", || place.ring_files().pop());
         let ring = RingFile::open(&path).unwrap();
         let begin = Instant::now();
         let time = Duration::from_micros(chance.below(8_000));
@@ -127,15 +127,15 @@ fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
         }
     }
     program.kill();
-    let path = match place.rings().pop() {
+    let path = match place.ring_files().pop() {
         Some(path) => path,
         None => {
-            assert_eq!(fs::read_dir(place.dir()).unwrap().count(), 0, "half a ring");
+            assert_eq!(fs::read_dir(place.rings()).unwrap().count(), 0, "half a ring");
             return None;
         }
     };
     let records = check(&path, seen, whole);
-    let listed = list::list(&[place.dir().to_path_buf()]);
+    let listed = list::list(&[place.rings()]);
     let [only] = &listed[..] else { panic!("{listed:?}") };
     assert!(matches!(only.ring, Ok((_, Liveness::Crashed { .. }))), "{only:?}");
     if kill.is_multiple_of(100) {
@@ -187,22 +187,23 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
     let mut chance = Chance(3);
     for _ in 0..10 {
         let place = Place::new();
-        let mut program = Running::spawn(&mut place.role("writer", chance.below(10_000).to_string()));
-        let status = program.child.wait().unwrap();
+        let mut program = Program::spawn(&mut place.role("writer", chance.below(10_000).to_string()));
+        // To wait for it as the standard library does would end its input first, and with that the program.
+        let status = until("it has died", || program.child.try_wait().unwrap());
         assert_eq!(status.signal(), Some(Signal::ABORT.as_raw()));
-        check(&place.rings()[0], Seen::default(), false);
+        check(&place.ring_files()[0], Seen::default(), false);
 
         let place = Place::new();
-        let mut program = Running::spawn(&mut place.role("writer", ""));
-        until("there is a ring", || place.rings().pop());
+        let mut program = Program::spawn(&mut place.role("writer", ""));
+        until("there is a ring", || place.ring_files().pop());
         std::thread::sleep(Duration::from_micros(chance.below(5_000)));
         // The first one is met by the handler of the standard library, which steps aside.
         let status = until("it has died", || {
-            program.signal(Signal::SEGV);
+            send(&program.child, Signal::SEGV);
             program.child.try_wait().unwrap()
         });
         assert_eq!(status.signal(), Some(Signal::SEGV.as_raw()));
-        check(&place.rings()[0], Seen::default(), false);
+        check(&place.ring_files()[0], Seen::default(), false);
     }
 }
 
@@ -215,14 +216,9 @@ fn a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well() {
         done 2>/dev/null; exit 77";
     let role = place.role("hungry", "");
     let mut command = Command::new("sh");
-    command
-        .args(["-c", script, "sh"])
-        .arg(role.get_program())
-        .args(role.get_args());
-    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
-        command.env(key, value);
-    }
-    let mut program = Running::spawn(command.env("GROUP", &group));
+    command.args(["-c", script, "sh"]);
+    let mut command = played(command, &role);
+    let mut program = Program::spawn(command.env("GROUP", &group));
     let status = until("the kernel has killed it", || program.child.try_wait().unwrap());
     for parent in ["/sys/fs/cgroup/memory", "/sys/fs/cgroup"] {
         let _ = fs::remove_dir(Path::new(parent).join(&group));
@@ -231,7 +227,7 @@ fn a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well() {
         skip("no memory control group to be had here");
     }
     assert_eq!(status.signal(), Some(Signal::KILL.as_raw()));
-    let path = place.rings().pop().unwrap();
+    let path = place.ring_files().pop().unwrap();
     assert!(check(&path, Seen::default(), true) > 1);
     assert_eq!(place.listed(&path)["state"], "crashed");
 }

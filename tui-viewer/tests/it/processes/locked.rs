@@ -5,11 +5,11 @@ use std::fs;
 use tickscope_format::file::clean::clean;
 use tickscope_format::file::open::{Liveness, RingFile};
 
-use crate::processes::support::{Place, Running, until};
+use crate::support::{Done, Place, Program, until};
 
 /// A process that holds a lock on a ring.
-fn hold(place: &Place, what: &str, ring: &RingFile) -> Running {
-    let holder = Running::spawn(&mut place.role("holder", format!("{what}\n{}", ring.path().display())));
+fn hold(place: &Place, what: &str, ring: &RingFile) -> Program {
+    let holder = Program::spawn(&mut place.role("holder", format!("{what}\n{}", ring.path().display())));
     until("the lock is held", || {
         let tasks = fs::read_dir(format!("/proc/{}/task", holder.pid())).ok()?;
         let mut names = tasks.filter_map(|task| fs::read_to_string(task.ok()?.path().join("comm")).ok());
@@ -19,9 +19,9 @@ fn hold(place: &Place, what: &str, ring: &RingFile) -> Running {
 }
 
 fn locks_of_others_hold_the_program_up_in_nothing() {
-    for what in ["slots", "all bytes", "one slot"] {
+    for what in ["all bytes", "one slot"] {
         let place = Place::new();
-        let (mut program, ring) = place.start("asked", "");
+        let (mut program, ring) = place.run("asked");
         let holder = hold(&place, what, &ring);
         let first = ring.newest().unwrap().sequence;
         // It takes the locks for viewers that watch, so it comes at their rate.
@@ -31,7 +31,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
         assert_eq!(ring.liveness().unwrap(), Liveness::Running, "{what}");
         assert_eq!(place.listed(ring.path())["state"], "running");
         let path = ring.path().to_str().unwrap().to_string();
-        let (_, err, code) = place.tickscope(&["reset", &path]);
+        let Done { err, code, .. } = place.tickscope(&["reset", &path]);
         if what == "one slot" {
             assert_eq!(code, Some(0), "{err}");
         } else {
@@ -39,7 +39,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
             assert!(err.contains("16 viewers are there already"), "{err}");
         }
         drop(holder);
-        let (_, err, code) = place.tickscope(&["reset", &path]);
+        let Done { err, code, .. } = place.tickscope(&["reset", &path]);
         assert_eq!(code, Some(0), "{what}: {err}");
         assert!(program.runs());
         assert!(program.end().success());
@@ -50,7 +50,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
 /// make it run.
 fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     let place = Place::new();
-    let (mut program, ring) = place.start("asked", "");
+    let (mut program, ring) = place.run("asked");
     program.kill();
     let holder = hold(&place, "flock", &ring);
     let state = until("its last heartbeat is old", || {
@@ -60,12 +60,12 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     assert!(matches!(state, Liveness::Stale { .. }), "{state:?}");
     assert_eq!(place.listed(ring.path())["state"], "stale");
     assert_eq!(
-        clean(place.dir(), 0, None).len(),
+        clean(&place.rings(), 0, None).len(),
         0,
         "what is locked is not removed"
     );
     let path = ring.path().to_str().unwrap().to_string();
-    let (_, err, code) = place.tickscope(&["reset", &path]);
+    let Done { err, code, .. } = place.tickscope(&["reset", &path]);
     assert_eq!(code, Some(1), "nobody is there who could do it");
     assert!(err.contains("did not answer within 2 s"), "{err}");
     drop(holder);
@@ -73,13 +73,13 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
         matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }).then_some(())
     });
     assert_eq!(place.listed(ring.path())["state"], "crashed");
-    assert_eq!(clean(place.dir(), 0, None).len(), 1);
+    assert_eq!(clean(&place.rings(), 0, None).len(), 1);
 }
 
 /// Whoever looks takes the lock for a moment, shared with all who look.
 fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
-    let (mut program, ring) = place.start("asked", "");
+    let (mut program, ring) = place.run("asked");
     program.kill();
     until("its lock is free", || {
         matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }).then_some(())

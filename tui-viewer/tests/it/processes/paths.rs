@@ -16,7 +16,7 @@ use tickscope_format::{Snapshot, codec, os};
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::header;
-use crate::processes::support::Place;
+use crate::support::{Done, Place, VIEWER};
 
 /// A ring that is not linked yet, with its first record, and the name that it is going to have.
 fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
@@ -106,14 +106,14 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
     let (mut ring, victim) = made(elsewhere.path(), "victim");
     ring.link().unwrap();
     drop(ring);
-    let planted = plant(place.dir(), &victim, |kind| {
-        place.dir().join(format!("{kind}.ring"))
+    let planted = plant(&place.rings(), &victim, |kind| {
+        place.rings().join(format!("{kind}.ring"))
     });
     // A file of which nothing but its name is that of a ring being made, long ago.
-    let old = place.dir().join("old.making");
+    let old = place.rings().join("old.making");
     symlink(&victim, &old).unwrap();
-    let before = (state(place.dir()), state(elsewhere.path()));
-    let (list, _, code) = place.tickscope(&["list"]);
+    let before = (state(&place.rings()), state(elsewhere.path()));
+    let Done { out: list, code, .. } = place.tickscope(&["list"]);
     assert_eq!(code, Some(0));
     for (path, says) in &planted {
         let error = RingFile::open(path).unwrap_err().to_string();
@@ -123,16 +123,16 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
             .find(|line| line.contains(path.to_str().unwrap()))
             .unwrap();
         assert!(line.contains("broken") && line.contains(says), "{line}");
-        let (_, err, code) = place.tickscope(&["report", path.to_str().unwrap()]);
+        let Done { err, code, .. } = place.tickscope(&["report", path.to_str().unwrap()]);
         assert!(
             code == Some(1) && err.contains(says) && err.lines().count() == 1,
             "{err}"
         );
     }
-    assert_eq!(clean(place.dir(), 0, None), Vec::<PathBuf>::new());
-    let (_, err, _) = place.tickscope(&["list", "--clean"]);
+    assert_eq!(clean(&place.rings(), 0, None), Vec::<PathBuf>::new());
+    let Done { err, .. } = place.tickscope(&["list", "--clean"]);
     assert!(err.contains("removed 0 files"), "{err}");
-    assert_eq!((state(place.dir()), state(elsewhere.path())), before);
+    assert_eq!((state(&place.rings()), state(elsewhere.path())), before);
 }
 
 fn a_program_puts_its_ring_over_nothing_that_is_there() {
@@ -222,7 +222,7 @@ fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
     let (mut ring, path) = made(&planted, "lure");
     ring.link().unwrap();
     let list = || {
-        let mut command = place.clean(env!("CARGO_BIN_EXE_tickscope"));
+        let mut command = place.command(VIEWER);
         command
             .arg("list")
             .env_remove("TICKSCOPE_DIR")

@@ -18,11 +18,11 @@ use tickscope_format::layout::slot;
 use tickscope_format::os;
 
 use crate::processes::roles::request;
-use crate::processes::support::{Chance, Place, Running, number, until};
+use crate::support::{Chance, Place, Program, number, until};
 
 /// A viewer that asks.
 struct Asker {
-    running: Running,
+    running: Program,
     log: PathBuf,
 }
 
@@ -70,10 +70,10 @@ fn raises(number: u64) -> bool {
 }
 
 fn ask(place: &Place, ring: &Path, life: u64) -> Asker {
-    let log = place.dir().join(format!("log.{life}"));
+    let log = place.work().join(format!("log.{life}"));
     let argument = format!("{}\n{}\n{life}", ring.display(), log.display());
     Asker {
-        running: Running::spawn(&mut place.role("asker", argument)),
+        running: Program::spawn(&mut place.role("asker", argument)),
         log,
     }
 }
@@ -115,7 +115,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
     let wanted = number("REQUESTS", 300);
     let viewers = number("VIEWERS", 8);
     let place = Place::new();
-    let (mut program, seen) = place.start("asked", "");
+    let (mut program, seen) = place.run("asked");
     let ring = seen.path().to_path_buf();
     let (_, start) = seen.newest_snapshot().unwrap();
     let mut tally = Tally::default();

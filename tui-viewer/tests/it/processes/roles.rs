@@ -24,32 +24,27 @@ use tickscope_format::snapshot::{
 };
 use tickscope_format::{codec, os};
 
-use crate::processes::support::Chance;
+use crate::support::{Chance, rings_in};
 
-/// Names the role in the environment.
-pub(crate) const ROLE: &str = "PROCESSES_ROLE";
-/// The directory of the rings.
-pub(crate) const RINGS: &str = "PROCESSES_RINGS";
-/// What else the role needs to know.
-pub(crate) const ARGUMENT: &str = "PROCESSES_ARGUMENT";
-
-/// Plays the role that the environment names, if any, and ends the process.
-pub(crate) fn play() {
-    let Ok(role) = env::var(ROLE) else { return };
-    let rings = PathBuf::from(env::var_os(RINGS).unwrap());
-    let argument = env::var(ARGUMENT).unwrap_or_default();
-    match role.as_str() {
-        "writer" => writer(&rings, &argument),
-        "resetting" => resetting(rings),
+/// Plays a role; false where it is none of these.
+pub(crate) fn play(role: &str, argument: &str) -> bool {
+    match role {
+        "writer" => writer(argument),
+        "resetting" => resetting(),
         "usual" => usual(),
-        "hungry" => hungry(&rings),
-        "asked" => asked(rings),
-        "asker" => asker(&argument),
-        "watcher" => watcher(&argument),
-        "holder" => holder(&argument),
-        other => panic!("no role {other}"),
+        "hungry" => hungry(),
+        "asked" => asked(),
+        "asker" => asker(argument),
+        "watcher" => watcher(argument),
+        "holder" => holder(argument),
+        _ => return false,
     }
-    std::process::exit(0);
+    true
+}
+
+/// The directory of the rings.
+fn rings() -> PathBuf {
+    env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
 
 /// Ends this process when whoever started it lets it, or is gone.
@@ -171,9 +166,9 @@ static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
 /// Publishes into both rings without a pause, by the ring's own code alone. With an argument it aborts so many
 /// microseconds after its ring is there.
-fn writer(rings: &Path, argument: &str) {
+fn writer(argument: &str) {
     end_with_input();
-    let mut ring = OwnRing::create(rings, header("writer")).unwrap();
+    let mut ring = OwnRing::create(&rings(), header("writer")).unwrap();
     let mut payload = Vec::new();
     for number in 1.. {
         let snapshot = numbered(number);
@@ -215,12 +210,9 @@ fn work() {
 }
 
 /// A whole program whose publisher writes into both rings without a pause: each reset closes an epoch.
-fn resetting(rings: PathBuf) {
+fn resetting() {
     end_with_input();
-    let _session = tickscope::Builder::new("resetting")
-        .dir(rings)
-        .ring_bytes(64 << 10)
-        .start();
+    let _session = tickscope::Builder::new("resetting").ring_bytes(64 << 10).start();
     loop {
         work();
         drop(tickscope::reset());
@@ -228,15 +220,14 @@ fn resetting(rings: PathBuf) {
 }
 
 /// A whole program that takes memory until there is none.
-fn hungry(rings: &Path) {
+fn hungry() {
     let _session = tickscope::Builder::new("hungry")
-        .dir(rings)
         .interval(Duration::from_millis(5))
         .start();
     let mut eaten: Vec<Vec<u8>> = Vec::new();
     loop {
         work();
-        if crate::processes::support::rings_in(rings).is_empty() {
+        if rings_in(&rings()).is_empty() {
             continue;
         }
         eaten.push(vec![1; 256 << 10]);
@@ -245,11 +236,10 @@ fn hungry(rings: &Path) {
 }
 
 /// A whole program that works a little.
-fn asked(rings: PathBuf) {
+fn asked() {
     end_with_input();
     // A request for the mode that is in force changes nothing, and all requests for a mode are for this one.
     let _session = tickscope::Builder::new("asked")
-        .dir(rings)
         .mode(tickscope::Mode::Exact)
         .start();
     loop {

@@ -15,7 +15,7 @@ use tickscope_format::layout::{WORD, slot, state};
 use tickscope_format::slots::Op;
 use tickscope_testkit::suite::skip;
 
-use crate::processes::support::{Chance, Place, Running, number, until};
+use crate::support::{Chance, Done, Place, Program, VIEWER, number, until};
 
 /// Records that a program publishes in a while, and how long that was: as many a second whoever watches.
 fn records(ring: &RingFile, time: Duration) -> f64 {
@@ -55,15 +55,15 @@ fn wait_for_answer(feed: &mut RingFeed) -> Result<u64, String> {
 fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     let viewers = number("VIEWERS", 64) as usize;
     let place = Place::new();
-    let (mut program, ring) = place.start("asked", "");
+    let (mut program, ring) = place.run("asked");
     let mut one = RingFeed::new(Wanted::File(ring.path().into()), None, None);
     one.poll();
     watched_by(&ring, 1);
-    let alone = records(&ring, Duration::from_secs(2));
-    let told = place.dir().join("told");
+    let alone = records(&ring, Duration::from_secs(1));
+    let told = place.work().join("told");
     let argument = format!("{}\n{}", ring.path().display(), told.display());
-    let mut watchers: Vec<Running> = (1..viewers)
-        .map(|_| Running::spawn(&mut place.role("watcher", &argument)))
+    let mut watchers: Vec<Program> = (1..viewers)
+        .map(|_| Program::spawn(&mut place.role("watcher", &argument)))
         .collect();
     for watcher in &watchers {
         let told = format!("{}.{}", told.display(), watcher.pid());
@@ -72,7 +72,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
         });
     }
     watched_by(&ring, slot::COUNT.min(viewers) as u32);
-    let together = records(&ring, Duration::from_secs(2));
+    let together = records(&ring, Duration::from_secs(1));
     println!("{alone:.1} records a second with one viewer, {together:.1} with {viewers}");
     // What a busy machine does to either is not much.
     assert!(together > alone / 3.0, "{together} of {alone} records a second");
@@ -86,10 +86,10 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     let why = last.send(Request::Reset).unwrap_err();
     assert!(why.contains("16 viewers are there already"), "{why}");
     let path = ring.path().to_str().unwrap().to_string();
-    let (_, err, code) = place.tickscope(&["reset", &path]);
+    let Done { err, code, .. } = place.tickscope(&["reset", &path]);
     assert_eq!(code, Some(1));
     assert!(err.contains("16 viewers are there already"), "{err}");
-    let (out, err, code) = place.tickscope(&["report", &path]);
+    let Done { out, err, code } = place.tickscope(&["report", &path]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("asked"), "{out}");
 
@@ -108,21 +108,21 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
 
 fn a_viewer_that_stands_still_holds_nothing_up() {
     let place = Place::new();
-    let (mut program, ring) = place.start("asked", "");
+    let (mut program, ring) = place.run("asked");
     let mut asking = place.role(
         "asker",
         format!(
             "{}\n{}\n5",
             ring.path().display(),
-            place.dir().join("log").display()
+            place.work().join("log").display()
         ),
     );
-    let mut asker = Running::spawn(&mut asking);
+    let mut asker = Program::spawn(&mut asking);
     watched_by(&ring, 1);
     let before = records(&ring, Duration::from_secs(1));
     // In the middle of whatever it is asking for.
     asker.stop();
-    let stopped = records(&ring, Duration::from_secs(3));
+    let stopped = records(&ring, Duration::from_secs(2));
     println!("{before:.1} records a second with a viewer that asks, {stopped:.1} with one that stands still");
     assert!(
         stopped > 3.0,
@@ -151,12 +151,12 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     };
     assert!(found.success());
     let place = Place::new();
-    let (mut program, ring) = place.start("asked", "");
+    let (mut program, ring) = place.run("asked");
     let path = ring.path().to_str().unwrap().to_string();
     let calls =
         "pwrite64,pread64,fcntl,flock,openat,fstat,statx,newfstatat,close,write,clock_nanosleep,nanosleep";
     let reset = |inject: &str| {
-        let mut command = place.clean("strace");
+        let mut command = place.command("strace");
         command
             .args([
                 "-f",
@@ -168,7 +168,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
                 "-e",
                 inject,
             ])
-            .args([env!("CARGO_BIN_EXE_tickscope"), "reset", &path])
+            .args([VIEWER, "reset", &path])
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command.status().unwrap()
@@ -207,12 +207,12 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
 /// The same at moments by chance, which lie inside calls as well.
 fn viewers_killed_while_they_begin_leave_their_slots() {
     let place = Place::new();
-    let (mut program, ring) = place.start("asked", "");
+    let (mut program, ring) = place.run("asked");
     let mut chance = Chance(4);
     for life in 0..number("KILLS", 40) {
-        let log = place.dir().join(format!("log.{life}"));
+        let log = place.work().join(format!("log.{life}"));
         let argument = format!("{}\n{}\n{life}", ring.path().display(), log.display());
-        let mut asker = Running::spawn(&mut place.role("asker", argument));
+        let mut asker = Program::spawn(&mut place.role("asker", argument));
         std::thread::sleep(Duration::from_micros(chance.below(15_000)));
         asker.kill();
         let _ = fs::remove_file(log);

@@ -6,9 +6,9 @@ use std::process::Command;
 
 use portable_pty::CommandBuilder;
 
-use crate::pty::program::until;
 use crate::pty::session::{Session, example};
 use crate::pty::synthetic;
+use crate::support::{ROLE, stands, until};
 
 fn q_and_ctrl_c_leave_no_trace() {
     for keys in ["q", "\x03", "/book\x03", "\x1bO\x03"] {
@@ -23,7 +23,7 @@ fn q_and_ctrl_c_leave_no_trace() {
 
 fn without_a_terminal_the_screen_is_not_begun() {
     let mut example = Command::new(example());
-    let done = example.arg("live").env(synthetic::ROLE, "1").output().unwrap();
+    let done = example.arg("live").env(ROLE, synthetic::ROLE).output().unwrap();
     let told = String::from_utf8(done.stderr).unwrap();
     assert!(!done.status.success() && done.stdout.is_empty(), "{told}");
     for words in [
@@ -151,9 +151,7 @@ fn without_a_shell_nothing_stops_it() {
     session.signal("-TSTP");
     session.send("q");
     session.wait_for_text("match::run");
-    session.send("q");
-    assert_eq!(session.end().exit_code(), 0);
-    session.assert_as_before();
+    session.quit();
 }
 
 /// In a container that another session has begun, its own session and group are 0.
@@ -194,8 +192,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     wait_for_the_shell(&session);
     // Until it stands, it takes a key that is for the shell.
     until("the editor stands", || {
-        let stat = std::fs::read_to_string(format!("/proc/{editor}/stat")).unwrap();
-        stat.rsplit_once(") ").unwrap().1.starts_with('T').then_some(())
+        stands(editor.parse().unwrap()).then_some(())
     });
     session.send("fg\n");
     session.wait_for("the job in front", |screen| {

@@ -1,34 +1,30 @@
 //! The live screen over a pipe: keys come from the terminal, records from standard input.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use portable_pty::CommandBuilder;
-use tickscope_format::recording::Recording;
+use tickscope_testkit::orderbook;
 
-use crate::pty::program::{ring_in, start, until};
 use crate::pty::session::Session;
+use crate::support::{Place, VIEWER, until};
 
 /// A line of a shell in a terminal; `$0` is the viewer.
-fn shell(line: &str, dir: &Path) -> Session {
+fn shell(line: &str, place: &Place) -> Session {
     let mut command = CommandBuilder::new("sh");
-    command.args(["-c", line, env!("CARGO_BIN_EXE_tickscope")]);
-    command.env("TICKSCOPE_DIR", dir.join("rings"));
-    Session::spawn_in(command, (140, 30), dir)
+    command.args(["-c", line, VIEWER]);
+    command.env("TICKSCOPE_DIR", place.rings());
+    Session::spawn_in(command, (140, 30), &place.work())
 }
 
 fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run() {
-    let dir = tempfile::tempdir().unwrap();
-    let rings = dir.path().join("rings");
-    let mut program = start(&rings);
-    until("there is a ring", || ring_in(&rings));
+    let place = Place::new();
+    let mut program = place.start_named("telling", "counted");
     let mut viewer = shell(
         "\"$0\" record -o - --follow counted | \"$0\" -; echo ended with $?",
-        dir.path(),
+        &place,
     );
     viewer.wait_for_text("● PIPED");
-    viewer.wait_for_text("program::counted");
+    viewer.wait_for_text("roles::counted");
     // Keys work, though standard input is the pipe.
     viewer.send("2");
     viewer.wait_for_text("[2 Hot]");
@@ -49,111 +45,80 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.send("L");
     viewer.wait_for_text("● PIPED");
     // The program ends, and its next run comes by itself.
-    let first = program.id();
-    drop(program.stdin.take());
-    program.wait().unwrap();
+    let first = program.pid();
+    assert!(program.end().success());
     viewer.wait_for_text("■ EXITED");
-    let mut next = start(&rings);
-    viewer.wait_for_text(&format!("new run: pid {}, followed; it was {first}", next.id()));
+    let next = place.start_named("telling", "counted");
+    viewer.wait_for_text(&format!("new run: pid {}, followed; it was {first}", next.pid()));
     viewer.wait_for_text("● PIPED");
     viewer.send("q");
     viewer.wait_for_text("ended with 0");
     assert_eq!(viewer.end().exit_code(), 0);
     viewer.assert_as_before();
-    drop(next.stdin.take());
-    next.wait().unwrap();
-}
-
-/// A recording of some records.
-fn recorded(dir: &Path) {
-    let rings = dir.join("rings");
-    let mut program = start(&rings);
-    until("there is a ring", || ring_in(&rings));
-    let status = Command::new(env!("CARGO_BIN_EXE_tickscope"))
-        .args(["record", "counted", "-d", "1s", "-o", "run.tks"])
-        .env("TICKSCOPE_DIR", &rings)
-        .current_dir(dir)
-        .output()
-        .unwrap()
-        .status;
-    assert!(status.success());
-    drop(program.stdin.take());
-    program.wait().unwrap();
 }
 
 fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
-    let dir = tempfile::tempdir().unwrap();
-    recorded(dir.path());
-    let file = dir.path().join("run.tks");
-    assert!(Recording::open(&file).unwrap().moments().len() > 2);
-    let length = fs::metadata(&file).unwrap().len() - 9;
-    let mut viewer = shell(&format!("head -c {length} run.tks | \"$0\" -"), dir.path());
+    let place = Place::new();
+    let of = |tenths: u64| orderbook::snapshot(tenths);
+    place.record("run.tks", &[1_000, 1_010, 1_020, 1_030].map(of));
+    let length = fs::metadata(place.work().join("run.tks")).unwrap().len() - 9;
+    let mut viewer = shell(&format!("head -c {length} run.tks | \"$0\" -"), &place);
     viewer.wait_for_text("■ CLOSED");
     viewer.wait_for_text("standard input broke off within a record");
     viewer.send(",");
     viewer.wait_for_text("PAST");
-    viewer.send("q");
-    assert_eq!(viewer.end().exit_code(), 0);
-    viewer.assert_as_before();
+    viewer.quit();
 
     // What ssh says on the same terminal when its connection breaks does not stay on the screen.
     let line = format!(
         "{{ head -c {length} run.tks; until [ -e go ]; do sleep 0.1; done; echo connection closed > /dev/tty; }} | \"$0\" -"
     );
-    let mut viewer = shell(&line, dir.path());
+    let viewer = shell(&line, &place);
     viewer.wait_for("records come", |screen| {
         let text = screen.contents();
         text.contains("PIPED") || text.contains("SILENT")
     });
-    fs::write(dir.path().join("go"), "").unwrap();
+    fs::write(place.work().join("go"), "").unwrap();
     viewer.wait_for_text("■ CLOSED");
     until("the screen is drawn anew", || {
         (!viewer.contents().contains("connection closed")).then_some(())
     });
     assert!(viewer.written().contains("connection closed"));
-    viewer.send("q");
-    assert_eq!(viewer.end().exit_code(), 0);
+    viewer.quit();
 
-    let mut viewer = shell("{ head -c 5000 run.tks; seq 9999; } | \"$0\" -", dir.path());
+    let viewer = shell("{ head -c 5000 run.tks; seq 9999; } | \"$0\" -", &place);
     viewer.wait_for_text("BROKEN");
-    viewer.send("q");
-    assert_eq!(viewer.end().exit_code(), 0);
+    viewer.quit();
 
-    for (line, says) in [
+    for (line, code, says) in [
         (
             "echo nonsense | \"$0\" -; echo ended with $?",
+            1,
             "standard input: not a tickscope file: begins with \"nonsense\"",
         ),
         (
             "true | \"$0\" -; echo ended with $?",
+            1,
             "standard input ended before a recording began",
         ),
+        (
+            "\"$0\" -; echo ended with $?",
+            2,
+            "standard input is a terminal, wanted a recording",
+        ),
+        (
+            "\"$0\" record -o - x; echo ended with $?",
+            2,
+            "a recording is not for terminals",
+        ),
     ] {
-        let viewer = shell(line, dir.path());
-        viewer.wait_for_text("ended with 1");
+        let viewer = shell(line, &place);
+        viewer.wait_for_text(&format!("ended with {code}"));
         assert!(viewer.contents().contains(says), "{}", viewer.contents());
         assert!(!viewer.written().contains("\x1b[?1049h"), "it took the screen");
         assert_eq!(viewer.end().exit_code(), 0);
         viewer.assert_as_before();
     }
-    let viewer = shell("\"$0\" -; echo ended with $?", dir.path());
-    viewer.wait_for_text("ended with 2");
-    assert!(
-        viewer
-            .contents()
-            .contains("standard input is a terminal, wanted a recording"),
-        "{}",
-        viewer.contents()
-    );
-    let viewer2 = shell("\"$0\" record -o - x; echo ended with $?", dir.path());
-    viewer2.wait_for_text("ended with 2");
-    assert!(
-        viewer2.contents().contains("a recording is not for terminals"),
-        "{}",
-        viewer2.contents()
-    );
-    viewer.end();
-    viewer2.end();
 }
 
 tickscope_testkit::tests![

@@ -12,6 +12,7 @@ use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlaveP
 use tickscope_testkit::until::until_shown;
 
 use crate::pty::synthetic;
+use crate::support::{Place, ROLE, VIEWER};
 
 /// A terminal and the program in it.
 pub(crate) struct Session {
@@ -67,9 +68,17 @@ impl Session {
 
     /// The command itself in a terminal, without anything of the tester's own environment.
     pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tickscope"));
+        let mut command = CommandBuilder::new(VIEWER);
         command.args(arguments);
         Self::spawn(command, size)
+    }
+
+    /// The command itself in a terminal, in the work of a place.
+    pub(crate) fn beside(place: &Place, arguments: &[&str]) -> Self {
+        let mut command = CommandBuilder::new(VIEWER);
+        command.args(arguments);
+        command.env("TICKSCOPE_DIR", place.rings());
+        Self::spawn_in(command, (140, 30), &place.work())
     }
 
     /// A program in a terminal.
@@ -94,7 +103,7 @@ impl Session {
                 command.env_remove(name);
             }
         }
-        command.env(synthetic::ROLE, "1");
+        command.env(ROLE, synthetic::ROLE);
         command.env("TERM", "xterm-256color");
         command.env("LC_ALL", "C.UTF-8");
         command.cwd(dir);
@@ -175,6 +184,13 @@ impl Session {
     /// What was written so far.
     pub(crate) fn written(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    /// Leaves the viewer, which leaves no trace.
+    pub(crate) fn quit(mut self) {
+        self.send("q");
+        assert_eq!(self.end().exit_code(), 0);
+        self.assert_as_before();
     }
 
     /// Waits until the program has ended.

@@ -181,7 +181,7 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     checked.unwrap();
 
     // Threads that call all the time: a function that is switched off in the middle of its beginning has none open.
-    let switches = std::env::var("SWITCHES").map_or(2_000, |number| number.parse().unwrap());
+    let switches = std::env::var("SWITCHES").map_or(500, |number| number.parse().unwrap());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|threads| {
         for _ in 0..3 {

@@ -8,7 +8,7 @@ use crate::enabled::platform::os;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::waits::{
-    DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
+    self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
 };
 
 /// What a gap was off the CPU, in ticks.
@@ -98,6 +98,7 @@ impl Tree {
         }
         os::keeping_errno(|| {
             off_cpu::mark();
+            let began = waits::now();
             let clocks = off_cpu::clocks();
             let wall_ns = clocks
                 .wall_ns
@@ -150,15 +151,13 @@ impl Tree {
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
-            let looked_ns = os::monotonic_ns().saturating_sub(clocks.wall_ns);
+            // In ticks of the clock itself. By another clock the end might lie after what this one shows next, where it is coarse:
+            // a step back, whose gap is not charged.
+            let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
                 ready,
-                looked: if was_undisturbed(looked_ns) {
-                    in_ticks(looked_ns)
-                } else {
-                    0
-                },
+                looked: if was_undisturbed(ns(looked)) { looked } else { 0 },
             }
         })
     }
@@ -221,5 +220,57 @@ impl Tree {
         let short = last.saturating_sub(waits.sure_tick.load(Ordering::Relaxed).min(last));
         let placed = (all as f64 * rate) as u64;
         placed.saturating_sub(short).min(pending)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::enabled::record::site::Site;
+    use crate::enabled::record::tree::NO_LIMIT;
+    use crate::enabled::record::waits::{ClockInUse, OF_TEST};
+
+    static SITE: Site = Site::named("waits", "m", "f.rs", 1);
+
+    thread_local! {
+        /// Nanoseconds of a tick, and of a step of the clock.
+        static CLOCK: Cell<(u64, u64)> = const { Cell::new((1, 1)) };
+    }
+
+    fn ticks() -> u64 {
+        let (tick_ns, step_ns) = CLOCK.get();
+        os::monotonic_ns() / step_ns * step_ns / tick_ns
+    }
+
+    fn ticks_per_ns() -> Option<f64> {
+        Some(1.0 / CLOCK.get().0 as f64)
+    }
+
+    /// Counters of other CPUs than x86-64's have ticks of 16 ns and more, and may take many of them in one step.
+    #[test]
+    fn a_coarse_clock_does_not_go_back_after_a_look_at_a_gap() {
+        for clock in [(1, 1), (16, 16), (16, 1_000), (1, 100_000)] {
+            CLOCK.set(clock);
+            let now = ticks;
+            OF_TEST.set(Some(ClockInUse { ticks_per_ns, now }));
+            let tree = Box::new(Tree::new());
+            assert!(tree.open(now(), NO_LIMIT, 10, 10));
+            tree.begin_waits(true, now());
+            for _ in 0..2_000 {
+                let root = tree.take().unwrap();
+                let known = tree.known_child(root, &SITE);
+                let child = known.unwrap_or_else(|| tree.add_child(root, &SITE, || true).unwrap());
+                tree.begin(root, child, now(), 1);
+                // Longer than the shortest gap that is looked at, by any part of a step.
+                std::thread::sleep(Duration::from_micros(60));
+                assert!(tree.end_innermost(child, now));
+            }
+            assert_eq!(tree.clock_errors.load(Ordering::Relaxed), 0, "{clock:?}");
+            tree.end_waits();
+        }
+        OF_TEST.set(None);
     }
 }

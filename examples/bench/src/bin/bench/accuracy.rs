@@ -1,8 +1,7 @@
-//! How true is what is shown? Every part prints an object a line, but the table.
+//! How true is what is shown? Every part prints an object a line.
 
 mod cost;
 mod errors;
-mod table;
 
 use std::time::Duration;
 
@@ -30,8 +29,6 @@ pub(crate) struct Options {
 /// What is compared with the truth.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Part {
-    /// A table of what each mode shows of the sphereflake; the seconds are of a mode.
-    Table,
     /// What a scope costs, as tickscope claims it, against the plain copy of the same workload; the seconds are of a row.
     Cost,
     /// The shares of self time that each mode shows, against `perf record` of the plain program; the seconds are of a mode.
@@ -60,7 +57,6 @@ pub(crate) fn run(options: &Options) -> Result<(), String> {
     let chosen: Vec<&Case> = chosen.collect();
     let time = |usual| options.seconds.unwrap_or(Duration::from_secs_f64(usual));
     match options.part {
-        Part::Table => table::print(time(10.0)),
         Part::Cost => cost::print(&chosen, time(8.0)),
         Part::Share => shares(&chosen, time(10.0))?,
         Part::Errors => errors::print(time(0.5)),

@@ -1,7 +1,7 @@
 //! The cases of `overhead` and `accuracy`: what is inside and around the scopes.
 
 use tickscope_bench::truth::Function;
-use tickscope_bench::workloads::memory::{gathers, linked_list, look_ups, memory};
+use tickscope_bench::workloads::memory::memory;
 use tickscope_bench::workloads::{
     SPHEREFLAKE_SIZE, body1us, busy20us, busy100us, cold5000, empty, nested8, recursion, sites8, sleepy,
     sphereflake, work20ns,
@@ -127,9 +127,6 @@ cases! {
         Function::new("mix"),
         Function::new(UNIT)
     ];
-    look_ups Wall 0, 8_000, [];
-    linked_list Wall 0, 4_000, [];
-    gathers Wall 0, 8_000, [];
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! What small things cost beside the same without tickscope: one table of cases, each in a process of its own, in which both ways
-//! take turns. Where valgrind is installed, instructions are counted too.
+//! take turns.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::pin::pin;
+use std::task::{Context, Waker};
 
 use clap::builder::PossibleValuesParser;
 use tickscope::Mode;
+use tickscope_bench::child;
 use tickscope_bench::statistics::Middle;
 use tickscope_bench::timing::timed;
-use tickscope_bench::{callgrind, child};
+use tickscope_bench::workloads::Pending;
 
 use crate::spans;
 
@@ -39,8 +40,6 @@ struct Group {
     name: &'static str,
     /// What is done once.
     what: &'static str,
-    /// Whether instructions are counted.
-    instructions: bool,
     cases: &'static [Case],
 }
 
@@ -78,7 +77,6 @@ const GROUPS: [Group; 4] = [
     Group {
         name: "allocations",
         what: "Allocating and freeing a block in a scope, by the system's allocator and inside `tickscope::Alloc`",
-        instructions: false,
         cases: &[
             case(
                 "64 bytes",
@@ -95,7 +93,6 @@ const GROUPS: [Group; 4] = [
     Group {
         name: "locks",
         what: "Getting a lock and giving it back, of std and of `tickscope::sync`, while no other thread wants it",
-        instructions: true,
         cases: &[
             case(
                 "Mutex",
@@ -117,7 +114,6 @@ const GROUPS: [Group; 4] = [
     Group {
         name: "polls",
         what: "A poll of a pending future, and a call of one that is ready at once",
-        instructions: true,
         cases: &[
             case("poll, future!", one, |polls| {
                 run(tickscope::future!("polled", Pending(polls - 1)))
@@ -134,7 +130,6 @@ const GROUPS: [Group; 4] = [
     Group {
         name: "spans",
         what: "A span of the crate `tracing` that is made, entered, exited and closed, and an empty loop",
-        instructions: false,
         cases: &[
             span("scope!", spans::scopes, || {}),
             span("bare", spans::spans, spans::bare),
@@ -160,24 +155,6 @@ fn allocate(allocator: &impl GlobalAlloc, bytes: usize, count: u64) {
         let block = black_box(unsafe { allocator.alloc(layout) });
         // SAFETY: this allocator has just made the block with this layout.
         unsafe { allocator.dealloc(block, layout) };
-    }
-}
-
-/// Is pending so often, and then ready.
-struct Pending(u64);
-
-impl Future for Pending {
-    type Output = ();
-
-    #[inline(never)]
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
-        match self.0.checked_sub(1) {
-            None => Poll::Ready(()),
-            Some(left) => {
-                self.0 = left;
-                Poll::Pending
-            }
-        }
     }
 }
 
@@ -236,30 +213,6 @@ pub(crate) fn print(group_name: &str, rounds: u64) -> Result<(), String> {
         let added = Middle { low, middle, high };
         println!("{:14} {plain:8.2} {measured:10.2} {added:11.2}", case.name);
     }
-    if !group.instructions {
-        return Ok(());
-    }
-    if !callgrind::is_here() {
-        println!("no valgrind: instructions are not counted");
-        return Ok(());
-    }
-    println!("The same in instructions, by callgrind:");
-    for case in group.cases {
-        // The difference between few and many is that of what is done.
-        let of = |which| -> Result<f64, String> {
-            let run = |count| {
-                let words = [child::FLAG, "count", group.name, case.name, which, count];
-                callgrind::instructions(&words, &[])
-            };
-            Ok((run("101000")? as f64 - run("1000")? as f64) / 100_000.0)
-        };
-        let (plain, measured) = (of("plain")?, of("measured")?);
-        println!(
-            "{:14} {plain:8.2} {measured:10.2} {:11.2}",
-            case.name,
-            measured - plain
-        );
-    }
     Ok(())
 }
 
@@ -274,17 +227,5 @@ pub(crate) fn times(group: &str, case: &str, rounds: u64) -> Result<(), String> 
     let measured = Middle::of(turns.iter().map(|turn| turn.1)).middle;
     let Middle { low, middle, high } = Middle::of(turns.iter().map(|turn| turn.1 - turn.0));
     println!("{plain} {measured} {low} {middle} {high}");
-    Ok(())
-}
-
-/// Is the child that callgrind watches: does one way of a case so often.
-pub(crate) fn count(group: &str, case: &str, which: &str, count: u64) -> Result<(), String> {
-    let case = case_of(group, case)?;
-    let body = if which == "plain" {
-        case.plain
-    } else {
-        case.measured
-    };
-    body(count.max(1));
     Ok(())
 }

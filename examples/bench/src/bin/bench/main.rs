@@ -38,7 +38,7 @@ enum Benchmark {
     Overhead(overhead::Options),
     /// What the slowest of many operations of 1 us lose to a publisher and a viewer.
     Harm {
-        /// Measures more rounds and settings, and fails if more is lost than allowed.
+        /// Measures more rounds, and fails if more is lost than allowed.
         #[arg(long)]
         long: bool,
     },
@@ -105,11 +105,9 @@ fn child(words: &[String]) -> Result<(), Box<dyn Error>> {
         ["instructions", case, mode, amount] => overhead::instructions::run(case, mode, amount.parse()?)?,
         ["nodes", mode] => overhead::sizes::nodes(mode)?,
         ["threads", mode] => overhead::sizes::threads(mode)?,
-        ["harm", nodes, hz, rounds] => harm::series::run(nodes.parse()?, hz.parse()?, rounds.parse()?)?,
         ["plain", case, seconds] => accuracy::recorded(case, None, seconds)?,
         ["scoped", case, mode, seconds] => accuracy::recorded(case, Some(mode), seconds)?,
         ["times", group, case, rounds] => costs::times(group, case, rounds.parse()?)?,
-        ["count", group, case, which, count] => costs::count(group, case, which, count.parse()?)?,
         ["stages", nodes, histograms] => publish::stages(nodes.parse()?, histograms.parse()?)?,
         ["life", end] => start::life(end)?,
         ["first-visit", histograms] => first_visit::visit(histograms.parse()?),

@@ -20,9 +20,6 @@ use measure::Measured;
 /// The options of the command line.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// Prints one object a line instead of tables, for each mode.
-    #[arg(long)]
-    json: bool,
     /// Measures this case alone.
     #[arg(long, value_parser = PossibleValuesParser::new(all().map(|case| case.name)))]
     case: Option<String>,
@@ -42,7 +39,7 @@ fn all() -> impl Iterator<Item = &'static Case> {
 }
 
 pub(crate) fn run(mut options: Options) -> Result<(), String> {
-    if !options.json && !options.no_instructions && !callgrind::is_here() {
+    if !options.no_instructions && !callgrind::is_here() {
         eprintln!(
             "instructions are not counted: there is no valgrind here (Debian: apt-get install valgrind)"
         );
@@ -56,17 +53,9 @@ pub(crate) fn run(mut options: Options) -> Result<(), String> {
     let mut rows = Vec::new();
     for case in all().filter(|case| options.case.as_deref().is_none_or(|name| name == case.name)) {
         for &threads in &counts {
-            let of_case = measure_case(case, threads, &options, &session);
-            if options.json {
-                of_case.iter().for_each(|row| row.print_json(&of_case));
-            } else {
-                eprintln!("{} with {threads} threads is measured", case.name);
-            }
-            rows.extend(of_case);
+            rows.extend(measure_case(case, threads, &options, &session));
+            eprintln!("{} with {threads} threads is measured", case.name);
         }
-    }
-    if options.json {
-        return Ok(());
     }
     markdown::print(&rows);
     if options.case.is_none() {
@@ -81,7 +70,7 @@ pub(crate) fn run(mut options: Options) -> Result<(), String> {
     Ok(())
 }
 
-/// Measures all rows of a case. Objects have only the rows with a mode of their own.
+/// Measures all rows of a case.
 fn measure_case(
     case: &'static Case,
     threads: usize,
@@ -89,9 +78,6 @@ fn measure_case(
     session: &tickscope::Session,
 ) -> Vec<Measured> {
     let mut rows = measure::measure(case, threads);
-    if options.json {
-        return rows;
-    }
     // With fewer scopes the difference is that of what else the program does.
     if !options.no_instructions && threads == 1 && case.scopes(case.amount) >= 1_000 {
         match instructions::added(case) {

@@ -29,7 +29,7 @@ fn ring() -> Result<OwnRing, FormatError> {
         run_token: 0,
         started_unix_ns: 0,
         ring_words: (64 << 20) / 8,
-        coarse_words: (16 << 20) / 8,
+        coarse_words: 0,
         control: false,
         library: String::new(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
@@ -49,11 +49,11 @@ pub(crate) fn print(nodes: Option<usize>) -> Result<(), String> {
     println!(
         "Medians of {REPEATS}, in microseconds; \"still\": nothing was called since the capture before, \"all\": every node was."
     );
-    println!("   nodes histograms  since  capture   encode    write   decode     bytes   coarse     bytes");
+    println!("   nodes histograms  since  capture   encode    write   decode     bytes");
     for nodes in nodes.map_or(vec![1_000, 10_000, 100_000], |nodes| vec![nodes]) {
         for (histograms, word) in [("false", "off"), ("true", "on")] {
-            let told: [f64; 14] = child::numbers(&["stages", &nodes.to_string(), histograms])?;
-            for (since, row) in ["still", "all"].iter().zip(told.chunks(7)) {
+            let told: [f64; 10] = child::numbers(&["stages", &nodes.to_string(), histograms])?;
+            for (since, row) in ["still", "all"].iter().zip(told.chunks(5)) {
                 let row: String = row.iter().map(|number| format!(" {number:8.0}")).collect();
                 println!("{nodes:8} {word:10} {since:>6}{row}");
             }
@@ -82,12 +82,11 @@ pub(crate) fn stages(nodes: usize, histograms: bool) -> Result<(), FormatError> 
     parts(nodes, true)
 }
 
-/// Prints the medians of the steps and the bytes of both kinds of records.
+/// Prints the medians of the steps, and the bytes of a record.
 fn parts(nodes: usize, all: bool) -> Result<(), FormatError> {
     let mut ring = ring()?;
     let mut payload = Vec::new();
-    let mut small = Vec::new();
-    let mut times: [Vec<f64>; 5] = Default::default();
+    let mut times: [Vec<f64>; 4] = Default::default();
     // The first rounds fill caches and buffers.
     for round in 0..REPEATS + 5 {
         if all {
@@ -108,21 +107,15 @@ fn parts(nodes: usize, all: bool) -> Result<(), FormatError> {
         let written = Instant::now();
         let back = codec::decode(&payload)?;
         let decoded = Instant::now();
-        small.clear();
-        codec::encode_small(&snapshot, &mut small)?;
-        ring.coarse_space(small.len() as u64)?;
-        ring.publish_coarse(stamp, &small)?;
-        let coarse = Instant::now();
         assert_eq!((back.nodes.len(), snapshot.nodes.len()), (nodes, nodes));
         if round >= 5 {
-            let stages = [begin, captured, encoded, written, decoded, coarse];
+            let stages = [begin, captured, encoded, written, decoded];
             for (times, pair) in times.iter_mut().zip(stages.windows(2)) {
                 times.push((pair[1] - pair[0]).as_secs_f64() * 1e6);
             }
         }
     }
-    let [capture, encode, write, decode, coarse] = times.map(|times| median(&sorted(times)));
-    let (bytes, small) = (payload.len(), small.len());
-    println!("{capture} {encode} {write} {decode} {bytes} {coarse} {small}");
+    let [capture, encode, write, decode] = times.map(|times| median(&sorted(times)));
+    println!("{capture} {encode} {write} {decode} {}", payload.len());
     Ok(())
 }

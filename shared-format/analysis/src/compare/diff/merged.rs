@@ -66,7 +66,7 @@ struct Basis {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Merged {
     pub(super) functions: Functions,
-    known_functions: HashMap<(String, String), FunctionId>,
+    known_functions: HashMap<u64, FunctionId>,
     paths: Vec<Path>,
     known_paths: HashMap<(Option<u32>, FunctionId), u32>,
     runs: Vec<Run>,
@@ -175,7 +175,7 @@ impl Merged {
                 run.latencies[function] = Ranges::of(snapshot, &row.latency);
             }
         }
-        for site in &snapshot.measuring.off_sites {
+        for site in snapshot.counted_in_part() {
             let function = ids[tree.functions.of_site[site.index()].index()];
             run.functions[function.index()].is_off = true;
         }
@@ -236,8 +236,7 @@ impl Merged {
     fn ids_of(&mut self, functions: &Functions) -> Vec<FunctionId> {
         let all = &mut self.functions.list;
         let ids = functions.list.iter().map(|function| {
-            let name = (function.module.clone(), function.name.clone());
-            *self.known_functions.entry(name).or_insert_with(|| {
+            *self.known_functions.entry(function.key).or_insert_with(|| {
                 all.push(function.clone());
                 FunctionId(all.len() as u32 - 1)
             })

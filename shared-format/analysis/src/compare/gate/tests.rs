@@ -112,6 +112,9 @@ fn calls_that_were_not_all_counted_are_not_judged() {
             .contains("off before")
     );
     assert!(judged(&off(20), &on, "calls(tiny) > 0").is_ok());
+    let mut for_a_time = off(20);
+    for_a_time.was_off = std::mem::take(&mut for_a_time.measuring.off_sites);
+    assert_eq!(judged(&on, &for_a_time, "calls > 0"), Err(said));
     // It is off in the same way on both sides.
     assert_eq!(judged(&off(20), &off(70), "calls > 0"), Ok((2, true)));
     assert!(

@@ -169,11 +169,11 @@ fn links_of(tree: &CallTree, function: u32) -> Vec<String> {
         let other = link.function.map_or("-1".to_string(), |id| id.0.to_string());
         let estimated = link
             .uncertainty
-            .is_some_and(|uncertainty| uncertainty.rough(0, link.ticks).total_estimated);
+            .is_some_and(|uncertainty| uncertainty.rough(0, link.figures.total_ticks).total_estimated);
         let mark = if estimated { "~" } else { "" };
         format!(
             "graph\t{function}\t{which}\t{other}\t{}\t{}\t{mark}",
-            link.ns, link.calls
+            link.figures.total_ns, link.all_calls
         )
     };
     let callers = found.callers.iter().map(|link| line("from", link));

@@ -33,91 +33,35 @@ fn place_of(file: &str, name: &Name) -> (Origin, String, String) {
 
 #[test]
 fn files_say_whose_they_are_without_paths_of_the_machine() {
-    for (file, origin, package, short) in [
-        (
-            "/home/u/work/src/main.rs",
-            Origin::Own,
-            "app 0.1.0",
-            "src/main.rs",
-        ),
-        (
-            "/home/u/work/./src/a/../b.rs",
-            Origin::Own,
-            "app 0.1.0",
-            "src/b.rs",
-        ),
-        (
-            "/home/u/work/crates/my-lib/src/x.rs",
-            Origin::Own,
-            "my-lib 2.0.0-rc.1",
-            "crates/my-lib/src/x.rs",
-        ),
-        (
-            "/rustc/59807616e1fa/library/core/src/option.rs",
-            Origin::Std,
-            "core",
-            "library/core/src/option.rs",
-        ),
-        (
-            "/opt/rust/lib/rustlib/src/rust/library/std/src/io/mod.rs",
-            Origin::Std,
-            "std",
-            "library/std/src/io/mod.rs",
-        ),
-        (
-            "/rust/deps/hashbrown-0.16.1/src/raw.rs",
-            Origin::Std,
-            "hashbrown 0.16.1",
-            "hashbrown-0.16.1/src/raw.rs",
-        ),
-        (
-            "/home/u/.cargo/registry/src/index-1949cf8c6b5b557f/jpeg-2000-codec-1.2.3-beta.4/src/a/b.rs",
-            Origin::Dependency,
-            "jpeg-2000-codec 1.2.3-beta.4",
-            "jpeg-2000-codec-1.2.3-beta.4/src/a/b.rs",
-        ),
-        // Cargo's folder in the workspace.
-        (
-            "/home/u/work/.cargo/registry/src/index/memchr-2.8.3/src/lib.rs",
-            Origin::Dependency,
-            "memchr 2.8.3",
-            "memchr-2.8.3/src/lib.rs",
-        ),
-        (
-            "/home/u/.cargo/git/checkouts/tokio-0f3c5e2a/1a2b3c4/tokio/src/lib.rs",
-            Origin::Dependency,
-            "tokio",
-            "tokio/tokio/src/lib.rs",
-        ),
-        (
-            "/home/u/work/vendor/libc/src/lib.rs",
-            Origin::Dependency,
-            "libc",
-            "libc/src/lib.rs",
-        ),
-        (
-            "/home/u/work/target/release/build/my-lib-0123456789abcdef/out/t.rs",
-            Origin::Own,
-            "my-lib 2.0.0-rc.1",
-            "my-lib/out/t.rs",
-        ),
-        (
-            "/tmp/t/release/build/proto-0123456789abcdef/out/t.rs",
-            Origin::Dependency,
-            "proto",
-            "proto/out/t.rs",
-        ),
-        (
-            "/home/u/other/near/src/x.rs",
-            Origin::Dependency,
-            "near",
-            "near/src/x.rs",
-        ),
-        ("/home/u/other/x.rs", Origin::Dependency, "", "x.rs"),
-        ("/home/u/other/src/table.inc", Origin::Unknown, "", "table.inc"),
-    ] {
-        let expected = (origin, package.to_string(), short.to_string());
-        assert_eq!(place_of(file, &rust("app")), expected, "{file}");
+    // In the eighth line it is cargo's folder in the workspace.
+    let table = "
+        /home/u/work/src/main.rs | Own | app 0.1.0 | src/main.rs
+        /home/u/work/./src/a/../b.rs | Own | app 0.1.0 | src/b.rs
+        /home/u/work/crates/my-lib/src/x.rs | Own | my-lib 2.0.0-rc.1 | crates/my-lib/src/x.rs
+        /rustc/59807616e1fa/library/core/src/option.rs | Std | core | library/core/src/option.rs
+        /opt/rust/lib/rustlib/src/rust/library/std/src/io/mod.rs | Std | std | library/std/src/io/mod.rs
+        /rust/deps/hashbrown-0.16.1/src/raw.rs | Std | hashbrown 0.16.1 | hashbrown-0.16.1/src/raw.rs
+        /home/u/.cargo/registry/src/index-1949cf8c6b5b557f/jpeg-2000-codec-1.2.3-beta.4/src/a/b.rs | Dependency | jpeg-2000-codec 1.2.3-beta.4 | jpeg-2000-codec-1.2.3-beta.4/src/a/b.rs
+        /home/u/work/.cargo/registry/src/index/memchr-2.8.3/src/lib.rs | Dependency | memchr 2.8.3 | memchr-2.8.3/src/lib.rs
+        /home/u/.cargo/git/checkouts/tokio-0f3c5e2a/1a2b3c4/tokio/src/lib.rs | Dependency | tokio | tokio/tokio/src/lib.rs
+        /home/u/work/vendor/libc/src/lib.rs | Dependency | libc | libc/src/lib.rs
+        /home/u/work/target/release/build/my-lib-0123456789abcdef/out/t.rs | Own | my-lib 2.0.0-rc.1 | my-lib/out/t.rs
+        /tmp/t/release/build/proto-0123456789abcdef/out/t.rs | Dependency | proto | proto/out/t.rs
+        /home/u/other/near/src/x.rs | Dependency | near | near/src/x.rs
+        /home/u/other/x.rs | Dependency |  | x.rs
+        /home/u/other/src/table.inc | Unknown |  | table.inc
+    ";
+    for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let &[file, origin, package, short] = &parts[..] else {
+            panic!("{line}")
+        };
+        let (found, of, place) = place_of(file, &rust("app"));
+        assert_eq!(
+            (format!("{found:?}"), of, place),
+            (origin.into(), package.into(), short.into()),
+            "{file}"
+        );
     }
 }
 

@@ -219,29 +219,39 @@ pub(super) fn app() -> Program {
     }
 }
 
+/// Where the libraries stand, below the folder of a program.
+const LIBRARIES: [(&str, &str, &str); 2] = [
+    ("dep", "registry/src/index-0/dep-1.2.3/src/lib.rs", DEP),
+    (
+        "tickscope",
+        "registry/src/index-0/tickscope-0.1.0/src/lib.rs",
+        COLLECTOR,
+    ),
+];
+
+/// The libraries, which are compiled once.
+fn libraries() -> &'static [Vec<u8>; 2] {
+    static COMPILED: OnceLock<[Vec<u8>; 2]> = OnceLock::new();
+    COMPILED.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        LIBRARIES.map(|(name, file, text)| {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, text).unwrap();
+            rustc(folder.path(), &["--crate-type=rlib", "--crate-name", name], &path);
+            fs::read(folder.path().join(format!("lib{name}.rlib"))).unwrap()
+        })
+    })
+}
+
 /// Compiles a program that may use both libraries.
 pub(super) fn compile(source: &str, flags: &[&str]) -> Program {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path();
-    for (file, text) in [
-        ("src/main.rs", source),
-        ("registry/src/index-0/dep-1.2.3/src/lib.rs", DEP),
-        ("registry/src/index-0/tickscope-0.1.0/src/lib.rs", COLLECTOR),
-    ] {
-        let path = root.join(file);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    for name in ["dep", "tickscope"] {
-        let version = if name == "dep" { "1.2.3" } else { "0.1.0" };
-        let source = format!("registry/src/index-0/{name}-{version}/src/lib.rs");
-        let crate_flags = ["--crate-type=rlib", "--crate-name", name];
-        let library: Vec<&str> = flags
-            .iter()
-            .copied()
-            .filter(|flag| !flag.starts_with("--crate-type"))
-            .collect();
-        rustc(root, &[&crate_flags[..], &library].concat(), &root.join(source));
+    fs::create_dir(root.join("src")).unwrap();
+    fs::write(root.join("src/main.rs"), source).unwrap();
+    for ((name, ..), bytes) in LIBRARIES.iter().zip(libraries()) {
+        fs::write(root.join(format!("lib{name}.rlib")), bytes).unwrap();
     }
     let program_flags = ["--crate-name=app", "-o", "program", "-L", "."];
     let libraries = ["--extern", "dep", "--extern", "tickscope"];

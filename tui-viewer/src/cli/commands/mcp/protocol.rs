@@ -219,34 +219,32 @@ mod tests {
     #[test]
     fn what_is_not_spoken_here_is_refused_with_what_is() {
         let mut server = server();
-        let mut code = |method: &str, params: Value| ask(&mut server, method, params)["error"].clone();
-        let other = code("tools/list", meta("1900-01-01"));
+        let other = ask(&mut server, "tools/list", meta("1900-01-01"))["error"].clone();
         assert_eq!(other["code"], -32_022);
         assert_eq!(other["data"]["requested"], "1900-01-01");
         assert_eq!(other["data"]["supported"][0], "2026-07-28");
-        assert_eq!(
-            code("tools/list", json!({}))["code"],
-            -32_602,
-            "neither initialize nor a version"
-        );
-        assert_eq!(
-            code("tools/list", json!({ "_meta": { VERSION: 7 } }))["code"],
-            -32_602
-        );
-        assert_eq!(
-            code("tools/list", json!({ "_meta": { VERSION: "2026-07-28" } }))["code"],
-            -32_602
-        );
-        assert_eq!(code("resources/list", meta("2026-07-28"))["code"], -32_601);
-        assert_eq!(
-            code("ping", meta("2026-07-28"))["code"],
-            -32_601,
-            "it has none any more"
-        );
-        assert_eq!(
-            code("initialize", json!({ "protocolVersion": 5 }))["code"],
-            -32_602
-        );
-        assert_eq!(code("tools/call", meta("2026-07-28"))["code"], -32_602, "no name");
+        let now = || meta("2026-07-28");
+        for (method, params, code) in [
+            // Neither initialize nor a version; a version that is none, or without capabilities.
+            ("tools/list", json!({}), -32_602),
+            ("tools/list", json!({ "_meta": { VERSION: 7 } }), -32_602),
+            (
+                "tools/list",
+                json!({ "_meta": { VERSION: "2026-07-28" } }),
+                -32_602,
+            ),
+            ("resources/list", now(), -32_601),
+            // It has none any more.
+            ("ping", now(), -32_601),
+            ("initialize", json!({ "protocolVersion": 5 }), -32_602),
+            // No name.
+            ("tools/call", now(), -32_602),
+        ] {
+            assert_eq!(
+                ask(&mut server, method, params)["error"]["code"],
+                code,
+                "{method}"
+            );
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What threads did over the time of a recording, for its page.
 
 use tickscope_analysis::filter;
+use tickscope_format::addresses::Addresses;
 use tickscope_format::{Snapshot, snapshot_file};
 use tickscope_report::slots::Slots;
 
@@ -12,7 +13,7 @@ use crate::source::target::wanted::Found;
 use crate::source::timeline::Timeline;
 
 /// The slots of a recording; none of a single snapshot, and none where that cannot be read: the page has all else.
-pub(super) fn slots(args: &ReportArgs, found: &Found) -> Option<Slots> {
+pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> Option<Slots> {
     let Found::Kept(path) = found else {
         return None;
     };
@@ -21,7 +22,7 @@ pub(super) fn slots(args: &ReportArgs, found: &Found) -> Option<Slots> {
     }
     let timeline = Timeline::of(found, local_time::utc_offset_s()).ok()?;
     let ends = moment::ends(&args.moment, &timeline).ok()?;
-    let slots = timeline.slots(ends, |snapshot| match &args.thread {
+    let slots = timeline.slots(ends, addresses, |snapshot| match &args.thread {
         Some(wanted) => only(&snapshot, wanted),
         None => snapshot,
     });

@@ -98,15 +98,14 @@ fn write(path: &Path, records: &[Record], mut names: Names) -> (u64, Result<(), 
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::codec;
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
     use tickscope_format::recording::Recording;
     use tickscope_format::ring::Stamp;
-    use tickscope_format::snapshot::CaptureKind;
 
     use super::*;
     use crate::orderbook;
+    use crate::source::test_program::payload;
 
     /// The recording of the last so long of a ring of so many bytes, with a record each tenth of a second, and what is said of it.
     fn kept(ring_bytes: u64, started_unix_ns: u64, wanted: Duration) -> (Vec<u64>, String) {
@@ -119,14 +118,8 @@ mod tests {
         let mut own = OwnRing::create(dir.path(), header).unwrap();
         for tenths in 1_000..1_100 {
             let snapshot = orderbook::snapshot(tenths);
-            let mut payload = Vec::new();
-            codec::encode(&snapshot, &mut payload).unwrap();
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: snapshot.capture.tick,
-                unix_ns: snapshot.capture.unix_ns,
-            };
-            own.publish(stamp, &payload).unwrap();
+            own.publish(Stamp::from(&snapshot.capture), &payload(&snapshot))
+                .unwrap();
         }
         own.link().unwrap();
         let (records, words) = gather(&RingFile::open(own.path()).unwrap(), wanted).unwrap();

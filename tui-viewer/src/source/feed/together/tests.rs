@@ -136,6 +136,8 @@ impl Screen {
             if let Some(outcome) = self.look().outcomes.pop() {
                 return outcome;
             }
+            // Who does not answer is given seconds.
+            std::thread::sleep(Duration::from_millis(5));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What colours say is said without them as well.
 
 use ratatui::layout::Size;
-use ratatui::style::{Color, Modifier};
+use ratatui::style::Color;
 
 use crate::app::state::App;
 use crate::app::view::View;
@@ -9,8 +9,8 @@ use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver;
-use crate::test_driver::{events, keys, show, text};
-use crate::ui::view::invariants::{ON_TOP, SIZES, staged, statuses};
+use crate::test_driver::{events, show, text};
+use crate::ui::view::invariants::{ON_TOP, SIZES, resize, staged, statuses};
 
 #[test]
 fn every_state_has_its_word_and_its_mark_in_every_theme() {
@@ -18,10 +18,10 @@ fn every_state_has_its_word_and_its_mark_in_every_theme() {
     let mut marks = Vec::new();
     for (status, word) in statuses().into_iter().zip(words) {
         for view in View::ALL {
+            let mut app = staged(view, "", (80, 24));
+            events(&mut app, status.clone(), None);
             for kind in ThemeKind::ALL {
-                let mut app = staged(view, "", (80, 24));
                 app.screen.theme = kind;
-                events(&mut app, status.clone(), None);
                 let screen = text(&app);
                 let header = screen.lines().next().expect("a header").to_string();
                 assert!(header.contains(word), "{word} in {header}");
@@ -36,10 +36,14 @@ fn every_state_has_its_word_and_its_mark_in_every_theme() {
 }
 
 #[test]
-fn the_text_is_the_same_in_every_theme() {
+fn the_text_is_the_same_in_every_theme_and_mono_names_no_colour() {
     for view in View::ALL {
         for typed in ON_TOP {
             let mut app = staged(view, typed, (80, 24));
+            app.screen.theme = ThemeKind::Mono;
+            for cell in test_driver::screen(&app).content() {
+                assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
+            }
             // Without colours characters fill the frames of the graph; another test reads those.
             let kinds = ThemeKind::ALL.into_iter();
             let kinds = kinds.filter(|kind| view != View::Flame || kind.fills());
@@ -52,26 +56,6 @@ fn the_text_is_the_same_in_every_theme() {
                 .collect();
             texts.sort();
             assert_eq!(texts.first(), texts.last(), "{view:?} {typed:?}");
-        }
-    }
-}
-
-#[test]
-fn the_selected_row_is_turned_round_in_every_theme() {
-    for view in [View::Tree, View::Hot] {
-        for kind in ThemeKind::ALL {
-            let mut app = staged(view, "", (80, 24));
-            app.screen.theme = kind;
-            let buffer = test_driver::screen(&app);
-            let area = app.layout().rows;
-            let y = area.y + test_driver::line(&app) as u16;
-            let turned = |y| {
-                let last = &buffer[(area.right() - 1, y)];
-                last.modifier.contains(Modifier::REVERSED)
-            };
-            for other in area.top()..area.bottom() {
-                assert_eq!(turned(other), other == y, "{view:?} {kind:?}");
-            }
         }
     }
 }
@@ -105,28 +89,13 @@ fn frames_have_an_edge_where_they_have_no_colour() {
 }
 
 #[test]
-fn mono_names_no_colour() {
-    for view in View::ALL {
-        for typed in ON_TOP {
-            let mut app = staged(view, typed, (120, 30));
-            app.screen.theme = ThemeKind::Mono;
-            for cell in test_driver::screen(&app).content() {
-                assert_eq!((cell.fg, cell.bg), (Color::Reset, Color::Reset));
-            }
-        }
-    }
-}
-
-#[test]
 fn ascii_is_ascii_everywhere() {
     for view in View::ALL {
-        for size in SIZES {
-            for typed in ON_TOP {
-                let mut app = App::new(Size::new(size.0, size.1), ThemeKind::Sixteen, true, Some(0));
-                events(&mut app, Status::Live, Some(orderbook::snapshot(1_340)));
-                keys(&mut app, "jj");
-                show(&mut app, view);
-                keys(&mut app, typed);
+        for typed in ON_TOP {
+            let mut app = staged(view, typed, (80, 24));
+            app.screen.ascii = true;
+            for size in SIZES {
+                resize(&mut app, size);
                 assert!(text(&app).is_ascii(), "{view:?}\n{}", text(&app));
             }
         }

@@ -38,6 +38,7 @@ enum Deed {
     Wait(u64),
     Status(usize),
     Click(u16, u16),
+    Drag(u16, u16),
     Wheel(isize),
     Resize(u16, u16),
     /// The program answers what it was asked, or not.
@@ -46,15 +47,19 @@ enum Deed {
 }
 
 fn deed() -> impl Strategy<Value = Deed> {
+    let mut codes = codes();
+    codes.extend("bok☃\u{202e}".chars().map(Code::Char));
+    codes.extend([Code::Backspace, Code::Delete, Code::Other]);
     prop_oneof![
         12 => proptest::sample::select(KEYS.to_vec()).prop_map(Deed::Letter),
-        2 => proptest::sample::select(codes()).prop_map(Deed::Key),
+        2 => proptest::sample::select(codes).prop_map(Deed::Key),
         7 => (0u64..40, any::<u8>()).prop_map(|(tenths, shape)| Deed::Snapshot(tenths, shape)),
         1 => Just(Deed::Reset),
         1 => any::<bool>().prop_map(Deed::Restart),
         1 => (0u64..5_000).prop_map(Deed::Wait),
         1 => (0usize..7).prop_map(Deed::Status),
         1 => (0u16..150, 0u16..50).prop_map(|(x, y)| Deed::Click(x, y)),
+        1 => (0u16..150, 0u16..50).prop_map(|(x, y)| Deed::Drag(x, y)),
         1 => (-5isize..5).prop_map(Deed::Wheel),
         1 => prop_oneof![
             (0u16..=130, 0u16..=40),
@@ -203,6 +208,7 @@ impl Program {
                 app.update(Message::Events(Box::new(Events::quiet(status))))
             }
             Deed::Click(x, y) => app.update(Message::Click(x, y)),
+            Deed::Drag(x, y) => app.update(Message::Drag(x, y)),
             Deed::Wheel(rows) => app.update(Message::Wheel(rows, 5, 20)),
             Deed::Resize(width, height) => app.update(Message::Resize(Size::new(width, height))),
             Deed::Answer(good) => {
@@ -301,10 +307,10 @@ fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
         let of = |lines: std::ops::Range<u32>| -> u64 {
             lines.map(|line| data.figures(What::Call(line)).total_ns).sum()
         };
-        prop_assert_eq!(of(around.callers()), around.neighbours.total_ns);
+        prop_assert_eq!(of(around.callers()), around.neighbours.figures.total_ns);
         prop_assert_eq!(
             of(around.own()..around.own() + 1) + of(around.callees()),
-            around.neighbours.total_ns
+            around.neighbours.figures.total_ns
         );
     }
     for row in &app.list().rows {
@@ -330,7 +336,7 @@ proptest! {
 
     #[test]
     fn whatever_is_put_together_adds_up_and_stays_where_it_is(
-        size in proptest::sample::select(vec![(120, 30), (80, 24), (60, 15), (160, 50)]),
+        size in proptest::sample::select(vec![(120, 30), (80, 24), (60, 15), (160, 50), (33, 9)]),
         shown in proptest::sample::select(View::ALL.to_vec()),
         (file, ascii) in (0u8..4, any::<bool>()),
         deeds in proptest::collection::vec(deed(), 1..120),

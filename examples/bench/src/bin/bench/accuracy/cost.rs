@@ -16,11 +16,10 @@ const UNITS: u64 = 3;
 /// Turns at least, whatever the time.
 const TURNS_LEAST: usize = 8;
 
-/// The share of a row's time in which adaptive mode learns, that in which tickscope measures for its claim, and that of the turns
-/// with all scopes off; the rest is that of the turns.
+/// The share of a row's time in which adaptive mode learns, and that in which tickscope measures for its claim; the rest is that of
+/// the turns.
 const LEARNING: f64 = 0.15;
 const CLAIM: f64 = 0.4;
-const TURNS_OFF: f64 = 0.1;
 
 /// Cases that are also measured in other ways, with one thread.
 const WITHOUT_HISTOGRAM: [&str; 4] = ["empty", "work20ns", "sphereflake", "memory"];
@@ -39,8 +38,6 @@ struct Costs {
     /// `samples` or `calibration`.
     from: &'static str,
     measured: Middle,
-    /// What a scope costs with the mode off: the branch, and what other code the compiler makes for the copy with scopes.
-    off: Middle,
 }
 
 /// Measures all rows of the cases, each for so long, and prints an object for each, and one for all.
@@ -52,7 +49,7 @@ pub(crate) fn print(all: &[&'static Case], time: Duration) {
             claimed, measured, ..
         } = costs;
         println!(
-            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{}","measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2},"off_ns":{:.2}}}"#,
+            r#"{{"kind":"cost","case":"{}","threads":{threads},"mode":"{}","claimed_low_ns":{:.2},"claimed_ns":{:.2},"claimed_high_ns":{:.2},"claimed_from":"{}","measured_ns":{:.2},"measured_low_ns":{:.2},"measured_high_ns":{:.2}}}"#,
             case.name,
             mode.name(),
             claimed.low,
@@ -62,7 +59,6 @@ pub(crate) fn print(all: &[&'static Case], time: Duration) {
             measured.middle,
             measured.low,
             measured.high,
-            costs.off.middle,
         );
         cases += 1;
         inside += u32::from((claimed.low..=claimed.high).contains(&measured.middle));
@@ -96,7 +92,7 @@ fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     };
     workers.run((case, false));
     run_for(LEARNING);
-    let half = (1.0 - LEARNING - CLAIM - TURNS_OFF) / 2.0;
+    let half = (1.0 - LEARNING - CLAIM) / 2.0;
     let mut added = Vec::new();
     turns(&workers, case, time.mul_f64(half), &mut added);
     tickscope::reset();
@@ -104,10 +100,6 @@ fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     let snapshot = tickscope::snapshot();
     let claim = snapshot.scope_cost();
     turns(&workers, case, time.mul_f64(half), &mut added);
-    Mode::Off.enter();
-    workers.run((case, true));
-    let mut added_off = Vec::new();
-    turns(&workers, case, time.mul_f64(TURNS_OFF), &mut added_off);
     Costs {
         claimed: Middle {
             low: claim.low_ns,
@@ -116,7 +108,6 @@ fn measure((case, threads, mode): Row, time: Duration) -> Costs {
         },
         from: snapshot.scope_cost_seen().map_or("calibration", |_| "samples"),
         measured: Middle::of(added),
-        off: Middle::of(added_off),
     }
 }
 

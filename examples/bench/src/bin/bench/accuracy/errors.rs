@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use tickscope::Mode;
 use tickscope_bench::shown::Shown;
-use tickscope_bench::statistics::{median, quantile, sorted};
 use tickscope_bench::workloads::work;
 use tickscope_bench::{Scoped, probe};
 
@@ -186,75 +185,42 @@ fn run(seed: u64, time: Duration) -> Truth {
 /// What became of all runs of a mode, by one measure.
 #[derive(Debug, Default)]
 struct Outcomes {
-    functions: [Outcome; CHILDREN.len() + 1],
+    /// Shares of functions of which the truth was within.
+    within: u64,
     /// Runs in which all functions were within.
     runs_within: u64,
-}
-
-/// What became of a function.
-#[derive(Clone, Debug, Default)]
-struct Outcome {
-    /// Runs in which the truth was within.
-    within: u64,
-    /// The sums of truth, of the difference of what is shown, and of the standard error.
-    truth: f64,
-    difference: f64,
-    error: f64,
     /// The largest difference.
     largest: f64,
-    /// The differences in standard errors. Half of them are below 0.67, and 95 % below 1.96, if the errors are honest and normal.
-    in_errors: Vec<f64>,
 }
 
 impl Outcomes {
     /// Compares what a run showed.
     fn add(&mut self, shown: &Shown, truth: &Ticks) {
         let all: u64 = truth.iter().sum();
-        let mut all_within = true;
-        for ((name, &ticks), outcome) in names().zip(truth).zip(&mut self.functions) {
-            let truth = ticks as f64 / all as f64;
+        let mut within = 0;
+        for (name, &ticks) in names().zip(truth) {
             let (share, error) = shown.share(name);
-            let difference = share - truth;
-            let is_within = difference.abs() <= WITHIN * error;
-            all_within &= is_within;
-            outcome.within += u64::from(is_within);
-            outcome.truth += truth;
-            outcome.difference += difference;
-            outcome.error += error;
-            outcome.largest = outcome.largest.max(difference.abs());
-            outcome.in_errors.push(difference.abs() / error.max(1e-9));
+            let difference = (share - ticks as f64 / all as f64).abs();
+            within += u64::from(difference <= WITHIN * error);
+            self.largest = self.largest.max(difference);
         }
-        self.runs_within += u64::from(all_within);
+        self.within += within;
+        self.runs_within += u64::from(within == truth.len() as u64);
     }
 
     fn print(&self, mode: &str, measure: &str) {
-        let mean = |sum: f64| sum / RUNS as f64;
-        for (name, outcome) in names().zip(&self.functions) {
-            let in_errors = sorted(outcome.in_errors.iter().copied());
-            println!(
-                r#"{{"kind":"errors-function","mode":"{mode}","measure":"{measure}","function":"{name}","runs":{RUNS},"within":{},"p50_in_errors":{:.2},"p95_in_errors":{:.2},"truth":{:.4},"mean_difference":{:.5},"mean_error":{:.5},"largest_error":{:.4}}}"#,
-                outcome.within,
-                median(&in_errors),
-                quantile(&in_errors, 0.95),
-                mean(outcome.truth),
-                mean(outcome.difference),
-                mean(outcome.error),
-                outcome.largest,
-            );
-        }
-        let within: u64 = self.functions.iter().map(|outcome| outcome.within).sum();
-        let largest = self.functions.iter().map(|outcome| outcome.largest);
         println!(
-            r#"{{"kind":"errors","mode":"{mode}","measure":"{measure}","runs":{RUNS},"shares":{},"within":{within},"runs_within":{},"largest_error":{:.4}}}"#,
-            RUNS * self.functions.len() as u64,
+            r#"{{"kind":"errors","mode":"{mode}","measure":"{measure}","runs":{RUNS},"shares":{},"within":{},"runs_within":{},"largest_error":{:.4}}}"#,
+            RUNS * names().count() as u64,
+            self.within,
             self.runs_within,
-            largest.fold(0.0, f64::max),
+            self.largest,
         );
     }
 }
 
-/// Runs the program so many times in both modes, and prints an object for each function, and one for the mode, by time; and by
-/// working where the mode tells working from waiting.
+/// Runs the program so many times in both modes, and prints an object for each, by time; and by working where the mode tells working
+/// from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);

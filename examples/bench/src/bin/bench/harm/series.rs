@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use tickscope_bench::kernel;
 use tickscope_bench::statistics::Middle;
-use tickscope_bench::workloads::{deep, work};
+use tickscope_bench::workloads::work;
 use tickscope_bench::{Plain, Probe, Scoped, probe};
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 
-/// How many numbers [`run`] prints.
-pub(crate) const NUMBERS: usize = 2 * FIGURES + 3 * COMPARED.len() + 1;
+/// The records a second that the viewer asks for.
+pub(crate) const HZ: u64 = 10;
 
 /// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds;
 /// the interruptions in the time of 100 000 operations without a session; page faults, voluntary and involuntary
@@ -28,16 +28,9 @@ const INTERRUPTED: f64 = 1000.0;
 /// Operations of a series: about 0.3 s.
 const OPERATIONS: usize = 250_000;
 
-/// The number of operations between two visits to the other nodes, which are not timed.
-const BETWEEN: u64 = 50;
-
 /// The pages that an operation works on, and the words of a page.
 const PAGES: usize = 64;
 const PAGE_WORDS: usize = 512;
-
-/// The functions on each level of the other nodes, and the number of levels.
-const FUNCTIONS: u64 = 17;
-const LEVELS: u32 = 4;
 
 /// The pause before each series, in which a session makes its ring and removes those of ended programs.
 const SETTLED: Duration = Duration::from_millis(150);
@@ -79,27 +72,13 @@ fn operation<P: Probe>(seed: u64, memory: &mut Memory) -> u64 {
     work(590, seed)
 }
 
-/// Visits one of `nodes` places.
-fn visit<P: Probe>(nodes: u64, seed: u64) {
-    // The last level has nearly all of them.
-    if nodes > FUNCTIONS {
-        deep::<P>(seed % (nodes * 16 / 17), LEVELS);
-    }
-}
-
-fn series<P: Probe>(nodes: u64) -> Series {
+fn series<P: Probe>() -> Series {
     let mut memory = Box::new(Memory([[1; PAGE_WORDS]; PAGES]));
-    let mut random = 1;
     // The first visit is not what is measured.
-    (0..nodes).for_each(|path| visit::<P>(nodes, path));
     (0..1000).for_each(|seed| _ = black_box(operation::<P>(seed, &mut memory)));
     let mut times = vec![1; OPERATIONS];
     let (before, begin) = (kernel::thread(), Instant::now());
     for (seed, time) in (0u64..).zip(&mut times) {
-        if seed.is_multiple_of(BETWEEN) {
-            random = work(1, random);
-            visit::<P>(nodes, random >> 20);
-        }
         let begin = Instant::now();
         black_box(operation::<P>(seed, &mut memory));
         *time = begin.elapsed().as_nanos() as u64;
@@ -115,41 +94,43 @@ fn series<P: Probe>(nodes: u64) -> Series {
 
 /// Measures a series without a session, after the same pause as with one, so that effects of the pause on the core and
 /// its host cancel out.
-fn rested(nodes: u64) -> Series {
+fn rested() -> Series {
     thread::sleep(SETTLED);
-    series::<Plain>(nodes)
+    series::<Plain>()
 }
 
-/// Is a child: so many nodes, records a second, and paired rounds.
-pub(crate) fn run(nodes: u64, hz: u64, rounds: u64) -> Result<(), String> {
-    let mut made = 0;
+/// The medians of all rounds.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// Without a session and with one.
+    pub(crate) both: [[f64; FIGURES]; 2],
+    /// The differences between both, of what is compared.
+    pub(crate) added: [Middle; COMPARED.len()],
+}
+
+/// Measures so many paired rounds.
+pub(crate) fn run(rounds: usize) -> Result<Told, String> {
     let mut all: [Vec<[f64; FIGURES]>; 2] = Default::default();
     for _ in 0..rounds {
-        let first = rested(nodes);
-        let watched = Watched::start(hz)?;
-        let on = [watched.series(nodes)?, watched.series(nodes)?];
-        made = made.max(tickscope::snapshot().nodes.len());
+        let first = rested();
+        let watched = Watched::start()?;
+        let on = [watched.series()?, watched.series()?];
         drop(watched.session);
-        let off = [first, rested(nodes)];
+        let off = [first, rested()];
         let usual = (off[0].median() + off[1].median()) / 2.0;
         for (all, two) in all.iter_mut().zip([off, on]) {
             let [one, other] = two.map(|series| series.figures(usual));
             all.push(std::array::from_fn(|at| (one[at] + other[at]) / 2.0));
         }
     }
-    let mut told = Vec::new();
-    for all in &all {
-        told.extend((0..FIGURES).map(|at| Middle::of(all.iter().map(|one| one[at])).middle));
-    }
+    let median = |all: &[[f64; FIGURES]], at: usize| Middle::of(all.iter().map(|one| one[at])).middle;
     let [off, on] = &all;
-    for at in COMPARED {
-        let added = Middle::of(off.iter().zip(on).map(|(off, on)| on[at] - off[at]));
-        told.extend([added.middle, added.low, added.high]);
-    }
-    told.push(made as f64);
-    let told: Vec<String> = told.iter().map(f64::to_string).collect();
-    println!("{}", told.join(" "));
-    Ok(())
+    Ok(Told {
+        both: all
+            .each_ref()
+            .map(|all| std::array::from_fn(|at| median(all, at))),
+        added: COMPARED.map(|at| Middle::of(off.iter().zip(on).map(|(off, on)| on[at] - off[at]))),
+    })
 }
 
 impl Series {
@@ -192,7 +173,7 @@ impl Series {
 }
 
 impl Watched {
-    fn start(hz: u64) -> Result<Self, String> {
+    fn start() -> Result<Self, String> {
         let session = tickscope::Builder::new("harm")
             .mode(tickscope::Mode::Exact)
             .start();
@@ -209,7 +190,7 @@ impl Watched {
         let ring = RingFile::open(&path).map_err(|error| error.to_string())?;
         let slot = ring.take_slot().map_err(|error| error.to_string())?;
         let mut slot = slot.ok_or("no slot for a viewer")?;
-        let wish = Op::Interval(1_000_000_000 / hz);
+        let wish = Op::Interval(1_000_000_000 / HZ);
         slot.send(wish).map_err(|error| error.to_string())?;
         Ok(Self {
             session,
@@ -218,14 +199,14 @@ impl Watched {
         })
     }
 
-    fn series(&self, nodes: u64) -> Result<Series, String> {
+    fn series(&self) -> Result<Series, String> {
         let number = || {
             let newest = self.ring.newest().map_err(|error| error.to_string())?;
             Ok::<_, String>(newest.sequence as f64)
         };
         thread::sleep(SETTLED);
         let (before, begin) = (number()?, Instant::now());
-        let series = series::<Scoped>(nodes);
+        let series = series::<Scoped>();
         let seconds = begin.elapsed().as_secs_f64();
         Ok(Series {
             records: (number()? - before) / seconds,

@@ -32,8 +32,6 @@ pub(crate) struct Measured {
     pub(crate) threads: usize,
     /// Whether a viewer was attached.
     pub(crate) watched: bool,
-    /// Nanoseconds of a scope with the work in it, per core.
-    pub(crate) ns_per_scope: f64,
     /// Nanoseconds above plain.
     pub(crate) added_ns: f64,
     /// The pairs' ratios.
@@ -128,7 +126,6 @@ impl Turns {
             mode,
             threads,
             watched,
-            ns_per_scope: middle(|pair| pair.1).middle,
             added_ns: middle(|(plain, measured)| measured - plain).middle,
             ratio: middle(|(plain, measured)| measured / plain),
             instructions: None,
@@ -149,27 +146,5 @@ impl Measured {
             .iter()
             .find(|row| (row.case, row.threads, row.mode) == (self.case, self.threads, Mode::Floor))?;
         (floor.added_ns > 0.0).then(|| self.added_ns / floor.added_ns)
-    }
-
-    /// Prints an object. `rows` are all rows of the same case.
-    pub(crate) fn print_json(&self, rows: &[Self]) {
-        let of_floor = self
-            .of_floor(rows)
-            .map_or("null".to_owned(), |of_floor| format!("{of_floor:.4}"));
-        println!(
-            concat!(
-                r#"{{"case":"{}","mode":"{}","threads":{},"ns_per_scope":{:.3},"ratio_to_plain":{:.4},"#,
-                r#""ratio_lo":{:.4},"ratio_hi":{:.4},"added_ns":{:.3},"added_to_floor":{}}}"#
-            ),
-            self.case,
-            self.mode.name(),
-            self.threads,
-            self.ns_per_scope,
-            self.ratio.middle,
-            self.ratio.low,
-            self.ratio.high,
-            self.added_ns,
-            of_floor,
-        );
     }
 }

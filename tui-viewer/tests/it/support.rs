@@ -3,18 +3,27 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tickscope_format::layout::{WORD, state};
+use tickscope_format::Snapshot;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::layout::WORD;
+use tickscope_format::recording::Writer;
+use tickscope_format::ring::Stamp;
+use tickscope_format::{codec, snapshot_file};
 use tickscope_testkit::suite::skip;
 pub(crate) use tickscope_testkit::until::until;
 
-use crate::cli_commands::roles::{ARGUMENT, ROLE};
+/// Names in the environment the role that this binary plays.
+pub(crate) const ROLE: &str = "IT_ROLE";
+/// What the role needs to know: a session's name, an exit code.
+pub(crate) const ARGUMENT: &str = "IT_ARGUMENT";
 
 /// A directory of its own, with the rings in `rings/`.
 pub(crate) struct Place {
@@ -24,8 +33,9 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        for name in ["tmp", "work"] {
-            fs::create_dir(dir.path().join(name)).unwrap();
+        for name in ["tmp", "work", "rings"] {
+            let mut made = fs::DirBuilder::new();
+            made.mode(0o700).create(dir.path().join(name)).unwrap();
         }
         Self { dir }
     }
@@ -34,21 +44,41 @@ impl Place {
         self.dir.path().join("rings")
     }
 
+    /// The ring files there.
+    pub(crate) fn ring_files(&self) -> Vec<PathBuf> {
+        rings_in(&self.rings())
+    }
+
     /// Where commands run.
     pub(crate) fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
 
-    /// The one file in the working directory.
-    pub(crate) fn only_file(&self) -> PathBuf {
-        let files: Vec<PathBuf> = fs::read_dir(self.work())
-            .unwrap()
-            .map(|entry| entry.unwrap().path())
-            .collect();
-        let [file] = &files[..] else {
-            panic!("one file: {files:?}")
-        };
-        file.clone()
+    /// Keeps a snapshot there.
+    pub(crate) fn keep(&self, file: &str, snapshot: &Snapshot) {
+        snapshot_file::write(&self.work().join(file), snapshot).unwrap();
+    }
+
+    /// Keeps a recording of snapshots there.
+    pub(crate) fn record(&self, file: &str, snapshots: &[Snapshot]) {
+        let mut writer = Writer::create(&self.work().join(file), false).unwrap();
+        for snapshot in snapshots {
+            let mut payload = Vec::new();
+            codec::encode(snapshot, &mut payload).unwrap();
+            let capture = &snapshot.capture;
+            let stamp = Stamp {
+                kind: capture.kind,
+                tick: capture.tick,
+                unix_ns: capture.unix_ns,
+            };
+            writer.append(stamp, &payload).unwrap();
+        }
+        writer.finish().unwrap();
+    }
+
+    /// How many files are there.
+    pub(crate) fn files(&self) -> usize {
+        fs::read_dir(self.work()).unwrap().count()
     }
 
     /// A command without anything of the tester's own environment, that looks into this place.
@@ -81,7 +111,7 @@ impl Place {
     }
 
     /// A program in a role, not started yet.
-    pub(crate) fn role(&self, role: &str, argument: &str) -> Command {
+    pub(crate) fn role(&self, role: &str, argument: impl AsRef<OsStr>) -> Command {
         let mut command = self.command(std::env::current_exe().unwrap());
         command.env(ROLE, role).env(ARGUMENT, argument);
         command
@@ -93,26 +123,95 @@ impl Place {
     }
 
     pub(crate) fn start_named(&self, role: &str, name: &str) -> Program {
-        let program = Program::spawn(&mut self.role(role, name), name);
+        self.run_named(role, name).0
+    }
+
+    /// The same, and opens its ring.
+    pub(crate) fn run(&self, role: &str) -> (Program, RingFile) {
+        self.run_named(role, &name(role))
+    }
+
+    fn run_named(&self, role: &str, name: &str) -> (Program, RingFile) {
+        let program = Program::spawn(&mut self.role(role, name));
+        let path = until("there is a ring", || self.ring_of(program.pid()));
+        let ring = RingFile::open(&path).unwrap();
         // A ring is there a moment before its first heartbeat; until then it looks stale.
         until("it runs", || {
-            let ring = self.ring_of(program.pid())?;
-            (word(&ring, state::HEARTBEAT) != 0).then_some(())
+            matches!(ring.liveness(), Ok(Liveness::Running)).then_some(())
         });
-        program
+        (program, ring)
+    }
+
+    /// `tickscope COMMAND`, the end of which is a program in a role.
+    pub(crate) fn around(&self, args: &[&str], role: &Command) -> Command {
+        let mut command = self.command(VIEWER);
+        command.args(args);
+        played(command, role)
+    }
+
+    /// `tickscope COMMAND -- sh -c SCRIPT`, where programs that the script starts are in a role.
+    pub(crate) fn script(&self, args: &[&str], role: &Command, script: &str) -> Command {
+        let mut command = self.command(VIEWER);
+        command.args(args).args(["--", "sh", "-c", script]);
+        in_role(&mut command, role);
+        command
+    }
+
+    /// What `tickscope list` says of a ring.
+    pub(crate) fn listed(&self, path: &Path) -> Value {
+        let list = self.tickscope(&["list", "--json"]).ok().json();
+        let programs = list["programs"].as_array().unwrap();
+        let found = programs
+            .iter()
+            .find(|entry| entry["path"] == path.to_str().unwrap());
+        let found = found.unwrap_or_else(|| panic!("{} is not in {list}", path.display()));
+        found.clone()
     }
 
     /// The ring file of a process.
     pub(crate) fn ring_of(&self, pid: u32) -> Option<PathBuf> {
         let pid = format!(".{pid}.");
-        fs::read_dir(self.rings())
-            .ok()?
-            .map(|entry| entry.unwrap().path())
-            .find(|path| {
-                let name = path.file_name().unwrap().to_string_lossy();
-                name.contains(&pid) && name.ends_with(".ring")
-            })
+        let mut files = self.ring_files().into_iter();
+        files.find(|path| path.file_name().unwrap().to_string_lossy().contains(&pid))
     }
+}
+
+/// The rings in a directory.
+pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(dir).into_iter().flatten();
+    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+    paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "ring"))
+        .collect()
+}
+
+/// Gives a command the environment of a program in a role.
+pub(crate) fn in_role(command: &mut Command, role: &Command) {
+    for (key, value) in role.get_envs().filter_map(|(key, value)| Some((key, value?))) {
+        command.env(key, value);
+    }
+}
+
+/// A program in a role behind another command, which starts it.
+pub(crate) fn played(mut command: Command, role: &Command) -> Command {
+    command.arg(role.get_program());
+    in_role(&mut command, role);
+    command
+}
+
+pub(crate) fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
+}
+
+/// Whether a process stands still after a signal.
+pub(crate) fn stands(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit_once(") ").unwrap().1.starts_with('T')
+}
+
+/// A number from the environment, or another one.
+pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
 /// A word of a file.
@@ -135,47 +234,57 @@ pub(crate) fn name(stem: &str) -> String {
     )
 }
 
+/// A multiplicative generator: the same chances in each run, whatever the machine makes of them.
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    /// A number below a limit.
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
 /// A program that runs until it is told to end, killed at the latest with the test.
 pub(crate) struct Program {
-    child: Child,
+    pub(crate) child: Child,
+    /// What its role was given.
     pub(crate) name: String,
 }
 
 impl Program {
-    pub(crate) fn spawn(command: &mut Command, name: &str) -> Self {
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        let mut envs = command.get_envs();
+        let name = envs.find_map(|(key, value)| value.filter(|_| key == ARGUMENT));
+        let name = name.unwrap_or_default().to_string_lossy().into_owned();
         let child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        Self {
-            child,
-            name: name.into(),
-        }
+        Self { child, name }
     }
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
-        let pid = rustix::process::Pid::from_raw(self.pid() as i32).unwrap();
-        rustix::process::kill_process(pid, signal).unwrap();
+    pub(crate) fn runs(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_none()
     }
 
     /// Stops it, and waits until it stands.
     pub(crate) fn stop(&self) {
-        self.signal(rustix::process::Signal::STOP);
-        let stat = format!("/proc/{}/stat", self.pid());
-        until("the program stands", || {
-            let stat = fs::read_to_string(&stat).unwrap();
-            stat.rsplit_once(") ").unwrap().1.starts_with('T').then_some(())
-        });
+        send(&self.child, Signal::STOP);
+        until("the program stands", || stands(self.pid()).then_some(()));
     }
 
     pub(crate) fn go_on(&self) {
-        self.signal(rustix::process::Signal::CONT);
+        send(&self.child, Signal::CONT);
     }
 
     /// Kills it and waits until the kernel is done with it.
@@ -264,19 +373,20 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
         .unwrap();
     // A command that does not want its input may be gone already.
     let _ = child.stdin.take().unwrap().write_all(input);
-    let reader = thread::spawn(move || child.wait_with_output().unwrap());
+    let reader = thread::spawn(move || ended(child));
     until(&format!("{command:?} has ended"), || {
         reader.is_finished().then_some(())
     });
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = reader.join().unwrap();
+    reader.join().unwrap()
+}
+
+/// What a command has written that ends.
+pub(crate) fn ended(child: Child) -> Done {
+    let output = child.wait_with_output().unwrap();
     Done {
-        code: status.code(),
-        out: String::from_utf8(stdout).unwrap(),
-        err: String::from_utf8(stderr).unwrap(),
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
     }
 }
 

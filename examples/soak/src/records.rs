@@ -1,0 +1,345 @@
+//! Checks the records of one program. Each is reduced to a few numbers; in order, everything counted up to a record is what the
+//! record shows, plus what the epochs before it showed at their ends.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use tickscope_format::codec::{self, Decoder};
+use tickscope_format::file::open::RingFile;
+use tickscope_format::ring::{Record, Stamp};
+use tickscope_format::snapshot::{CaptureInfo, CaptureKind, Mode, Quantity};
+use tickscope_format::{FormatError, Snapshot};
+
+use crate::checks::{KEPT_BYTES, MISSED_RECORDS, READS, RECORDS, Tally};
+use crate::load::Account;
+use crate::soak::Over;
+
+/// The milliseconds between two looks for records that have not been added up.
+const LOOK_MS: u64 = 100;
+
+/// Calls that are in flight and bytes that are live now, also those from before a reset. All else was counted since the reset.
+const IN_FLIGHT: &str = "in flight";
+const LIVE: &str = "live bytes";
+const NOW: [&str; 2] = [IN_FLIGHT, LIVE];
+
+/// What the load has no account of.
+const NOT_OF_ACCOUNT: [&str; 2] = ["waits", "ticks"];
+
+/// Numbers by their names.
+#[derive(Clone, Debug, Default)]
+struct Numbers(BTreeMap<&'static str, i64>);
+
+impl Numbers {
+    /// Returns what a snapshot counts.
+    fn of(snapshot: &Snapshot) -> Self {
+        let mut numbers = Self::default();
+        for (row, &site) in (0..).zip(&snapshot.nodes.site) {
+            let calls = snapshot.nodes.calls[row as usize];
+            let name = &*snapshot.sites[site as usize].name;
+            let mut add = |name, number: u64| *numbers.0.entry(name).or_default() += number.cast_signed();
+            add(if name.starts_with('[') { "waits" } else { "calls" }, calls);
+            add("ticks", snapshot.nodes.self_ticks[row as usize]);
+            let of_row = |quantity| snapshot.measures.of_row(quantity, row);
+            add("ended", of_row(Quantity::FutureEnds));
+            add("cancelled", of_row(Quantity::FutureCancels));
+            add(IN_FLIGHT, of_row(Quantity::InFlight));
+            add(IN_FLIGHT, of_row(Quantity::EndedElsewhere).wrapping_neg());
+            match name {
+                "request" | "answer" => add("started", calls),
+                "hoard" => add(LIVE, of_row(Quantity::LiveBytes)),
+                _ => {}
+            }
+        }
+        numbers
+    }
+
+    fn number(&self, name: &str) -> i64 {
+        self.0.get(name).copied().unwrap_or(0)
+    }
+
+    /// Returns both together. What is so now is that of `later`.
+    fn and(&self, mut later: Self) -> Self {
+        for (&name, number) in self.0.iter().filter(|(name, _)| !NOW.contains(name)) {
+            *later.0.entry(name).or_default() += number;
+        }
+        later
+    }
+}
+
+/// What is compared of a record.
+#[derive(Clone, Debug)]
+struct Moment {
+    sequence: u64,
+    capture: CaptureInfo,
+    /// Calls and ticks of all time.
+    lifetime: [i64; 2],
+    numbers: Numbers,
+}
+
+impl Moment {
+    fn of(sequence: u64, snapshot: &Snapshot) -> Self {
+        let lifetime = [snapshot.lifetime.calls, snapshot.lifetime.ticks];
+        Self {
+            sequence,
+            capture: snapshot.capture.clone(),
+            lifetime: lifetime.map(u64::cast_signed),
+            numbers: Numbers::of(snapshot),
+        }
+    }
+}
+
+/// Adds up epochs, record by record.
+#[derive(Debug, Default)]
+pub(crate) struct Epochs {
+    /// Epochs that have ended and count, oldest first, each with the sum up to its end.
+    ends: Vec<(u64, Numbers)>,
+    last: Option<Moment>,
+    /// All that was counted up to the last record.
+    all: Numbers,
+    /// Records that were not seen. The sum is unknown from there on.
+    missed: u64,
+}
+
+impl Epochs {
+    /// Takes the next record.
+    ///
+    /// # Errors
+    /// What is wrong with the record.
+    fn take(&mut self, now: Moment) -> Result<()> {
+        let before = self.last.replace(now.clone());
+        let expected = before.as_ref().map_or(1, |before| before.sequence + 1);
+        self.missed += now.sequence.saturating_sub(expected);
+        let mut is_estimated = false;
+        if let Some(before) = before {
+            let (old, new) = (&before.capture, &now.capture);
+            let is_later = now.sequence > before.sequence && new.seq > old.seq;
+            ensure!(
+                is_later && new.reset_epoch >= old.reset_epoch,
+                "{now:?} cannot come after {before:?}"
+            );
+            // In adaptive mode the time of calls that were not timed is an estimate, which later calls correct.
+            is_estimated = [old.mode, new.mode] == [Mode::Adaptive; 2];
+            if new.reset_epoch > old.reset_epoch {
+                self.end(&before, &now)?;
+            }
+        }
+        let all = self.with_ended(&now);
+        let before = std::mem::replace(&mut self.all, all);
+        if self.missed > 0 {
+            return Ok(());
+        }
+        let (all, sequence) = (&self.all, now.sequence);
+        let sum = [all.number("calls") + all.number("waits"), all.number("ticks")];
+        ensure!(
+            sum == now.lifetime,
+            "the epochs add up to {sum:?} calls and ticks: {now:?}"
+        );
+        for (&name, &number) in &before.0 {
+            let may_shrink = NOW.contains(&name) || name == "ticks" && is_estimated;
+            ensure!(
+                may_shrink || all.number(name) >= number,
+                "less was counted than before, {name}: {all:?} after {before:?} in record {sequence}"
+            );
+        }
+        let over = ["ended", "cancelled", IN_FLIGHT].map(|name| all.number(name));
+        ensure!(
+            all.number("started") == over.iter().sum::<i64>(),
+            "started is not ended + cancelled + in flight: {all:?} in record {sequence}"
+        );
+        Ok(())
+    }
+
+    /// Ends an epoch, or handles an undo that withdraws the epoch before and all since.
+    fn end(&mut self, before: &Moment, now: &Moment) -> Result<()> {
+        let epoch = before.capture.reset_epoch;
+        self.ends.push((epoch, self.with_ended(before)));
+        if let Some(withdrawn) = now.capture.withdraws {
+            self.ends.retain(|(epoch, _)| *epoch < withdrawn);
+            return Ok(());
+        }
+        let is_next = now.capture.reset_epoch == epoch + 1;
+        let is_closed = before.capture.kind == CaptureKind::Closing;
+        ensure!(
+            is_next && is_closed,
+            "{now:?} after {before:?}: an epoch ended unseen"
+        );
+        Ok(())
+    }
+
+    /// Returns what a record shows, plus all that epochs before it showed at their ends.
+    fn with_ended(&self, now: &Moment) -> Numbers {
+        match self.ends.last() {
+            Some((_, ended)) => ended.and(now.numbers.clone()),
+            None => now.numbers.clone(),
+        }
+    }
+
+    /// Checks all that was ever counted against the load's own account, if no record was missed.
+    ///
+    /// # Errors
+    /// What differs.
+    pub(crate) fn are_those_of(&self, account: &Account) -> Result<()> {
+        let all = self
+            .all
+            .0
+            .iter()
+            .filter(|(name, _)| !NOT_OF_ACCOUNT.contains(name));
+        for (&name, &number) in all.filter(|_| self.missed == 0) {
+            let did = account.get(name).map_or(0, |[did, _]| *did);
+            ensure!(
+                number == did,
+                "{name}: the load did {account:?}, records have {:?}",
+                self.all
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Adds up all records until the run is over and the last one is read.
+pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
+    let (mut epochs, mut decoder, mut done) = (Epochs::default(), Decoder::default(), 0);
+    loop {
+        let last = over.sleep(LOOK_MS);
+        for record in since(ring, done, tally) {
+            done = record.sequence;
+            if let Some(snapshot) = tally.check(READS, decoded(&record, &mut decoder)) {
+                tally.check(RECORDS, epochs.take(Moment::of(record.sequence, &snapshot)));
+                note(&record, &snapshot, tally);
+            }
+        }
+        if last {
+            tally.did(MISSED_RECORDS, epochs.missed);
+            return epochs;
+        }
+    }
+}
+
+/// Counts what is no error; and the program's warnings, which are. They stay in all snapshots after the first.
+fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
+    // Viewers keep sites once.
+    if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {
+        tally.did(KEPT_BYTES, without_sites.len() as u64);
+    }
+    let kind = snapshot.capture.kind;
+    tally.did("epochs", u64::from(kind == CaptureKind::Closing));
+    if kind == CaptureKind::Final {
+        let warnings = snapshot.process.warnings.iter();
+        warnings.for_each(|warning| tally.error(format!("the program says: {warning}")));
+    }
+}
+
+/// Returns the records after number `done`, oldest first. Being overtaken by the writer is not an error.
+fn since(ring: &RingFile, done: u64, tally: &Tally) -> Vec<Record> {
+    let newest = match ring.newest() {
+        Err(FormatError::Lapped { .. }) => return Vec::new(),
+        other => tally.check("looks for records", other.context("the ring cannot be read")),
+    };
+    let newest = newest.filter(|newest| newest.sequence > done);
+    let mut records: Vec<Record> = newest
+        .iter()
+        .flat_map(|newest| ring.between(done, newest))
+        .collect();
+    records.reverse();
+    records.extend(newest);
+    records
+}
+
+fn decoded(record: &Record, decoder: &mut Decoder) -> Result<Snapshot> {
+    let snapshot = decoder.decode(&record.payload)?;
+    let (stamp, capture) = (record.stamp, &snapshot.capture);
+    ensure!(stamp == Stamp::from(capture), "{capture:?} has {stamp:?}");
+    Ok(snapshot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes a record from its number, its epoch, what it shows, and everything that was counted.
+    fn moment(sequence: u64, reset_epoch: u64, kind: CaptureKind, shown: u64, ever: u64) -> Moment {
+        let shown = shown as i64;
+        let counted = ["calls", "started", "ended"].map(|name| (name, shown));
+        let numbers = counted.into_iter().chain([("ticks", 10 * shown)]).collect();
+        Moment {
+            sequence,
+            capture: CaptureInfo {
+                seq: sequence,
+                reset_epoch,
+                kind,
+                mode: Mode::Exact,
+                ..Snapshot::default().capture
+            },
+            lifetime: [ever as i64, 10 * ever as i64],
+            numbers: Numbers(numbers),
+        }
+    }
+
+    /// Makes one that an undo has withdrawn an epoch before.
+    fn undone(moment: Moment, withdraws: u64) -> Moment {
+        let mut moment = moment;
+        moment.capture.withdraws = Some(withdraws);
+        moment
+    }
+
+    fn take(moments: &[Moment]) -> (Result<(), String>, u64) {
+        let mut epochs = Epochs::default();
+        let mut moments = moments.iter();
+        let taken = moments.try_for_each(|moment| epochs.take(moment.clone()));
+        (taken.map_err(|why| format!("{why:#}")), epochs.missed)
+    }
+
+    #[test]
+    fn epochs_add_up_over_resets_and_undos_and_what_does_not_is_told() {
+        let (open, closing) = (CaptureKind::Periodic, CaptureKind::Closing);
+        let moments = [
+            moment(1, 0, open, 3, 3),
+            moment(2, 0, closing, 5, 5),
+            moment(3, 1, open, 1, 6),
+            // The reset is withdrawn.
+            undone(moment(4, 2, open, 7, 7), 0),
+            undone(moment(5, 2, closing, 8, 8), 0),
+            moment(6, 3, open, 0, 8),
+        ];
+        assert_eq!(take(&moments), (Ok(()), 0));
+
+        for (at, with, why) in [
+            (2, moment(3, 1, open, 0, 6), "add up to [5, 50]"),
+            (2, moment(1, 1, open, 1, 6), "cannot come after"),
+            (5, moment(6, 1, open, 0, 8), "cannot come after"),
+            (5, moment(6, 4, open, 0, 8), "ended unseen"),
+        ] {
+            let mut moments = moments.clone();
+            moments[at] = with;
+            let (taken, _) = take(&moments);
+            assert!(
+                taken.as_ref().is_err_and(|error| error.contains(why)),
+                "{taken:?}"
+            );
+        }
+        for (mode, holds) in [(Mode::Exact, false), (Mode::Adaptive, true)] {
+            let mut later = [moments[0].clone(), moment(2, 0, open, 4, 4)];
+            later[1].numbers.0.insert("ticks", 29);
+            later[1].lifetime[1] = 29;
+            later.iter_mut().for_each(|moment| moment.capture.mode = mode);
+            let taken = take(&later).0;
+            assert_eq!(taken.is_ok(), holds, "{mode:?}: {taken:?}");
+        }
+        let mut lost = moments.clone();
+        lost[2].numbers.0.insert("ended", 0);
+        assert!(
+            take(&lost)
+                .0
+                .is_err_and(|error| error.contains("ended + cancelled + in flight"))
+        );
+        let mut fewer = [moments[0].clone(), moments[1].clone()];
+        fewer[0].numbers.0.extend([("ended", 1), ("cancelled", 2)]);
+        assert!(
+            take(&fewer)
+                .0
+                .is_err_and(|error| error.contains("less was counted"))
+        );
+        let unseen = [moments[0].clone(), moments[3].clone()];
+        assert_eq!(take(&unseen), (Ok(()), 2), "without the others nothing is known");
+    }
+}
