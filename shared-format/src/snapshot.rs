@@ -640,6 +640,16 @@ impl Snapshot {
         self.clock_drains() && self.scope_cost_seen().is_none()
     }
 
+    /// Brings the sites that are off, and those that were, into their order: each is in one of the lists, once.
+    pub fn settle_off_sites(&mut self) {
+        let off = &mut self.measuring.off_sites;
+        for list in [&mut *off, &mut self.was_off] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        self.was_off.retain(|site| off.binary_search(site).is_err());
+    }
+
     /// Returns the sites of which not all calls since the reset were counted.
     pub fn counted_in_part(&self) -> impl Iterator<Item = SiteId> {
         self.measuring.off_sites.iter().chain(&self.was_off).copied()

@@ -421,7 +421,26 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
         Code::WheelLeft(x, y) => return Some(Message::WheelAside(false, x, y)),
         Code::WheelRight(x, y) => return Some(Message::WheelAside(true, x, y)),
         Code::Nothing => return None,
-        _ => {}
+        Code::Char(_)
+        | Code::Ctrl(_)
+        | Code::Enter
+        | Code::Esc
+        | Code::Backspace
+        | Code::Delete
+        | Code::Tab
+        | Code::BackTab
+        | Code::Up
+        | Code::Down
+        | Code::Left
+        | Code::Right
+        | Code::ShiftLeft
+        | Code::ShiftRight
+        | Code::Home
+        | Code::End
+        | Code::PageUp
+        | Code::PageDown
+        | Code::F1
+        | Code::Other => {}
     }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),

@@ -14,10 +14,6 @@
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
-#![allow(
-    clippy::wildcard_enum_match_arm,
-    reason = "most views, rows and keys have nothing of their own in most places"
-)]
 
 pub(crate) mod app;
 pub mod cargo;

@@ -1,5 +1,5 @@
-//! Allocations, whatever else the program and the collector do. `programs` has which scope they count for, in each mode, and what
-//! resets and the ends of threads leave of them.
+//! Allocations are counted beside all other work of the program and the collector. `programs` tests which scope they count for, in
+//! each mode, and which counts are left after resets and after the ends of threads.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -329,7 +329,7 @@ fn threads_that_meet_one_sample_show_time() {
 /// Switches that are remembered for threads that sleep; see `mode_switch.rs`.
 const KEPT: u64 = 64;
 
-/// All of the time was charged, also that of modes without time.
+/// All of the time was charged, time in modes without time too.
 fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     support::isolated!(|| {
         let _session = session("forgotten");

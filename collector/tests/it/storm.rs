@@ -1,6 +1,6 @@
 //! Files cut, emptied and removed while programs write them and viewers read them: nobody dies of it.
 //!
-//! `TRUNCATIONS=1000` in the environment makes so many in place of 40.
+//! `TRUNCATIONS=1000` in the environment harms 1000 files in place of 10.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use crate::support::{self, Isolated, rings_in, shared_place, tell, test_name};
+use crate::support::{self, Isolated, rings_in, shared_place, tell, test_name, wait_until};
 use tickscope::{Builder, Status};
 use tickscope_format::file::create::{OwnRing, Way};
 use tickscope_format::file::header::Header;
@@ -69,6 +69,9 @@ fn viewer(number: &str) {
                         support::check(&snapshot);
                         assert_eq!(snapshot.tasks.roots_in_flight(), 1);
                         bytes = bytes.max(record.payload.len());
+                        if whole == 0 {
+                            tell(&format!("reads-{number}"), "");
+                        }
                         whole += 1;
                     }
                     Err(error) => {
@@ -131,6 +134,12 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
         }
     }
     let rate = harmed.len() as f64 / begin.elapsed().as_secs_f64();
+    for (viewer, part) in viewers.iter_mut().zip(["1", "2"]) {
+        let reads = program.place().join(format!("reads-{part}"));
+        wait_until("a record that the viewer reads", || {
+            reads.exists() || viewer.try_wait().unwrap().is_some()
+        });
+    }
     fs::write(program.place().join("over"), "").unwrap();
     let viewers = viewers.each_mut().map(|viewer| viewer.wait().unwrap());
     let dead_viewers = viewers.iter().filter(|status| !status.success()).count();
@@ -151,8 +160,6 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
         (0, 0),
         "{viewers:?} {other} {done:?}"
     );
-    let whole: u64 = seen.split(' ').next().unwrap().parse().unwrap();
-    assert!(whole > 0, "the viewer saw nothing");
 }
 
 /// Writes records as fast as it can, into a new ring when one was cut; in the way that is the default where none is said.

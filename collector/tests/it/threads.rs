@@ -1,5 +1,5 @@
-//! Threads that hang, end, have no name, or open scopes while they are torn down; and the limits of a process. `programs` has
-//! those of a thread, `scale` has thousands of threads, `signals` has signal handlers.
+//! Threads that hang, end, have no name, or open scopes while they are torn down; and the limits of a process. `programs` tests
+//! the limits of a thread, `scale` thousands of threads, `signals` signal handlers.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};

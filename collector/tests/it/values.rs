@@ -1,5 +1,5 @@
-//! Counters, values and gauges: each epoch has the numbers that it was given, whatever goes on. `programs` has them in each mode,
-//! over resets and undos, and of threads that end.
+//! Counters, values and gauges: each epoch has the numbers that it was given, also while threads and captures run beside it.
+//! `programs` tests them in each mode, over resets and undos, and in threads that end.
 
 use std::collections::HashMap;
 use std::sync::Barrier;

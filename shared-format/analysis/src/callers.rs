@@ -19,8 +19,6 @@ pub struct Neighbours {
     pub function: FunctionId,
     /// Its calls that are not inside another call of it.
     pub outermost_calls: u64,
-    /// Its calls inside another call of it.
-    pub recursive_calls: u64,
     /// Its figures. A recursive call is in the totals and open once.
     pub figures: Figures,
     /// The uncertainty of its times, or none if they are exact.
@@ -63,6 +61,11 @@ enum Place {
 }
 
 impl Neighbours {
+    /// Returns the calls inside another call of the function.
+    pub fn recursive_calls(&self) -> u64 {
+        self.figures.calls.saturating_sub(self.outermost_calls)
+    }
+
     /// Finds the callers and callees of a function. Returns none if the tree has no call of it.
     pub fn of(tree: &CallTree, function: FunctionId) -> Option<Self> {
         let mut calls_of = vec![0u64; tree.functions.list.len()];
@@ -96,7 +99,6 @@ impl Neighbours {
                     link.figures.add_open(row);
                     link.uncertainty.get_or_insert_default().add_total(&row_spread);
                 } else {
-                    own.recursive_calls = own.recursive_calls.saturating_add(row.calls);
                     own.recursive = true;
                     if let Place::Callee(place) = above {
                         let link = callers.link(caller);
@@ -159,7 +161,6 @@ impl Neighbours {
         Self {
             function,
             outermost_calls: 0,
-            recursive_calls: 0,
             figures: Figures::nothing(),
             uncertainty: None,
             recursive: false,

@@ -74,9 +74,7 @@ pub fn sum(parts: &[&Snapshot]) -> Snapshot {
         let was_off = part.counted_in_part().map(|site| SiteId(places[site.index()]));
         out.was_off.extend(was_off);
     }
-    out.was_off.sort_unstable();
-    out.was_off.dedup();
-    out.was_off.retain(|site| !out.measuring.off_sites.contains(site));
+    out.settle_off_sites();
     out.gather(&parts);
     hold(&mut out);
     out

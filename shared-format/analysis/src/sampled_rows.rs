@@ -100,6 +100,13 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     Cow::Owned(out)
 }
 
+/// Gives a snapshot the same rows in its place.
+pub fn add_sampled_rows(snapshot: &mut Snapshot, addresses: &Addresses) {
+    if let Cow::Owned(with) = with_sampled_rows(snapshot, addresses) {
+        *snapshot = with;
+    }
+}
+
 /// The site of the function that each sample is to have a row of; new functions get new sites.
 fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
     let callees: Vec<Option<Frame>> = located(snapshot, addresses)

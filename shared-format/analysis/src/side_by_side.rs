@@ -91,10 +91,7 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     });
     out.gather(&moved.collect::<Vec<_>>());
     out.lines = Lines::default();
-    for list in [&mut out.measuring.off_sites, &mut out.was_off] {
-        list.sort_unstable();
-        list.dedup();
-    }
+    out.settle_off_sites();
     hold(&mut out);
     out
 }
@@ -283,6 +280,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
+    use tickscope_format::ids::SiteId;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies};
 
@@ -439,6 +437,19 @@ mod tests {
         assert_eq!(
             folded.nanos(folded.measured_ticks()),
             one.nanos(one.measured_ticks()) / 2
+        );
+    }
+
+    #[test]
+    fn a_site_that_is_off_in_one_process_is_not_said_to_have_been_off_as_well() {
+        let mut one = fixture::two_threads();
+        let mut other = one.clone();
+        one.measuring.off_sites = vec![SiteId(1)];
+        other.was_off = vec![SiteId(0), SiteId(1)];
+        let both = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
+        assert_eq!(
+            (both.measuring.off_sites, both.was_off),
+            (vec![SiteId(1)], vec![SiteId(0)])
         );
     }
 

@@ -514,11 +514,9 @@ impl Snapshot {
     /// Gives what is known of sites the numbers that these have in another list.
     pub fn move_sites(&mut self, sites: &[u32]) {
         let moved = |site: &mut SiteId| site.0 = sites[site.index()];
-        for list in [&mut self.measuring.off_sites, &mut self.was_off] {
-            list.iter_mut().for_each(moved);
-            list.sort_unstable();
-            list.dedup();
-        }
+        self.measuring.off_sites.iter_mut().for_each(moved);
+        self.was_off.iter_mut().for_each(moved);
+        self.settle_off_sites();
         let over_budget = self
             .functions
             .iter_mut()

@@ -450,7 +450,12 @@ impl Data {
         match what {
             What::Tree(row) => self.tree.rows[row as usize].parent.map(What::Tree),
             What::Site(row) => self.site_table().parent(row).map(What::Site),
-            _ => None,
+            What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => None,
         }
     }
 
@@ -507,7 +512,12 @@ impl Data {
                 .around
                 .as_ref()
                 .is_some_and(|around| around.is_recursive(line)),
-            _ => false,
+            What::Hot(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => false,
         }
     }
 
@@ -548,7 +558,13 @@ impl Data {
                 let at = hot.binary_search_by_key(&function, |row| row.function).ok()?;
                 Some(What::Hot(at as u32))
             }),
-            _ => None,
+            What::Tree(_)
+            | What::Hot(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => None,
         };
         Row {
             what: what.unwrap_or(row.what),

@@ -163,7 +163,13 @@ impl Requests {
             Request::Watch(function, _) => watches(function),
             Request::Unwatch(function) => !watches(function),
             Request::Lines(hz) => (hz > 0) == (newest.lines.state != LinesState::Off),
-            _ => true,
+            Request::Reset
+            | Request::Undo
+            | Request::Interval { .. }
+            | Request::Mode(_)
+            | Request::SitesOff(_)
+            | Request::SitesOn(_)
+            | Request::ForgetRule(_) => true,
         };
         if newest.capture.reset_epoch < epoch || !is_shown {
             return None;

@@ -77,7 +77,12 @@ impl RowId {
             Self::Path(path) => Some(path),
             // The keys of modules are hashes, as those of paths are.
             Self::Site(key) => Some(PathId(key)),
-            _ => None,
+            Self::Function(_)
+            | Self::Call(_)
+            | Self::Thread(_)
+            | Self::Task(_)
+            | Self::Slow(_)
+            | Self::Outside => None,
         }
     }
 

@@ -103,7 +103,13 @@ impl Matcher {
         match what {
             What::Tree(row) => self.inside[row as usize],
             What::Site(row) if data.site_table().is_grouped() => self.places(data).1[row as usize],
-            _ => false,
+            What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => false,
         }
     }
 

@@ -192,8 +192,20 @@ impl Sort {
                 .latency(what)
                 .max()
                 .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
+            SortKey::Busy
+            | SortKey::Cpu
+            | SortKey::Outside
+            | SortKey::State
+            | SortKey::Tid
+            | SortKey::InFlight
+            | SortKey::Oldest
+            | SortKey::Await
+            | SortKey::Polls
+            | SortKey::Cancelled
+            | SortKey::Difference
+            | SortKey::Typical
+            | SortKey::Slow => self.weight_of_its_kind(data, what),
             SortKey::Name => 0,
-            _ => self.weight_of_its_kind(data, what),
         }
     }
 
@@ -251,7 +263,25 @@ impl Sort {
             SortKey::Slow => means.slow.map(|slow| slow.ns),
             SortKey::Calls => means.slow.map(|slow| slow.calls * 1e3),
             // Without slow calls what takes longest comes first.
-            _ => means.difference_ns().or(means.typical.map(|typical| typical.ns)),
+            SortKey::Difference
+            | SortKey::Total
+            | SortKey::SelfTime
+            | SortKey::Wait
+            | SortKey::Ready
+            | SortKey::Avg
+            | SortKey::Quantile(_)
+            | SortKey::Max
+            | SortKey::Name
+            | SortKey::Busy
+            | SortKey::Cpu
+            | SortKey::Outside
+            | SortKey::State
+            | SortKey::Tid
+            | SortKey::InFlight
+            | SortKey::Oldest
+            | SortKey::Await
+            | SortKey::Polls
+            | SortKey::Cancelled => means.difference_ns().or(means.typical.map(|typical| typical.ns)),
         };
         // Differences may be below zero.
         const ZERO: f64 = (1u64 << 62) as f64;

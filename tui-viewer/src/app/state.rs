@@ -114,7 +114,15 @@ impl App {
                 self.path_lines(),
                 self.call_lines(),
             ),
-            _ => layout,
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Flame
+            | View::Sites
+            | View::Tasks
+            | View::Slow
+            | View::Timeline => layout,
         }
     }
 
@@ -178,7 +186,13 @@ impl App {
         usize::from(match self.views.current {
             View::Flame => rows / self.views.flame.rows_of_frame(),
             View::Timeline => rows / self.lane_lines(),
-            _ => rows,
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Sites
+            | View::Tasks
+            | View::Slow => rows,
         })
     }
 

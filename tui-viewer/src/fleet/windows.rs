@@ -133,9 +133,10 @@ impl Followed {
             from = Some(0);
         }
         let window = from.map(|from| {
-            let window = window(&moments, from);
+            let mut window = window(&moments, from);
             let names = self.names.get_or_insert_with(|| Names::of(window.process.pid));
-            names.with_rows(&window)
+            names.add_rows(&mut window);
+            window
         });
         let newest = moments.pop();
         let epoch = newest.as_ref().map(|newest| newest.capture.reset_epoch);

@@ -266,7 +266,14 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::PageUp => "PgUp",
         Code::PageDown => "PgDn",
         Code::F1 => "F1",
-        _ => "",
+        Code::Press(..)
+        | Code::Drag(..)
+        | Code::WheelUp(..)
+        | Code::WheelDown(..)
+        | Code::WheelLeft(..)
+        | Code::WheelRight(..)
+        | Code::Nothing
+        | Code::Other => "",
     };
     name.to_string()
 }

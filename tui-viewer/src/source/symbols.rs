@@ -3,7 +3,6 @@
 //! A file counts only if it is the one that the program has loaded: its build id is compared where it has one. The debug
 //! information may stand in a file of its own, as distributions ship it.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::fs::{self, File};
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use addr2line::Loader;
 use object::{Object, ObjectSection, ReadCache};
 use tickscope_analysis::code::located;
-use tickscope_analysis::sampled_rows::with_sampled_rows;
+use tickscope_analysis::sampled_rows::add_sampled_rows;
 use tickscope_format::addresses::{ADDRESSES_MAX, Addresses, Frame};
 use tickscope_format::snapshot::{Lines, Module};
 use tickscope_format::{Snapshot, codec};
@@ -42,6 +41,7 @@ pub(crate) struct Names {
 }
 
 /// What is known of a module's code.
+#[derive(Default)]
 struct Known {
     loader: Option<Loader>,
     /// What its async bodies are called, by the paths that symbols give them.
@@ -56,9 +56,7 @@ pub fn read_code(snapshot: &mut Snapshot, named: Addresses) -> SourceCode {
     let mut symbols = Symbols::of(snapshot.process.pid);
     let mut addresses = named;
     addresses.extend(symbols.new_in(&snapshot.lines, &addresses));
-    if let Cow::Owned(with) = with_sampled_rows(snapshot, &addresses) {
-        *snapshot = with;
-    }
+    add_sampled_rows(snapshot, &addresses);
     SourceCode {
         texts: BTreeMap::new(),
         problems: symbols.problems().into_values().collect(),
@@ -194,10 +192,10 @@ impl Names {
         new
     }
 
-    /// The snapshot with rows of the functions that were sampled and not counted.
-    pub(crate) fn with_rows(&mut self, snapshot: &Snapshot) -> Snapshot {
+    /// Gives a snapshot the rows of functions that were sampled and not counted.
+    pub(crate) fn add_rows(&mut self, snapshot: &mut Snapshot) {
         self.new_of(&snapshot.lines);
-        with_sampled_rows(snapshot, &self.known).into_owned()
+        add_sampled_rows(snapshot, &self.known);
     }
 }
 
@@ -279,16 +277,12 @@ impl Known {
     /// Looks for the file of a module, and for its debug information. `pid` is the program, if it still runs.
     fn of(module: &Module, pid: u32) -> Self {
         let nothing = |problem: String| Self {
-            loader: None,
-            async_bodies: HashMap::new(),
             problem: Some(problem),
+            ..Self::default()
         };
         // What the kernel provides has no file.
         if !module.path.starts_with('/') {
-            return Self {
-                problem: None,
-                ..nothing(String::new())
-            };
+            return Self::default();
         }
         let path = Path::new(&module.path);
         let candidates = [

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{anyhow, bail};
 use tickscope_analysis::history_window::{self, RecordEpoch, Terms};
-use tickscope_analysis::sampled_rows::with_sampled_rows;
+use tickscope_analysis::sampled_rows::add_sampled_rows;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::latency::Latencies;
@@ -291,8 +291,9 @@ impl Timeline {
         change: impl Fn(Snapshot) -> Snapshot,
     ) -> anyhow::Result<Slots> {
         Slots::of(&self.facts, &self.unix_ns, ends, |at| {
-            let snapshot = self.snapshot(at)?;
-            Ok(change(with_sampled_rows(&snapshot, addresses).into_owned()))
+            let mut snapshot = self.snapshot(at)?;
+            add_sampled_rows(&mut snapshot, addresses);
+            Ok(change(snapshot))
         })
     }
 

@@ -78,7 +78,13 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 View::Flame => flame::title(&mut canvas, app, data, layout.columns),
                 View::Timeline => timeline::axis(&mut canvas, app, layout.columns),
                 View::Slow if app.offers_tails() => tails::titles(&mut canvas, layout.columns),
-                _ => titles::draw(&mut canvas, app, layout.columns),
+                View::Tree
+                | View::Hot
+                | View::Function
+                | View::Threads
+                | View::Sites
+                | View::Tasks
+                | View::Slow => titles::draw(&mut canvas, app, layout.columns),
             }
             match app.views.current {
                 View::Tree | View::Hot | View::Function => rows::draw(&mut canvas, app, data, layout.rows),

@@ -65,13 +65,7 @@ impl Place {
         for snapshot in snapshots {
             let mut payload = Vec::new();
             codec::encode(snapshot, &mut payload).unwrap();
-            let capture = &snapshot.capture;
-            let stamp = Stamp {
-                kind: capture.kind,
-                tick: capture.tick,
-                unix_ns: capture.unix_ns,
-            };
-            writer.append(stamp, &payload).unwrap();
+            writer.append(Stamp::from(&snapshot.capture), &payload).unwrap();
         }
         writer.finish().unwrap();
     }
@@ -289,8 +283,11 @@ impl Program {
 
     /// Kills it and waits until the kernel is done with it.
     pub(crate) fn kill(&mut self) {
+        // Who waits closes the input, at whose end what it has started would end by itself.
+        let input = self.child.stdin.take();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
+        self.child.stdin = input;
     }
 
     /// Lets it end.

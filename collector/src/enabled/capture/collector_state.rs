@@ -560,8 +560,6 @@ impl CollectorState {
         snapshot.functions = lost.ends.described(&self.session.functions, &mut self.sites);
         // Functions that are off from the start have met no thread.
         off_sites.extend(snapshot.over_budget().iter().map(|over| over.site));
-        off_sites.sort_unstable();
-        off_sites.dedup();
         snapshot.measuring = Measuring {
             histograms: epoch.histograms,
             sampling_hz: if epoch.mode.has_estimated_times() {
@@ -573,6 +571,7 @@ impl CollectorState {
             rules: self.rules.list(),
             off_sites,
         };
+        snapshot.settle_off_sites();
         snapshot.seen_cost = epoch.mode.has_estimated_times().then(|| {
             let ns_per_tick = 1e9 / config::ticks_per_second();
             self.samples.seen_cost(self.samples_base, ns_per_tick)

@@ -146,7 +146,7 @@ fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
     };
     // SAFETY: `limit` is a valid place for one.
     unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
-    // Linux leaves at least so many bytes for it, if its limit is not lower.
+    // Linux keeps at least 128 MiB of addresses free for this stack, if its limit is not lower.
     let largest = limit.rlim_cur.min(128 << 20).max(bytes);
     ((low + bytes).saturating_sub(largest), largest)
 }

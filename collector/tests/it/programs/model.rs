@@ -265,7 +265,6 @@ impl Epochs {
             let mine = self.standing.entry(path.clone()).or_default();
             mine.in_flight += standing.in_flight;
             mine.live += standing.live;
-            // That of the thread that ended last, if they were set at one tick.
             let set = |standing: &Standing| standing.level.map(|(_, tick)| tick);
             if set(standing) >= set(mine) {
                 mine.level = standing.level;
@@ -759,7 +758,10 @@ impl Model {
                     cell.extremes = both(cell.extremes, Some((*number, *number)));
                 }
             }
-            Act::Gauge(which, level) => self.set_gauge(hand, GAUGES[*which], *level),
+            Act::Gauge(which, level) => {
+                self.spend(1);
+                self.set_gauge(hand, GAUGES[*which], *level);
+            }
             Act::Allocate(which, bytes) => self.allocate(hand, *which, *bytes),
             Act::Grow(which, bytes) => self.grow(hand, *which, *bytes),
             Act::Free(which) => self.free(hand, *which),

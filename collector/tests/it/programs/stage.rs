@@ -423,7 +423,11 @@ impl Held {
             Act::Poll(which) => poll(which),
             Act::DropFuture(which) => drop_future(which),
             Act::Value(which, number) => value(which, number),
-            Act::Gauge(which, level) => gauge(which, level),
+            Act::Gauge(which, level) => {
+                // No two threads set a level at one tick: which of them ended last depends on who merges them.
+                spend(1);
+                gauge(which, level);
+            }
             Act::Allocate(which, bytes) => allocate(which, bytes),
             Act::Grow(which, bytes) => grow(which, bytes),
             Act::Free(which) => free(which),

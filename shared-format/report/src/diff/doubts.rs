@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Site, Snapshot};
 
 use crate::escape::visible;
 
@@ -39,11 +39,11 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
     if names.len() > 1 {
         doubts.push(format!("different programs: {}", list(names)));
     }
-    let off = |runs: &[Snapshot]| -> BTreeSet<(String, String)> {
+    let off = |runs: &[Snapshot]| -> BTreeSet<String> {
         let off = runs.iter().flat_map(|run| {
             let sites = run.counted_in_part();
             let sites = sites.filter_map(|site| run.sites.get(site.index()));
-            sites.map(|site| (site.module.clone(), site.name.clone()))
+            sites.map(Site::path)
         });
         off.collect()
     };

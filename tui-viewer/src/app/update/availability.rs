@@ -105,7 +105,38 @@ impl App {
             | Action::Mark
             | Action::Measure
             | Action::Compare => self.shown().is_some(),
-            _ => true,
+            Action::Show(_)
+            | Action::NextWatch
+            | Action::NextCall
+            | Action::PreviousCall
+            | Action::ExportCall
+            | Action::Closer
+            | Action::Further
+            | Action::PartEarlier
+            | Action::PartLater
+            | Action::WholeCall
+            | Action::NextView
+            | Action::PreviousView
+            | Action::Help
+            | Action::Back
+            | Action::Close
+            | Action::Quit
+            | Action::Repaint
+            | Action::Suspend
+            | Action::Up
+            | Action::Down
+            | Action::PageUp
+            | Action::PageDown
+            | Action::HalfUp
+            | Action::HalfDown
+            | Action::First
+            | Action::Last
+            | Action::PreviousSibling
+            | Action::NextSibling
+            | Action::Percent
+            | Action::Yes
+            | Action::Theme
+            | Action::Mouse => true,
         }
     }
 

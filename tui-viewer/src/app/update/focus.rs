@@ -20,7 +20,13 @@ impl App {
             View::Threads => self.enter_thread(),
             View::Timeline if self.views.timeline.lanes == Lanes::Threads => self.enter_thread(),
             View::Flame => self.zoom_in(),
-            _ => {
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Sites
+            | View::Tasks
+            | View::Slow
+            | View::Timeline => {
                 let chosen = self.selected_function();
                 match chosen {
                     Some(chosen) if self.views.current == View::Function && self.is_chosen(chosen.key) => {
@@ -76,7 +82,13 @@ impl App {
         };
         let place = match row.what {
             What::Tree(row) => Some(row),
-            what => data
+            what @ (What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside) => data
                 .function(what)
                 .and_then(|function| data.heaviest_place(function)),
         };
@@ -226,7 +238,13 @@ impl App {
         let place = self.selected();
         let place = place.and_then(|(data, row)| match row.what {
             What::Tree(row) => Some(data.tree.rows[row as usize].path),
-            _ => None,
+            What::Hot(_)
+            | What::Call(_)
+            | What::Thread(_)
+            | What::Site(_)
+            | What::Task(_)
+            | What::Slow(_)
+            | What::Outside => None,
         });
         self.switch_to(View::Tree);
         self.refresh();

@@ -35,11 +35,19 @@ impl App {
         let line = layout.bottom_line();
         let above = match self.context() {
             Context::Typing => 1,
-            Context::Help | Context::Choosing | Context::Measuring | Context::Asking | Context::Start => 0,
-            _ => {
+            Context::Tree
+            | Context::Hot
+            | Context::Function
+            | Context::Threads
+            | Context::Flame
+            | Context::Sites
+            | Context::Tasks
+            | Context::Slow
+            | Context::Timeline => {
                 let searched = self.views.search.as_ref().is_some_and(|search| search.is_set());
                 u16::from(layout.footer.is_some() && searched)
             }
+            Context::Help | Context::Choosing | Context::Measuring | Context::Asking | Context::Start => 0,
         };
         let height = self.notice_lines().len() as u16;
         Some(Rect {

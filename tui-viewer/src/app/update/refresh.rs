@@ -145,7 +145,13 @@ impl App {
     fn threads_in_view(&self) -> &ThreadChoice {
         match self.views.current {
             View::Slow | View::Timeline => &ThreadChoice::All,
-            _ => &self.query.threads,
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Flame
+            | View::Sites
+            | View::Tasks => &self.query.threads,
         }
     }
 
@@ -168,7 +174,14 @@ impl App {
                     let rows = self.layout().rows;
                     Some(((rows.width, rows.height), flame.zoom.clone()))
                 }
-                _ => self
+                View::Tree
+                | View::Hot
+                | View::Function
+                | View::Threads
+                | View::Sites
+                | View::Tasks
+                | View::Slow
+                | View::Timeline => self
                     .layout()
                     .second
                     .map(|area| ((area.width, area.height), Vec::new())),
@@ -377,7 +390,14 @@ impl App {
         }
         let first = match view {
             View::Flame => flame::largest(&data, &list.rows),
-            _ => list.rows.first(),
+            View::Tree
+            | View::Hot
+            | View::Function
+            | View::Threads
+            | View::Sites
+            | View::Tasks
+            | View::Slow
+            | View::Timeline => list.rows.first(),
         };
         // Until the first key the cursor is on the top row, whichever that is.
         let stays =

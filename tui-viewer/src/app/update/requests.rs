@@ -50,7 +50,12 @@ impl App {
                 "a pipe leads one way; ask the program on its own host".into()
             }
             Status::Piped(Pipe::Closed) => "the stream has ended".into(),
-            _ => format!("the program is {}", self.program.status.word().to_lowercase()),
+            Status::Exited { .. }
+            | Status::Crashed { .. }
+            | Status::Waiting { .. }
+            | Status::Broken { .. }
+            | Status::Live
+            | Status::Stale { .. } => format!("the program is {}", self.program.status.word().to_lowercase()),
         }
     }
 

@@ -155,7 +155,11 @@ impl Error for TableError {
         match self {
             Self::Io { source, .. } => Some(source),
             Self::TooLarge { error, .. } => Some(error),
-            _ => None,
+            Self::NotElf { .. }
+            | Self::NoSleds { .. }
+            | Self::SledVersion { .. }
+            | Self::NoNames { .. }
+            | Self::Damaged { .. } => None,
         }
     }
 }

@@ -232,7 +232,10 @@ impl<'c> Run<'c> {
                 Some(instruction.near_branch_target()).filter(|target| self.is_resumed(*target))
             }
             FlowControl::IndirectCall => self.target(instruction).filter(|target| self.is_resumed(*target)),
-            _ => None,
+            FlowControl::Return
+            | FlowControl::Interrupt
+            | FlowControl::XbeginXabortXend
+            | FlowControl::Exception => None,
         }
     }
 

@@ -101,7 +101,12 @@ fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<
         _ if is_live(liveness) => None,
         Wanted::Name(_) => Some(Earlier::OfName(wanted.to_string())),
         Wanted::Pid(pid) if os::start_time(*pid).is_some_and(is_other) => Some(Earlier::OfPid(*pid)),
-        _ => None,
+        Wanted::Only
+        | Wanted::Pid(_)
+        | Wanted::File(_)
+        | Wanted::All(_)
+        | Wanted::Stdin
+        | Wanted::Started { .. } => None,
     }
 }
 

@@ -89,7 +89,12 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
                     "no sign of life from {who}: it may be stopped, or too busy to publish"
                 ));
             }
-            _ => {}
+            Status::Broken { .. }
+            | Status::Stale { .. }
+            | Status::Live
+            | Status::Waiting { .. }
+            | Status::Kept
+            | Status::Piped(_) => {}
         }
         told_status = events.status.word();
         line.show(begin.elapsed(), || {

@@ -110,7 +110,12 @@ fn wait(
             Status::Broken { why } | Status::Waiting { why } if !target::runs_on(header) => {
                 return Err(anyhow!("{why}"));
             }
-            _ => {}
+            Status::Broken { .. }
+            | Status::Waiting { .. }
+            | Status::Stale { .. }
+            | Status::Live
+            | Status::Kept
+            | Status::Piped(_) => {}
         }
         if has_ended {
             return Ok((Outcome::Ended, judged));

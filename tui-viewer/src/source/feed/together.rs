@@ -343,7 +343,13 @@ impl TogetherFeed {
                     match request {
                         Request::Reset | Request::Mode(_) => past.extend(self.turn(&epochs, request)),
                         Request::Undo => past.extend(self.turn_back(&epochs)),
-                        _ => {}
+                        Request::Interval { .. }
+                        | Request::SitesOff(_)
+                        | Request::SitesOn(_)
+                        | Request::ForgetRule(_)
+                        | Request::Watch(..)
+                        | Request::Unwatch(_)
+                        | Request::Lines(_) => {}
                     }
                     self.has_news = true;
                     self.look_at = now;
@@ -501,7 +507,13 @@ impl Feed for TogetherFeed {
                 return Err(format!("of one process at a time: tickscope {pid}, then S there"));
             }
             Request::Undo if !self.is_undoable => return Err("there is no reset to undo".into()),
-            _ => {}
+            Request::Reset
+            | Request::Undo
+            | Request::Interval { .. }
+            | Request::Mode(_)
+            | Request::SitesOff(_)
+            | Request::SitesOn(_)
+            | Request::ForgetRule(_) => {}
         }
         let mut asked = Asked::new(request, Instant::now());
         for member in &mut self.members {

@@ -29,7 +29,7 @@ pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
         }
         FunctionRow::Caller(link) | FunctionRow::Callee(link) => (link.all_calls, "/", Some(link.of_calls)),
         FunctionRow::Own => {
-            let recursive = Some(of.recursive_calls).filter(|&calls| calls > 0);
+            let recursive = Some(of.recursive_calls()).filter(|&calls| calls > 0);
             (of.outermost_calls, "+", recursive)
         }
     };

@@ -39,7 +39,14 @@ impl CounterCell {
     pub(super) fn of(view: View, value: Value) -> Self {
         let main = match view {
             View::Hot => Portion::Own,
-            _ => Portion::Total,
+            View::Tree
+            | View::Function
+            | View::Threads
+            | View::Flame
+            | View::Sites
+            | View::Tasks
+            | View::Slow
+            | View::Timeline => Portion::Total,
         };
         match value {
             Value::Share(portion) if portion == main => Self::Sign,

@@ -88,7 +88,13 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         figures(canvas, app, data, row, inner, area.y + 2);
         match app.views.current {
             View::Tree | View::Flame => path(canvas, data, row, inner, area.y + 3),
-            _ => callers(canvas, app, inner, area.y + 3),
+            View::Hot
+            | View::Function
+            | View::Threads
+            | View::Sites
+            | View::Tasks
+            | View::Slow
+            | View::Timeline => callers(canvas, app, inner, area.y + 3),
         }
         match data.figures(row.what).tally {
             Some(tally) if tally.is_value() => {

@@ -81,7 +81,14 @@ fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let rows = usize::from(app.layout().rows.height);
     let (offset, all) = match app.views.current {
         View::Flame => (app.views.flame.top, app.views.flame.lines()),
-        _ => {
+        View::Tree
+        | View::Hot
+        | View::Function
+        | View::Threads
+        | View::Sites
+        | View::Tasks
+        | View::Slow
+        | View::Timeline => {
             let together = list.together();
             (list.cursor.offset.saturating_sub(together.start), together.len())
         }
@@ -204,9 +211,16 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         _ if app.views.search.is_some() => Some("clear"),
         _ if app.query.per_call.is_some() => Some("totals"),
         Context::Flame if app.views.flame.is_zoomed() => Some("zoom out"),
+        Context::Tree
+        | Context::Hot
+        | Context::Function
+        | Context::Threads
+        | Context::Flame
+        | Context::Sites
+        | Context::Tasks
+        | Context::Slow => app.way_back(),
         Context::Timeline => app.way_back().or(app.has_range().then_some("all time")),
         Context::Typing | Context::Start => None,
-        _ => app.way_back(),
     };
     hints.extend(esc.map(|text| {
         (

@@ -111,7 +111,7 @@ fn figures(
         p99(canvas, app, data, of.function).map(|text| ("p99", text)),
     );
     if of.recursive {
-        let text = format!("{} of them recursive", counted(data, of.recursive_calls));
+        let text = format!("{} of them recursive", counted(data, of.recursive_calls()));
         facts.push((canvas.glyphs.again, text));
     }
     let gap = if narrow { 2 } else { 3 };

@@ -126,7 +126,15 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
             "y switch    Esc go on as it is",
         ),
         // Nothing else is asked for.
-        _ => (
+        Request::Reset
+        | Request::Undo
+        | Request::Interval { .. }
+        | Request::SitesOff(_)
+        | Request::SitesOn(_)
+        | Request::ForgetRule(_)
+        | Request::Watch(..)
+        | Request::Unwatch(_)
+        | Request::Lines(_) => (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",
             "y reset    Esc keep counting",

@@ -58,7 +58,15 @@ fn line(
             TaskColumn::Name if row.hit => Meaning::Strong,
             TaskColumn::Where => Meaning::Quiet,
             TaskColumn::Busy if task.blocks_executor() => Meaning::Notable,
-            _ => whole,
+            TaskColumn::InFlight
+            | TaskColumn::Oldest
+            | TaskColumn::P50
+            | TaskColumn::P99
+            | TaskColumn::Busy
+            | TaskColumn::Await
+            | TaskColumn::Polls
+            | TaskColumn::Cancelled
+            | TaskColumn::Name => whole,
         };
         let is_number = place.column.spec().is_number();
         rows::cell(canvas, place, is_number, y, &text, look.of(meaning));

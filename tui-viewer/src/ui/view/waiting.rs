@@ -38,7 +38,12 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
             "The stream ended before a record came.",
             "Is there an error at its beginning? ssh HOST tickscope record -o - NAME | tickscope -",
         ),
-        _ => (
+        Status::Live
+        | Status::Stale { .. }
+        | Status::Exited { .. }
+        | Status::Crashed { .. }
+        | Status::Piped(Pipe::Flowing | Pipe::Silent { .. })
+        | Status::Kept => (
             "Reading the first record.",
             "It is there when the program's `start` returns.",
         ),

@@ -16,8 +16,8 @@ const UNITS: u64 = 3;
 /// Turns at least, whatever the time.
 const TURNS_LEAST: usize = 8;
 
-/// The share of a row's time in which adaptive mode learns, and that in which tickscope measures for its claim; the rest is that of
-/// the turns.
+/// Shares of the time for a row: adaptive mode learns in the first one, and tickscope measures for its claim in the second. The
+/// turns have the rest.
 const LEARNING: f64 = 0.15;
 const CLAIM: f64 = 0.4;
 

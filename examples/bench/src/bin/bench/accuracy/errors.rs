@@ -219,8 +219,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program so many times in both modes, and prints an object for each, by time; and by working where the mode tells working
-/// from waiting.
+/// Runs the program in both modes, and prints an object for each mode: errors by time, and by working where the mode tells
+/// working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);
