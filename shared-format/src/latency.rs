@@ -3,6 +3,8 @@
 mod histogram;
 pub(crate) mod packed;
 
+use bincode::{Decode, Encode};
+
 pub use self::histogram::{
     BUCKETS, Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small, lower_edge, upper_edge,
     value_bucket, value_edges,
@@ -10,7 +12,8 @@ pub use self::histogram::{
 pub use self::packed::Packed;
 
 /// The histograms of a snapshot, as columns. Rows without a finished call have none.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+// The sections of histograms have the columns in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Latencies {
     /// Rows that have a histogram, in order.
     pub row: Vec<u32>,
