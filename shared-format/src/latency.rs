@@ -3,14 +3,17 @@
 mod histogram;
 pub(crate) mod packed;
 
+use bincode::{Decode, Encode};
+
 pub use self::histogram::{
     BUCKETS, Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucket_of_small, lower_edge, upper_edge,
     value_bucket, value_edges,
 };
 pub use self::packed::Packed;
 
-/// Histograms of a snapshot, as columns. Rows without a finished call have no histogram.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The histograms of a snapshot, as columns. Rows without a finished call have none.
+// The sections of histograms have the columns in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Latencies {
     /// Rows that have a histogram, in order.
     pub row: Vec<u32>,

@@ -397,7 +397,8 @@ pub struct NodeErrors {
 }
 
 /// The call trees as columns of equal length, parents before children.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+// The section of rows has the columns in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Nodes {
     /// Row of the parent, [`NO_PARENT`] at the top of a thread.
     pub parent: Vec<u32>,

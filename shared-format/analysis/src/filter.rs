@@ -1,11 +1,10 @@
 //! Parts of a snapshot, as snapshots: chosen threads, or the rows above a share of the time.
 
-use std::collections::HashMap;
-
-use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{Left, Snapshot};
 
-use crate::functions::{FunctionId, Functions};
+use crate::functions::Functions;
+use crate::joined::paths;
 use crate::measure::Measure;
 
 /// The name of the row in which [`above`] sums up what it leaves out.
@@ -26,7 +25,17 @@ pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
 pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let values = measure.self_values(snapshot);
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
-    let (path_of, value_of) = paths(snapshot, &values);
+    let functions = Functions::of(snapshot);
+    let sites = snapshot.nodes.site.iter();
+    let path_of = paths(
+        &snapshot.nodes,
+        sites.map(|&site| functions.of_site[site as usize].0),
+    );
+    let mut value_of = vec![0u64; path_of.iter().max().map_or(0, |&path| path as usize + 1)];
+    for (&path, total) in path_of.iter().zip(snapshot.nodes.totals(&values)) {
+        let value = &mut value_of[path as usize];
+        *value = value.saturating_add(total);
+    }
     let least = all as f64 * share;
     let mut kept: Vec<bool> = path_of
         .iter()
@@ -44,31 +53,6 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
         kept[row] |= !has_scope[path_of[row] as usize] && parent.is_none_or(|parent| kept[parent.index()]);
     }
     snapshot.part(|_| true, |row| kept[row], Left::Summed(SMALL))
-}
-
-/// The path of each row, the same number in every thread, and the total of each path.
-fn paths(snapshot: &Snapshot, values: &[u64]) -> (Vec<u32>, Vec<u64>) {
-    let nodes = &snapshot.nodes;
-    let functions = Functions::of(snapshot);
-    let totals = nodes.totals(values);
-    let mut known: HashMap<(u32, FunctionId), u32> = HashMap::with_capacity(nodes.len());
-    let mut path_of = Vec::with_capacity(nodes.len());
-    let mut value_of: Vec<u64> = Vec::new();
-    for ((&parent, &site), &total) in nodes.parent.iter().zip(&nodes.site).zip(&totals) {
-        let above = match parent {
-            NO_PARENT => NO_PARENT,
-            parent => path_of[parent as usize],
-        };
-        let function = functions.of_site[site as usize];
-        let path = *known.entry((above, function)).or_insert_with(|| {
-            value_of.push(0);
-            value_of.len() as u32 - 1
-        });
-        path_of.push(path);
-        let value = &mut value_of[path as usize];
-        *value = value.saturating_add(total);
-    }
-    (path_of, value_of)
 }
 
 #[cfg(test)]

@@ -60,6 +60,7 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot
     for thread in &mut part.threads {
         thread.outside_ticks = 0;
     }
+    part.measures.clear_outside();
     let lines = &mut part.lines.samples;
     lines.retain(|sample| matches!(sample.inside, SampledIn::Row(_)));
     part
@@ -71,6 +72,7 @@ mod tests {
 
     use proptest::prelude::*;
     use tickscope_format::latency::Histogram;
+    use tickscope_format::snapshot::Quantity;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs as fixtures;
 
@@ -108,7 +110,6 @@ mod tests {
             .map(|&row| tree.functions.get(tree.rows[row as usize].function).name.as_str())
             .collect();
         assert_eq!(top.len(), 1);
-        assert!(part.threads.iter().all(|thread| thread.outside_ticks == 0));
         assert_eq!(
             part.threads.len(),
             whole.threads.len(),
@@ -127,6 +128,9 @@ mod tests {
             grouped in any::<bool>(),
             picks in prop::collection::vec((any::<bool>(), any::<prop::sample::Index>()), 1..3),
         ) {
+            for thread in 0..whole.threads.len() as u32 {
+                whole.measures.push_outside(Quantity::Waiting, thread, 1);
+            }
             for (site, group) in whole.sites.iter_mut().zip(groups) {
                 site.group = group.into();
             }
@@ -168,6 +172,8 @@ mod tests {
             if focus.iter().all(|on| matches!(on, Focus::Function(_))) {
                 prop_assert_eq!(told(&built), told(&tree));
             }
+            prop_assert!(part.threads.iter().all(|thread| thread.outside_ticks == 0));
+            prop_assert!(part.measures.iter().all(|(_, column)| column.outside.is_empty()));
             prop_assert_eq!(fixture::received(&part), part, "it is a sound snapshot");
         }
     }

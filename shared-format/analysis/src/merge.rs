@@ -1,9 +1,9 @@
 //! Adds up several snapshots of one run, as a snapshot.
 
-use std::collections::HashMap;
+use tickscope_format::ids::{SiteId, ThreadId};
+use tickscope_format::snapshot::{Cost, Part, Snapshot, Thread, ThreadState, When, scaled};
 
-use tickscope_format::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
-use tickscope_format::snapshot::{Nodes, Part, RowMap, Site, Sites, Snapshot, Thread, ThreadState, When};
+use crate::joined::{Joined, Threads, joined_sites};
 
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
 /// `since_reset_ns` is the time that all of them counted for.
@@ -11,155 +11,99 @@ use tickscope_format::snapshot::{Nodes, Part, RowMap, Site, Sites, Snapshot, Thr
 /// Rows are matched by thread (name and id) and path of sites. Threads that the last one does not show any more go to
 /// the finished ones of their name.
 pub fn sum(parts: &[&Snapshot]) -> Snapshot {
-    let Some((last, earlier)) = parts.split_last() else {
+    let Some((&last, earlier)) = parts.split_last() else {
         return Snapshot::default();
     };
     if earlier.is_empty() {
-        return (*last).clone();
+        return last.clone();
     }
-    let mut adder = Adder::new(last, earlier);
-    adder.add_threads(last, earlier);
-    adder.add_rows(last)
+    let mut threads: Vec<Thread> = last.threads.iter().map(Thread::without_counts).collect();
+    let mut made_of: Vec<_> = (0..threads.len() as u32)
+        .map(|id| vec![(0, ThreadId(id))])
+        .collect();
+    let mut known = Threads::of(last);
+    for (of, snapshot) in (1..).zip(earlier) {
+        for (id, thread) in (0..).map(ThreadId).zip(&snapshot.threads) {
+            let there = known.same(thread).or_else(|| known.ended(thread));
+            let at = there.unwrap_or_else(|| {
+                known.add_ended(&thread.name, threads.len());
+                made_of.push(Vec::new());
+                threads.push(Thread {
+                    name: thread.name.clone(),
+                    state: ThreadState::Finished,
+                    count: thread.count,
+                    ..Thread::default()
+                });
+                threads.len() - 1
+            });
+            made_of[at].push((of, id));
+        }
+    }
+    // The last one first: its sites and rows stay as they are.
+    let all: Vec<&Snapshot> = std::iter::once(last).chain(earlier.iter().copied()).collect();
+    let (sites, places) = joined_sites(&last.sites, earlier.iter().map(|part| &part.sites), |site| site);
+    let mut joined = Joined::of(&all, &places, &made_of, true);
+    joined.place(&mut threads);
+    let mut out = Snapshot {
+        threads,
+        sites,
+        nodes: joined.nodes,
+        window: true,
+        ..last.facts()
+    };
+    joined.maps.rotate_left(1);
+    let maps = parts.iter().zip(joined.maps);
+    let mut parts: Vec<Part<'_>> = maps.map(|(part, map)| Part::now(part, map)).collect();
+    for part in parts.iter_mut().rev().skip(1) {
+        let of = part.snapshot;
+        part.when = When::Before;
+        if of.clock.epoch != last.clock.epoch {
+            // A clock that broke in between has another rate.
+            part.ratio = last.clock.ticks_per_second / of.clock.ticks_per_second;
+            part.when = When::BeforeItsClock;
+        }
+        let since = &mut out.capture.since_reset_ns;
+        *since = since.saturating_add(of.capture.since_reset_ns);
+        let samples = &mut out.measuring.samples;
+        *samples = samples.saturating_add(of.measuring.samples);
+        out.seen_cost = out
+            .seen_cost
+            .map(|seen| of.seen_cost.map_or(seen, |of| seen.and(of)));
+    }
+    for (part, places) in earlier.iter().zip(&places[1..]) {
+        let was_off = part.counted_in_part().map(|site| SiteId(places[site.index()]));
+        out.was_off.extend(was_off);
+    }
+    out.settle_off_sites();
+    out.gather(&parts);
+    hold(&mut out);
+    out
 }
 
-/// The threads and sites of the sum, and where its parts go: the last one behind the others.
-struct Adder<'a> {
-    parts: Vec<Part<'a>>,
-    threads: Vec<Thread>,
-    /// For each thread: of which part and which of its threads it is made.
-    made_of: Vec<Vec<(usize, ThreadId)>>,
-    sites: Sites,
-    known_sites: HashMap<&'a Site, u32>,
+/// Adds what stands beside the rows of another program or run, of whose ticks each is `ratio` of the sum's.
+pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
+    sum.process.uptime_ns = sum.process.uptime_ns.max(of.process.uptime_ns);
+    sum.clock.errors = sum.clock.errors.saturating_add(of.clock.errors);
+    let (ours, theirs) = (&mut sum.capture, &of.capture);
+    ours.pruned = ours.pruned.saturating_add(theirs.pruned);
+    ours.losses += theirs.losses;
+    let (ours, theirs) = (&mut ours.cost, &theirs.cost);
+    ours.lower_ns = ours.lower_ns.min(theirs.lower_ns);
+    ours.upper_ns = ours.upper_ns.max(theirs.upper_ns);
+    ours.publisher_cpu_ns = ours.publisher_cpu_ns.saturating_add(theirs.publisher_cpu_ns);
+    sum.measuring.histograms |= of.measuring.histograms;
+    sum.waits |= of.waits;
+    let (ours, theirs) = (&mut sum.lifetime, &of.lifetime);
+    ours.calls = ours.calls.saturating_add(theirs.calls);
+    ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
 }
 
-impl<'a> Adder<'a> {
-    fn new(last: &'a Snapshot, earlier: &[&'a Snapshot]) -> Self {
-        let mut known_sites = HashMap::new();
-        for (index, site) in (0..).zip(&last.sites) {
-            known_sites.entry(site).or_insert(index);
-        }
-        let nowhere = |snapshot: &Snapshot| RowMap {
-            rows: vec![NO_PARENT; snapshot.nodes.len()],
-            threads: vec![NO_PARENT; snapshot.threads.len()],
-            sums: None,
-        };
-        let earlier = earlier.iter().map(|&snapshot| {
-            let is_same_clock = snapshot.clock.epoch == last.clock.epoch;
-            Part {
-                snapshot,
-                measures: &snapshot.measures,
-                map: nowhere(snapshot),
-                // A clock that broke in between has another rate.
-                ratio: match is_same_clock {
-                    true => 1.0,
-                    false => last.clock.ticks_per_second / snapshot.clock.ticks_per_second,
-                },
-                when: match is_same_clock {
-                    true => When::Before,
-                    false => When::BeforeItsClock,
-                },
-            }
-        });
-        Self {
-            parts: earlier.chain([Part::now(last, nowhere(last))]).collect(),
-            threads: last.threads.iter().map(Thread::without_counts).collect(),
-            made_of: Vec::new(),
-            sites: last.sites.clone(),
-            known_sites,
-        }
-    }
-
-    fn add_threads(&mut self, last: &Snapshot, earlier: &[&Snapshot]) {
-        let mut known: HashMap<(&str, u32), usize> = HashMap::new();
-        let part_of_last = earlier.len();
-        for (index, thread) in last.threads.iter().enumerate() {
-            known.entry((&thread.name, thread.tid)).or_insert(index);
-            self.made_of.push(vec![(part_of_last, ThreadId(index as u32))]);
-        }
-        for (part, snapshot) in earlier.iter().enumerate() {
-            for (index, thread) in snapshot.threads.iter().enumerate() {
-                let of = |tid| known.get(&(thread.name.as_str(), tid)).copied();
-                let at = of(thread.tid).or_else(|| of(0)).unwrap_or(self.threads.len());
-                if at == self.threads.len() {
-                    known.insert((&thread.name, 0), at);
-                    self.threads.push(Thread {
-                        name: thread.name.clone(),
-                        state: ThreadState::Finished,
-                        count: thread.count,
-                        ..Thread::default()
-                    });
-                    self.made_of.push(Vec::new());
-                }
-                self.made_of[at].push((part, ThreadId(index as u32)));
-            }
-        }
-    }
-
-    fn add_rows(mut self, last: &'a Snapshot) -> Snapshot {
-        let snapshots: Vec<&'a Snapshot> = self.parts.iter().map(|part| part.snapshot).collect();
-        let site_of: Vec<Vec<u32>> = snapshots.iter().map(|part| self.sites_of(part)).collect();
-        let mut nodes = Nodes::default();
-        nodes.reserve(last.nodes.len());
-        let mut known: HashMap<(u32, u32), u32> = HashMap::with_capacity(last.nodes.len());
-        for (index, (thread, made_of)) in (0..).zip(self.threads.iter_mut().zip(&self.made_of)) {
-            thread.first_row = nodes.len() as u32;
-            known.clear();
-            for &(at, of) in made_of {
-                let (is_last, part) = (at + 1 == snapshots.len(), &mut self.parts[at]);
-                part.map.threads[of.index()] = index;
-                let from = &part.snapshot.nodes;
-                for row in part.snapshot.rows_of(of) {
-                    let above = part.map.rows.get(from.parent[row] as usize).copied();
-                    let key = (above.unwrap_or(NO_PARENT), site_of[at][from.site[row] as usize]);
-                    part.map.rows[row] = match known.get(&key) {
-                        // Rows of the last one stay apart, whatever they are.
-                        Some(&to) if !is_last => to,
-                        _ => {
-                            let to = nodes.push(above.map(NodeId), SiteId(key.1), 0, 0).0;
-                            known.entry(key).or_insert(to);
-                            to
-                        }
-                    };
-                }
-            }
-            thread.rows = nodes.len() as u32 - thread.first_row;
-        }
-        let mut out = Snapshot {
-            threads: self.threads,
-            sites: self.sites,
-            nodes,
-            window: true,
-            ..last.facts()
-        };
-        out.gather(&self.parts);
-        for part in self.parts.iter().filter(|part| part.when != When::Now) {
-            let part = part.snapshot;
-            let since = &mut out.capture.since_reset_ns;
-            *since = since.saturating_add(part.capture.since_reset_ns);
-            let samples = &mut out.measuring.samples;
-            *samples = samples.saturating_add(part.measuring.samples);
-            if let (Some(seen), Some(more)) = (&mut out.seen_cost, part.seen_cost) {
-                seen.add(more);
-            }
-        }
-        for (part, sites) in snapshots.iter().zip(&site_of) {
-            let was_off = part.counted_in_part().map(|site| SiteId(sites[site.index()]));
-            out.was_off.extend(was_off);
-        }
-        out.settle_off_sites();
-        hold(&mut out);
-        out
-    }
-
-    /// Where the sites of a part stand among those of the sum.
-    fn sites_of(&mut self, part: &'a Snapshot) -> Vec<u32> {
-        let places = part.sites.iter().map(|site| {
-            *self.known_sites.entry(site).or_insert_with(|| {
-                self.sites.push(site.clone());
-                self.sites.len() as u32 - 1
-            })
-        });
-        places.collect()
+/// What a sum begins with, to which all costs are added: the bounds of the first.
+pub(crate) fn bounds(cost: Cost) -> Cost {
+    Cost {
+        lower_ns: cost.lower_ns,
+        upper_ns: cost.upper_ns,
+        ..Cost::default()
     }
 }
 
@@ -190,6 +134,7 @@ fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::ids::NO_PARENT;
     use tickscope_format::latency::Histogram;
     use tickscope_format::snapshot::{Extremes, Quantity};
     use tickscope_testkit::fixture;
@@ -209,10 +154,11 @@ mod tests {
         let (earlier, mut later) = (with(700), with(500));
         let both = sum(&[&earlier, &later]);
         assert_eq!(both.measures.of(Quantity::Allocations).unwrap().of_row(2), 80);
+        let twice = sum(&[&later, &later]);
         later.capture.seq += 1;
         let window = less(&later, &earlier);
         assert!(window.measures.of(Quantity::Allocations).is_none());
-        for derived in [both, window] {
+        for derived in [both, twice, window] {
             let live = derived.measures.of(Quantity::LiveBytes).unwrap();
             let rows: Vec<u64> = live.rows.iter().map(|&(_, value)| value).collect();
             let outside: Vec<u64> = live.outside.iter().map(|&(_, value)| value).collect();
@@ -241,17 +187,6 @@ mod tests {
     }
 
     #[test]
-    fn what_was_added_can_be_taken_away_again() {
-        let one = fixture::two_threads();
-        let both = sum(&[&one, &one]);
-        let less = less(&both, &one);
-        assert_eq!(less.nodes, one.nodes);
-        assert_eq!(less.capture.since_reset_ns, one.capture.since_reset_ns);
-        assert_eq!(less.threads, one.threads);
-        assert_eq!(sum(&[&one]), one);
-    }
-
-    #[test]
     fn rows_of_the_same_path_stay_apart_and_give_together() {
         let mut one = fixture::two_threads();
         // What `insert` called is a second `insert` of `worker`.
@@ -263,7 +198,7 @@ mod tests {
         }
         assert_eq!(sum(&[&one]), one);
         let both = sum(&[&one, &one]);
-        assert_eq!(both.nodes.calls[1..3], [900, 100]);
+        assert_eq!(both.nodes.calls[1..3], [800, 200], "each with its own");
         // Of the earlier one, rows are one where the threads are not the same row by row.
         one.threads[0].rows = 4;
         one.threads[1].first_row = 4;
@@ -310,6 +245,35 @@ mod tests {
         later.gauge_rows[0].level.as_mut().unwrap().set_tick = 3;
         let level = sum(&[&earlier, &later]).gauge_rows[0].level.unwrap();
         assert_eq!((level.last, level.set_tick), (7, 3));
+    }
+
+    #[test]
+    fn what_was_counted_before_a_clock_broke_is_in_ticks_of_the_last_one() {
+        let mut one = fixture::two_threads();
+        one.threads[0].outside_ticks = 100;
+        one.measures.push_row(Quantity::Waiting, 1, 50);
+        one.measures.push_row(Quantity::Allocations, 1, 7);
+        one.measures.push_outside(Quantity::Ready, 0, 30);
+        one.estimates = vec![fixture::estimate(1, 2, 400, 300)];
+        let mut latency = Histogram::default();
+        latency.insert(1_000);
+        one.latencies.push(1, &latency);
+        let mut last = one.clone();
+        last.clock.epoch += 1;
+        last.clock.ticks_per_second /= 4.0;
+        let both = sum(&[&one, &last]);
+        let of_row = |quantity| both.measures.of_row(quantity, 1);
+        let ready = both
+            .measures
+            .of(Quantity::Ready)
+            .map(|column| column.of_outside(0));
+        assert_eq!((both.threads[0].outside_ticks, ready), (125, Some(38)));
+        assert_eq!([Quantity::Waiting, Quantity::Allocations].map(of_row), [63, 14]);
+        let estimate = both.estimates[0];
+        assert_eq!((estimate.self_error, estimate.total_error), (412, 309));
+        let latency = both.latencies.of(1);
+        assert_eq!((latency.count(), latency.max_ticks), (2, 1_000));
+        assert!(latency.buckets.len() == 2, "a quarter is two octaves below");
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, Functions, Lines, Losses, Measuring, Nodes, Process, SAME_RATE,
-    Snapshot, Tasks, Thread, ThreadState, scaled,
+    CaptureInfo, CaptureKind, ClockInfo, Lines, Measuring, Nodes, Process, SAME_RATE, Snapshot, Tasks,
+    Thread, ThreadState,
 };
 
-use crate::merge::sum;
+use crate::merge::{add_facts, bounds, sum};
 
 /// So many rows wait to be added at once: each sum goes through all that was added before.
 const ROWS_AT_ONCE: usize = 200_000;
@@ -50,6 +50,8 @@ impl MergedRuns {
         let ratio = sum.clock.ticks_per_second / run.clock.ticks_per_second;
         self.other_rates += u64::from((ratio - 1.0).abs() >= SAME_RATE);
         add_facts(sum, &run, ratio);
+        sum.process.started_unix_ns = sum.process.started_unix_ns.min(run.process.started_unix_ns);
+        sum.capture.unix_ns = sum.capture.unix_ns.max(run.capture.unix_ns);
         self.waiting.push(plain(run, ratio));
         let rows: usize = self.waiting.iter().map(|run| run.nodes.len()).sum();
         if rows >= ROWS_AT_ONCE {
@@ -126,7 +128,7 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
         capture: CaptureInfo {
             mode: run.capture.mode,
             kind: CaptureKind::Final,
-            cost: run.capture.cost,
+            cost: bounds(run.capture.cost),
             seq: 1,
             ..CaptureInfo::default()
         },
@@ -139,32 +141,6 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
         nodes: Nodes::default(),
         ..Snapshot::default()
     }
-}
-
-/// Adds what stands beside the rows.
-fn add_facts(sum: &mut Snapshot, run: &Snapshot, ratio: f64) {
-    let (ours, theirs) = (&mut sum.process, &run.process);
-    ours.started_unix_ns = ours.started_unix_ns.min(theirs.started_unix_ns);
-    ours.uptime_ns = ours.uptime_ns.max(theirs.uptime_ns);
-    sum.clock.errors = sum.clock.errors.saturating_add(run.clock.errors);
-    let (ours, theirs) = (&mut sum.capture, &run.capture);
-    ours.unix_ns = ours.unix_ns.max(theirs.unix_ns);
-    ours.pruned = ours.pruned.saturating_add(theirs.pruned);
-    let Losses { dropped, unbalanced } = theirs.losses;
-    ours.losses.dropped = ours.losses.dropped.saturating_add(dropped);
-    ours.losses.unbalanced = ours.losses.unbalanced.saturating_add(unbalanced);
-    // Bounds of all of them.
-    ours.cost.lower_ns = ours.cost.lower_ns.min(theirs.cost.lower_ns);
-    ours.cost.upper_ns = ours.cost.upper_ns.max(theirs.cost.upper_ns);
-    ours.cost.publisher_cpu_ns = ours
-        .cost
-        .publisher_cpu_ns
-        .saturating_add(theirs.cost.publisher_cpu_ns);
-    sum.measuring.histograms |= run.measuring.histograms;
-    sum.waits |= run.waits;
-    let (ours, theirs) = (&mut sum.lifetime, &run.lifetime);
-    ours.calls = ours.calls.saturating_add(theirs.calls);
-    ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
 }
 
 /// A run as a part of a sum: without what threads do now, and without what is of this run alone.
@@ -189,10 +165,6 @@ fn plain(run: Snapshot, ratio: f64) -> Snapshot {
         tasks: Tasks::default(),
         watches: Vec::new(),
         lines: Lines::default(),
-        functions: run.functions.map(|functions| Functions {
-            over_budget: Vec::new(),
-            ..functions
-        }),
         ..run
     }
 }

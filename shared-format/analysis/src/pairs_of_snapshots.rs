@@ -1,26 +1,26 @@
 //! Properties of any two snapshots: windows are never negative and add up, and aligned snapshots have the same rows
 //! with their own counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::latency::{Histogram, Latencies, bucket_of};
 use tickscope_format::snapshot::{
-    Count, Extremes, Level, LineSample, Lines, Measures, Mode, Module, Nodes, Quantity, SampledIn, Snapshot,
-    Tally, Thread, ThreadState, WaitsIn,
+    Count, Estimate, Extremes, Level, LineSample, Lines, Measures, Mode, Module, Nodes, Quantity, SampledIn,
+    Snapshot, Tally, Thread, ThreadState, WaitsIn,
 };
 use tickscope_testkit::fixture::programs::{
-    any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
+    any_program, any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies, queries, value_of,
 };
 use tickscope_testkit::fixture::{received, with_lifetime};
 
 use crate::align::align;
-use crate::call_tree::CallTree;
+use crate::call_tree::{CallTree, PathId};
 use crate::filter;
 use crate::measure::Measure;
 use crate::merge::sum;
-use crate::window::between;
+use crate::window::{between, less};
 
 /// What a program may have done since: every row counted more, and some threads have ended.
 fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
@@ -138,6 +138,8 @@ fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);
     s.lines = mirrored_lines(&s);
+    // Costs of any kind do not equal themselves.
+    s.capture.cost = Default::default();
     s
 }
 
@@ -313,6 +315,22 @@ fn nothing_happens_between_a_snapshot_and_itself() {
             errors.collect::<Vec<_>>()
         );
     }
+}
+
+#[test]
+fn calls_of_a_window_are_timed_as_far_as_they_were_in_it() {
+    let mut earlier = order_sim();
+    (earlier.nodes.calls[1], earlier.nodes.self_ticks[1]) = (100, 1_000);
+    let mut later = earlier.clone();
+    (later.nodes.calls[1], later.nodes.self_ticks[1]) = (1_000, 10_000);
+    later.estimates = vec![Estimate {
+        node: NodeId(1),
+        timed: 150,
+        self_error: 5,
+        total_error: 5,
+    }];
+    let window = between(&later, &earlier);
+    assert_eq!((window.nodes.calls[1], window.estimates[0].timed), (900, 50));
 }
 
 #[test]
@@ -506,6 +524,27 @@ proptest! {
     }
 
     #[test]
+    fn what_was_added_can_be_taken_away_again(one in any_program(), other in any_program()) {
+        let told = |s: &Snapshot| -> BTreeMap<PathId, (u64, u64, u64, Histogram)> {
+            let tree = CallTree::build(s, |_| true);
+            let rows = (0..).zip(&tree.rows).filter(|(_, row)| row.self_ticks > 0);
+            rows.map(|(at, row)| {
+                let mut latency = tree.latency(at).clone();
+                // Of two, the longest call may be of either.
+                latency.max_ticks = 0;
+                let timed = tree.uncertainty(at).map_or(row.calls, |of| of.timed);
+                (row.path, (row.calls, row.self_ticks, timed, latency))
+            })
+            .collect()
+        };
+        let both = sum(&[&one, &other]);
+        let since = both.capture.since_reset_ns;
+        prop_assert_eq!(since, one.capture.since_reset_ns + other.capture.since_reset_ns);
+        prop_assert_eq!(told(&less(&both, &one)), told(&other));
+        prop_assert_eq!(told(&less(&both, &other)), told(&one));
+    }
+
+    #[test]
     fn measures_go_with_calls_wherever_rows_and_threads_go(
         one in any_snapshot().prop_map(small),
         other in any_snapshot().prop_map(small),
@@ -528,6 +567,7 @@ proptest! {
             };
             prop_assert_eq!(samples(&done.waits_in), samples(&mirrored_waits(&done)));
             prop_assert_eq!(&done.lines.samples, &mirrored_lines(&done).samples);
+            prop_assert_eq!(received(&done), done, "it is a sound snapshot");
         }
     }
 
@@ -559,8 +599,12 @@ proptest! {
             let errors = |s: &Snapshot| s.errors.iter().map(|error| error.count).sum::<u64>();
             prop_assert_eq!(errors(side), errors(from));
             let all = by_path(side);
-            for (path, figures) in by_path(from) {
-                prop_assert_eq!(all.get(&path).copied(), Some(figures));
+            let tree = CallTree::build(side, |_| true);
+            let parents = tree.rows.iter().filter_map(|row| row.parent);
+            let has_rows_below: BTreeSet<u64> = parents.map(|row| tree.rows[row as usize].path.0).collect();
+            for (path, (calls, own, total, sum)) in by_path(from) {
+                let sum = sum.filter(|_| !has_rows_below.contains(&path));
+                prop_assert_eq!(all.get(&path).copied(), Some((calls, own, total, sum)));
             }
         }
         let (a, b) = (CallTree::build(&now, |_| true), CallTree::build(&then, |_| true));

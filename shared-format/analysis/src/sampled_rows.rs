@@ -148,9 +148,8 @@ fn push_rows(
     out: &mut Snapshot,
 ) -> (RowMap, HashMap<(SampledIn, u32), u32>) {
     let mut map = RowMap {
-        rows: vec![NO_PARENT; snapshot.nodes.len()],
         threads: (0..snapshot.threads.len() as u32).collect(),
-        sums: None,
+        ..RowMap::nowhere(snapshot)
     };
     let mut row_of: HashMap<(SampledIn, u32), u32> = HashMap::new();
     let mut others = None;

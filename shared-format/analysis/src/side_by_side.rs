@@ -4,15 +4,16 @@
 //! views add threads up anyway. Processes that have ended are different: there may be thousands of them, so [`fold`] adds them up, by the
 //! names of their threads.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use tickscope_format::ids::{NO_PARENT, SiteId};
+use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, ClockSource, Functions, Lifetime, Lines, Losses, Mode, OverBudget,
-    Part as Moved, Process, RowMap, Site, Snapshot, TaskPath, Tasks, Thread, scaled,
+    CaptureInfo, ClockInfo, ClockSource, Functions, Lines, Mode, OverBudget, Part as Moved, Process,
+    SeenCost, Sites, Snapshot, TaskPath, Tasks, Thread, both,
 };
 
-use crate::merge::hold;
+use crate::joined::{Joined, Of, joined_sites};
+use crate::merge::{add_facts, bounds, hold};
 use crate::merge_runs::MergedRuns;
 use crate::thread_names;
 
@@ -47,80 +48,83 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     let captures = || parts.iter().map(|part| &part.snapshot.capture);
     let unix_ns = captures().map(|capture| capture.unix_ns).max().unwrap_or(0);
     let begin_ns = captures().map(begin_ns).min().unwrap_or(unix_ns);
-    let mut beside = Beside {
-        out: Snapshot {
-            clock: ClockInfo {
-                errors: 0,
-                ..clock.clone()
-            },
-            capture: CaptureInfo {
-                unix_ns,
-                since_reset_ns: unix_ns.saturating_sub(begin_ns),
-                tick: common_tick(parts),
-                mode: mode(parts),
-                ..CaptureInfo::default()
-            },
-            ..Snapshot::default()
+    let snapshots: Vec<&Snapshot> = parts.iter().map(|part| part.snapshot).collect();
+    let none = Sites::default();
+    let mut sites = snapshots.iter().map(|snapshot| &snapshot.sites);
+    let (sites, places) = joined_sites(sites.next().unwrap_or(&none), sites, |site| site);
+    let threads = snapshots.iter().zip(0..).flat_map(|(snapshot, of)| {
+        let ids = (0..snapshot.threads.len() as u32).map(ThreadId);
+        ids.map(move |id| vec![(of, id)])
+    });
+    let threads: Vec<Vec<Of>> = threads.collect();
+    let joined = Joined::of(&snapshots, &places, &threads, true);
+    let first_cost = captures().next().map(|capture| bounds(capture.cost));
+    let mut out = Snapshot {
+        process: Process {
+            warnings: warnings(parts),
+            ..Process::default()
         },
-        sites: HashMap::new(),
-        over_budget: Vec::new(),
+        clock: ClockInfo {
+            errors: 0,
+            ..clock.clone()
+        },
+        capture: CaptureInfo {
+            unix_ns,
+            since_reset_ns: unix_ns.saturating_sub(begin_ns),
+            tick: common_tick(parts),
+            mode: mode(parts),
+            cost: first_cost.unwrap_or_default(),
+            ..CaptureInfo::default()
+        },
+        threads: parts.iter().flat_map(threads_of).collect(),
+        sites,
+        ..Snapshot::default()
     };
-    let maps = parts.iter().map(|part| beside.add(part));
-    let maps: Vec<RowMap> = maps.collect();
-    let Beside {
-        mut out, over_budget, ..
-    } = beside;
-    let gathered = parts.iter().zip(maps).map(|(part, map)| Moved {
+    joined.place(&mut out.threads);
+    out.nodes = joined.nodes;
+    for (part, places) in parts.iter().zip(&places) {
+        add_beside(&mut out, part, places);
+    }
+    let moved = parts.iter().zip(joined.maps).map(|(part, map)| Moved {
         ratio: part.ratio,
         ..Moved::now(part.snapshot, map)
     });
-    out.gather(&gathered.collect::<Vec<_>>());
+    out.gather(&moved.collect::<Vec<_>>());
     out.lines = Lines::default();
     out.settle_off_sites();
-    out.functions = functions(parts).map(|functions| Functions {
-        over_budget,
-        ..functions
-    });
-    out.process.warnings = warnings(parts);
     hold(&mut out);
     out
 }
 
 /// Adds a process that has ended to those that had ended before: its threads are those of its name.
 pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot {
-    let begin = begin_ns(&ended.capture);
-    let begin = before
-        .iter()
-        .map(|before| begin_ns(&before.capture))
-        .fold(begin, u64::min);
     let mut ended = ended.clone();
     for thread in &mut ended.threads {
         thread.name = thread_names::of_ended(&thread.name);
     }
-    let clock = before.as_ref().map(|before| before.clock.clone());
-    let clock = clock.unwrap_or_else(|| {
-        let mut clock = ended.clock.clone();
-        clock.ticks_per_second *= ratio;
-        clock
-    });
     // So that the clock of the sum is the common one.
-    let mut all = MergedRuns::default();
-    all.add(before.unwrap_or_else(|| Snapshot {
+    let before = before.unwrap_or_else(|| Snapshot {
         process: ended.process.clone(),
-        clock: clock.clone(),
+        clock: ClockInfo {
+            ticks_per_second: ended.clock.ticks_per_second * ratio,
+            errors: 0,
+            ..ended.clock.clone()
+        },
         capture: CaptureInfo {
-            since_reset_ns: 0,
-            losses: Losses::default(),
-            cost: ended.capture.cost,
-            ..ended.capture.clone()
+            mode: ended.capture.mode,
+            unix_ns: ended.capture.unix_ns,
+            since_reset_ns: ended.capture.since_reset_ns,
+            cost: bounds(ended.capture.cost),
+            ..CaptureInfo::default()
         },
         ..Snapshot::default()
-    }));
-    ended.clock.ticks_per_second = clock.ticks_per_second / ratio;
+    });
+    let begin = begin_ns(&before.capture).min(begin_ns(&ended.capture));
+    ended.clock.ticks_per_second = before.clock.ticks_per_second / ratio;
+    let mut all = MergedRuns::default();
+    all.add(before);
     all.add(ended);
-    let Some((mut sum, _)) = all.finish() else {
-        return Snapshot::default();
-    };
+    let (mut sum, _) = all.finish().unwrap_or_default();
     sum.capture.since_reset_ns = sum.capture.unix_ns.saturating_sub(begin);
     sum
 }
@@ -191,171 +195,83 @@ fn warnings(parts: &[Part<'_>]) -> Vec<String> {
     warnings
 }
 
-/// What the compiler has prepared: calls of all processes, and of the rest what is largest. What is over the budget is for the
-/// caller to give, in the numbers of the whole.
-fn functions(parts: &[Part<'_>]) -> Option<Functions> {
-    let mut all: Option<Functions> = None;
-    for functions in parts.iter().filter_map(|part| part.snapshot.functions.as_ref()) {
-        let Some(sum) = &mut all else {
-            all = Some(functions.clone());
-            continue;
-        };
-        sum.known = sum.known.max(functions.known);
-        sum.on = sum.on.max(functions.on);
-        sum.returned = sum.returned.saturating_add(functions.returned);
-        sum.unwound = sum.unwound.saturating_add(functions.unwound);
-        sum.elsewhere = sum.elsewhere.saturating_add(functions.elsewhere);
-        sum.vanished = sum.vanished.saturating_add(functions.vanished);
-        sum.fixed |= functions.fixed;
-        sum.budget = sum.budget.max(functions.budget);
-        sum.cost_share = sum.cost_share.max(functions.cost_share);
-        sum.call_ns = sum.call_ns.max(functions.call_ns);
+/// The threads of a process, in which nothing is counted yet.
+fn threads_of(part: &Part<'_>) -> impl Iterator<Item = Thread> {
+    let pid = part.pid;
+    part.snapshot.threads.iter().map(move |thread| Thread {
+        name: match pid {
+            Some(pid) => thread_names::of_process(&thread.name, pid),
+            None => thread.name.clone(),
+        },
+        ..thread.without_counts()
+    })
+}
+
+/// Adds what a process has beside its rows. `places` says where its sites are.
+fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
+    let mut of = part.snapshot.facts();
+    of.move_sites(places);
+    add_facts(out, &of, part.ratio);
+    let (ours, theirs) = (&mut out.capture, &of.capture);
+    ours.seq = ours.seq.max(theirs.seq);
+    ours.viewers = ours.viewers.max(theirs.viewers);
+    if part.pid.is_some() {
+        ours.interval_ns = ours.interval_ns.max(theirs.interval_ns);
+        ours.cost.publisher_share += theirs.cost.publisher_share;
     }
-    all
+    let (ours, theirs) = (&mut out.measuring, of.measuring);
+    ours.sampling_hz = ours.sampling_hz.max(theirs.sampling_hz);
+    ours.samples = ours.samples.saturating_add(theirs.samples);
+    for rule in theirs.rules {
+        if !ours.rules.contains(&rule) {
+            ours.rules.push(rule);
+        }
+    }
+    ours.off_sites.extend(theirs.off_sites);
+    out.was_off.extend(of.was_off);
+    out.drains_ns = both(out.drains_ns, of.drains_ns, f64::max);
+    out.seen_cost = both(out.seen_cost, of.seen_cost, SeenCost::and);
+    out.functions = both(out.functions.take(), of.functions, both_functions);
+    add_tasks(&mut out.tasks, of.tasks, part.ratio);
 }
 
-/// The snapshot as it grows.
-struct Beside<'a> {
-    out: Snapshot,
-    sites: HashMap<&'a Site, u32>,
-    /// What is over the budget in any of them, in the numbers of the whole.
-    over_budget: Vec<OverBudget>,
+/// What the compiler has prepared: calls of both processes, and of the rest what is largest.
+fn both_functions(one: Functions, other: Functions) -> Functions {
+    let mut over_budget = one.over_budget;
+    let is_new = |over: &OverBudget| over_budget.iter().all(|known| known.site != over.site);
+    let new: Vec<OverBudget> = other.over_budget.into_iter().filter(is_new).collect();
+    over_budget.extend(new);
+    Functions {
+        known: one.known.max(other.known),
+        on: one.on.max(other.on),
+        returned: one.returned.saturating_add(other.returned),
+        unwound: one.unwound.saturating_add(other.unwound),
+        elsewhere: one.elsewhere.saturating_add(other.elsewhere),
+        vanished: one.vanished.saturating_add(other.vanished),
+        fixed: one.fixed | other.fixed,
+        budget: one.budget.max(other.budget),
+        cost_share: one.cost_share.max(other.cost_share),
+        call_ns: one.call_ns.max(other.call_ns),
+        over_budget,
+        choice: one.choice,
+    }
 }
 
-impl<'a> Beside<'a> {
-    /// Adds the rows and threads of a part, in which nothing is counted yet, and says where they are.
-    fn add(&mut self, part: &Part<'a>) -> RowMap {
-        let of = part.snapshot;
-        let sites = self.sites_of(of);
-        let rows = self.out.nodes.len() as u32;
-        let threads = self.out.threads.len() as u32;
-        let map = RowMap {
-            rows: (rows..rows + of.nodes.len() as u32).collect(),
-            threads: (threads..threads + of.threads.len() as u32).collect(),
-            sums: None,
-        };
-        self.out.threads.extend(of.threads.iter().map(|thread| Thread {
-            name: match part.pid {
-                Some(pid) => thread_names::of_process(&thread.name, pid),
-                None => thread.name.clone(),
-            },
-            first_row: thread.first_row + rows,
-            rows: thread.rows,
-            ..thread.without_counts()
-        }));
-        let all = self.out.nodes.len() + of.nodes.len();
-        let nodes = &mut self.out.nodes;
-        let parents = of.nodes.parent.iter();
-        nodes.parent.extend(parents.map(|&parent| match parent {
+fn add_tasks(tasks: &mut Tasks, of: Tasks, ratio: f64) {
+    let first = tasks.paths.len() as u32;
+    tasks.paths.extend(of.paths.into_iter().map(|path| TaskPath {
+        parent: match path.parent {
             NO_PARENT => NO_PARENT,
-            parent => parent + rows,
-        }));
-        nodes
-            .site
-            .extend(of.nodes.site.iter().map(|&site| sites[site as usize]));
-        nodes.calls.resize(all, 0);
-        nodes.self_ticks.resize(all, 0);
-        self.add_tasks(part, &sites);
-        self.add_measuring(of, &sites);
-        self.add_facts(part);
-        map
-    }
-
-    fn sites_of(&mut self, of: &'a Snapshot) -> Vec<u32> {
-        let sites = &mut self.out.sites;
-        let places = of.sites.iter().map(|site| {
-            *self.sites.entry(site).or_insert_with(|| {
-                sites.push(site.clone());
-                sites.len() as u32 - 1
-            })
-        });
-        places.collect()
-    }
-
-    fn add_tasks(&mut self, part: &Part<'_>, sites: &[u32]) {
-        let (tasks, of): (&mut Tasks, &Tasks) = (&mut self.out.tasks, &part.snapshot.tasks);
-        let first = tasks.paths.len() as u32;
-        let paths = of.paths.iter().map(|path| TaskPath {
-            parent: match path.parent {
-                NO_PARENT => NO_PARENT,
-                parent => parent + first,
-            },
-            site: SiteId(sites[path.site.index()]),
-            ..*path
-        });
-        tasks.paths.extend(paths);
-        tasks.beyond = tasks.beyond.saturating_add(of.beyond);
-        for (at, &path) in of.ages.row.iter().enumerate() {
-            match part.ratio == 1.0 {
-                true => tasks.ages.push_bytes(path + first, of.ages.bytes_at(at)),
-                false => tasks.ages.push(path + first, &of.ages.at(at).at_rate(part.ratio)),
-            }
+            parent => parent + first,
+        },
+        ..path
+    }));
+    tasks.beyond = tasks.beyond.saturating_add(of.beyond);
+    for (at, &path) in of.ages.row.iter().enumerate() {
+        match ratio == 1.0 {
+            true => tasks.ages.push_bytes(path + first, of.ages.bytes_at(at)),
+            false => tasks.ages.push(path + first, &of.ages.at(at).at_rate(ratio)),
         }
-    }
-
-    fn add_measuring(&mut self, of: &Snapshot, sites: &[u32]) {
-        let moved = |site: SiteId| SiteId(sites[site.index()]);
-        let (measuring, theirs) = (&mut self.out.measuring, &of.measuring);
-        measuring.histograms |= theirs.histograms;
-        measuring.sampling_hz = measuring.sampling_hz.max(theirs.sampling_hz);
-        measuring.samples = measuring.samples.saturating_add(theirs.samples);
-        for rule in &theirs.rules {
-            if !measuring.rules.contains(rule) {
-                measuring.rules.push(rule.clone());
-            }
-        }
-        measuring
-            .off_sites
-            .extend(theirs.off_sites.iter().copied().map(moved));
-        self.out.was_off.extend(of.was_off.iter().copied().map(moved));
-        for over in of.over_budget() {
-            let site = moved(over.site);
-            if self.over_budget.iter().all(|known| known.site != site) {
-                self.over_budget.push(OverBudget { site, ..*over });
-            }
-        }
-        self.out.waits |= of.waits;
-        self.out.drains_ns = match (self.out.drains_ns, of.drains_ns) {
-            (Some(one), Some(other)) => Some(one.max(other)),
-            (one, other) => one.or(other),
-        };
-        match (&mut self.out.seen_cost, of.seen_cost) {
-            (Some(seen), Some(more)) => seen.add(more),
-            (seen @ None, more) => *seen = more,
-            (Some(_), None) => {}
-        }
-    }
-
-    fn add_facts(&mut self, part: &Part<'_>) {
-        let (out, of) = (&mut self.out, part.snapshot);
-        let (ours, theirs): (&mut Process, &Process) = (&mut out.process, &of.process);
-        ours.uptime_ns = ours.uptime_ns.max(theirs.uptime_ns);
-        out.clock.errors = out.clock.errors.saturating_add(of.clock.errors);
-        let is_first = out.capture.kind == CaptureKind::Periodic && out.capture.seq == 0;
-        let (ours, theirs) = (&mut out.capture, &of.capture);
-        ours.seq = ours.seq.max(theirs.seq);
-        ours.interval_ns = ours.interval_ns.max(match part.pid {
-            Some(_) => theirs.interval_ns,
-            None => 0,
-        });
-        ours.viewers = ours.viewers.max(theirs.viewers);
-        ours.pruned = ours.pruned.saturating_add(theirs.pruned);
-        let Losses { dropped, unbalanced } = theirs.losses;
-        ours.losses.dropped = ours.losses.dropped.saturating_add(dropped);
-        ours.losses.unbalanced = ours.losses.unbalanced.saturating_add(unbalanced);
-        let (cost, theirs) = (&mut ours.cost, &theirs.cost);
-        cost.lower_ns = match is_first {
-            true => theirs.lower_ns,
-            false => cost.lower_ns.min(theirs.lower_ns),
-        };
-        cost.upper_ns = cost.upper_ns.max(theirs.upper_ns);
-        cost.publisher_cpu_ns = cost.publisher_cpu_ns.saturating_add(theirs.publisher_cpu_ns);
-        if part.pid.is_some() {
-            cost.publisher_share += theirs.publisher_share;
-        }
-        let (ours, theirs): (&mut Lifetime, &Lifetime) = (&mut out.lifetime, &of.lifetime);
-        ours.calls = ours.calls.saturating_add(theirs.calls);
-        ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, part.ratio));
     }
 }
 
@@ -364,6 +280,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
+    use tickscope_format::ids::SiteId;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies};
 
@@ -462,6 +379,24 @@ mod tests {
             .collect::<BTreeSet<_>>();
         assert_eq!(now.threads.len(), own.len(), "none stands beside its own end");
         assert_eq!(now.calls(), then.calls() + 3);
+    }
+
+    #[test]
+    fn what_stands_beside_rows_is_counted_once() {
+        let mut one = fixture::two_threads();
+        one.clock.errors = 3;
+        one.capture.pruned = 5;
+        one.capture.losses.dropped = 7;
+        one.capture.cost.publisher_cpu_ns = 11;
+        let told = |s: &Snapshot| {
+            let (of, cost) = (&s.capture, s.capture.cost.publisher_cpu_ns);
+            [s.clock.errors, of.pruned, of.losses.dropped, cost]
+        };
+        let over = fold(None, &one, 1.0);
+        assert_eq!(told(&over), [3, 5, 7, 11]);
+        let over = fold(Some(over), &one, 1.0);
+        let all = side_by_side(&one.clock, &[part(&one, 1), ended(&over)]);
+        assert_eq!(told(&all), [3, 5, 7, 11].map(|once| 3 * once));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 //! In all of them the total of a row is its self time plus the totals of its children. Focus keeps the numbers of the
 //! rows that it shows; folding and bottom-up keep the sum of all self times.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use tickscope_format::ids::NO_PARENT;
 
 use crate::call_tree::{CallTree, PathId, TreeRow};
 use crate::functions::{FunctionId, fnv1a};
+use crate::index_map::IndexMap;
 use crate::uncertainty::Uncertainty;
 
 /// Only one function, wherever it is called: its outermost calls become the top, merged over all their places.
@@ -226,7 +226,7 @@ enum Part {
 struct Shape<'a> {
     source: &'a CallTree,
     tree: CallTree,
-    known: HashMap<(u32, FunctionId), u32, BuildHasherDefault<IndexHasher>>,
+    known: IndexMap<(u32, FunctionId), u32>,
     /// Rows, and rows of the source that are a part of them.
     pairs: Vec<(u32, u32)>,
 }
@@ -236,7 +236,7 @@ impl<'a> Shape<'a> {
         Self {
             source,
             tree: CallTree::without_rows(source),
-            known: HashMap::default(),
+            known: IndexMap::default(),
             pairs: Vec::new(),
         }
     }
@@ -346,26 +346,6 @@ impl<'a> Shape<'a> {
         self.tree.parts = self.source.parts.merge(rows, &self.pairs);
         self.tree.link_children();
         self.tree
-    }
-}
-
-/// Mixes indices by one multiplication each: every row of a tree is looked up.
-#[derive(Clone, Copy, Default)]
-struct IndexHasher(u64);
-
-impl Hasher for IndexHasher {
-    fn write_u32(&mut self, index: u32) {
-        // An odd number without a pattern: the fraction of the golden ratio.
-        self.0 = (self.0.rotate_left(32) ^ u64::from(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
-    }
-
-    fn finish(&self) -> u64 {
-        // The multiplication mixes upward; tables look at the low bits first.
-        self.0.rotate_left(32)
     }
 }
 

@@ -7,14 +7,11 @@ mod watches;
 
 use std::collections::HashMap;
 
-use tickscope_format::ids::{NO_PARENT, NodeId};
+use tickscope_format::ids::NodeId;
 use tickscope_format::latency::{Histogram, Latencies, value_edges};
-use tickscope_format::snapshot::{
-    Estimate, Extremes, Level, Measures, Nodes, Part, Quantity, RowMap, Snapshot, Tally, Thread, WaitsIn,
-};
+use tickscope_format::snapshot::{Estimate, Extremes, Level, Measures, Quantity, Snapshot, Tally, WaitsIn};
 
-pub(super) use self::pools::numbered;
-use self::pools::{NONE, Pools, take};
+use self::pools::{Pools, take, take_from};
 
 /// Whether both were counted from the same reset of the same run, so that one can be taken from the other. What was
 /// counted before a reset goes on where that was taken back.
@@ -42,48 +39,31 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
 
 /// The same for snapshots of which it is known that the later one counts all that the earlier one does.
 pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
+    // All that rows have is put here below.
     let mut window = Snapshot {
+        threads: later.threads.clone(),
+        nodes: later.nodes.clone(),
+        errors: later.errors.clone(),
+        lines: later.lines.clone(),
         window: true,
-        ..later.clone()
+        ..later.facts()
     };
     let Pools {
-        of_later: pool_of,
-        of_earlier,
-        group_of_later: group_of,
-        group_of_earlier,
-        takers,
-        ..
+        mut then,
+        of_rows: pool_of,
+        of_threads: group_of,
     } = Pools::of(later, earlier);
-    let (pools, groups) = (takers.len(), later.threads.len());
-    // What there was before, by pool and group.
-    let mut then = Snapshot {
-        capture: earlier.capture.clone(),
-        threads: vec![Thread::default(); groups],
-        nodes: Nodes {
-            parent: vec![NO_PARENT; pools],
-            site: vec![0; pools],
-            calls: vec![0; pools],
-            self_ticks: vec![0; pools],
-        },
-        ..Snapshot::default()
-    };
-    let map = RowMap {
-        rows: of_earlier,
-        threads: group_of_earlier,
-        sums: None,
-    };
-    then.gather(&[Part::now(earlier, map)]);
     let untimed = then.estimates.iter().map(|estimate| {
         let calls = then.nodes.calls[estimate.node.index()];
         (estimate.node.0, calls - estimate.timed)
     });
     let untimed: Vec<(u32, u64)> = untimed.collect();
+    let mut takers = vec![0u32; then.nodes.len()];
     for (row, &pool) in pool_of.iter().enumerate() {
-        if pool != NONE {
-            let (now, then) = (&mut window.nodes, &mut then.nodes);
-            take(&mut now.calls[row], &mut then.calls[pool as usize]);
-            take(&mut now.self_ticks[row], &mut then.self_ticks[pool as usize]);
-        }
+        let (pool, now, then) = (pool as usize, &mut window.nodes, &mut then.nodes);
+        take(&mut now.calls[row], &mut then.calls[pool]);
+        take(&mut now.self_ticks[row], &mut then.self_ticks[pool]);
+        takers[pool] += 1;
     }
     for (thread, &group) in window.threads.iter_mut().zip(&group_of) {
         let group = &mut then.threads[group as usize];
@@ -102,12 +82,9 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
         .iter()
         .map(|error| (error.node.0, error.count))
         .collect();
-    let now = window.errors.iter_mut();
-    take_each(
-        now.map(|error| (error.node.0, &mut error.count)),
-        &mut errors,
-        &pool_of,
-    );
+    for error in &mut window.errors {
+        take_from(&mut errors, pool_of[error.node.index()], &mut error.count);
+    }
     window.errors.retain(|error| error.count > 0);
     window.estimates = estimates(later, &window.nodes.calls, &then.estimates, untimed, &pool_of);
     let (forgotten, forgotten_numbers) = (has_forgotten_latencies(earlier), has_forgotten_numbers(earlier));
@@ -147,15 +124,6 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window
 }
 
-/// Takes what there was before, by pool, from the values that there are now.
-fn take_each<'a, I: Iterator<Item = (u32, &'a mut u64)>>(now: I, then: &mut [(u32, u64)], pool_of: &[u32]) {
-    for (index, value) in now {
-        if let Ok(at) = then.binary_search_by_key(&pool_of[index as usize], |&(pool, _)| pool) {
-            take(value, &mut then[at].1);
-        }
-    }
-}
-
 /// Takes from what rows show that have no time. Calls and latencies are those of the window already.
 fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_of: &[u32]) {
     let before: HashMap<u32, Tally> = then.tally_cells().collect();
@@ -164,11 +132,11 @@ fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_o
         .map(|(&pool, tally)| (pool, tally.sum()))
         .collect::<Vec<_>>();
     sums.sort_unstable();
-    window.clear_tallies();
     for (row, tally) in later.tally_cells() {
         let mut sum = tally.sum();
-        take_each([(row, &mut sum)].into_iter(), &mut sums, pool_of);
-        let then = before.get(&pool_of[row as usize]).copied();
+        let pool = pool_of[row as usize];
+        take_from(&mut sums, pool, &mut sum);
+        let then = before.get(&pool).copied();
         let calls = window.nodes.calls[row as usize];
         let tally = match tally {
             Tally::Value { range, .. } => Tally::Value {
@@ -246,7 +214,9 @@ fn measures(later: &Snapshot, then: &Snapshot, pool_of: &[u32], group_of: &[u32]
                 (&mut now.rows, &mut then.rows, pool_of),
                 (&mut now.outside, &mut then.outside, group_of),
             ] {
-                take_each(now.iter_mut().map(|(index, value)| (*index, value)), then, place);
+                for (index, value) in &mut *now {
+                    take_from(then, place[*index as usize], value);
+                }
                 now.retain(|&(_, value)| value > 0);
             }
         }
@@ -282,12 +252,9 @@ fn estimates(
     let estimates = later.estimates.iter().map(|now| {
         let row = now.node.index();
         let mut untimed = later.nodes.calls[row].saturating_sub(now.timed);
-        take_each(
-            [(now.node.0, &mut untimed)].into_iter(),
-            &mut untimed_before,
-            pool_of,
-        );
-        let before = before.remove(&pool_of[row]);
+        let pool = pool_of[row];
+        take_from(&mut untimed_before, pool, &mut untimed);
+        let before = before.remove(&pool);
         let (own, total) = before.map_or((0, 0), |before| (before.self_error, before.total_error));
         Estimate {
             node: now.node,

@@ -1,36 +1,48 @@
 //! The section of samples of the program counter.
 
-use bincode::{Decode, Encode};
+use super::section::{Section, damaged};
+use crate::snapshot::{BUILD_ID_MAX, Lines, NO_MODULE, SampledIn};
 
-use crate::snapshot::{LineSample, Lines, LinesState, Module, Sampled};
+pub(super) const LINES: Section = Section {
+    id: 30,
+    write: |s, out| match out.is_fine() && !s.lines.is_empty() {
+        true => out.put_small(&s.lines),
+        false => Ok(()),
+    },
+    read: |to, body| body.read_small().map(|lines| to.snapshot.lines = lines),
+    check: |s| match fault(&s.lines, s.nodes.len(), s.threads.len()) {
+        Some(found) => Err(damaged(
+            "samples of the code",
+            0,
+            found,
+            "samples that fit together",
+        )),
+        None => Ok(()),
+    },
+};
 
-#[derive(Encode)]
-pub(super) struct LinesOut<'a>(LinesState, u32, &'a [Module], &'a [LineSample], Sampled);
-
-#[derive(Decode)]
-pub(super) struct LinesIn(LinesState, u32, Vec<Module>, Vec<LineSample>, Sampled);
-
-impl<'a> LinesOut<'a> {
-    pub(super) fn new(lines: &'a Lines) -> Self {
-        Self(
-            lines.state,
-            lines.asked_hz,
-            &lines.modules,
-            &lines.samples,
-            lines.lost,
-        )
+/// What does not fit together, if anything: of a snapshot with so many rows and threads.
+fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
+    let is_there = |inside| match inside {
+        SampledIn::Row(row) => (row as usize) < rows,
+        SampledIn::Thread(thread) => (thread as usize) < threads,
+        SampledIn::Measuring => true,
+    };
+    let is_module = |module: u32| module == NO_MODULE || (module as usize) < lines.modules.len();
+    if lines
+        .modules
+        .iter()
+        .any(|module| module.build_id.len() > BUILD_ID_MAX)
+    {
+        return Some("a build id that is too long");
     }
-}
-
-impl LinesIn {
-    pub(super) fn lines(self) -> Lines {
-        let Self(state, asked_hz, modules, samples, lost) = self;
-        Lines {
-            state,
-            asked_hz,
-            modules,
-            samples,
-            lost,
-        }
+    if !lines
+        .samples
+        .iter()
+        .all(|sample| is_there(sample.inside) && is_module(sample.module))
+    {
+        return Some("a row, a thread or a module that is not there");
     }
+    let rises = lines.samples.is_sorted_by(|a, b| a.place() < b.place());
+    (!rises).then_some("places that do not rise")
 }

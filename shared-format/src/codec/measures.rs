@@ -1,42 +1,73 @@
 //! The section of measures: for each quantity its code, and the values of rows and threads that have any.
 
-use bincode::{Decode, Encode};
-
-use crate::snapshot::{Column, Measures, Quantity};
+use super::section::{Section, check_rows, check_sum, damaged};
+use crate::error::FormatError;
+use crate::snapshot::{Column, Quantity, Snapshot};
 
 /// Index of a row or thread, and its value.
 type Value = (u32, u64);
 
-/// Code of a quantity, values of rows, values of threads outside any scope.
-type ColumnOut<'a> = (u32, &'a [Value], &'a [Value]);
-type ColumnIn = (u32, Vec<Value>, Vec<Value>);
-
-#[derive(Encode)]
-pub(super) struct MeasuresOut<'a>(Vec<ColumnOut<'a>>);
-
-#[derive(Decode)]
-pub(super) struct MeasuresIn(Vec<ColumnIn>);
-
-impl<'a> MeasuresOut<'a> {
-    pub(super) fn new(measures: &'a Measures) -> Self {
-        let columns = measures.iter();
-        Self(
-            columns
-                .map(|(quantity, column)| (quantity.code(), &column.rows[..], &column.outside[..]))
-                .collect(),
-        )
-    }
-}
-
-impl MeasuresIn {
-    /// Returns the measures, without quantities that only later versions know.
-    pub(super) fn measures(self) -> Measures {
-        let mut measures = Measures::default();
-        for (code, rows, outside) in self.0 {
+pub(super) const MEASURES: Section = Section {
+    id: 14,
+    write: |s, out| {
+        let columns = s.measures.iter();
+        let columns: Vec<(u32, &[Value], &[Value])> = columns
+            .map(|(quantity, column)| (quantity.code(), &column.rows[..], &column.outside[..]))
+            .collect();
+        match columns.is_empty() {
+            true => Ok(()),
+            false => out.put_small(columns),
+        }
+    },
+    read: |to, body| {
+        let columns: Vec<(u32, Vec<Value>, Vec<Value>)> = body.read_small()?;
+        for (code, rows, outside) in columns {
+            // There may be some that only later versions know.
             if let Some(quantity) = Quantity::of_code(code) {
-                measures.set(quantity, Column { rows, outside });
+                to.snapshot.measures.set(quantity, Column { rows, outside });
             }
         }
-        measures
+        Ok(())
+    },
+    check,
+};
+
+/// Checks that values are those of existing rows and threads, in order, and none of them 0.
+fn check(s: &Snapshot) -> Result<(), FormatError> {
+    for (quantity, Column { rows, outside }) in s.measures.iter() {
+        let what = quantity.name();
+        check_rows(what, rows.iter().map(|value| value.0), s.nodes.len())?;
+        check_rows(what, outside.iter().map(|value| value.0), s.threads.len())?;
+        let all = || rows.iter().chain(outside).map(|&(_, value)| value);
+        if all().any(|value| value == 0) {
+            return Err(damaged(what, 0, "a value of 0", "values above 0"));
+        }
+        check_sum(what, all())?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests::refuses;
+    use crate::fixture;
+
+    fn polls(s: &mut Snapshot, rows: Vec<(u32, u64)>) {
+        let outside = Vec::new();
+        s.measures.set(Quantity::Polls, Column { rows, outside });
+    }
+
+    #[test]
+    fn values_that_do_not_fit_are_refused() {
+        refuses(
+            Quantity::Polls.name(),
+            &fixture::serving(),
+            &[
+                |s| polls(s, vec![(0, 0)]),
+                |s| polls(s, vec![(1, 1), (0, 1)]),
+                |s| polls(s, vec![(8, 1)]),
+            ],
+        );
     }
 }

@@ -2,23 +2,25 @@
 
 use std::fmt;
 
-use bincode::config::{Config, Configuration, Fixint, Limit, LittleEndian};
+use bincode::config::{Config, Configuration, Fixint, Limit, LittleEndian, Varint};
 use bincode::de::read::Reader;
 use bincode::de::{Decoder as _, DecoderImpl};
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
 use crate::error::FormatError;
+use crate::latency::Latencies;
+use crate::snapshot::{Sites, Snapshot};
 
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
 pub(super) const DECODE_LIMIT: usize = 256 << 20;
 
-/// Bytes of memory that a shorter section may claim for each byte, because a number may take eight times the bytes that it is
-/// written in. bincode reserves memory for a length before it reads the bytes behind it.
-pub(super) const CLAIM_PER_BYTE: usize = 8;
+/// Shorter sections may claim so much for each of their bytes: a number may take eight times the bytes that it is
+/// written in. bincode reserves memory for a length before it looks for the bytes behind it.
+const CLAIM_PER_BYTE: usize = 8;
 
-/// Bytes that even the shortest section may claim, because a few short texts take more than eight times their bytes.
-pub(super) const LEAST_CLAIM: usize = 64 << 10;
+/// What the shortest sections may claim: a few short texts take more than eight times their bytes.
+const LEAST_CLAIM: usize = 64 << 10;
 
 /// Encoding of bodies: fixed-width numbers, or numbers in as few bytes as they need.
 pub(super) type Coded<Numbers> = Configuration<LittleEndian, Numbers, Limit<DECODE_LIMIT>>;
@@ -27,14 +29,121 @@ pub(super) const CONFIG: Coded<Fixint> = bincode::config::standard()
     .with_fixed_int_encoding()
     .with_limit::<DECODE_LIMIT>();
 
-pub(super) fn section<T: Encode>(out: &mut Vec<u8>, id: u64, body: &T) -> Result<(), FormatError> {
-    section_as(out, id, body, CONFIG)
+/// Little-endian, and integers as short as they are.
+pub(super) const SMALL: Coded<Varint> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
+
+/// What a snapshot is encoded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Everything: for the fine ring, recordings and files.
+    Fine,
+    /// A record of the coarse ring.
+    Coarse,
 }
 
-pub(super) fn section_as<T: Encode>(
+/// A kind of section: what it is of a snapshot.
+pub(super) struct Section {
+    pub(super) id: u64,
+    /// Writes it, where there is something to say.
+    pub(super) write: fn(&Snapshot, Out<'_>) -> Result<(), FormatError>,
+    /// Reads what it says.
+    pub(super) read: fn(&mut Decoded<'_>, Body<'_>) -> Result<(), FormatError>,
+    /// Checks that this fits together, and fits what the sections before it say.
+    pub(super) check: fn(&Snapshot) -> Result<(), FormatError>,
+}
+
+/// Where a section is written.
+pub(super) struct Out<'a> {
+    pub(super) bytes: &'a mut Vec<u8>,
+    pub(super) section: &'a Section,
+    pub(super) form: Form,
+}
+
+impl Out<'_> {
+    pub(super) fn is_fine(&self) -> bool {
+        self.form == Form::Fine
+    }
+
+    pub(super) fn put(self, body: impl Encode) -> Result<(), FormatError> {
+        append(self.bytes, self.section.id, body, CONFIG)
+    }
+
+    pub(super) fn put_small(self, body: impl Encode) -> Result<(), FormatError> {
+        append(self.bytes, self.section.id, body, SMALL)
+    }
+
+    /// Writes it where there is something to say.
+    pub(super) fn put_if(self, is_there: bool, body: impl Encode) -> Result<(), FormatError> {
+        match is_there {
+            true => self.put(body),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What was read so far.
+pub(super) struct Decoded<'a> {
+    pub(super) snapshot: Snapshot,
+    /// The histograms of values, which are no latencies.
+    pub(super) of_values: Latencies,
+    /// The section of sites that was read last, and what it says.
+    pub(super) known_sites: &'a mut Option<(Box<[u8]>, Sites)>,
+}
+
+/// The body of a section, and where it begins.
+#[derive(Clone, Copy)]
+pub(super) struct Body<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) at: usize,
+}
+
+impl Body<'_> {
+    pub(super) fn read<T: Decode<()>>(self) -> Result<T, FormatError> {
+        read(self.bytes, self.at, CONFIG)
+    }
+
+    pub(super) fn read_small<T: Decode<()>>(self) -> Result<T, FormatError> {
+        read(self.bytes, self.at, SMALL)
+    }
+}
+
+/// The check of a section of which everything is sound.
+pub(super) fn anything(_: &Snapshot) -> Result<(), FormatError> {
+    Ok(())
+}
+
+/// Checks that rows of a column rise, each of them once, and exist.
+pub(super) fn check_rows(
+    what: &'static str,
+    mut of_column: impl DoubleEndedIterator<Item = u32> + Clone,
+    rows: usize,
+) -> Result<(), FormatError> {
+    let rises = of_column.clone().is_sorted_by(|a, b| a < b);
+    match rises && of_column.next_back().is_none_or(|last| (last as usize) < rows) {
+        true => Ok(()),
+        false => Err(damaged(
+            what,
+            0,
+            "rows out of order or out of range",
+            format!("rows that rise and are below {rows}"),
+        )),
+    }
+}
+
+/// Adds numbers up: sums of a hostile file must not overflow what every reader adds up.
+pub(super) fn check_sum(
+    what: &'static str,
+    mut numbers: impl Iterator<Item = u64>,
+) -> Result<u64, FormatError> {
+    let sum = numbers.try_fold(0u64, u64::checked_add);
+    sum.ok_or_else(|| damaged(what, 0, "a sum beyond 64 bits", "a sum of at most 64 bits"))
+}
+
+/// Appends a section.
+pub(super) fn append(
     out: &mut Vec<u8>,
     id: u64,
-    body: &T,
+    body: impl Encode,
     config: impl Config,
 ) -> Result<(), FormatError> {
     let start = out.len();
@@ -93,34 +202,30 @@ pub(super) fn damaged(
     }
 }
 
-pub(super) fn read<T: Decode<()>>(body: &[u8], at: usize) -> Result<T, FormatError> {
-    read_as(body, at, CONFIG)
-}
-
-pub(super) fn read_as<T: Decode<()>, I>(body: &[u8], at: usize, config: Coded<I>) -> Result<T, FormatError>
+pub(super) fn read<T: Decode<()>, I>(body: &[u8], at: usize, config: Coded<I>) -> Result<T, FormatError>
 where
     Coded<I>: Config,
 {
     let damaged = |found: String| damaged("section", at, found, "a body of its type");
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
     let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
-    let mut decoder = DecoderImpl::new(Body(body), config, ());
-    // The limit of a configuration is a constant, so the part that this section may not claim is claimed first.
+    let mut decoder = DecoderImpl::new(Left(body), config, ());
+    // The limit of a configuration is a constant: what this section may not claim of it counts as claimed.
     let decoded = decoder
         .claim_bytes_read(DECODE_LIMIT - limit)
         .and_then(|()| T::decode(&mut decoder));
     let value = decoded.map_err(|e| damaged(e.to_string()))?;
-    let Body(rest) = decoder.reader();
+    let Left(rest) = decoder.reader();
     if !rest.is_empty() {
         return Err(damaged(format!("{} bytes left over", rest.len())));
     }
     Ok(value)
 }
 
-/// Bytes of a section that are not decoded yet.
-struct Body<'a>(&'a [u8]);
+/// The bytes of a section that are not decoded yet.
+struct Left<'a>(&'a [u8]);
 
-impl Reader for Body<'_> {
+impl Reader for Left<'_> {
     #[inline]
     fn read(&mut self, out: &mut [u8]) -> Result<(), DecodeError> {
         let Some((bytes, rest)) = self.0.split_at_checked(out.len()) else {

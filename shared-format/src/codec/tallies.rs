@@ -1,12 +1,55 @@
-//! The sections of values and gauges, as columns.
+//! The sections of counters, and of what is more than one: values and gauges, as columns.
 
 use bincode::{Decode, Encode};
 
-use super::section::damaged;
+use super::latencies;
+use super::section::{Section, anything, check_rows, damaged};
 use crate::error::FormatError;
 use crate::ids::NodeId;
 use crate::latency::Latencies;
-use crate::snapshot::{Extremes, GaugeRow, Level, ValueRow};
+use crate::snapshot::{Count, Extremes, GaugeRow, Level, Snapshot, ValueRow};
+
+pub(super) const COUNTS: Section = Section {
+    id: 12,
+    write: |s, out| out.put_if(!s.counts.is_empty(), &s.counts),
+    read: |to, body| body.read().map(|counts| to.snapshot.counts = counts),
+    check: check_counts,
+};
+
+pub(super) const VALUES: Section = Section {
+    id: 18,
+    write: |s, out| {
+        if s.value_rows.is_empty() {
+            return Ok(());
+        }
+        let histograms = match out.is_fine() {
+            true => latencies::those(s, true),
+            false => Latencies::default(),
+        };
+        out.put_small(Values::new(&s.value_rows, histograms))
+    },
+    read: |to, body| {
+        let values: Values = body.read_small()?;
+        (to.snapshot.value_rows, to.of_values) = values.rows(body.at)?;
+        Ok(())
+    },
+    check: anything,
+};
+
+pub(super) const GAUGES: Section = Section {
+    id: 19,
+    write: |s, out| match s.gauge_rows.is_empty() {
+        true => Ok(()),
+        false => out.put_small(Gauges::new(&s.gauge_rows)),
+    },
+    read: |to, body| {
+        let gauges: Gauges = body.read_small()?;
+        to.snapshot.gauge_rows = gauges.rows(body.at)?;
+        Ok(())
+    },
+    // With that of values: no row is both.
+    check: check_tallies,
+};
 
 /// Flag that the row's smallest and largest number are known; otherwise both are stored as 0.
 const KNOWN: u8 = 1;
@@ -15,11 +58,11 @@ const MAX_EXACT: u8 = 4;
 
 /// Columns of rows, flags, smallest and largest numbers; then the rows, ends and bytes of the histograms.
 #[derive(Encode, Decode, Default)]
-pub(super) struct Values(Vec<u32>, Vec<u8>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u8>);
+struct Values(Vec<u32>, Vec<u8>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u8>);
 
 /// Columns of rows, flags, last levels and their ticks, smallest and largest levels.
 #[derive(Encode, Decode, Default)]
-pub(super) struct Gauges(Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i64>);
+struct Gauges(Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i64>);
 
 fn flags<T>(range: Option<Extremes<T>>) -> u8 {
     range.map_or(0, |range| {
@@ -51,8 +94,8 @@ fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) 
 }
 
 impl Values {
-    /// Returns the columns of values. `histograms` are the histograms of these rows.
-    pub(super) fn new(rows: &[ValueRow], histograms: Latencies) -> Self {
+    /// `histograms` are those of these rows.
+    fn new(rows: &[ValueRow], histograms: Latencies) -> Self {
         let mut columns = Self::default();
         for row in rows {
             columns.0.push(row.node.0);
@@ -69,7 +112,7 @@ impl Values {
     ///
     /// # Errors
     /// Columns of different lengths.
-    pub(super) fn rows(self, at: usize) -> Result<(Vec<ValueRow>, Latencies), FormatError> {
+    fn rows(self, at: usize) -> Result<(Vec<ValueRow>, Latencies), FormatError> {
         let Self(nodes, flags, min, max, row, end, packed) = self;
         check_lengths("values", at, nodes.len(), &[flags.len(), min.len(), max.len()])?;
         let ranges = flags.into_iter().zip(min.into_iter().zip(max));
@@ -85,7 +128,7 @@ impl Values {
 }
 
 impl Gauges {
-    pub(super) fn new(rows: &[GaugeRow]) -> Self {
+    fn new(rows: &[GaugeRow]) -> Self {
         let mut columns = Self::default();
         for row in rows {
             columns.0.push(row.node.0);
@@ -102,7 +145,7 @@ impl Gauges {
     ///
     /// # Errors
     /// Columns of different lengths.
-    pub(super) fn rows(self, at: usize) -> Result<Vec<GaugeRow>, FormatError> {
+    fn rows(self, at: usize) -> Result<Vec<GaugeRow>, FormatError> {
         let Self(nodes, flags, last, set_tick, min, max) = self;
         let lengths = [flags.len(), last.len(), set_tick.len(), min.len(), max.len()];
         check_lengths("gauges", at, nodes.len(), &lengths)?;
@@ -123,36 +166,186 @@ impl Gauges {
     }
 }
 
-/// Splits the histograms of some rows from the histograms of all others.
-pub(super) fn taken_out(all: &Latencies, rows: &[ValueRow]) -> (Latencies, Latencies) {
-    let (mut others, mut taken) = (Latencies::default(), Latencies::default());
-    let mut rows = rows.iter().map(|row| row.node.0).peekable();
-    for &row in &all.row {
-        while rows.next_if(|&next| next < row).is_some() {}
-        let to = if rows.peek() == Some(&row) {
-            &mut taken
-        } else {
-            &mut others
-        };
-        to.push_bytes(row, all.bytes_of(row).unwrap_or_default());
+/// Checks that counters are existing rows without what a counter never has: time, children, open calls, and latencies
+/// where it is no value.
+fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
+    if s.counts.is_empty() {
+        return Ok(());
     }
-    (others, taken)
+    check_rows(
+        "counters",
+        s.counts.iter().map(|count| count.node.0),
+        s.nodes.len(),
+    )?;
+    let sums = s.sums();
+    let is_counter = |row: u32| sums.get(row as usize).is_some_and(Option::is_some);
+    let timed = |count: &Count| s.nodes.self_ticks[count.node.index()] > 0;
+    let mut open = s.threads.iter().flat_map(|thread| &thread.open);
+    let mut latencies = s.latencies.row.iter();
+    if s.counts.iter().any(timed)
+        || s.nodes.parent.iter().any(|&parent| is_counter(parent))
+        || open.any(|frame| is_counter(frame.node.0))
+        || latencies.any(|&row| is_counter(row) && !s.is_value(NodeId(row)))
+        || s.estimates.iter().any(|estimate| is_counter(estimate.node.0))
+    {
+        return Err(damaged(
+            "counters",
+            0,
+            "a counter with time or with rows below it",
+            "calls and a sum alone",
+        ));
+    }
+    Ok(())
 }
 
-/// Inserts valid histograms of other rows among existing ones.
-pub(super) fn put_in(all: Latencies, more: &Latencies) -> Latencies {
-    if more.row.is_empty() {
-        return all;
+/// Checks that values and gauges are counters, none of them both, and that no smallest number is above the largest.
+fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
+    const WHAT: &str = "values and gauges";
+    fn fits<T: PartialOrd>(range: Option<Extremes<T>>) -> bool {
+        range.is_none_or(|range| range.min <= range.max)
     }
-    let mut both = Latencies::default();
-    let mut left = more.row.iter().copied().peekable();
-    let mut put = |from: &Latencies, row| both.push_bytes(row, from.bytes_of(row).unwrap_or_default());
-    for &row in &all.row {
-        while let Some(next) = left.next_if(|&next| next <= row) {
-            put(more, next);
+    let (values, gauges) = (&s.value_rows, &s.gauge_rows);
+    check_rows(WHAT, values.iter().map(|row| row.node.0), s.nodes.len())?;
+    check_rows(WHAT, gauges.iter().map(|row| row.node.0), s.nodes.len())?;
+    let mut rows = values
+        .iter()
+        .map(|row| row.node)
+        .chain(gauges.iter().map(|row| row.node));
+    let found = if rows.any(|row| s.sum_of(row).is_none()) {
+        "rows that are no counters"
+    } else if gauges.iter().any(|row| s.is_value(row.node)) {
+        "a row that is both"
+    } else if !values.iter().all(|row| fits(row.range))
+        || !gauges.iter().all(|row| fits(row.level.map(|level| level.range)))
+    {
+        "a smallest number above the largest"
+    } else {
+        return Ok(());
+    };
+    Err(damaged(WHAT, 0, found, "rising counters, each with its range"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::section::{SMALL, append};
+    use crate::codec::tests::{encoded, refuses};
+    use crate::codec::{decode, section_at};
+    use crate::fixture::programs;
+    use crate::latency::Histogram;
+    use crate::snapshot::{Estimate, OpenFrame, Tally};
+
+    #[test]
+    fn what_is_no_counter_is_refused_as_one() {
+        refuses(
+            "counters",
+            &programs::order_sim_counting(),
+            &[
+                |s| s.counts.reverse(),
+                |s| s.counts.push(s.counts[5]),
+                |s| s.counts[5].node = NodeId(10),
+                // Time, rows below, an open call, a latency, an estimate.
+                |s| s.nodes.self_ticks[2] = 1,
+                |s| {
+                    s.counts.insert(
+                        0,
+                        Count {
+                            node: NodeId(0),
+                            sum: 1,
+                        },
+                    )
+                },
+                |s| {
+                    let frame = |row| OpenFrame {
+                        node: NodeId(row),
+                        began_tick: 0,
+                    };
+                    s.threads[0].open = vec![frame(0), frame(1), frame(2)];
+                },
+                |s| {
+                    s.latencies.push(
+                        2,
+                        &Histogram {
+                            buckets: vec![(1, 1)],
+                            max_ticks: 1,
+                        },
+                    )
+                },
+                |s| {
+                    s.estimates.push(Estimate {
+                        node: NodeId(2),
+                        timed: 0,
+                        self_error: 1,
+                        total_error: 0,
+                    });
+                },
+            ],
+        );
+    }
+
+    #[test]
+    fn readers_of_before_see_values_and_gauges_as_counters() {
+        let snapshot = programs::queries();
+        let bytes = encoded(&snapshot);
+        let mut before = Vec::new();
+        let mut at = 0;
+        while at < bytes.len() {
+            let (id, body) = section_at(&bytes, at).unwrap();
+            if id != VALUES.id && id != GAUGES.id {
+                before.extend_from_slice(&bytes[at..at + 16 + body.len()]);
+            }
+            at += 16 + body.len();
         }
-        put(&all, row);
+        let shown = decode(&before).unwrap();
+        assert_eq!(shown.counts, snapshot.counts);
+        assert!(
+            shown.latencies.row.is_empty() && shown.tallies()[2] == Some(Tally::Counter { sum: 1_805_060 })
+        );
     }
-    left.for_each(|row| put(more, row));
-    both
+
+    #[test]
+    fn what_is_no_value_and_no_gauge_is_refused_as_one() {
+        let mut sound = programs::queries();
+        sound.latencies = Latencies::default();
+        refuses(
+            "values and gauges",
+            &sound,
+            &[
+                |s| s.value_rows.reverse(),
+                |s| s.gauge_rows.push(s.gauge_rows[0]),
+                |s| s.value_rows[0].node = NodeId(1),
+                |s| s.value_rows[0].node = NodeId(1_000),
+                |s| s.gauge_rows[0].node = s.value_rows[1].node,
+                |s| {
+                    s.value_rows[0].range = Some(Extremes {
+                        min: 5,
+                        ..Extremes::of(4)
+                    })
+                },
+                |s| {
+                    let level = s.gauge_rows[0].level.as_mut().unwrap();
+                    level.range.min = level.range.max + 1;
+                },
+            ],
+        );
+        let lengths: [fn(&mut Snapshot) -> Vec<u8>; 2] = [
+            |s| {
+                let mut bytes = encoded(s);
+                let columns: (Vec<u32>, [Vec<u8>; 1]) = (vec![2], [vec![]]);
+                let rest: [Vec<u64>; 5] = Default::default();
+                append(&mut bytes, VALUES.id, (columns, rest), SMALL).unwrap();
+                bytes
+            },
+            |s| {
+                let mut bytes = encoded(s);
+                let columns: (Vec<u32>, [Vec<u64>; 5]) = (vec![5], Default::default());
+                append(&mut bytes, GAUGES.id, columns, SMALL).unwrap();
+                bytes
+            },
+        ];
+        for craft in lengths {
+            let error = decode(&craft(&mut programs::queries())).unwrap_err().to_string();
+            assert!(error.contains("0 rows") && error.contains("1 rows"), "{error}");
+        }
+    }
 }

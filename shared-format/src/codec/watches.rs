@@ -1,50 +1,210 @@
 //! The section of watched functions.
 
-use bincode::{Decode, Encode};
+use bincode::Encode;
 
-use crate::snapshot::{CauseSum, Exemplar, LostCalls, Over, Watch, WatchState, WatchedPath};
+use super::section::{Section, damaged};
+use crate::ids::NO_PARENT;
+use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 
-/// Function, threshold as requested, number, beginning, state, threshold in ticks, and lost calls.
-type Facts<F> = (F, Over, u64, u64, WatchState, u64, LostCalls);
+/// No more functions are watched than can be, and what is known of each fits together.
+pub(super) const WATCHES: Section = Section {
+    id: 23,
+    write: |s, out| {
+        let with_exemplars = out.is_fine();
+        let watches: Vec<_> = s
+            .watches
+            .iter()
+            .map(|watch| written(watch, with_exemplars))
+            .collect();
+        match watches.is_empty() {
+            true => Ok(()),
+            false => out.put_small(watches),
+        }
+    },
+    read: |to, body| body.read_small().map(|watches| to.snapshot.watches = watches),
+    check: |s| {
+        const WHAT: &str = "watched functions";
+        if s.watches.len() > WATCHES_MAX {
+            let most = format!("at most {WATCHES_MAX}");
+            return Err(damaged(WHAT, WATCHES_MAX, s.watches.len(), most));
+        }
+        let faults = s.watches.iter().map(|watch| fault(watch, s.sites.len()));
+        match faults.enumerate().find_map(|(at, fault)| Some((at, fault?))) {
+            Some((at, found)) => Err(damaged(
+                WHAT,
+                at,
+                found,
+                "paths, causes and calls that fit together",
+            )),
+            None => Ok(()),
+        }
+    },
+};
 
-#[derive(Encode)]
-pub(super) struct WatchOut<'a>(Facts<&'a str>, &'a [WatchedPath], &'a [CauseSum], &'a [Exemplar]);
-
-#[derive(Decode)]
-pub(super) struct WatchIn(Facts<String>, Vec<WatchedPath>, Vec<CauseSum>, Vec<Exemplar>);
-
-impl<'a> WatchOut<'a> {
-    /// Returns the encoding of a watch. Records of the coarse ring leave out the calls that are kept whole.
-    pub(super) fn new(watch: &'a Watch, with_exemplars: bool) -> Self {
-        let facts = (
-            watch.function.as_str(),
-            watch.over,
-            watch.number,
-            watch.began_unix_ns,
-            watch.state,
-            watch.threshold_ticks,
-            watch.lost,
-        );
-        let exemplars: &[Exemplar] = if with_exemplars { &watch.exemplars } else { &[] };
-        Self(facts, &watch.paths, &watch.causes, exemplars)
-    }
+/// A watch as it is read. A record of the coarse ring has no calls that are kept whole.
+fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
+    let exemplars: &[Exemplar] = if with_exemplars { &watch.exemplars } else { &[] };
+    (
+        &watch.function,
+        watch.over,
+        watch.number,
+        watch.began_unix_ns,
+        watch.state,
+        watch.threshold_ticks,
+        watch.lost,
+        &watch.paths,
+        &watch.causes,
+        exemplars,
+    )
 }
 
-impl WatchIn {
-    pub(super) fn watch(self) -> Watch {
-        let Self(facts, paths, causes, exemplars) = self;
-        let (function, over, number, began_unix_ns, state, threshold_ticks, lost) = facts;
-        Watch {
-            function,
-            over,
-            number,
-            began_unix_ns,
-            state,
-            threshold_ticks,
-            lost,
-            paths,
-            causes,
-            exemplars,
+/// What does not fit together in a snapshot of so many sites, if anything.
+fn fault(watch: &Watch, sites: usize) -> Option<&'static str> {
+    let paths = watch.paths.len();
+    let has_path = |path: u32| (path as usize) < paths;
+    for (index, path) in watch.paths.iter().enumerate() {
+        if path.parent != NO_PARENT && path.parent as usize >= index {
+            return Some("a path in front of its parent");
         }
+        if path.site.index() >= sites {
+            return Some("a site that does not exist");
+        }
+    }
+    let sums = watch.paths.iter().flat_map(|path| [path.typical, path.slow]);
+    let columns = [
+        |sums: &PathSums| sums.calls,
+        |sums: &PathSums| sums.ticks,
+        |sums: &PathSums| sums.allocations,
+        |sums: &PathSums| sums.allocated_bytes,
+    ];
+    let fits = |column: &fn(&PathSums) -> u64| {
+        sums.clone()
+            .map(|sums| column(&sums))
+            .try_fold(0u64, u64::checked_add)
+            .is_some()
+    };
+    if !columns.iter().all(fits) {
+        return Some("a sum beyond 64 bits");
+    }
+    if sums
+        .clone()
+        .any(|sums| sums.waiting.saturating_add(sums.ready) > sums.ticks)
+    {
+        return Some("more time off the CPU than time");
+    }
+    if !watch.causes.iter().all(|cause| has_path(cause.path)) {
+        return Some("a cause in a path that does not exist");
+    }
+    watch.exemplars.iter().find_map(|exemplar| {
+        if exemplar.cause.is_some_and(|(path, _)| !has_path(path)) {
+            return Some("a cause in a path that does not exist");
+        }
+        exemplar
+            .trace
+            .as_ref()
+            .and_then(|trace| fault_of_trace(trace, paths))
+    })
+}
+
+fn fault_of_trace(trace: &Trace, paths: usize) -> Option<&'static str> {
+    let steps = trace.path.len();
+    if trace.ticks.len() != steps || trace.then.len() != steps {
+        return Some("columns of different lengths");
+    }
+    if trace.path.iter().any(|&path| path as usize >= paths) {
+        return Some("a step in a path that does not exist");
+    }
+    if trace.then.iter().any(|&code| Then::of(code).is_none()) {
+        return Some("a step that ends in an unknown way");
+    }
+    let has_step = |step: u32| (step as usize) < steps;
+    let off = &trace.off_cpu;
+    if !off.is_sorted_by(|a, b| a.0 < b.0) || off.last().is_some_and(|last| !has_step(last.0)) {
+        return Some("time off the CPU out of order, or of a step that does not exist");
+    }
+    if off
+        .iter()
+        .any(|&(step, waiting, ready)| waiting.saturating_add(ready) > trace.ticks[step as usize])
+    {
+        return Some("more time off the CPU than time");
+    }
+    let sum = trace
+        .ticks
+        .iter()
+        .copied()
+        .chain(trace.gap.map(|gap| gap.ticks))
+        .try_fold(0u64, u64::checked_add);
+    if sum.is_none() {
+        return Some("a sum beyond 64 bits");
+    }
+    let notes = &trace.notes;
+    if !notes.is_sorted_by_key(|note| note.step)
+        || notes.last().is_some_and(|note| note.step as usize > steps)
+    {
+        return Some("notes out of order, or behind the last step");
+    }
+    if notes.iter().any(|note| note.key as usize >= trace.keys.len()) {
+        return Some("a note with a key that does not exist");
+    }
+    if trace.gap.is_some_and(|gap| gap.step as usize > steps) {
+        return Some("a gap behind the last step");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests::{encoded, refuses};
+    use crate::codec::{decode, encode_small};
+    use crate::fixture;
+    use crate::ids::SiteId;
+    use crate::snapshot::{CauseKind, Note, Snapshot, TraceGap};
+
+    fn trace(s: &mut Snapshot) -> &mut Trace {
+        s.watches[0].exemplars[0].trace.as_mut().unwrap()
+    }
+
+    #[test]
+    fn watches_that_do_not_fit_together_are_refused() {
+        refuses(
+            "watched functions",
+            &fixture::slow_frames(),
+            &[
+                |s| s.watches[0].paths[1].parent = 1,
+                |s| s.watches[0].paths[1].site = SiteId(4),
+                |s| s.watches[0].paths[2].slow.ticks = u64::MAX,
+                |s| s.watches[0].paths[3].slow.ready = s.watches[0].paths[3].slow.ticks,
+                |s| s.watches[0].causes[0].path = 4,
+                |s| s.watches[0].exemplars[0].cause = Some((4, CauseKind::Ready)),
+                |s| trace(s).path[0] = 4,
+                |s| trace(s).then[0] = 4,
+                |s| trace(s).ticks.push(0),
+                |s| trace(s).ticks[0] = u64::MAX,
+                |s| trace(s).off_cpu[0].1 = u64::MAX,
+                |s| trace(s).off_cpu[0].0 = 5,
+                |s| {
+                    trace(s).notes.push(Note {
+                        step: 1,
+                        ..Note::default()
+                    });
+                },
+                |s| {
+                    trace(s).gap = Some(TraceGap {
+                        step: 6,
+                        ..TraceGap::default()
+                    });
+                },
+            ],
+        );
+        let mut snapshot = fixture::slow_frames();
+        snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX + 1];
+        assert!(decode(&encoded(&snapshot)).is_err());
+        // A record of the coarse ring has all but the calls that are kept whole.
+        let mut small = Vec::new();
+        let mut snapshot = fixture::slow_frames();
+        encode_small(&snapshot, &mut small).unwrap();
+        snapshot.watches[0].exemplars.clear();
+        assert_eq!(decode(&small).unwrap(), snapshot);
     }
 }

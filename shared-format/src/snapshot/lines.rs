@@ -25,9 +25,10 @@ pub const LINES_HZ: u32 = 1_000;
 /// Bytes of the longest build id that is kept.
 pub const BUILD_ID_MAX: usize = 64;
 
-/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is interrupted at
-/// intervals of its own CPU time, so a thread that waits has no samples.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is interrupted after
+/// so much of its own CPU time, so a thread that waits has no samples.
+// The section of samples has the fields in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lines {
     /// Whether samples are being taken, and the reason if not.
     pub state: LinesState,
@@ -185,31 +186,5 @@ impl Lines {
             self.modules.len() - 1
         });
         number as u32
-    }
-
-    /// Returns the first inconsistency in a snapshot with this many rows and threads, if any.
-    pub(crate) fn fault(&self, rows: usize, threads: usize) -> Option<&'static str> {
-        let is_there = |inside| match inside {
-            SampledIn::Row(row) => (row as usize) < rows,
-            SampledIn::Thread(thread) => (thread as usize) < threads,
-            SampledIn::Measuring => true,
-        };
-        let is_module = |module: u32| module == NO_MODULE || (module as usize) < self.modules.len();
-        if self
-            .modules
-            .iter()
-            .any(|module| module.build_id.len() > BUILD_ID_MAX)
-        {
-            return Some("a build id that is too long");
-        }
-        if !self
-            .samples
-            .iter()
-            .all(|sample| is_there(sample.inside) && is_module(sample.module))
-        {
-            return Some("a row, a thread or a module that is not there");
-        }
-        let rises = self.samples.is_sorted_by(|a, b| a.place() < b.place());
-        (!rises).then_some("places that do not rise")
     }
 }

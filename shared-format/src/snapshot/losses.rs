@@ -68,7 +68,7 @@ impl Losses {
 
 impl AddAssign for Losses {
     fn add_assign(&mut self, other: Self) {
-        self.dropped += other.dropped;
-        self.unbalanced += other.unbalanced;
+        self.dropped = self.dropped.saturating_add(other.dropped);
+        self.unbalanced = self.unbalanced.saturating_add(other.unbalanced);
     }
 }

@@ -306,7 +306,15 @@ impl Measures {
         }
     }
 
-    /// Returns the ticks that each of `rows` rows was off the CPU: waiting, or ready without a CPU.
+    /// Leaves out what was counted outside any scope.
+    pub fn clear_outside(&mut self) {
+        self.columns.retain(|_, column| {
+            column.outside.clear();
+            !column.is_empty()
+        });
+    }
+
+    /// Returns the ticks that each of so many rows was off the CPU: waiting, or ready without one.
     pub fn off_cpu_by_row(&self, rows: usize) -> Vec<u64> {
         let mut off = vec![0u64; rows];
         for quantity in [Quantity::Waiting, Quantity::Ready] {

@@ -75,10 +75,13 @@ impl SeenCost {
         })
     }
 
-    /// Adds the samples of another count.
-    pub fn add(&mut self, other: Self) {
-        self.looks = self.looks.saturating_add(other.looks);
-        self.ns += other.ns;
+    /// Returns what both saw.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            looks: self.looks.saturating_add(other.looks),
+            ns: self.ns + other.ns,
+        }
     }
 
     /// Returns the samples taken since `earlier`.

@@ -7,8 +7,9 @@ use crate::latency::Latencies;
 
 /// Futures that have begun and not ended, at the moment of a snapshot.
 ///
-/// A call belongs to the path of futures that await each other, on any thread that polls it. Scopes are not part of the path.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A call belongs to the path of futures that await each other, whichever thread polls it. Scopes are no part of it.
+// The section of futures in flight has the fields in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Tasks {
     /// The paths, parents before children.
     pub paths: Vec<TaskPath>,

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Bytes of the longest name of a call.
-pub(crate) const NAME_MAX: usize = 64;
+use bincode::{Decode, Encode};
 
 /// State of a thread in its newest sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,9 +15,10 @@ pub enum Now<'a> {
     In(&'a str),
 }
 
-/// Samples of threads that waited in a call, by row. A program samples its threads from time to time, so the shares of samples
-/// are shares of the waiting time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// How often threads were found waiting in a call, by row. A program looks at its threads now and then, so these are
+/// samples: their shares are those of the waiting time.
+// The section of waits has the fields in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct WaitsIn {
     /// Names of calls in rising order, each of them once.
     pub(crate) names: Vec<String>,
@@ -140,12 +140,6 @@ impl WaitsIn {
         }
     }
 
-    /// Adds the samples of another, and keeps the states of threads.
-    #[must_use]
-    pub fn plus(&self, other: &Self) -> Self {
-        Self::new(self.samples().chain(other.samples()), self.now())
-    }
-
     /// Lowers samples, the last ones first, so that they add up to at most `most`.
     pub fn hold(&mut self, mut most: u64) {
         for (.., count) in &mut self.samples {
@@ -153,35 +147,6 @@ impl WaitsIn {
             most -= *count;
         }
         self.samples.retain(|&(.., count)| count > 0);
-    }
-
-    /// Returns the first inconsistency in a snapshot with this many rows and threads, if any.
-    pub(crate) fn fault(&self, rows: usize, threads: usize) -> Option<&'static str> {
-        let is_word = |name: &String| {
-            let bytes = name.as_bytes();
-            (1..=NAME_MAX).contains(&bytes.len()) && bytes.iter().all(|byte| (b' '..=b'~').contains(byte))
-        };
-        let names = self.names.len();
-        if !self.names.is_sorted_by(|a, b| a < b) || !self.names.iter().all(is_word) {
-            return Some("names out of order, or that are no words");
-        }
-        let sample_fits = |&(row, call, count): &(u32, u32, u64)| {
-            (row as usize) < rows && (call as usize) < names && count > 0
-        };
-        if !self.samples.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)) || !self.samples.iter().all(sample_fits)
-        {
-            return Some("samples out of order, out of range or 0");
-        }
-        let mut counts = self.samples.iter().map(|&(.., count)| count);
-        if counts.try_fold(0u64, u64::checked_add).is_none() {
-            return Some("a sum beyond 64 bits");
-        }
-        let now_fits =
-            |&(thread, code): &(u32, u32)| (thread as usize) < threads && (code as usize) < names + 2;
-        if !self.now.is_sorted_by(|a, b| a.0 < b.0) || !self.now.iter().all(now_fits) {
-            return Some("threads out of order or out of range");
-        }
-        None
     }
 }
 
@@ -220,31 +185,10 @@ mod tests {
                 Some(Now::Running),
             ]
         );
-        assert_eq!(some.fault(8, 5), None);
     }
 
     #[test]
-    fn what_no_program_writes_is_refused() {
-        type Craft = fn(&mut WaitsIn);
-        let crafts: [Craft; 12] = [
-            |s| s.names.swap(0, 1),
-            |s| s.names[3] = "read\x1b[2J".into(),
-            |s| s.names[3] = "r".repeat(NAME_MAX + 1),
-            |s| s.names[0].clear(),
-            |s| s.samples.swap(0, 1),
-            |s| s.samples[1] = s.samples[0],
-            |s| s.samples[2].0 = 8,
-            |s| s.samples[2].1 = 4,
-            |s| s.samples[2].2 = 0,
-            |s| s.samples[2].2 = u64::MAX,
-            |s| s.now[2].0 = 5,
-            |s| s.now[2].1 = 6,
-        ];
-        for (index, craft) in crafts.into_iter().enumerate() {
-            let mut crafted = some();
-            craft(&mut crafted);
-            assert!(crafted.fault(8, 5).is_some(), "{index}");
-        }
+    fn samples_are_lowered_from_the_last_on() {
         let mut held = some();
         held.hold(6);
         assert_eq!(

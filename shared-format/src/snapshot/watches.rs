@@ -8,9 +8,10 @@ use crate::ids::{NO_PARENT, SiteId};
 /// Largest number of functions that are watched at once.
 pub const WATCHES_MAX: usize = 4;
 
-/// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical or slow. A
-/// call inside another call of a watched function is a part of the outer call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical or
+/// slow. A call in another call of a watched function is a part of the outer one.
+// The section of watches has the fields in this order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Decode)]
 pub struct Watch {
     /// Pattern of the watched functions, as given.
     pub function: String,
@@ -237,51 +238,6 @@ impl Watch {
         let sum = |calls: fn(&WatchedPath) -> u64| roots().map(calls).fold(0, u64::saturating_add);
         (sum(|path| path.typical.calls), sum(|path| path.slow.calls))
     }
-
-    /// Returns the first inconsistency, if any. Every index in a watch without one is valid.
-    pub(crate) fn fault(&self, sites: usize) -> Option<&'static str> {
-        let paths = self.paths.len();
-        let has_path = |path: u32| (path as usize) < paths;
-        for (index, path) in self.paths.iter().enumerate() {
-            if path.parent != NO_PARENT && path.parent as usize >= index {
-                return Some("a path in front of its parent");
-            }
-            if path.site.index() >= sites {
-                return Some("a site that does not exist");
-            }
-        }
-        let sums = self.paths.iter().flat_map(|path| [path.typical, path.slow]);
-        let columns = [
-            |sums: &PathSums| sums.calls,
-            |sums: &PathSums| sums.ticks,
-            |sums: &PathSums| sums.allocations,
-            |sums: &PathSums| sums.allocated_bytes,
-        ];
-        let fits = |column: &fn(&PathSums) -> u64| {
-            sums.clone()
-                .map(|sums| column(&sums))
-                .try_fold(0u64, u64::checked_add)
-                .is_some()
-        };
-        if !columns.iter().all(fits) {
-            return Some("a sum beyond 64 bits");
-        }
-        if sums
-            .clone()
-            .any(|sums| sums.waiting.saturating_add(sums.ready) > sums.ticks)
-        {
-            return Some("more time off the CPU than time");
-        }
-        if !self.causes.iter().all(|cause| has_path(cause.path)) {
-            return Some("a cause in a path that does not exist");
-        }
-        self.exemplars.iter().find_map(|exemplar| {
-            if exemplar.cause.is_some_and(|(path, _)| !has_path(path)) {
-                return Some("a cause in a path that does not exist");
-            }
-            exemplar.trace.as_ref().and_then(|trace| trace.fault(paths))
-        })
-    }
 }
 
 impl Trace {
@@ -310,51 +266,5 @@ impl Trace {
             .zip(&self.ticks)
             .zip(then)
             .map(|((&path, &ticks), then)| (path, ticks, then))
-    }
-
-    fn fault(&self, paths: usize) -> Option<&'static str> {
-        let steps = self.path.len();
-        if self.ticks.len() != steps || self.then.len() != steps {
-            return Some("columns of different lengths");
-        }
-        if self.path.iter().any(|&path| path as usize >= paths) {
-            return Some("a step in a path that does not exist");
-        }
-        if self.then.iter().any(|&code| Then::of(code).is_none()) {
-            return Some("a step that ends in an unknown way");
-        }
-        let has_step = |step: u32| (step as usize) < steps;
-        let off = &self.off_cpu;
-        if !off.is_sorted_by(|a, b| a.0 < b.0) || off.last().is_some_and(|last| !has_step(last.0)) {
-            return Some("time off the CPU out of order, or of a step that does not exist");
-        }
-        if off
-            .iter()
-            .any(|&(step, waiting, ready)| waiting.saturating_add(ready) > self.ticks[step as usize])
-        {
-            return Some("more time off the CPU than time");
-        }
-        let sum = self
-            .ticks
-            .iter()
-            .copied()
-            .chain(self.gap.map(|gap| gap.ticks))
-            .try_fold(0u64, u64::checked_add);
-        if sum.is_none() {
-            return Some("a sum beyond 64 bits");
-        }
-        let notes = &self.notes;
-        if !notes.is_sorted_by_key(|note| note.step)
-            || notes.last().is_some_and(|note| note.step as usize > steps)
-        {
-            return Some("notes out of order, or behind the last step");
-        }
-        if notes.iter().any(|note| note.key as usize >= self.keys.len()) {
-            return Some("a note with a key that does not exist");
-        }
-        if self.gap.is_some_and(|gap| gap.step as usize > steps) {
-            return Some("a gap behind the last step");
-        }
-        None
     }
 }

@@ -88,8 +88,7 @@ mod tests {
     use proptest::prelude::*;
     use tickscope_format::codec;
     use tickscope_format::ids::{NodeId, SiteId};
-    use tickscope_format::latency::Histogram;
-    use tickscope_format::snapshot::{Count, Extremes, OpenFrame, Site, Tally, Thread};
+    use tickscope_format::snapshot::{Count, OpenFrame, Site, Thread};
 
     /// Makes threads of random trees: each row is below an earlier row of its thread, or at the top.
     fn snapshot(shapes: &[Vec<(usize, u64)>], open: bool) -> Snapshot {
@@ -150,33 +149,6 @@ mod tests {
             "the small one and its counter are one row"
         );
         assert_eq!(s.sums(), [None, None, None, Some(8), Some(9)]);
-    }
-
-    #[test]
-    fn values_and_gauges_that_stay_keep_their_numbers() {
-        let mut s = snapshot(&[vec![(0, 10), (5, 1), (6, 50), (8, 0), (10, 0), (0, 0)]], false);
-        s.nodes.parent = vec![NO_PARENT, 0, 0, 1, 2, NO_PARENT];
-        let value = |sum| Tally::Value {
-            sum,
-            range: Some(Extremes::of(sum)),
-        };
-        for (row, tally) in [(3, value(7)), (4, value(8)), (5, Tally::Gauge { level: None })] {
-            s.push_tally(NodeId(row), tally);
-            if tally.is_value() {
-                let buckets = vec![(24, 1)];
-                s.latencies.push(
-                    row,
-                    &Histogram {
-                        buckets,
-                        max_ticks: 0,
-                    },
-                );
-            }
-        }
-        assert_eq!(prune(&mut s, 5), 1);
-        let gauge = Tally::Gauge { level: None };
-        assert_eq!(s.tallies(), [None, None, None, Some(value(8)), Some(gauge)]);
-        assert_eq!(s.latencies.row, [3]);
     }
 
     proptest! {

@@ -390,12 +390,14 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
             }
             150..=169 => {
                 let call = ["futex", "read", ""][input.below(3)];
-                s.waits_in = s.waits_in.plus(&WaitsIn::new([(row, call, input.number())], []));
+                let samples = s.waits_in.samples().chain([(row, call, input.number())]);
+                s.waits_in = WaitsIn::new(samples, s.waits_in.now());
             }
             170..=179 => {
                 let now = [Now::Running, Now::Ready, Now::In("poll")][input.below(3)];
                 let thread = input.below(s.threads.len() + 1) as u32;
-                s.waits_in = WaitsIn::new([], s.waits_in.now().chain([(thread, now)])).plus(&s.waits_in);
+                let all = s.waits_in.now().chain([(thread, now)]);
+                s.waits_in = WaitsIn::new(s.waits_in.samples(), all);
             }
             _ => {}
         }

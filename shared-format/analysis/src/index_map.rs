@@ -1,0 +1,27 @@
+//! Maps whose keys are indices.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A map by indices of rows, sites and functions.
+pub(crate) type IndexMap<K, V> = HashMap<K, V, BuildHasherDefault<IndexHasher>>;
+
+/// Mixes indices by one multiplication each: every row of a tree is looked up.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct IndexHasher(u64);
+
+impl Hasher for IndexHasher {
+    fn write_u32(&mut self, index: u32) {
+        // An odd number without a pattern: the fraction of the golden ratio.
+        self.0 = (self.0.rotate_left(32) ^ u64::from(index)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.write_u32(byte.into()));
+    }
+
+    fn finish(&self) -> u64 {
+        // The multiplication mixes upward; tables look at the low bits first.
+        self.0.rotate_left(32)
+    }
+}

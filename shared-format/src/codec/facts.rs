@@ -1,0 +1,129 @@
+//! What a snapshot says of the whole program.
+
+use super::section::{Section, anything, damaged};
+use crate::ids::SiteId;
+use crate::snapshot::{CaptureInfo, ClockInfo, Lifetime, Process};
+
+/// The process (its name, pid, start, uptime and warnings), its clock, the capture, and what was counted since the start.
+pub(super) type Info = (
+    (String, u32, u64, u64, Vec<String>),
+    ClockInfo,
+    CaptureInfo,
+    Lifetime,
+);
+
+pub(super) const INFO: Section = Section {
+    id: 1,
+    write: |s, out| {
+        let Process {
+            name,
+            pid,
+            started_unix_ns,
+            uptime_ns,
+            warnings,
+            copies: _,
+        } = &s.process;
+        let process = (name, pid, started_unix_ns, uptime_ns, warnings);
+        out.put((process, &s.clock, &s.capture, s.lifetime))
+    },
+    read: |to, body| {
+        let (process, clock, capture, lifetime): Info = body.read()?;
+        let (name, pid, started_unix_ns, uptime_ns, warnings) = process;
+        let s = &mut to.snapshot;
+        s.process = Process {
+            name,
+            pid,
+            started_unix_ns,
+            uptime_ns,
+            warnings,
+            copies: std::mem::take(&mut s.process.copies),
+        };
+        (s.clock, s.capture, s.lifetime) = (clock, capture, lifetime);
+        Ok(())
+    },
+    check: |s| {
+        let hz = s.clock.ticks_per_second;
+        match hz.is_finite() && hz > 0.0 {
+            true => Ok(()),
+            false => Err(damaged("ticks per second", 0, hz, "a finite number above 0")),
+        }
+    },
+};
+
+pub(super) const COPIES: Section = Section {
+    id: 29,
+    write: |s, out| out.put_if(!s.process.copies.is_empty(), &s.process.copies),
+    read: |to, body| body.read().map(|copies| to.snapshot.process.copies = copies),
+    check: anything,
+};
+
+pub(super) const MEASURING: Section = Section {
+    id: 6,
+    write: |s, out| out.put(&s.measuring),
+    read: |to, body| body.read().map(|measuring| to.snapshot.measuring = measuring),
+    check: |s| {
+        let hz = s.measuring.sampling_hz;
+        match hz.is_finite() {
+            true => Ok(()),
+            false => Err(damaged("sampling rate", 0, hz, "a finite number")),
+        }
+    },
+};
+
+pub(super) const WAITS: Section = Section {
+    id: 15,
+    write: |s, out| out.put_if(s.waits, true),
+    read: |to, body| body.read().map(|waits| to.snapshot.waits = waits),
+    check: anything,
+};
+
+pub(super) const WINDOW: Section = Section {
+    id: 13,
+    write: |s, out| out.put_if(s.window, true),
+    read: |to, body| body.read().map(|window| to.snapshot.window = window),
+    check: anything,
+};
+
+pub(super) const DRAINS: Section = Section {
+    id: 25,
+    write: |s, out| s.drains_ns.map_or(Ok(()), |ns| out.put(ns)),
+    read: |to, body| body.read().map(|ns| to.snapshot.drains_ns = Some(ns)),
+    check: |s| match s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0) {
+        Some(ns) => Err(damaged("time of loads that the clock parts", 0, ns, "0 or more")),
+        None => Ok(()),
+    },
+};
+
+pub(super) const SEEN_COST: Section = Section {
+    id: 28,
+    write: |s, out| s.seen_cost.map_or(Ok(()), |seen| out.put(seen)),
+    read: |to, body| body.read().map(|seen| to.snapshot.seen_cost = Some(seen)),
+    check: |s| match s.seen_cost.is_none_or(|seen| seen.is_sound()) {
+        true => Ok(()),
+        false => Err(damaged(
+            "cost that was measured",
+            0,
+            "a number that is none",
+            "0 or more",
+        )),
+    },
+};
+
+/// Sites that are off now are in the section of what is measured.
+pub(super) const WAS_OFF: Section = Section {
+    id: 32,
+    write: |s, out| out.put_if(!s.was_off.is_empty(), &s.was_off),
+    read: |to, body| body.read().map(|sites| to.snapshot.was_off = sites),
+    check: |s| {
+        let is_unknown = |site: &SiteId| site.index() >= s.sites.len();
+        match s.counted_in_part().find(is_unknown) {
+            Some(site) => Err(damaged(
+                "site switched off",
+                0,
+                site.0,
+                format!("below {}", s.sites.len()),
+            )),
+            None => Ok(()),
+        }
+    },
+};

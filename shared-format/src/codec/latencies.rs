@@ -1,0 +1,94 @@
+//! The sections of histograms: how long calls took, and those of futures.
+
+use std::borrow::Cow;
+
+use super::section::{Section, check_rows, damaged};
+use crate::error::FormatError;
+use crate::ids::NodeId;
+use crate::latency::{Latencies, packed};
+use crate::snapshot::Snapshot;
+
+/// Readers that do not know of values refuse counters with a histogram: these are in the section of values.
+pub(super) const LATENCIES: Section = Section {
+    id: 9,
+    write: |s, out| {
+        let of_calls = match s.value_rows.is_empty() {
+            true => Cow::Borrowed(&s.latencies),
+            false => Cow::Owned(those(s, false)),
+        };
+        let is_there = out.is_fine() && !of_calls.row.is_empty();
+        out.put_if(is_there, &*of_calls)
+    },
+    read: |to, body| body.read().map(|latencies| to.snapshot.latencies = latencies),
+    check: |s| check_latencies(&s.latencies, s.nodes.len()),
+};
+
+pub(super) const ASYNC_LATENCIES: Section = Section {
+    id: 17,
+    write: |s, out| {
+        let is_there = out.is_fine() && !s.async_latencies.row.is_empty();
+        out.put_if(is_there, &s.async_latencies)
+    },
+    read: |to, body| {
+        body.read()
+            .map(|latencies| to.snapshot.async_latencies = latencies)
+    },
+    check: |s| check_latencies(&s.async_latencies, s.nodes.len()),
+};
+
+/// The histograms of values, or those of all other rows.
+pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
+    let mut those = Latencies::default();
+    for (at, &row) in s.latencies.row.iter().enumerate() {
+        if s.is_value(NodeId(row)) == of_values {
+            those.push_bytes(row, s.latencies.bytes_at(at));
+        }
+    }
+    those
+}
+
+/// Puts histograms of other rows among those that are there, each of which is one.
+///
+/// # Errors
+/// As for what is there: nothing of it is checked yet.
+pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatError> {
+    if more.row.is_empty() {
+        return Ok(());
+    }
+    let all = std::mem::take(&mut s.latencies);
+    check_latencies(&all, s.nodes.len())?;
+    check_latencies(more, s.nodes.len())?;
+    let mut rows: Vec<(u32, &[u8])> = [&all, more]
+        .into_iter()
+        .flat_map(|of| (0..).zip(&of.row).map(|(at, &row)| (row, of.bytes_at(at))))
+        .collect();
+    rows.sort_by_key(|&(row, _)| row);
+    for (row, bytes) in rows {
+        s.latencies.push_bytes(row, bytes);
+    }
+    Ok(())
+}
+
+/// Checks the columns of histograms: of one length, rows rising and there, each histogram one.
+pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
+    let Latencies { row, end, packed } = latencies;
+    let damaged = |found: &str, wanted: &str| Err(damaged("histograms", 0, found, wanted));
+    if end.len() != row.len() {
+        return damaged("columns of different lengths", "columns of one length");
+    }
+    check_rows("histograms", row.iter().copied(), rows)?;
+    if end.last().map_or(0, |&end| end as usize) != packed.len() {
+        return damaged("ends that do not fit", "the last end where the bytes end");
+    }
+    let mut begin = 0;
+    for &end in end {
+        let Some(bytes) = packed.get(begin..end as usize) else {
+            return damaged("ends out of order", "ends that rise");
+        };
+        if packed::walk(bytes, |_, _| {}).is_none() {
+            return damaged("bytes that are no histogram", "buckets that rise and exist");
+        }
+        begin = end as usize;
+    }
+    Ok(())
+}

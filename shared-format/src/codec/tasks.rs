@@ -1,0 +1,74 @@
+//! The section of futures in flight.
+
+use super::latencies::check_latencies;
+use super::section::{Section, check_sum, damaged};
+use crate::error::FormatError;
+use crate::ids::NO_PARENT;
+use crate::snapshot::{Snapshot, Tasks};
+
+pub(super) const TASKS: Section = Section {
+    id: 21,
+    write: |s, out| {
+        let is_there = out.is_fine() && !s.tasks.is_empty();
+        out.put_if(is_there, &s.tasks)
+    },
+    read: |to, body| body.read().map(|tasks| to.snapshot.tasks = tasks),
+    check,
+};
+
+/// Checks that paths stand behind their parents, name sites, and have sums of 64 bits.
+fn check(s: &Snapshot) -> Result<(), FormatError> {
+    const WHAT: &str = "futures in flight";
+    let Tasks { paths, ages, beyond } = &s.tasks;
+    for (index, path) in paths.iter().enumerate() {
+        let parent = path.parent;
+        if parent != NO_PARENT && parent as usize >= index {
+            return Err(damaged(
+                WHAT,
+                index,
+                format!("parent {parent}"),
+                format!("below {index} or none"),
+            ));
+        }
+        if path.site.index() >= s.sites.len() {
+            return Err(damaged(
+                WHAT,
+                index,
+                format!("site {}", path.site.0),
+                format!("below {}", s.sites.len()),
+            ));
+        }
+        if path.innermost > path.in_flight || path.polled > path.in_flight {
+            return Err(damaged(
+                WHAT,
+                index,
+                "a part above the whole",
+                "at most all in flight",
+            ));
+        }
+    }
+    check_sum(WHAT, paths.iter().map(|path| path.in_flight).chain([*beyond]))?;
+    check_latencies(ages, paths.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::codec::tests::refuses;
+    use crate::fixture::{received, serving};
+
+    #[test]
+    fn futures_that_do_not_fit_are_refused() {
+        refuses(
+            "futures",
+            &serving(),
+            &[
+                |s| s.tasks.paths[0].polled = 21,
+                |s| s.tasks.paths[1].innermost = 21,
+                |s| s.tasks.paths[1].parent = 1,
+            ],
+        );
+        let mut all_at_once = serving();
+        all_at_once.tasks.paths[0].polled = 20;
+        assert_eq!(received(&all_at_once), all_at_once);
+    }
+}

@@ -1,0 +1,260 @@
+//! The sections of the tree: threads, sites and rows. Records of the coarse ring have sites and rows in compact sections: each text is
+//! stored once, and small numbers take one byte.
+
+use std::collections::HashMap;
+
+use bincode::{Decode, Encode};
+
+use super::section::{DECODE_LIMIT, Form, Section, anything, check_sum, damaged};
+use crate::error::FormatError;
+use crate::ids::NO_PARENT;
+use crate::snapshot::{Nodes, Site, Sites, Snapshot};
+
+pub(super) const THREADS: Section = Section {
+    id: 2,
+    write: |s, out| out.put(&s.threads),
+    read: |to, body| body.read().map(|threads| to.snapshot.threads = threads),
+    // With all of the tree.
+    check,
+};
+
+pub(super) const SITES: Section = Section {
+    id: 3,
+    write: |s, out| match out.form {
+        Form::Fine => out.put(&s.sites),
+        Form::Coarse => Ok(()),
+    },
+    read: |to, body| {
+        to.snapshot.sites = match &to.known_sites {
+            Some((known, sites)) if known[..] == *body.bytes => sites.clone(),
+            _ => {
+                let sites: Sites = body.read()?;
+                *to.known_sites = Some((body.bytes.into(), sites.clone()));
+                sites
+            }
+        };
+        Ok(())
+    },
+    check: anything,
+};
+
+pub(super) const NODES: Section = Section {
+    id: 4,
+    write: |s, out| match out.form {
+        Form::Fine => out.put(&s.nodes),
+        Form::Coarse => Ok(()),
+    },
+    read: |to, body| body.read().map(|nodes| to.snapshot.nodes = nodes),
+    check: anything,
+};
+
+pub(super) const SMALL_SITES: Section = Section {
+    id: 10,
+    write: |s, out| match out.form {
+        Form::Fine => Ok(()),
+        Form::Coarse => out.put_small(TextsOut::new(&s.sites)),
+    },
+    read: |to, body| {
+        let texts: TextsIn = body.read_small()?;
+        to.snapshot.sites = texts.sites(body.at)?.into();
+        Ok(())
+    },
+    check: anything,
+};
+
+/// How many rows up the parent is, 0 for none; site, calls, self ticks.
+pub(super) const SMALL_NODES: Section = Section {
+    id: 11,
+    write: |s, out| {
+        if out.is_fine() {
+            return Ok(());
+        }
+        let Nodes {
+            parent,
+            site,
+            calls,
+            self_ticks,
+        } = &s.nodes;
+        let up = parent.iter().zip(0u32..).map(|(&parent, row)| match parent {
+            NO_PARENT => 0,
+            parent => row.wrapping_sub(parent),
+        });
+        let up: Vec<u32> = up.collect();
+        out.put_small((up, site, calls, self_ticks))
+    },
+    read: |to, body| {
+        let mut nodes: Nodes = body.read_small()?;
+        for (row, parent) in (0u32..).zip(&mut nodes.parent) {
+            *parent = match *parent {
+                0 => NO_PARENT,
+                up => row.wrapping_sub(up),
+            };
+        }
+        to.snapshot.nodes = nodes;
+        Ok(())
+    },
+    check: anything,
+};
+
+/// All texts, and of each site the numbers of name, module, file and group among them, and the line.
+#[derive(Encode)]
+struct TextsOut<'a>(Vec<&'a str>, Vec<[u32; 5]>);
+
+#[derive(Decode)]
+struct TextsIn(Vec<String>, Vec<[u32; 5]>);
+
+impl<'a> TextsOut<'a> {
+    fn new(sites: &'a [Site]) -> Self {
+        let mut texts = Vec::new();
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut number = |text: &'a str| {
+            *numbers.entry(text).or_insert_with(|| {
+                texts.push(text);
+                texts.len() as u32 - 1
+            })
+        };
+        let rows = sites.iter().map(|site| {
+            let [name, module, file, group] =
+                [&site.name, &site.module, &site.file, &site.group].map(|text| number(text));
+            [name, module, file, group, site.line]
+        });
+        let rows = rows.collect();
+        Self(texts, rows)
+    }
+}
+
+impl TextsIn {
+    /// # Errors
+    /// A text that is not there, or more of them than a reader accepts.
+    fn sites(self, at: usize) -> Result<Vec<Site>, FormatError> {
+        let Self(texts, rows) = self;
+        let text = |number: u32| {
+            let found = texts.get(number as usize);
+            found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
+        };
+        // One long text could stand in very many sites.
+        let mut bytes = 0;
+        for &number in rows.iter().flat_map(|row| &row[..4]) {
+            bytes += text(number)?.len();
+        }
+        if bytes > DECODE_LIMIT {
+            return Err(damaged(
+                "texts of sites",
+                at,
+                bytes,
+                format!("at most {DECODE_LIMIT}"),
+            ));
+        }
+        let text = |number: u32| text(number).cloned();
+        let sites = rows.into_iter().map(|[name, module, file, group, line]| {
+            Ok(Site {
+                name: text(name)?,
+                module: text(module)?,
+                file: text(file)?,
+                line,
+                group: text(group)?,
+            })
+        });
+        sites.collect()
+    }
+}
+
+/// Checks what later code relies on: columns of one length, parents before children and in the same thread,
+/// thread ranges side by side, sites and open frames that exist.
+fn check(s: &Snapshot) -> Result<(), FormatError> {
+    let rows = s.nodes.len();
+    for (what, length) in [
+        ("site column", s.nodes.site.len()),
+        ("calls column", s.nodes.calls.len()),
+        ("ticks column", s.nodes.self_ticks.len()),
+    ] {
+        if length != rows {
+            return Err(damaged(what, 0, format!("{length} rows"), format!("{rows} rows")));
+        }
+    }
+    let mut next = 0usize;
+    for (index, thread) in s.threads.iter().enumerate() {
+        let first = thread.first_row as usize;
+        let end = first + thread.rows as usize;
+        if first != next || end > rows {
+            let (found, wanted) = (format!("{first}..{end}"), format!("{next}..={rows}"));
+            return Err(damaged("thread rows", index, found, wanted));
+        }
+        for row in first..end {
+            let parent = s.nodes.parent[row];
+            if parent != NO_PARENT && !(first..row).contains(&(parent as usize)) {
+                return Err(damaged("parent", row, parent, format!("{first}..{row} or none")));
+            }
+        }
+        for frame in &thread.open {
+            if !(first..end).contains(&frame.node.index()) {
+                return Err(damaged(
+                    "open frame",
+                    index,
+                    frame.node.0,
+                    format!("{first}..{end}"),
+                ));
+            }
+        }
+        next = end;
+    }
+    if next != rows {
+        let (found, wanted) = (format!("{next} rows"), format!("{rows} rows"));
+        return Err(damaged("thread rows", s.threads.len(), found, wanted));
+    }
+    let is_unknown = |&site: &u32| site as usize >= s.sites.len();
+    if let Some(row) = s.nodes.site.iter().position(is_unknown) {
+        let wanted = format!("below {}", s.sites.len());
+        return Err(damaged("site", row, s.nodes.site[row], wanted));
+    }
+    check_sum("calls", s.nodes.calls.iter().copied())?;
+    check_sum("threads", s.threads.iter().map(|thread| thread.count))?;
+    let outside = check_sum(
+        "ticks outside",
+        s.threads.iter().map(|thread| thread.outside_ticks),
+    )?;
+    let inside = check_sum("ticks", s.nodes.self_ticks.iter().copied())?;
+    if s.nanos(outside.max(inside)) >= u64::MAX / 4 {
+        return Err(damaged("ticks", 0, "over 146 years", "a time that programs run"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::decode;
+    use crate::codec::section::{SMALL, append};
+    use crate::codec::tests::refuses;
+    use crate::fixture;
+
+    #[test]
+    fn a_text_that_is_not_there_or_too_often_is_refused() {
+        let texts = |texts: &[&str], rows: Vec<[u32; 5]>| {
+            let mut bytes = Vec::new();
+            append(&mut bytes, SMALL_SITES.id, (texts, rows), SMALL).unwrap();
+            decode(&bytes).map(|snapshot| snapshot.sites.len())
+        };
+        assert_eq!(texts(&["", "a"], vec![[1, 0, 0, 0, 7]]).unwrap(), 1);
+        let error = texts(&["", "a"], vec![[2, 0, 0, 0, 7]]).unwrap_err().to_string();
+        assert!(error.contains("text of a site"), "{error}");
+        let long = "x".repeat(1 << 20);
+        let error = texts(&["", &long], vec![[1, 0, 0, 0, 7]; 257])
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("texts of sites"), "{error}");
+    }
+
+    #[test]
+    fn a_parent_behind_its_child_and_sums_beyond_what_readers_add_up_are_refused() {
+        let sound = fixture::two_threads();
+        refuses("parent", &sound, &[|s| s.nodes.parent[1] = 2]);
+        refuses("calls", &sound, &[|s| s.nodes.calls.fill(u64::MAX / 2 + 1)]);
+        refuses(
+            "threads",
+            &sound,
+            &[|s| s.threads.iter_mut().for_each(|thread| thread.count = u64::MAX)],
+        );
+        refuses("ticks", &sound, &[|s| s.threads[0].outside_ticks = u64::MAX]);
+    }
+}
