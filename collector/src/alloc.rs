@@ -17,7 +17,7 @@ use crate::implementation::allocations;
 /// It costs a few additions an allocation and takes no lock. Without the feature `enable` it is the inner allocator and
 /// nothing else.
 ///
-/// ```
+/// ```standalone_crate
 /// #[global_allocator]
 /// static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 ///
@@ -42,7 +42,7 @@ impl Alloc {
 impl<A> Alloc<A> {
     /// Counts what another allocator does.
     ///
-    /// ```
+    /// ```standalone_crate
     /// # use std::alloc::System as MiMalloc;
     /// #[global_allocator]
     /// static ALLOCATOR: tickscope::Alloc<MiMalloc> = tickscope::Alloc::new(MiMalloc);
