@@ -16,7 +16,7 @@ use crate::implementation::allocations;
 ///
 /// It costs a few additions an allocation and takes no lock. Without the feature `enable` it only calls the inner allocator.
 ///
-/// ```
+/// ```standalone_crate
 /// #[global_allocator]
 /// static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 ///
@@ -41,7 +41,7 @@ impl Alloc {
 impl<A> Alloc<A> {
     /// Counts calls of another allocator.
     ///
-    /// ```
+    /// ```standalone_crate
     /// # use std::alloc::System as MiMalloc;
     /// #[global_allocator]
     /// static ALLOCATOR: tickscope::Alloc<MiMalloc> = tickscope::Alloc::new(MiMalloc);

@@ -14,7 +14,7 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{RING_FIRST, record, state};
 
 /// Bytes of a record with its head.
-const HUGE: u64 = 256 << 20;
+const HUGE: u64 = 64 << 20;
 
 fn put(file: &File, first: u64, words: impl IntoIterator<Item = u64>) {
     for (index, word) in (first..).zip(words) {

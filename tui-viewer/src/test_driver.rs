@@ -231,19 +231,25 @@ pub(crate) fn text(app: &App) -> String {
     let buffer = screen(app);
     let mut out = String::new();
     for y in 0..buffer.area.height {
-        let mut line = String::new();
+        let mut end = out.len();
         let mut skip = 0;
         for x in 0..buffer.area.width {
             let symbol = buffer[(x, y)].symbol();
             // The second cell of a wide letter holds nothing of its own.
-            if skip == 0 {
-                line.push_str(symbol);
-                skip = crate::text::cells::width(symbol).saturating_sub(1);
-            } else {
+            if skip > 0 {
                 skip -= 1;
+                continue;
+            }
+            out.push_str(symbol);
+            // Most cells, and there are millions in all tests: letters of one byte take one cell.
+            if symbol.len() > 1 {
+                skip = crate::text::cells::width(symbol).saturating_sub(1);
+            }
+            if symbol != " " {
+                end = out.len();
             }
         }
-        out.push_str(line.trim_end());
+        out.truncate(end);
         out.push('\n');
     }
     out

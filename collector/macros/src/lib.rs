@@ -1,7 +1,7 @@
 //! The attribute `#[profile]` of [tickscope], which re-exports it. It puts a scope around the body of a function, or of
 //! every function in an `impl` block, a trait or an inline module.
 //!
-//! ```
+//! ```standalone_crate
 //! # extern crate self as tickscope;
 //! # #[macro_export] macro_rules! scope { ($($any:tt)*) => {} }
 //! use tickscope_macros::profile;
@@ -105,7 +105,7 @@ mod tokens;
 /// Profiles a function, or every function of an `impl` block, trait or inline module. The [crate page](self) has the
 /// options and the limits.
 ///
-/// ```
+/// ```standalone_crate
 /// # extern crate self as tickscope;
 /// # #[macro_export] macro_rules! scope { ($($any:tt)*) => {} }
 /// # use tickscope_macros::profile;

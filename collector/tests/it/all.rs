@@ -61,13 +61,15 @@ pub(crate) fn main() -> ExitCode {
     if at_exit::returns_from_main() {
         return at_exit::returning();
     }
+    // Those that wait the longest begin first.
     support::main(&[
+        publisher::TESTS,
+        clocks::TESTS,
+        clock_rate::TESTS,
         allocations::TESTS,
         api::TESTS,
         #[cfg(feature = "report")]
         at_exit::TESTS,
-        clock_rate::TESTS,
-        clocks::TESTS,
         conservation::TESTS,
         daemons::TESTS,
         #[cfg(feature = "report")]
@@ -88,7 +90,6 @@ pub(crate) fn main() -> ExitCode {
         privileges::TESTS,
         process::TESTS,
         programs::TESTS,
-        publisher::TESTS,
         scale::TESTS,
         session_start::TESTS,
         signals::TESTS,

@@ -299,8 +299,8 @@ fn a_publisher_that_panics_is_told_and_the_program_goes_on() {
 }
 
 tickscope_testkit::tests![
-    a_publisher_that_panics_is_told_and_the_program_goes_on,
     a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so,
+    a_publisher_that_panics_is_told_and_the_program_goes_on,
     each_clock_is_taken_or_the_reason_why_not_is_said,
     a_clock_of_the_programs_own_gives_exact_trees,
     steps_backward_charge_nothing_and_are_counted,

@@ -266,11 +266,11 @@ fn a_coarse_record_comes_after_ten_seconds() {
 }
 
 tickscope_testkit::tests![
+    a_coarse_record_comes_after_ten_seconds,
     records_come_slowly_until_a_viewer_watches,
     the_heart_beats_while_nothing_is_recorded,
     an_answer_comes_after_the_record_that_shows_it,
     the_publisher_is_a_good_guest,
     what_a_reset_closes_is_history_at_once_and_without_latencies,
     a_program_without_history_ends_without_a_coarse_ring,
-    a_coarse_record_comes_after_ten_seconds,
 ];
