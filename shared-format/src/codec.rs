@@ -1,8 +1,8 @@
-//! Encodes a snapshot as bytes and decodes it, with limits on what decoding may allocate.
+//! Encodes a snapshot as bytes and decodes it, with limits on the memory for decoding.
 //!
 //! A payload is a list of sections, in any order:
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 8 | section id |
 //! | 8 | length of the body in bytes |
@@ -78,7 +78,7 @@ const ADDRESSES: u64 = 31;
 /// Appends the payload of a snapshot to `out`.
 ///
 /// # Errors
-/// [`FormatError::TooLarge`] if a section exceeds what a reader accepts.
+/// [`FormatError::TooLarge`] if a section exceeds the limits of readers.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
     encode_as(snapshot, Form::Fine, out)
 }

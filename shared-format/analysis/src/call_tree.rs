@@ -702,7 +702,7 @@ mod tests {
         assert_eq!(tree.latency(0).count(), 80, "calls and not polls");
         assert_eq!(handler.asynchronous.or(100, 1), (80, 80 * 22_000_000));
         assert_eq!(parse.asynchronous.or(100, 1), (100, 1));
-        // Where no call is over there is nothing to tell.
+        // Without ended calls, a future has no mean.
         snapshot.async_latencies = Latencies::default();
         for quantity in [
             Quantity::FutureEnds,

@@ -167,7 +167,7 @@ pub fn located<'a>(
     })
 }
 
-/// Returns the code of all scopes that have samples, those with most CPU time first.
+/// Returns the code of all scopes that have samples, scopes with most CPU time first.
 pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
     let mut of_scopes: BTreeMap<Scope, OfScope> = BTreeMap::new();
     for located in located(snapshot, addresses) {

@@ -7,7 +7,7 @@ use crate::functions::Functions;
 use crate::joined::paths;
 use crate::measure::Measure;
 
-/// The name of the row in which [`above`] sums up what it leaves out.
+/// The name of the row in which [`above`] sums up the removed rows.
 pub const SMALL: &str = "(small)";
 
 /// Returns the snapshot with some of its threads only. Data of the whole program (cost, losses, lifetime) stays.

@@ -39,7 +39,7 @@ pub struct Functions {
     pub of_site: Vec<FunctionId>,
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): keys stay the same in every build, as `std`'s hasher promises not to.
+/// Hashes with FNV-1a, 64 bits (Fowler, Noll, Vo): keys stay the same in every build, which `std`'s hasher does not promise.
 pub(crate) fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(seed, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -73,8 +73,8 @@ impl Functions {
         Self::build(snapshot, false)
     }
 
-    /// Like [`of`](Self::of), with each group in place of its members. Calls between members are then recursion, so
-    /// that time counts once, in the outermost member.
+    /// Returns functions like [`of`](Self::of), with each group in place of its members. Calls between members are then
+    /// recursion, so that time counts once, in the outermost member.
     pub fn grouped(snapshot: &Snapshot) -> Self {
         Self::build(snapshot, true)
     }

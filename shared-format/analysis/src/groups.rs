@@ -93,7 +93,7 @@ mod tests {
     use crate::call_tree::CallTree;
     use crate::hotspots::hot;
 
-    /// A snapshot with some of its sites in groups.
+    /// Returns a snapshot with some of its sites in groups.
     fn any_grouped() -> impl Strategy<Value = Snapshot> {
         let groups = prop::collection::vec(prop::sample::select(vec!["", "a", "b", "[x]"]), 8);
         (any_snapshot(), groups).prop_map(|(mut snapshot, groups)| {

@@ -13,11 +13,11 @@ use crate::window::less;
 /// The reset epoch of a record, which can be read without its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordEpoch {
-    /// Its reset epoch.
+    /// Reset epoch of the record.
     pub reset_epoch: u64,
     /// The reset epoch that an undo continues.
     pub withdraws: Option<u64>,
-    /// Why it was captured.
+    /// Reason for the capture.
     pub kind: CaptureKind,
 }
 

@@ -89,8 +89,8 @@ impl Joined {
     /// Joins rows by the sites that `places` gives for each snapshot. `threads` lists the source threads of each thread. Rows of
     /// the first snapshot keep their own sites.
     ///
-    /// Threads whose rows begin the rows of the first source thread are joined row by row. Otherwise rows on one path become one
-    /// row, and the rows of the first source thread stay `apart` if the caller asks for that.
+    /// Threads whose rows are a prefix of the first source thread's rows are joined row by row. Otherwise rows on one path
+    /// become one row. The rows of the first source thread stay `apart` if the caller asks for that.
     pub(crate) fn of(snapshots: &[&Snapshot], places: &[Vec<u32>], threads: &[Vec<Of>], apart: bool) -> Self {
         let mut joined = Self {
             nodes: Nodes::default(),

@@ -1,4 +1,4 @@
-//! Which rows of the original tree a derived row was made of, and their histograms. Histograms are merged when they are
+//! Rows of the original tree that a derived row was made of, and their histograms. Histograms are merged when they are
 //! first asked for, because few rows of a large tree are ever looked at.
 
 use std::sync::{Arc, OnceLock};

@@ -17,7 +17,7 @@ use crate::code::{Scope, located};
 use crate::functions::OTHERS;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// Minimum of samples for a function's own row below a row. Several functions with fewer samples share a row [`OTHERS`].
+/// Minimum of samples of a function that stands directly below a row. Several others stand below a row [`OTHERS`] there.
 pub const SAMPLES_LEAST: u64 = 3;
 
 /// The samples of a row or a thread.

@@ -227,7 +227,7 @@ mod tests {
         errors.iter().map(estimate).collect()
     }
 
-    /// Time off the CPU of each row.
+    /// Returns the time off the CPU of each row, in ticks.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
         settled(snapshot, &Samples::of(snapshot)).off_cpu_by_row(snapshot.nodes.len())
     }

@@ -1,7 +1,7 @@
 //! Differences between slow and typical calls of a watched function, by path and by cause.
 //!
-//! All times are nanoseconds per call of the watched function, so that what a path takes in a typical and in a slow call
-//! can be compared.
+//! All times are nanoseconds per call of the watched function. So the time of a path in a typical call and in a slow
+//! call can be compared.
 
 use std::cmp::Reverse;
 

@@ -1,4 +1,4 @@
-//! How threads of several processes are told apart in one snapshot: by their names, which no two of them share.
+//! Names that tell threads of several processes apart in one snapshot. Threads of ended processes share names.
 
 /// Text in place of the process id of a process that has ended.
 const ENDED: &str = "ended";

@@ -84,7 +84,7 @@ pub fn begins(trace: &Trace) -> Vec<u64> {
 }
 
 impl Waterfall {
-    /// Returns the spans of a trace; its paths are those of the watch.
+    /// Returns the spans of a trace; its paths belong to the watch.
     pub fn of(trace: &Trace, watch: &Watch) -> Self {
         let mut waterfall = Self::default();
         // Open calls, the outermost first: path, and place among the spans.
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(all.calls, 600);
         assert!(all.width > 80 && all.width < 90, "{all:?}");
 
-        // From nearby each has its place.
+        // From nearby, each call has its place.
         let first = lookups.spans.iter().find(|span| span.path == 2).unwrap();
         let near = first.begin..first.begin + 10 * (first.end - first.begin);
         let blocks = lookups.blocks(&near, 100, 2);

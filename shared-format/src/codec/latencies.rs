@@ -50,7 +50,7 @@ pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
 /// Adds histograms of other rows to the snapshot's. No row may have two.
 ///
 /// # Errors
-/// The existing or the new histograms are damaged; none of them was checked before.
+/// The existing or the new histograms are damaged; neither was checked before.
 pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatError> {
     if more.row.is_empty() {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The sections of the tree: threads, sites and rows. Records of the coarse ring have sites and rows in compact sections: each text is
-//! stored once, and small numbers take one byte.
+//! The sections of the tree: threads, sites and rows. Records of the coarse ring have sites and rows in compact sections: each
+//! text is stored once, and small numbers take one byte.
 
 use std::collections::HashMap;
 

@@ -7,7 +7,7 @@
 //! |---|---|---|---|
 //! | calls, ticks, ticks outside | added up, in ticks of the sum | 0 | the later less the earlier ones |
 //! | CPU time of threads | added up | not known, and adds nothing | less, where both are known |
-//! | open calls, what threads do now | of parts of now | nothing open, not known | the later ones |
+//! | open calls, present state of threads | from the parts of now | nothing open, not known | the later ones |
 //! | `errors` | added up | 0 | less |
 //! | `counts` | added up; none where one part is a scope or has rows below, and in sums of subtrees | a scope | less |
 //! | `value_rows` | bounds of all | a counter | bounds of the difference of the histograms |

@@ -31,7 +31,7 @@ pub struct Diff {
     pub functions: Functions,
     /// Changes by function.
     pub by_function: Vec<Change>,
-    /// By path, threads merged; parents before children.
+    /// Changes by path, threads merged; parents before children.
     pub paths: Vec<PathRow>,
     /// Change of all calls, and of all time in scopes.
     pub whole: Change,

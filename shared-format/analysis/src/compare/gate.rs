@@ -11,9 +11,8 @@
 //! Other counts, such as `allocations` and `bytes`, are judged like calls: for the whole program, and for each function
 //! with all its callees.
 //!
-//! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a side, see
-//! [`super::rank`].
-//! Three decisions keep an unchanged program from failing by chance:
+//! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a
+//! side, see [`super::rank`]. Three decisions keep an unchanged program from failing by chance:
 //!
 //! - The test is of the threshold itself. For `time > 10%` it asks whether the runs after are slower than the runs
 //!   before *with 10 % added to each*. A function that is measurably slower, but by 2 %, does not fail; for an
@@ -386,7 +385,7 @@ fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     }
 }
 
-/// Keeps failures that are significant together, by Holm's steps, none of which is stricter than the clearest possible result.
+/// Keeps failures that are significant together, by Holm's steps. No step is stricter than the clearest possible result.
 fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
     let chance = |failure: &Failure| failure.chance.unwrap_or(1.0);
     tested.sort_by(|a, b| chance(a).total_cmp(&chance(b)));

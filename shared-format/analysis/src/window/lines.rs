@@ -67,7 +67,7 @@ mod tests {
         }
     }
 
-    /// A thread with functions one below the other, and its samples.
+    /// Returns a thread with functions one below the other, and its samples.
     fn snapshot(functions: &[&str], modules: &[&str], samples: Vec<LineSample>) -> Snapshot {
         let mut snapshot = Snapshot::default();
         let mut above = None;
