@@ -35,7 +35,7 @@ struct Below {
     missed: f64,
 }
 
-/// Site key of the row [`OTHERS`] below a row.
+/// Site key of the row `OTHERS` below a row.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
 /// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes
