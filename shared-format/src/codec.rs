@@ -1,8 +1,8 @@
-//! Encodes a snapshot as bytes and decodes it, with limits on what decoding may allocate.
+//! Encodes a snapshot as bytes and decodes it, with limits on the memory for decoding.
 //!
 //! A payload is a list of sections, in any order:
 //!
-//! | bytes | what |
+//! | bytes | contents |
 //! |---|---|
 //! | 8 | section id |
 //! | 8 | length of the body in bytes |
@@ -11,8 +11,8 @@
 //! A record of the coarse ring has sites and nodes in more compact sections, and no latencies.
 //!
 //! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
-//! New data gets a new section; the body of an existing section never changes. Each subject has a file with what it writes,
-//! reads and checks.
+//! New data gets a new section; the body of an existing section never changes. Each subject has a file that writes, reads
+//! and checks its data.
 
 mod facts;
 mod functions;
@@ -40,7 +40,7 @@ use crate::snapshot::{CaptureInfo, Lines, Sites, Snapshot};
 
 pub(crate) use self::section::section_at;
 
-/// All sections, in the order in which they are written and checked: a check may rely on those before it.
+/// All sections, in the order in which they are written and checked, because a check may rely on earlier ones.
 const SECTIONS: [&Section; 26] = [
     &facts::INFO,
     &facts::COPIES,
@@ -69,16 +69,16 @@ const SECTIONS: [&Section; 26] = [
     &watches::WATCHES,
     &facts::WINDOW,
 ];
-// 7 was histograms, three times as long; 24 samples of the code by function, without rows; 26 what the clock cost, as measured in
-// the program; 27 scopes that were muted.
-/// Only in recordings, where each record names what is new to them.
+// Ids of the past: 7 was histograms, three times as long; 24 samples of the code by function, without rows; 26 the cost of the
+// clock, measured in the program; 27 scopes that were muted.
+/// Id of addresses. They stand only in recordings, where each record names the addresses that are new to the recording.
 const ADDRESSES: u64 = 31;
 // Ids from 64 on belong to sections of records in a series (`series/stored.rs`).
 
 /// Appends the payload of a snapshot to `out`.
 ///
 /// # Errors
-/// [`FormatError::TooLarge`] if a section exceeds what a reader accepts.
+/// [`FormatError::TooLarge`] if a section exceeds the limits of readers.
 pub fn encode(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), FormatError> {
     encode_as(snapshot, Form::Fine, out)
 }
@@ -92,7 +92,7 @@ pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), Format
 }
 
 fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    // All members, so that a new one gets a section.
+    // All members are named, so that a new one gets a section.
     let Snapshot {
         process: _,
         clock: _,
@@ -120,7 +120,7 @@ fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), F
         drains_ns: _,
         seen_cost: _,
         window: _,
-        // Only a view has other values in the place of time.
+        // Only a view replaces time by other values.
         values: _,
     } = snapshot;
     for section in SECTIONS {
@@ -182,8 +182,8 @@ impl Decoder {
         Ok(snapshot)
     }
 }
-/// Splits a payload into the sections before the sites and the section of sites. Both in a row are a payload again.
-/// Sites rarely change, so payloads in memory can share them.
+/// Splits a payload into its other sections and its section of sites. The two, one after the other, are a payload
+/// again. Sites rarely change, so payloads in memory can share them.
 ///
 /// # Errors
 /// [`FormatError::Truncated`], with the offset.
@@ -258,7 +258,7 @@ where
     Ok(None)
 }
 
-/// Checks what later code relies on: a tree that is one, columns of rows that exist, and sums of 64 bits.
+/// Checks that later code can rely on the snapshot: a valid tree, columns of existing rows, and sums of 64 bits.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     SECTIONS.iter().try_for_each(|section| (section.check)(s))
 }

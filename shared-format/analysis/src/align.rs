@@ -8,11 +8,11 @@ use tickscope_format::snapshot::{Part, Snapshot, Tally, Thread};
 use crate::call_tree::both_tallies;
 use crate::joined::{Joined, Of, Threads, joined_sites, paths};
 
-/// The same two snapshots over the same sites, threads and rows: what only one of them has stands in the other with
-/// nothing counted. They may be of different runs, and of different builds: rows are matched by thread and path of
-/// functions, threads by name and id, then by name.
+/// Returns the two snapshots over the same sites, threads and rows. A row that only one snapshot has counts nothing in
+/// the other. Both may come from different runs and builds: rows are matched by thread and path of functions, threads
+/// by name and id, then by name.
 ///
-/// The threads of the later one keep their ids; those that only the earlier one has follow.
+/// The threads of the later snapshot keep their ids; threads that only the earlier snapshot has follow.
 pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     let both = [later, earlier];
     let (sites, places) = joined_sites(&later.sites, [&earlier.sites], |site| (&site.module, &site.name));
@@ -48,8 +48,8 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     sides.into()
 }
 
-/// What one of the two has not is a counter there where its path is one: in other threads of the same, or else in the
-/// other of the two. What has rows below it in either of them is a scope in both.
+/// Makes a row that a snapshot lacks a counter if its path is one: in other threads of that snapshot, or else in the
+/// other snapshot. A row that has rows below it in either snapshot is a scope in both.
 fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     if sides.iter().all(|side| side.counts.is_empty()) {
         return;
@@ -60,7 +60,7 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
         let rows = joined.maps[at].rows.iter().filter(|&&row| row != NO_PARENT);
         rows.map(|&row| row as usize)
     };
-    // Of the rows that a side had, by path: what all of them are that are counters.
+    // Common kind of a side's rows by path, none if any of them is a scope.
     let kinds = [0, 1].map(|at| {
         let mut kinds: HashMap<u32, Option<Tally>> = HashMap::new();
         for row in rows_of(at) {
@@ -93,7 +93,7 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     }
 }
 
-/// Each thread of the later snapshot with those of the earlier one that it stands for, then those that have none.
+/// Returns each later thread with the earlier threads that it stands for, then the earlier threads without a match.
 fn threads_of_both(later: &Snapshot, earlier: &Snapshot) -> Vec<Vec<Of>> {
     let ids = |snapshot: &Snapshot| (0..snapshot.threads.len() as u32).map(ThreadId);
     let mut threads: Vec<Vec<Of>> = ids(later).map(|id| vec![(0, id)]).collect();
@@ -112,7 +112,7 @@ fn threads_of_both(later: &Snapshot, earlier: &Snapshot) -> Vec<Vec<Of>> {
     }
     for (id, thread) in left {
         let same_name = free.get_mut(&*thread.name).and_then(VecDeque::pop_front);
-        // Who is not there any more was folded into the row of those that have ended.
+        // A missing thread was folded into the row of ended threads.
         match same_name.or_else(|| known.ended(thread)) {
             Some(index) => threads[index].push((1, id)),
             None => threads.push(vec![(1, id)]),
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(then.tasks.ages, serving.tasks.ages);
     }
 
-    /// The name of the first function that is over the budget.
+    /// Returns the name of the first function that is over the budget.
     fn over_budget(snapshot: &Snapshot) -> String {
         snapshot.sites[snapshot.over_budget()[0].site.index()]
             .name

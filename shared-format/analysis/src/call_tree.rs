@@ -1,4 +1,4 @@
-//! The call tree: the chosen threads merged by path of functions, with totals.
+//! The call tree: the chosen threads merged by path of functions, with total times.
 
 use std::collections::HashMap;
 use std::ops::{AddAssign, Deref};
@@ -12,7 +12,7 @@ use crate::functions::{FNV_SEED, FunctionId, Functions, OTHERS, fnv1a};
 use crate::parts::Parts;
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// What two parts of a row have together that have no time: none where either has.
+/// Returns the tally of two parts of a row together, or none if either part is a scope.
 pub(super) fn both_tallies(one: Option<Tally>, other: Option<Tally>) -> Option<Tally> {
     one.zip(other).map(|(one, other)| one.and(other))
 }
@@ -24,14 +24,14 @@ pub struct PathId(pub u64);
 /// Time off the CPU, a part of other times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
-    /// Nanoseconds in which a thread could not have run.
+    /// Nanoseconds in which a thread could not run.
     pub waiting_ns: u64,
-    /// Nanoseconds in which it could have run and had no CPU.
+    /// Nanoseconds in which a thread could run but had no CPU.
     pub ready_ns: u64,
 }
 
 impl OffCpu {
-    /// Returns both together.
+    /// Returns the sum of both.
     pub fn ns(self) -> u64 {
         self.waiting_ns.saturating_add(self.ready_ns)
     }
@@ -51,15 +51,15 @@ pub struct AsyncCalls {
     pub ended: u64,
     /// Ticks from their first polls to their ends.
     pub ticks: u64,
-    /// The same in nanoseconds.
+    /// Nanoseconds from their first polls to their ends.
     pub ns: u64,
-    /// Whether the row is one of a future, although no call may have ended yet.
+    /// Whether the row belongs to a future, even if no call has ended yet.
     pub is_future: bool,
 }
 
 impl AsyncCalls {
-    /// Returns how many calls a row has whose mean is asked for, and their time: of a future those that have ended and all
-    /// their nanoseconds, waits included; of other rows `calls` and `total_ns`.
+    /// Returns the number of calls for a row's mean, and their nanoseconds. A future's ended calls count, with their
+    /// waits; for other rows the result is `calls` and `total_ns`.
     pub fn or(self, calls: u64, total_ns: u64) -> (u64, u64) {
         match self.is_future {
             true => (self.ended, self.ns),
@@ -77,23 +77,23 @@ impl AddAssign for AsyncCalls {
     }
 }
 
-/// The part of a row's time that samples tell of, whose calls are not counted: its own, or where calls of several functions have a
-/// row together, theirs.
+/// Part of a row's time that is known from samples alone, because the calls are not counted. A row that several functions share
+/// holds the sum of their parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SampledTime {
-    /// In ticks.
+    /// Sampled time in ticks.
     pub ticks: u64,
-    /// The same in nanoseconds.
+    /// Sampled time in nanoseconds.
     pub ns: u64,
 }
 
 impl SampledTime {
-    /// Returns the part of a row's total time, in nanoseconds, that is of calls that are counted.
+    /// Returns the nanoseconds of a row's total time that counted calls took.
     pub fn counted_ns(self, total_ns: u64) -> u64 {
         total_ns.saturating_sub(self.ns)
     }
 
-    /// Returns whether no call is counted of a row with this part and these calls: its time is known by samples alone.
+    /// Returns whether a row with this part and these calls has no counted call, so that samples alone show its time.
     pub fn is_all(self, calls: u64) -> bool {
         calls == 0 && self.ticks > 0
     }
@@ -111,34 +111,34 @@ impl AddAssign for SampledTime {
 pub struct Figures {
     /// Calls begun since the reset, recursive ones too.
     pub calls: u64,
-    /// What a counter, a value or a gauge shows, which has no time; none if any part of the row is a scope.
+    /// Tally of a counter, a value or a gauge, which has no time; none if any part of the row is a scope.
     pub tally: Option<Tally>,
-    /// Ticks in itself.
+    /// Self time in ticks.
     pub self_ticks: u64,
-    /// Ticks in itself and all below; recursion counts once.
+    /// Total time in ticks; recursion counts once.
     pub total_ticks: u64,
-    /// Nanoseconds in itself.
+    /// Self time in nanoseconds.
     pub self_ns: u64,
-    /// Nanoseconds in itself and all below; recursion counts once.
+    /// Total time in nanoseconds; recursion counts once.
     pub total_ns: u64,
-    /// Of its self time, that off the CPU.
+    /// Part of the self time that is off the CPU.
     pub self_off: OffCpu,
-    /// Of its total time, that off the CPU.
+    /// Part of the total time that is off the CPU.
     pub total_off: OffCpu,
     /// Its calls of futures.
     pub asynchronous: AsyncCalls,
-    /// Of its self time, that of calls that are not counted.
+    /// Time of calls that are not counted, a part of the self time.
     pub sampled: SampledTime,
-    /// The number of threads in which it is open.
+    /// Number of threads in which the row is open.
     pub open: u32,
-    /// The number of those that waited at the newest look at them.
+    /// Number of these threads that waited when they were last looked at.
     pub waiting: u32,
-    /// Clock errors.
+    /// Number of clock errors.
     pub errors: u64,
 }
 
 impl Figures {
-    /// Those of a row in which nothing is yet, so that nothing speaks against a counter.
+    /// Returns the figures of a row without parts, whose tally allows a counter.
     pub(super) fn nothing() -> Self {
         Self {
             tally: Some(Tally::Nothing),
@@ -175,7 +175,7 @@ impl Figures {
         self.waiting = self.waiting.saturating_add(part.waiting);
     }
 
-    /// Returns the same with the self time as the total.
+    /// Returns the figures with the self time as the total.
     pub fn with_self_as_total(self) -> Self {
         Self {
             total_ticks: self.self_ticks,
@@ -185,19 +185,19 @@ impl Figures {
         }
     }
 
-    /// Returns the total time of a call, of a future its time by the wall clock; none without calls, and none of a counter.
+    /// Returns the mean total time of a call, for a future by the wall clock; none without calls, and none for a counter.
     pub fn avg_ns(self) -> Option<u64> {
         let (calls, ns) = self.counted();
         ns.checked_div(calls).filter(|_| self.tally.is_none())
     }
 
-    /// Returns the calls that are counted, of a future those that are over, and their time in nanoseconds.
+    /// Returns the number of counted calls and their nanoseconds. Of a future only ended calls count.
     pub fn counted(self) -> (u64, u64) {
         let counted_ns = self.sampled.counted_ns(self.total_ns);
         self.asynchronous.or(self.calls, counted_ns)
     }
 
-    /// Returns the ticks that the average is of, and by how many calls they are divided; `total_ticks` are those of the row.
+    /// Returns the ticks and the number of calls whose quotient is the mean. `total_ticks` is the total time of the row.
     pub fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
         match self.asynchronous.is_future {
             true => (self.asynchronous.ticks, self.asynchronous.ended),
@@ -215,7 +215,7 @@ pub struct TreeRow {
     pub parent: Option<u32>,
     /// Its function.
     pub function: FunctionId,
-    /// 0 at the top.
+    /// Depth of the row, 0 at the top.
     pub depth: u32,
     /// Its figures.
     pub figures: Figures,
@@ -228,12 +228,12 @@ pub struct CallTree {
     pub functions: Arc<Functions>,
     /// The rows, parents before children.
     pub rows: Vec<TreeRow>,
-    /// Ticks outside any scope, of the threads in scope.
+    /// Ticks that the chosen threads spent outside any scope.
     pub outside_ticks: u64,
-    /// Its row by node, [`NO_PARENT`] where its thread is not in scope: of the tree as it was built.
+    /// Row of each node in the tree as it was built, [`NO_PARENT`] where the thread was not chosen.
     row_of_node: Arc<Vec<u32>>,
     pub(super) parts: Parts,
-    /// By row; empty if all times are exact.
+    /// Uncertainties by row; empty if all times are exact.
     pub(super) uncertainties: Vec<Uncertainty>,
     /// By row, whether recursive calls were folded into it; empty if none were.
     pub(super) folded: Vec<bool>,
@@ -243,10 +243,10 @@ pub struct CallTree {
 }
 
 impl PathId {
-    /// The path of no function at all: what stands at the top is below it.
+    /// The empty path, which is the parent path of rows at the top.
     pub(super) const TOP: Self = Self(FNV_SEED);
 
-    /// The path that goes on with the function of this key.
+    /// Returns the path that continues this path with the function of this key.
     pub(super) fn below(self, key: u64) -> Self {
         Self(fnv1a(self.0, &key.to_le_bytes()))
     }
@@ -261,7 +261,7 @@ impl Deref for TreeRow {
 }
 
 impl TreeRow {
-    /// A row without calls.
+    /// Returns a row without calls.
     pub(super) fn new(path: PathId, parent: Option<u32>, function: FunctionId, depth: u32) -> Self {
         Self {
             path,
@@ -281,7 +281,7 @@ impl CallTree {
         Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
     }
 
-    /// Returns the function that calls a row's: that of the row above it, unless this only stands for several.
+    /// Returns the function that calls a row's function: the function of the nearest row above that is no group of several.
     pub fn caller_of(&self, row: &TreeRow) -> Option<FunctionId> {
         let above = row.parent?;
         match self.others_in(above) {
@@ -290,7 +290,7 @@ impl CallTree {
         }
     }
 
-    /// Returns the number of functions that a row only stands for; `None` if it is a function's own.
+    /// Returns the number of functions that a row groups; `None` if the row belongs to one function.
     ///
     /// # Panics
     /// If `row` is not an index of [`rows`](Self::rows).
@@ -302,10 +302,10 @@ impl CallTree {
         is_group.then(|| self.children(row).len())
     }
 
-    /// Like [`build`](Self::build), with the functions of a snapshot that has the same sites.
+    /// Merges threads like [`build`](Self::build), with the functions of a snapshot that has the same sites.
     ///
     /// # Panics
-    /// If they are of other sites.
+    /// If the functions belong to other sites.
     pub fn build_of(
         snapshot: &Snapshot,
         functions: Arc<Functions>,
@@ -386,7 +386,7 @@ impl CallTree {
         tree
     }
 
-    /// A tree of the same calls in which no row is yet.
+    /// Returns a tree of the same calls that has no rows yet.
     pub(super) fn without_rows(of: &Self) -> Self {
         Self {
             functions: Arc::clone(&of.functions),
@@ -468,7 +468,7 @@ impl CallTree {
         }
     }
 
-    /// Of futures these are the latencies of calls and not of polls.
+    /// Merges latencies. A future's latencies are of its calls, not of its polls.
     fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
         if snapshot.latencies.row.is_empty() && snapshot.async_latencies.row.is_empty() {
             return;
@@ -572,14 +572,14 @@ impl CallTree {
         &self.children[start as usize..end as usize]
     }
 
-    /// Returns the latencies of a row's finished calls; empty if none has finished or histograms are off. A call of a future
-    /// takes from its first poll to its end. Those of a value are its numbers.
+    /// Returns the latencies of a row's finished calls; empty if no call has finished or histograms are off. A call of a
+    /// future takes from its first poll to its end. The latencies of a value are its numbers.
     pub fn latency(&self, row: u32) -> &Histogram {
         self.parts.latency(row)
     }
 
-    /// The nodes of the snapshot that are a row, those of its children not among them: a test for each node. Of a tree
-    /// from the bottom up they are those of the row's topmost function when called so.
+    /// Returns a test of whether a node of the snapshot belongs to some rows, their children excluded. In a bottom-up
+    /// tree, a row's nodes belong to its topmost function when called by this path.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -604,7 +604,7 @@ impl CallTree {
         }
     }
 
-    /// Whether recursive calls were folded into a row.
+    /// Returns whether recursive calls were folded into a row.
     pub fn is_folded(&self, row: u32) -> bool {
         self.folded.get(row as usize).copied().unwrap_or(false)
     }
@@ -623,7 +623,7 @@ impl CallTree {
         sum.if_estimated()
     }
 
-    /// Like [`uncertainty`](Self::uncertainty), but also for an exact row of a tree with estimates.
+    /// Returns the uncertainty like [`uncertainty`](Self::uncertainty), but also for an exact row of a tree with estimates.
     pub(super) fn merged_uncertainty(&self, row: u32) -> Option<Uncertainty> {
         self.uncertainties.get(row as usize).copied()
     }
@@ -702,7 +702,7 @@ mod tests {
         assert_eq!(tree.latency(0).count(), 80, "calls and not polls");
         assert_eq!(handler.asynchronous.or(100, 1), (80, 80 * 22_000_000));
         assert_eq!(parse.asynchronous.or(100, 1), (100, 1));
-        // Where no call is over there is nothing to tell.
+        // Without ended calls, a future has no mean.
         snapshot.async_latencies = Latencies::default();
         for quantity in [
             Quantity::FutureEnds,

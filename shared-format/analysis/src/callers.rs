@@ -17,9 +17,9 @@ use crate::uncertainty::Uncertainty;
 pub struct Neighbours {
     /// The function.
     pub function: FunctionId,
-    /// Its calls that are not inside another call of it.
+    /// Number of calls that are not inside another call of the function.
     pub outermost_calls: u64,
-    /// Its figures. A recursive call is in the totals and open once.
+    /// Its figures. Totals and open threads count a recursive call once.
     pub figures: Figures,
     /// The uncertainty of its times, or none if they are exact.
     pub uncertainty: Option<Uncertainty>,
@@ -40,8 +40,8 @@ pub struct Link {
     pub all_calls: u64,
     /// All calls of the callee, from all its callers.
     pub of_calls: u64,
-    /// Of a caller, the figures of the function in calls that are not inside another call of it; of a callee, those of all its
-    /// calls. The totals are the time of the function on behalf of this caller, or of this callee on behalf of the function.
+    /// Figures of the function's outermost calls for a caller, and of all calls for a callee. The totals are the time of the
+    /// function on behalf of this caller, or of this callee on behalf of the function.
     pub figures: Figures,
     /// The uncertainty of its total, or none if it is exact.
     pub uncertainty: Option<Uncertainty>,
@@ -49,19 +49,19 @@ pub struct Link {
     pub in_cycle: bool,
 }
 
-/// Where the time of a row goes, seen from the function.
+/// Where the time of a row belongs, seen from the function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Not below it.
+    /// Not below the function.
     Outside,
-    /// Itself.
+    /// In the function itself.
     Own,
-    /// Below one of its callees.
+    /// Below one of the function's callees.
     Callee(usize),
 }
 
 impl Neighbours {
-    /// Returns the calls inside another call of the function.
+    /// Returns the number of calls inside another call of the function.
     pub fn recursive_calls(&self) -> u64 {
         self.figures.calls.saturating_sub(self.outermost_calls)
     }
@@ -104,7 +104,7 @@ impl Neighbours {
                         let link = callers.link(caller);
                         link.all_calls = link.all_calls.saturating_add(row.calls);
                         link.figures.tally = both_tallies(link.figures.tally, row.tally);
-                        // The time of this call is none of the callee's: the error of both is that of the difference.
+                        // The callee's total is its time without this call's, so the errors of both add up.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     }
@@ -199,8 +199,8 @@ impl Links {
     }
 }
 
-/// By function, the one that stands for its cycle of mutual recursion: those that were seen between two calls of one
-/// of them belong together. A function in no cycle stands for itself.
+/// Returns by function the representative of its cycle of mutual recursion. Functions between two calls of the same
+/// function belong to its cycle. A function in no cycle represents itself.
 fn cycles(tree: &CallTree) -> Vec<FunctionId> {
     let mut leader: Vec<u32> = (0..tree.functions.list.len() as u32).collect();
     let find = |leader: &mut [u32], mut at: u32| {

@@ -1,28 +1,28 @@
-//! Which code of each function the samples of the program counter were in: its lines, and the functions it called that are not
-//! measured.
+//! The code of each function that the samples of the program counter were in: its lines, and unmeasured functions that it
+//! called.
 //!
-//! A sample has a scope and an address. The debug information turns the address into frames: the function that the address is
-//! in, and those that the compiler has inlined there. Nothing is known of callers beyond that. So a sample in a function that
-//! was not inlined is of no line of the function that called it, and counts by its name.
+//! A sample has a scope and an address. The debug information turns the address into frames: the function at the address, and
+//! the functions that the compiler has inlined there. Callers beyond these frames are unknown. So a sample in a function that
+//! was not inlined belongs to no line of its caller, and counts by its name.
 
 use std::collections::BTreeMap;
 
 use tickscope_format::addresses::{Addresses, Frame};
 use tickscope_format::snapshot::{LineSample, Module, Sampled, SampledIn, Site, Snapshot};
 
-/// Where samples of a function were.
+/// Scope of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Scope {
     /// In scopes of this site.
     Site(u32),
     /// Outside any scope.
     Outside,
-    /// In the collector, which was counting.
+    /// In the collector, while it counted.
     Measuring,
 }
 
 impl Scope {
-    /// Returns in which scope a sample of a snapshot was taken.
+    /// Returns the scope in which a sample of a snapshot was taken.
     pub fn of(snapshot: &Snapshot, sample: &LineSample) -> Self {
         match sample.inside {
             SampledIn::Row(row) => Self::Site(snapshot.nodes.site[row as usize]),
@@ -32,21 +32,21 @@ impl Scope {
     }
 }
 
-/// What samples say of the code of a scope.
+/// Samples of the code of a scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
-    /// Of which scope.
+    /// The scope.
     pub scope: Scope,
     /// All samples.
     pub all: Sampled,
-    /// Those in its own source file, also where functions were inlined there, by file and line in their order.
+    /// Samples in its own source file, also where functions were inlined there, sorted by file and line.
     pub lines: Vec<(String, u32, Sampled)>,
-    /// Those in functions that it called and that are not measured, by name, inlined or not; most samples first. A sample of
-    /// a line may be among them.
+    /// Samples in unmeasured functions that it called, by name, inlined or not, most CPU time first. A sample of a line may
+    /// be among them.
     pub called: Vec<(String, Sampled)>,
 }
 
-/// What was added up of a scope.
+/// Sums of a scope.
 #[derive(Debug, Default)]
 struct OfScope {
     all: Sampled,
@@ -70,31 +70,31 @@ impl OfScope {
     }
 }
 
-/// A place in the code with samples, and what is known of it.
+/// A place in the code with samples, and its frames.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<'a> {
     /// The samples.
     pub sample: &'a LineSample,
-    /// In which scope.
+    /// The scope of the samples.
     pub scope: Scope,
     /// The file that the code is in, if it is in one.
     pub module: Option<&'a Module>,
     /// Whether the address was looked up, or belongs to no file.
     pub is_looked_up: bool,
-    /// Where in the function of the scope it is; none where the function has called another one.
+    /// Frame in the function of the scope; none where the function has called another one.
     pub own: Option<&'a Frame>,
-    /// What the function has called there, the innermost first: inlined functions, or the one that the address is in and what is
-    /// inlined there.
+    /// Frames of functions that it called there, the innermost first: inlined functions, or the function at the address and
+    /// functions inlined there.
     pub called: &'a [Frame],
 }
 
 impl<'a> Located<'a> {
-    /// Which line of the scope's own function it is, if that is known.
+    /// Returns the frame in the scope's own function, if its line is known.
     pub fn own_line(&self) -> Option<&'a Frame> {
         self.own.filter(|own| own.line > 0)
     }
 
-    /// The function that the scope's own one has called; none where it has called none. One without a name is called by its file.
+    /// Returns the function that the scope's own function called, if any. A function without a name gets its file's name.
     pub fn callee(&self) -> Option<Frame> {
         match self.called.last() {
             Some(callee) if !callee.function.is_empty() => Some(Frame {
@@ -112,17 +112,17 @@ impl<'a> Located<'a> {
         }
     }
 
-    /// The name of the library that the code is in: names of C are those of one library only.
+    /// Returns the library that the code is in, because names in C are unique only within a library.
     fn library(&self) -> Option<&str> {
         let (name, _) = file_name(&self.module?.path).split_once(".so")?;
         Some(name)
     }
 }
 
-/// Returns the samples of a snapshot with the code that they were in.
+/// Returns the samples of a snapshot with their code.
 ///
-/// Which frame is that of the scope's own function is told by its name. A scope inside a function has another name than it: there
-/// it is the innermost frame in the scope's source file. Functions that the compiler has prepared are never inlined.
+/// The frame of the scope's own function is found by name. A scope inside a function has another name, so its frame is the
+/// innermost frame in the scope's source file. Functions that the compiler has prepared are never inlined.
 pub fn located<'a>(
     snapshot: &'a Snapshot,
     addresses: &'a Addresses,
@@ -167,7 +167,7 @@ pub fn located<'a>(
     })
 }
 
-/// Returns the code of all scopes that have samples, those with most CPU time first.
+/// Returns the code of all scopes that have samples, scopes with most CPU time first.
 pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
     let mut of_scopes: BTreeMap<Scope, OfScope> = BTreeMap::new();
     for located in located(snapshot, addresses) {
@@ -190,7 +190,7 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
     codes
 }
 
-/// What functions without a name are called: by the file that they are in.
+/// Returns the name for functions without a name, from the file that they are in.
 fn unnamed(module: Option<&Module>) -> String {
     module.map_or_else(
         || "(no file)".into(),
@@ -202,26 +202,26 @@ fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Whether a function is the collector's: what leads from a function to it runs before it knows that it measures.
+/// Returns whether a function is the collector's. The first code of the collector runs before it marks itself as measuring.
 fn is_collector(frame: &Frame) -> bool {
     let crate_name = frame.module.split("::").next().unwrap_or_default();
     ["tickscope", "tickscope_format"].contains(&crate_name)
 }
 
-/// Whether a frame is of the function of this name in a site's module.
+/// Returns whether a frame is of the function of this name in a site's module.
 fn is_function(frame: &Frame, name: &str, site: &Site) -> bool {
     let is_module = frame.module.is_empty() || site.module.is_empty() || frame.module == site.module;
     is_module && !name.is_empty() && frame.function == name
 }
 
-/// Whether a frame is of the body of a site's async function. The body is a closure in the function, and the site has the
-/// function's name, or one that says that its calls are polls.
+/// Returns whether a frame is of the body of a site's async function. The body is a closure in the function, and the site
+/// has the function's name, or the name for its polls.
 fn is_body(frame: &Frame, site: &Site) -> bool {
     let function = site.name.strip_suffix("::{poll}").unwrap_or(&site.name);
     is_function(frame, &format!("{function}::{{closure}}"), site)
 }
 
-/// Whether a path of the debug information is that of a site, which is relative to a folder that is not known.
+/// Returns whether a path of the debug information is a site's path, which is relative to an unknown folder.
 fn is_file(path: &str, of_site: &str) -> bool {
     !of_site.is_empty()
         && path

@@ -7,7 +7,7 @@ use crate::functions::Functions;
 use crate::joined::paths;
 use crate::measure::Measure;
 
-/// The name of the row in which [`above`] sums up what it leaves out.
+/// The name of the row in which [`above`] sums up the removed rows.
 pub const SMALL: &str = "(small)";
 
 /// Returns the snapshot with some of its threads only. Data of the whole program (cost, losses, lifetime) stays.
@@ -15,13 +15,13 @@ pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Sna
     snapshot.part(chosen, |_| true, Left::Out)
 }
 
-/// The same snapshot with some of its rows only; one whose parent is left out stands at the top of its thread.
+/// Returns the snapshot with some of its rows; a row whose parent is left out stands at the top of its thread.
 pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
     snapshot.part(|_| true, |row| kept[row], Left::Out)
 }
 
-/// Returns the snapshot without the paths that have less than a share (0 to 1) of what all threads have of a measure.
-/// They are summed up in a row called [`SMALL`] below the same parent, so that all totals stay the same.
+/// Returns the snapshot without the paths whose part of a measure is below a share (0 to 1) of all threads' sum. A row
+/// called [`SMALL`] below the same parent sums them up, so that all totals stay the same.
 pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let values = measure.self_values(snapshot);
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
@@ -41,7 +41,7 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
         .iter()
         .map(|&path| value_of[path as usize] as f64 >= least)
         .collect();
-    // A counter has no value: it stays with what it stands in, unless a scope of its name is small there.
+    // A counter has no value, so it stays if its parent stays, unless a scope on its path is small.
     let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();
     for (row, &path) in path_of.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A snapshot of the calls in focus alone: of a function, or of one path of the tree.
+//! A snapshot of the calls in focus alone: the calls of a function, or of one path of the tree.
 
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{SampledIn, Snapshot};
@@ -7,12 +7,12 @@ use crate::call_tree::PathId;
 use crate::filter;
 use crate::functions::Functions;
 
-/// What is in focus, in a form that holds for other snapshots as well.
+/// A focus, in a form that holds for other snapshots as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// A function wherever it is called, by its key.
     Function(u64),
-    /// A row of the tree and all below it.
+    /// A row of the tree and all rows below it.
     Subtree(PathId),
 }
 
@@ -42,7 +42,7 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot
         for row in 0..paths.len() {
             let above = match nodes.parent[row] {
                 NO_PARENT => None,
-                // Parents come first: this is whether it is in focus, and no longer whether it was.
+                // Parents come first, so this is the parent's path in the new focus.
                 parent => paths[parent as usize],
             };
             let Some(path) = paths[row] else { continue };
@@ -80,7 +80,7 @@ mod tests {
     use crate::call_tree::CallTree;
     use crate::transform::{focus_function, focus_subtree};
 
-    /// What a tree tells, by path.
+    /// Returns the figures of a tree by path.
     fn told(tree: &CallTree) -> Vec<(PathId, u64, u64, u64, Histogram)> {
         let rows = (0u32..).zip(&tree.rows);
         let mut told: Vec<_> = rows
@@ -162,7 +162,7 @@ mod tests {
             let built = build(&part);
             prop_assert_eq!(built.measured_ns(), tree.measured_ns());
             prop_assert_eq!(built.rows.len(), tree.rows.len());
-            // A place keeps its path on the screen; here what stands at the top begins one.
+            // A place keeps its path on the screen, but here a row at the top begins a new path.
             let by_numbers = |tree: &CallTree| {
                 let mut told: Vec<_> = told(tree).into_iter().map(|(_, calls, own, total, l)| (calls, own, total, l.max_ticks)).collect();
                 told.sort_unstable();

@@ -1,4 +1,4 @@
-//! Functions: what the sites of a snapshot name. A function is identified by its path, because lines change between builds.
+//! Functions that the sites of a snapshot name. A function is identified by its path, because lines change between builds.
 
 use std::collections::HashMap;
 
@@ -20,9 +20,9 @@ pub struct Function {
     pub module: String,
     /// The source file of the first site that has this name; a group has none.
     pub file: String,
-    /// The line in it.
+    /// The line of that site; 0 for a group.
     pub line: u32,
-    /// The group it is in, empty for none: that of the first of its sites that is in one.
+    /// The group of the first of its sites that has a group; empty for none.
     pub group: String,
     /// Whether this is a group in place of its members.
     pub is_group: bool,
@@ -39,25 +39,25 @@ pub struct Functions {
     pub of_site: Vec<FunctionId>,
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): keys stay the same in every build, as `std`'s hasher promises not to.
+/// Hashes with FNV-1a, 64 bits (Fowler, Noll, Vo): keys stay the same in every build, which `std`'s hasher does not promise.
 pub(crate) fn fnv1a(seed: u64, bytes: &[u8]) -> u64 {
     bytes.iter().fold(seed, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
 
-/// Where [`fnv1a`] starts.
+/// Initial value of [`fnv1a`].
 pub(crate) const FNV_SEED: u64 = 0xcbf2_9ce4_8422_2325;
 
 impl FunctionId {
-    /// The function as an index.
+    /// Returns the function as an index.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl Function {
-    /// Module and name: `orderbook::book::insert`.
+    /// Returns module and name: `orderbook::book::insert`.
     pub fn full_name(&self) -> String {
         if self.module.is_empty() {
             self.name.clone()
@@ -73,8 +73,8 @@ impl Functions {
         Self::build(snapshot, false)
     }
 
-    /// Like [`of`](Self::of), with each group in place of its members. Calls between members are then recursion, so
-    /// that time counts once, in the outermost member.
+    /// Returns functions like [`of`](Self::of), with each group in place of its members. Calls between members are then
+    /// recursion, so that time counts once, in the outermost member.
     pub fn grouped(snapshot: &Snapshot) -> Self {
         Self::build(snapshot, true)
     }
@@ -89,11 +89,11 @@ impl Functions {
             } else {
                 (site.module.as_str(), site.name.as_str())
             };
-            // No module is called as a group's key begins. Where a path is a module's and where it is a name differs by what has read it.
+            // No module is called `[group]`. Module and name are hashed as one path, because readers split a path differently.
             let above = if is_group { "[group]" } else { module };
             let key = fnv1a(fnv1a(fnv1a(FNV_SEED, above.as_bytes()), b"::"), name.as_bytes());
             let id = *known.entry(key).or_insert_with(|| {
-                // It stands in no one place.
+                // A group has no single place in the source.
                 let (file, line) = if is_group {
                     ("", 0)
                 } else {

@@ -1,4 +1,4 @@
-//! The time of groups: that of the outermost calls of their members.
+//! The time of groups, which is the time of the outermost calls of their members.
 
 use std::collections::HashMap;
 
@@ -13,16 +13,15 @@ use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 pub struct GroupRow {
     /// Its name.
     pub name: String,
-    /// What its members have together, in all threads in scope.
+    /// Sums of its members in all threads in scope.
     pub sum: InclusiveTime,
-    /// What its members have together in each thread that was in the group.
+    /// Sums of its members in each thread that was in the group.
     pub threads: Vec<(ThreadId, InclusiveTime)>,
     /// Its functions, in the order of their ids.
     pub members: Vec<FunctionId>,
 }
 
-/// The names of the groups that a snapshot's sites are in, in the order of their first site, and the group of each
-/// site.
+/// Returns the names of the groups of a snapshot's sites, in the order of their first site, and the group of each site.
 pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     let mut known: HashMap<&str, SetId> = HashMap::new();
     let mut names = Vec::new();
@@ -39,10 +38,10 @@ pub fn names(snapshot: &Snapshot) -> (Vec<&str>, Vec<Option<SetId>>) {
     (names, of_site)
 }
 
-/// The groups with a row in the threads that `in_scope` chooses: those with most time first, equal ones by name.
+/// Returns the groups with a row in the threads that `in_scope` chooses, the most time first, equal ones by name.
 ///
-/// Members of groups are functions like any other, and a function may be below the members of several groups: the
-/// totals of groups do not add up to anything.
+/// Members of groups are functions like any other, and a function may be below the members of several groups. So the
+/// totals of groups do not add up.
 pub fn groups(snapshot: &Snapshot, mut in_scope: impl FnMut(ThreadId) -> bool) -> Vec<GroupRow> {
     let (names, of_site) = names(snapshot);
     if names.is_empty() {
@@ -94,7 +93,7 @@ mod tests {
     use crate::call_tree::CallTree;
     use crate::hotspots::hot;
 
-    /// A snapshot with some of its sites in groups.
+    /// Returns a snapshot with some of its sites in groups.
     fn any_grouped() -> impl Strategy<Value = Snapshot> {
         let groups = prop::collection::vec(prop::sample::select(vec!["", "a", "b", "[x]"]), 8);
         (any_snapshot(), groups).prop_map(|(mut snapshot, groups)| {
@@ -113,7 +112,7 @@ mod tests {
         true
     }
 
-    /// The same by looking up from every row: slow, and plainly right.
+    /// Returns the same numbers by looking up from every row, which is slow and plainly right.
     fn slowly(snapshot: &Snapshot, group: &str) -> (u64, u64, u64, u64) {
         let nodes = &snapshot.nodes;
         let in_group = |row: NodeId| snapshot.site_of(row).group == group;
@@ -160,7 +159,7 @@ mod tests {
             }
         }
 
-        /// In the hotspots with groups in place of their members they have the same numbers, and the sum stays.
+        /// Hotspots with groups in place of their members have the same numbers, and the sum stays.
         #[test]
         fn hotspots_agree(snapshot in any_grouped()) {
             let tree = CallTree::build_of(&snapshot, Arc::new(Functions::grouped(&snapshot)), all);
@@ -180,7 +179,7 @@ mod tests {
         }
     }
 
-    /// even and odd call each other, in one group; a leaf of another below them.
+    /// Returns a snapshot in which even and odd of one group call each other, above a leaf of another group.
     fn mutual() -> Snapshot {
         let mut snapshot = fixture::mutual_recursion();
         for site in &mut snapshot.sites {

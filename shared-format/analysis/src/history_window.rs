@@ -1,9 +1,9 @@
-//! What happened between two moments of a run, across resets. Nothing that a reset took away is lost, and nothing that
-//! an undo restored counts twice.
+//! Counts between two moments of a run, across resets. No count that a reset removed is lost, and no count that an undo
+//! restored counts twice.
 //!
-//! Everything that a program has counted up to a moment is what the moment shows, plus what each earlier epoch showed
-//! at its end. An undo continues the counts of the epoch that it restores, so the ends of that epoch and of those after
-//! it no longer count. What happened between two moments is therefore one sum of snapshots minus another.
+//! All counts of a program up to a moment are the counts that the moment shows, plus the last counts of each earlier
+//! epoch. An undo continues the counts of the epoch that it restores, so the ends of that epoch and of later epochs no
+//! longer count. The counts between two moments are therefore one sum of snapshots minus another.
 
 use tickscope_format::snapshot::{CaptureKind, Snapshot};
 
@@ -13,20 +13,20 @@ use crate::window::less;
 /// The reset epoch of a record, which can be read without its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordEpoch {
-    /// Its reset epoch.
+    /// Reset epoch of the record.
     pub reset_epoch: u64,
     /// The reset epoch that an undo continues.
     pub withdraws: Option<u64>,
-    /// Why it was captured.
+    /// Reason for the capture.
     pub kind: CaptureKind,
 }
 
-/// Which records to add, and which to subtract.
+/// Records to add, and records to subtract.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Terms {
-    /// The oldest first.
+    /// Indexes of the records to add, the oldest first.
     pub plus: Vec<usize>,
-    /// The oldest first.
+    /// Indexes of the records to subtract, the oldest first.
     pub minus: Vec<usize>,
     /// Whether the closing record of an epoch is missing, so that its last counts are not included.
     pub unclosed: bool,
@@ -63,7 +63,7 @@ impl Ends {
     }
 }
 
-/// Returns which records make up what happened between two of them.
+/// Returns the records whose sums and difference give the counts between two records.
 ///
 /// The records are of one run, in order, and `from` is before `to`.
 pub fn terms(records: &[RecordEpoch], from: usize, to: usize) -> Terms {
@@ -88,7 +88,7 @@ pub fn terms(records: &[RecordEpoch], from: usize, to: usize) -> Terms {
     }
 }
 
-/// Returns what happened between two moments, from the snapshots that [`terms`] names.
+/// Returns the counts between two moments, from the snapshots that [`terms`] names.
 pub fn across(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     less(&sum(plus), &sum(minus))
 }
@@ -105,7 +105,7 @@ mod tests {
     struct Program {
         records: Vec<RecordEpoch>,
         shown: Vec<u64>,
-        /// All it ever counted, at each record.
+        /// All calls ever counted, at each record.
         ever: Vec<u64>,
         epoch: u64,
         counted: u64,

@@ -13,14 +13,14 @@ use crate::uncertainty::Uncertainty;
 pub struct HotRow {
     /// The function.
     pub function: FunctionId,
-    /// Its figures. A recursive call is in the totals and open once.
+    /// Its figures. Totals and open threads count a recursive call once.
     pub figures: Figures,
-    /// How long its finished calls took, recursive ones too; empty if none has finished, or histograms are off. Of a value
-    /// they are its numbers.
+    /// Latencies of its finished calls, recursive ones too; empty if no call has finished, or histograms are off. The
+    /// latencies of a value are its numbers.
     pub latency: Histogram,
     /// The uncertainty of its times, or none if they are exact.
     pub uncertainty: Option<Uncertainty>,
-    /// Rows of the tree in which it stands.
+    /// Rows of the tree that belong to the function.
     pub rows: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl Deref for HotRow {
     }
 }
 
-/// The functions of a tree, in the order of their ids; functions without a row are left out.
+/// Returns the functions of a tree, in the order of their ids; functions without a row are left out.
 pub fn hot(tree: &CallTree) -> Vec<HotRow> {
     let mut table: Vec<HotRow> = (0..tree.functions.list.len() as u32)
         .map(|id| HotRow {

@@ -1,30 +1,30 @@
-//! The time inside sets of sites, by thread. Of nested calls of one set only the outermost counts, so that no time is
-//! counted twice.
+//! The time inside sets of sites, by thread. Of nested calls of one set, only the outermost call counts, so that no
+//! time is counted twice.
 
 use tickscope_format::ids::{NO_PARENT, ThreadId};
 use tickscope_format::snapshot::Snapshot;
 
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// A set of sites that belong together: an index into a table of the caller's.
+/// Index of a set of sites that belong together, in a table of the caller.
 pub type SetId = u32;
 
-/// What some sites have together.
+/// Sums of the calls of a set of sites.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct InclusiveTime {
-    /// Their calls, those below one another too.
+    /// Number of calls, nested ones too.
     pub calls: u64,
-    /// Their calls below none of them.
+    /// Number of calls that are not inside another call of the set.
     pub outermost_calls: u64,
-    /// Ticks in themselves.
+    /// Self time in ticks.
     pub self_ticks: u64,
-    /// Ticks in the outermost of them and all below.
+    /// Total time of the outermost calls, in ticks.
     pub total_ticks: u64,
-    /// Nanoseconds in themselves.
+    /// Self time in nanoseconds.
     pub self_ns: u64,
-    /// Nanoseconds in the outermost of them and all below.
+    /// Total time of the outermost calls, in nanoseconds.
     pub total_ns: u64,
-    /// How many threads are in them now.
+    /// Number of threads that are inside the set now.
     pub open: u32,
     /// Whether the total time is an estimate.
     pub estimated: bool,
@@ -43,7 +43,7 @@ impl InclusiveTime {
         total.rough(0, self.total_ticks).total_estimated
     }
 
-    /// Adds what is of another thread, or of another stretch of time.
+    /// Adds the sums of another thread, or of another stretch of time.
     pub fn add(&mut self, other: &Self) {
         self.calls = self.calls.saturating_add(other.calls);
         self.outermost_calls = self.outermost_calls.saturating_add(other.outermost_calls);
@@ -57,8 +57,8 @@ impl InclusiveTime {
     }
 }
 
-/// By thread, the sets that have a row in it, in the order of their ids. `set_of_site` says to which set each site
-/// belongs, if to any.
+/// Returns by thread the sets that have a row in it, in the order of their ids. `set_of_site` gives the set of each
+/// site, if it has one.
 pub fn inclusive_times(
     snapshot: &Snapshot,
     set_of_site: &[Option<SetId>],
@@ -75,7 +75,7 @@ pub fn inclusive_times(
         .flatten()
         .max()
         .map_or(0, |&most| most as usize + 1);
-    // How many rows of a set the walk stands in, and where its sum is in the list of its thread.
+    // Number of a set's rows around the walk, and the place of the set's sum in the list of its thread.
     let mut depth = vec![0u32; sets];
     let mut place = vec![usize::MAX; sets];
     let mut stack: Vec<(u32, bool)> = Vec::new();
@@ -145,7 +145,7 @@ pub fn inclusive_times(
     threads
 }
 
-/// The rows below each row, as lists within two columns.
+/// The rows below each row, as linked lists in two columns.
 struct Children {
     first: Vec<u32>,
     next: Vec<u32>,

@@ -15,12 +15,12 @@ use crate::groups;
 use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 use crate::window::{between, same_epoch};
 
-/// What is followed.
+/// Groups and functions that are followed.
 #[derive(Clone, Debug, Default)]
 pub struct Choice {
     /// The groups of these names.
     pub groups: Vec<String>,
-    /// The functions with a site that one of these matches.
+    /// Patterns of functions; a function is followed if one of them matches a site of it.
     pub functions: Vec<Pattern>,
 }
 
@@ -33,12 +33,12 @@ pub enum Subject {
     Function(String),
 }
 
-/// What one thread spent inside one of them.
+/// Time of one thread inside a group or function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The thread's id; 0 for threads that have ended, but for one that alone of its name did so.
+    /// The thread's id; 0 for ended threads, except a thread that was the only one of its name to end.
     pub tid: u32,
-    /// Its name; threads that have ended share a line by name.
+    /// The thread's name; ended threads share a line by name.
     pub thread: String,
     /// The group or function.
     pub subject: Subject,
@@ -46,7 +46,7 @@ pub struct Line {
     pub calls: u64,
     /// Nanoseconds inside the outermost of its calls.
     pub inside_ns: u64,
-    /// Whether that is an estimate.
+    /// Whether `inside_ns` is an estimate.
     pub estimated: bool,
 }
 
@@ -55,26 +55,26 @@ pub struct Line {
 pub struct Interval {
     /// The wall clock at its end: nanoseconds since the Unix epoch.
     pub unix_ns: u64,
-    /// How long it was by the program's clock, in nanoseconds.
+    /// Length of the interval by the program's clock, in nanoseconds.
     pub ns: u64,
-    /// Where there was something, by thread and then by name; live threads first.
+    /// Lines with calls or time, by thread and then by name; live threads first.
     pub lines: Vec<Line>,
-    /// Whether any site met so far is what is followed.
+    /// Whether any site met so far belongs to a followed group or function.
     pub any_met: bool,
 }
 
-/// Intervals in the making.
+/// Intervals that are being counted.
 #[derive(Debug)]
 pub struct Intervals {
     every_ns: u64,
     choice: Choice,
     /// The snapshot up to which all is counted.
     last: Option<Snapshot>,
-    /// What closed the reset epoch before: where counts stand again when the reset is undone.
+    /// Closing snapshot of the reset epoch before, from which counts continue if the reset is undone.
     closed: Option<Snapshot>,
-    /// The program's clock when the interval began.
+    /// Tick of the program's clock when the interval began.
     began_tick: u64,
-    /// The first snapshot is not where it begins, but what has happened in it since the reset.
+    /// Whether the first interval begins at the program's reset instead of the first snapshot.
     from_start: bool,
     sums: BTreeMap<(Who, Subject), Sum>,
     any_met: bool,
@@ -91,12 +91,12 @@ struct Sum {
 }
 
 impl Choice {
-    /// All groups: what is followed where nothing was chosen.
+    /// Returns whether all groups are followed, because nothing was chosen.
     pub fn is_all_groups(&self) -> bool {
         self.groups.is_empty() && self.functions.is_empty()
     }
 
-    /// The groups that are followed, and to which of them each site belongs.
+    /// Returns the followed groups, and the group of each site.
     fn groups(&self, snapshot: &Snapshot) -> (Vec<Subject>, Vec<Option<SetId>>) {
         let (names, mut of_site) = groups::names(snapshot);
         let chosen = |name: &str| self.is_all_groups() || self.groups.iter().any(|group| group == name);
@@ -107,7 +107,7 @@ impl Choice {
         (subjects.collect(), of_site)
     }
 
-    /// The functions that are followed, and to which of them each site belongs.
+    /// Returns the followed functions, and the function of each site.
     fn functions(&self, snapshot: &Snapshot) -> (Vec<Subject>, Vec<Option<SetId>>) {
         if self.functions.is_empty() {
             return Default::default();
@@ -127,7 +127,7 @@ impl Choice {
         (subjects.collect(), of_site)
     }
 
-    /// Whether a site that was met is followed.
+    /// Returns whether any site of the snapshot is followed.
     pub fn is_met(&self, snapshot: &Snapshot) -> bool {
         [self.groups(snapshot), self.functions(snapshot)]
             .iter()
@@ -136,7 +136,7 @@ impl Choice {
 }
 
 impl Intervals {
-    /// Intervals of this length, or a little more: each ends with a snapshot.
+    /// Returns intervals of this length, or a little longer, because each ends with a snapshot.
     pub fn new(every: Duration, choice: Choice) -> Self {
         Self {
             every_ns: every.as_nanos() as u64,
@@ -150,7 +150,7 @@ impl Intervals {
         }
     }
 
-    /// The same from the program's reset on, or from its start.
+    /// Returns intervals that begin at the program's reset, or at its start.
     pub fn from_start(every: Duration, choice: Choice) -> Self {
         Self {
             from_start: true,
@@ -158,13 +158,13 @@ impl Intervals {
         }
     }
 
-    /// Whether it has taken any snapshot.
+    /// Returns whether it has taken any snapshot.
     pub fn has_begun(&self) -> bool {
         self.last.is_some()
     }
 
-    /// Takes the next snapshot of the program and gives the interval that it completes. The first one begins the first
-    /// interval. Between two of them may be others of the same reset epoch, but no closing ones.
+    /// Takes the next snapshot of the program and returns the interval that it completes. The first snapshot begins the
+    /// first interval. Snapshots of a reset epoch may be left out between two calls, except closing ones.
     pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
         let snapshot = without_latencies(snapshot);
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
@@ -182,7 +182,7 @@ impl Intervals {
             Some(last) => {
                 let window = self.window(&snapshot);
                 if snapshot.clock.epoch != last.clock.epoch {
-                    // Its ticks are of another kind.
+                    // Ticks of another clock epoch do not add up.
                     done = self.finish();
                     self.began_tick = reset_tick;
                 }
@@ -192,9 +192,9 @@ impl Intervals {
             }
         }
         let passed_ns = self.passed_ns(&snapshot);
-        // A snapshot that is nearer to the interval's end than the next one will be ends it.
+        // The snapshot that is nearest to the interval's end ends it.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
-        // A closing one is followed by the first of the next epoch.
+        // A closing snapshot is followed by the first of the next epoch.
         let closes = snapshot.capture.kind == CaptureKind::Closing;
         if closes {
             self.closed = Some(snapshot.clone());
@@ -207,7 +207,7 @@ impl Intervals {
         done
     }
 
-    /// The interval so far, where it is not empty; the next one begins here.
+    /// Returns the interval so far unless it is empty, and begins the next one.
     pub fn finish(&mut self) -> Option<Interval> {
         let last = self.last.as_ref()?;
         let ns = self.passed_ns(last);
@@ -238,7 +238,7 @@ impl Intervals {
         snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
     }
 
-    /// What happened since the last snapshot, or none if that cannot be told.
+    /// Returns the counts since the last snapshot, or none if they are unknown.
     fn window(&self, now: &Snapshot) -> Option<Snapshot> {
         let last = self.last.as_ref()?;
         let as_of = |snapshot: &Snapshot, other: &Snapshot| {
@@ -250,21 +250,20 @@ impl Intervals {
             return Some(between(now, last));
         }
         let Some(withdrawn) = now.capture.withdraws else {
-            // All since a reset that came after the last one.
+            // A reset came after the last snapshot, so this snapshot counts all since the reset.
             return Some(now.clone());
         };
         if last.capture.reset_epoch == withdrawn {
             return Some(between(&as_of(now, last), last));
         }
-        // Counts go on from where they stood at the reset, and what was counted since is in them too.
+        // Counts continue from where they stood at the reset, and include the counts since.
         let closed = self.closed.as_ref();
         let closed = closed.filter(|closed| closed.capture.reset_epoch == withdrawn)?;
         let since = between(&as_of(now, closed), closed);
         Some(between(&as_of(&since, last), last))
     }
 
-    /// The id of a thread, also of the one that is the only one of its name to have ended since the last snapshot; else
-    /// 0.
+    /// Returns a thread's id, also for a thread that alone of its name has ended since the last snapshot; else 0.
     fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
         let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
             return thread.tid;
@@ -305,7 +304,7 @@ impl Intervals {
     }
 }
 
-/// A copy without what is not needed here: most of a snapshot's bytes.
+/// Copies a snapshot without unneeded data, which is most of its bytes.
 fn without_latencies(snapshot: &Snapshot) -> Snapshot {
     Snapshot {
         threads: snapshot.threads.clone(),

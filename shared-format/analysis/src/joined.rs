@@ -1,4 +1,4 @@
-//! The threads and rows of several snapshots as those of one tree: what is the same path of the same threads is one row.
+//! Joins threads and rows of several snapshots into one tree. Rows on the same path of the same thread become one row.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,10 +10,10 @@ use tickscope_format::snapshot::{Nodes, RowMap, Site, Sites, Snapshot, Thread};
 use crate::index_map::IndexMap;
 use crate::thread_names::after_end;
 
-/// A thread: which of the snapshots has it, and where.
+/// A thread: the index of its snapshot, and its id there.
 pub(crate) type Of = (usize, ThreadId);
 
-/// The threads of a snapshot by name and id, to find those that earlier ones have.
+/// The threads of a snapshot by name and id, which find the same threads in earlier snapshots.
 pub(crate) struct Threads<'a>(HashMap<(&'a str, u32), usize>);
 
 impl<'a> Threads<'a> {
@@ -25,25 +25,25 @@ impl<'a> Threads<'a> {
         Self(known)
     }
 
-    /// The first one with this name and id.
+    /// Returns the first thread with this name and id.
     pub(crate) fn same(&self, thread: &Thread) -> Option<usize> {
         self.0.get(&(&*thread.name, thread.tid)).copied()
     }
 
-    /// What a thread was folded into that is not there any more: those of its name that have ended, or those whose processes have.
+    /// Returns the row of ended threads that a missing thread was folded into: threads of its name, or of ended processes.
     pub(crate) fn ended(&self, thread: &Thread) -> Option<usize> {
         let of_name = |name: &str| self.0.get(&(name, 0)).copied();
         of_name(&thread.name).or_else(|| of_name(&after_end(&thread.name)?))
     }
 
-    /// Adds those of a name that have ended.
+    /// Adds the row of ended threads of a name.
     pub(crate) fn add_ended(&mut self, name: &'a str, index: usize) {
         self.0.insert((name, 0), index);
     }
 }
 
-/// Returns a list of sites to which those are added that the others have and it has not, and where in it the sites of each are:
-/// first its own, then those of the others. Of sites with one key all are found at the first.
+/// Returns the sites of the first list and all sites that only the others have, and the place of each list's sites in it: the
+/// first list's places come first. Sites with the same key share the place of the first one.
 pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     first: &'a Sites,
     others: impl IntoIterator<Item = &'a Sites>,
@@ -55,7 +55,7 @@ pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     let own = own.map(|(index, site)| *known.entry(key(site)).or_insert(index));
     let mut places: Vec<Vec<u32>> = vec![own.collect()];
     for sites in others {
-        // Snapshots of one program share them.
+        // Snapshots of one program have equal sites.
         if sites == first {
             places.push(places[0].clone());
             continue;
@@ -71,26 +71,26 @@ pub(crate) fn joined_sites<'a, K: Eq + Hash>(
     (all, places)
 }
 
-/// Rows by the row above and the place of their site.
+/// Rows by the row above and by the place of their site.
 type Paths = IndexMap<(u32, u32), u32>;
 
-/// The rows of several snapshots, in which nothing is counted yet.
+/// The joined rows of several snapshots, without counts.
 pub(crate) struct Joined {
     pub(crate) nodes: Nodes,
-    /// Where the site of each row is found by its key.
+    /// Place of each row's site, the first site with its key.
     pub(crate) places: Vec<u32>,
     /// The first row and the number of rows of each thread.
     ranges: Vec<(u32, u32)>,
-    /// Where the rows and threads of each snapshot are.
+    /// Place of the rows and threads of each snapshot.
     pub(crate) maps: Vec<RowMap>,
 }
 
 impl Joined {
-    /// Joins rows by the sites that `places` gives for each snapshot; `threads` says what each thread is made of. Rows of the first
-    /// snapshot have their own sites.
+    /// Joins rows by the sites that `places` gives for each snapshot. `threads` lists the source threads of each thread. Rows of
+    /// the first snapshot keep their own sites.
     ///
-    /// Where the rows of a thread begin as those of the first one that stands there, they are joined one by one. Otherwise rows of
-    /// one path are one, and those of the first one stay `apart` if that is asked for.
+    /// Threads whose rows are a prefix of the first source thread's rows are joined row by row. Otherwise rows on one path
+    /// become one row. The rows of the first source thread stay `apart` if the caller asks for that.
     pub(crate) fn of(snapshots: &[&Snapshot], places: &[Vec<u32>], threads: &[Vec<Of>], apart: bool) -> Self {
         let mut joined = Self {
             nodes: Nodes::default(),
@@ -150,7 +150,7 @@ impl Joined {
         }
     }
 
-    /// The rows from one on, by the row above and the place of their site: of one path the first.
+    /// Returns the rows from `first_row` on by the row above and the place of their site, the first row of each path.
     fn paths_from(&self, first_row: u32) -> Paths {
         let rows = self.nodes.len() - first_row as usize;
         let mut paths = Paths::with_capacity_and_hasher(rows, Default::default());
@@ -161,7 +161,7 @@ impl Joined {
         paths
     }
 
-    /// Adds rows of a thread, one by one.
+    /// Appends the rows of a thread one by one.
     fn extend(&mut self, from: &Nodes, rows: Range<usize>, places: &[u32], has_own_sites: bool) {
         let shift = (self.nodes.len() as u32).wrapping_sub(rows.start as u32);
         let sites = &from.site[rows.clone()];
@@ -189,7 +189,7 @@ impl Joined {
     }
 }
 
-/// Whether the rows of a thread begin with those of another one: the same paths in the same order.
+/// Returns whether the rows of a thread begin with the rows of another: the same paths in the same order.
 fn begins_with(snapshots: &[&Snapshot], places: &[Vec<u32>], thread: Of, other: Of) -> bool {
     let rows = |(of, id): Of| {
         let rows = snapshots[of].rows_of(id);
@@ -206,7 +206,7 @@ fn begins_with(snapshots: &[&Snapshot], places: &[Vec<u32>], thread: Of, other: 
     of_other.len() <= of_thread.len() && of_thread.zip(of_other).all(|(one, other)| one == other)
 }
 
-/// The path at which each row is, counted from 0 and the same in all threads. `keys` says what rows of one path share.
+/// Returns the path of each row, counted from 0 and the same in all threads. Rows of one path share their key in `keys`.
 pub(crate) fn paths(nodes: &Nodes, keys: impl Iterator<Item = u32>) -> Vec<u32> {
     let mut known = Paths::with_capacity_and_hasher(nodes.len(), Default::default());
     let mut paths: Vec<u32> = Vec::with_capacity(nodes.len());

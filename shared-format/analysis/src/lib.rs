@@ -1,4 +1,4 @@
-//! What is derived from snapshots, each one table: pure functions, nothing here is stored in a file.
+//! Tables that pure functions derive from snapshots. None of these tables is stored in a file.
 //!
 //! ```text
 //! Snapshot -> sites

@@ -1,9 +1,9 @@
-//! Measures: what the shares, bars, widths and the order of a view are of. That is time, or something else that is
-//! counted of calls.
+//! Measures: the values behind the shares, bars, widths and the order of a view. A measure is time, or another quantity
+//! that is counted of calls.
 //!
-//! A snapshot *by* a measure has the values of that measure where its self ticks were. All that is derived from it (trees,
-//! hotspots, callers, comparisons) is of the measure then, and self + children = total holds as it does for time. Only the
-//! code that writes a value must know its [`Dimension`].
+//! A snapshot *by* a measure has the values of that measure in place of its self ticks. All tables derived from it (trees,
+//! hotspots, callers, comparisons) then show the measure, and self + children = total holds as for time. Only the code
+//! that writes a value must know its [`Dimension`].
 //!
 //! A measure is a variant of [`Measure`] and its entry in `TABLE`.
 
@@ -14,29 +14,29 @@ use tickscope_format::snapshot::{Quantity, Snapshot, Values};
 use crate::sampled_work::{Samples, work_errors};
 use crate::uncertainty;
 
-/// What a view is of.
+/// Values of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Measure {
     /// Time.
     #[default]
     Time,
-    /// Time without that off the CPU: [`Waiting`](Self::Waiting) and ready without a CPU.
+    /// Time on a CPU, without [`Waiting`](Self::Waiting) and without time in which the thread was ready.
     Working,
-    /// Time off the CPU in which the thread could not have run.
+    /// Time off the CPU in which the thread could not run.
     Waiting,
-    /// Time that other threads waited for locks meanwhile: who makes others wait.
+    /// Time that other threads waited for locks of these calls: who makes others wait.
     Others,
     /// Allocations.
     Allocations,
     /// Bytes asked for in allocations.
     Bytes,
-    /// Bytes that were allocated and not given back yet, estimated from samples.
+    /// Bytes that were allocated and not freed yet, estimated from samples.
     Live,
-    /// Calls, those of counters left out.
+    /// Calls, without calls of counters.
     Calls,
 }
 
-/// What the values of a measure are, which decides how they are written.
+/// Kind of a measure's values, which decides how they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Nanoseconds.
@@ -47,17 +47,17 @@ pub enum Dimension {
     Bytes,
 }
 
-/// Where the values of a measure come from.
+/// Source of the values of a measure.
 #[derive(Clone, Copy)]
 enum Source {
     Clock,
-    /// The clock, less the time off the CPU.
+    /// The clock, minus the time off the CPU.
     Working,
     Calls,
     Quantity(Quantity),
 }
 
-/// What there is to know of a measure.
+/// Properties of a measure.
 struct Entry {
     measure: Measure,
     name: &'static str,
@@ -79,7 +79,7 @@ const NO_LIVE: &str = "no live bytes are known here: a program samples them wher
 const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them where tickscope::Alloc is its global \
                               allocator (the book's chapter on allocations)";
 
-/// What is off the CPU of a time.
+/// Quantities of time off the CPU.
 const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];
 
 /// All measures, in the order of the enum, in which the viewer's key goes through them.
@@ -173,12 +173,12 @@ impl Measure {
         self.entry().name
     }
 
-    /// Returns what stands behind a sum in a sentence: 1.2MB *allocated*. It is empty for time, whose unit says it.
+    /// Returns the word behind a sum in a sentence: 1.2MB *allocated*. It is empty for time, whose unit is enough.
     pub fn summed(self) -> &'static str {
         self.entry().summed
     }
 
-    /// Returns what its values are.
+    /// Returns the kind of its values.
     pub fn dimension(self) -> Dimension {
         self.entry().dimension
     }
@@ -196,8 +196,8 @@ impl Measure {
         }
     }
 
-    /// Returns what lists of functions are sorted by unless told: the time on a CPU, so that joins and parks are not the hottest
-    /// functions; all time where waits are not known in each of the snapshots.
+    /// Returns the default order of lists of functions: the time on a CPU, so that joins and parks are not the hottest
+    /// functions. If one of the snapshots does not know its waits, it is all time.
     pub fn of_lists(snapshots: &[&Snapshot]) -> Self {
         match snapshots
             .iter()
@@ -211,12 +211,12 @@ impl Measure {
     /// Checks that a snapshot has this measure.
     ///
     /// # Errors
-    /// Why it has not, and what to do, as a sentence without its full stop.
+    /// Returns the reason why the measure is missing, and a remedy, as a sentence without its full stop.
     pub fn check(self, snapshot: &Snapshot) -> Result<(), &'static str> {
         let is_there = match self.entry().source {
             Source::Clock | Source::Calls => true,
             Source::Working => snapshot.waits,
-            // Where a program never waited there is no column.
+            // A program that never waited has no column.
             Source::Quantity(quantity) if quantity.is_off_cpu() => snapshot.waits,
             Source::Quantity(quantity) => snapshot.measures.of(quantity).is_some(),
         };
@@ -234,12 +234,12 @@ impl Measure {
             .filter(|measure| measure.check(snapshot).is_ok())
     }
 
-    /// Returns the value of each row itself, without what is below it. Times are in nanoseconds.
+    /// Returns the value of each row itself, without the rows below it. Times are in nanoseconds.
     pub fn self_values(self, snapshot: &Snapshot) -> Vec<u64> {
         self.of(snapshot).self_nanos()
     }
 
-    /// The same in ticks, or as counts.
+    /// Returns the value of each row itself, in ticks or as a count.
     fn self_ticks(self, snapshot: &Snapshot) -> Vec<u64> {
         let rows = snapshot.nodes.len();
         match self.entry().source {
@@ -287,8 +287,8 @@ impl Measure {
 
     /// Returns the snapshot by this measure. By time it is the snapshot as it is.
     ///
-    /// Counts are exact in every mode, and measuring adds nothing to them, so nothing in such a snapshot is doubtful, and only
-    /// live bytes are an estimate. Latencies and ages stay times.
+    /// Counts are exact in every mode, and measuring adds nothing to them. So only live bytes are an estimate. Latencies and
+    /// ages stay times.
     pub fn of(self, snapshot: &Snapshot) -> Cow<'_, Snapshot> {
         if self == Self::Time {
             return Cow::Borrowed(snapshot);

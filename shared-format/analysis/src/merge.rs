@@ -1,15 +1,15 @@
-//! Adds up several snapshots of one run, as a snapshot.
+//! Adds up several snapshots of one run into one snapshot.
 
 use tickscope_format::ids::{SiteId, ThreadId};
 use tickscope_format::snapshot::{Cost, Part, Snapshot, Thread, ThreadState, When, scaled};
 
 use crate::joined::{Joined, Threads, joined_sites};
 
-/// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last one's, and its
+/// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last snapshot's, and
 /// `since_reset_ns` is the time that all of them counted for.
 ///
-/// Rows are matched by thread (name and id) and path of sites. Threads that the last one does not show any more go to
-/// the finished ones of their name.
+/// Rows are matched by thread (name and id) and path of sites. Threads that the last snapshot no longer has go to the
+/// finished threads of their name.
 pub fn sum(parts: &[&Snapshot]) -> Snapshot {
     let Some((&last, earlier)) = parts.split_last() else {
         return Snapshot::default();
@@ -39,7 +39,7 @@ pub fn sum(parts: &[&Snapshot]) -> Snapshot {
             made_of[at].push((of, id));
         }
     }
-    // The last one first: its sites and rows stay as they are.
+    // The last snapshot comes first, so that its sites and rows stay as they are.
     let all: Vec<&Snapshot> = std::iter::once(last).chain(earlier.iter().copied()).collect();
     let (sites, places) = joined_sites(&last.sites, earlier.iter().map(|part| &part.sites), |site| site);
     let mut joined = Joined::of(&all, &places, &made_of, true);
@@ -80,7 +80,7 @@ pub fn sum(parts: &[&Snapshot]) -> Snapshot {
     out
 }
 
-/// Adds what stands beside the rows of another program or run, of whose ticks each is `ratio` of the sum's.
+/// Adds the facts outside the rows of another program or run. One of its ticks is `ratio` ticks of the sum.
 pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
     sum.process.uptime_ns = sum.process.uptime_ns.max(of.process.uptime_ns);
     sum.clock.errors = sum.clock.errors.saturating_add(of.clock.errors);
@@ -98,7 +98,7 @@ pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
     ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
 }
 
-/// What a sum begins with, to which all costs are added: the bounds of the first.
+/// Returns the bounds of the first cost, to which all costs are added.
 pub(crate) fn bounds(cost: Cost) -> Cost {
     Cost {
         lower_ns: cost.lower_ns,
@@ -107,8 +107,8 @@ pub(crate) fn bounds(cost: Cost) -> Cost {
     }
 }
 
-/// Keeps what readers add up within what a decoder lets through, where hostile parts together are beyond it: what comes
-/// last is less then.
+/// Keeps sums within the limits of the decoder, which hostile parts together can exceed. The last numbers are then
+/// reduced.
 pub(crate) fn hold(sum: &mut Snapshot) {
     let longest_ns = (u64::MAX / 4) as f64 * 0.999;
     let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn rows_of_the_same_path_stay_apart_and_give_together() {
         let mut one = fixture::two_threads();
-        // What `insert` called is a second `insert` of `worker`.
+        // The callee of `insert` is a second `insert` of `worker`.
         (one.nodes.site[2], one.nodes.parent[2]) = (one.nodes.site[1], one.nodes.parent[1]);
         for (row, calls) in [(1, 400), (2, 100)] {
             let mut latency = Histogram::default();
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(sum(&[&one]), one);
         let both = sum(&[&one, &one]);
         assert_eq!(both.nodes.calls[1..3], [800, 200], "each with its own");
-        // Of the earlier one, rows are one where the threads are not the same row by row.
+        // Rows of the earlier snapshot are joined by path where the threads differ row by row.
         one.threads[0].rows = 4;
         one.threads[1].first_row = 4;
         one.threads[1].rows = 2;
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(count(&both), 2 * count(&earlier));
         let level = both.gauge_rows[0].level.unwrap();
         assert_eq!((level.last, level.range.min, level.range.max), (7, 0, 100));
-        // A clock that began anew.
+        // The clock began anew.
         later.clock.epoch += 1;
         later.gauge_rows[0].level.as_mut().unwrap().set_tick = 3;
         let level = sum(&[&earlier, &later]).gauge_rows[0].level.unwrap();

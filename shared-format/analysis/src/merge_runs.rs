@@ -1,4 +1,4 @@
-//! Adds up many runs, of any hosts, as one snapshot.
+//! Adds up many runs, from any hosts, into one snapshot.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use tickscope_format::snapshot::{
 
 use crate::merge::{add_facts, bounds, sum};
 
-/// So many rows wait to be added at once: each sum goes through all that was added before.
+/// Number of rows that wait to be added at once, because each sum goes through all rows that were added before.
 const ROWS_AT_ONCE: usize = 200_000;
 
-/// The epoch of the clock of a sum, and that of runs whose ticks are another length.
+/// Epoch of the sum's clock, and of runs whose ticks have another length.
 const OUR_CLOCK: u32 = 1;
 const OTHER_CLOCK: u32 = 0;
 
-/// The sum of the runs so far, in memory for one snapshot with all paths that were met, and some runs.
+/// Sum of the runs so far. Memory holds one snapshot with all paths that were met, and some runs.
 #[derive(Debug, Default)]
 pub struct MergedRuns {
     sum: Option<Snapshot>,
@@ -24,16 +24,16 @@ pub struct MergedRuns {
     runs: u64,
     programs: BTreeSet<String>,
     modes: BTreeSet<&'static str>,
-    /// How many threads of each name there were.
+    /// Number of threads of each name.
     threads: BTreeMap<String, u64>,
     other_rates: u64,
     gauges: bool,
-    /// Runs that had something that is of one run alone.
+    /// Number of runs with slow calls, lines or tasks, which belong to one run alone.
     beside: u64,
 }
 
 impl MergedRuns {
-    /// Adds a run. Its threads are those of its name, whichever process they were in.
+    /// Adds a run. Its threads are added to the threads of their name, of any process.
     pub fn add(&mut self, run: Snapshot) {
         self.runs += 1;
         self.programs.insert(run.process.name.clone());
@@ -59,7 +59,7 @@ impl MergedRuns {
         }
     }
 
-    /// Returns the sum, and what is not in it or not as one might think; none where nothing was added.
+    /// Returns the sum, with notes on missing or unexpected contents; none if no run was added.
     pub fn finish(mut self) -> Option<(Snapshot, Vec<String>)> {
         self.add_waiting();
         let mut sum = self.sum?;
@@ -113,7 +113,7 @@ impl MergedRuns {
     }
 }
 
-/// What a sum begins with: the clock and the mode of the first run, and no row.
+/// Returns the empty sum: the clock and the mode of the first run, and no row.
 fn nothing_of(run: &Snapshot) -> Snapshot {
     Snapshot {
         process: Process {
@@ -143,7 +143,7 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
     }
 }
 
-/// A run as a part of a sum: without what threads do now, and without what is of this run alone.
+/// Returns a run as a part of a sum, without the present state of its threads and without data of one run alone.
 fn plain(run: Snapshot, ratio: f64) -> Snapshot {
     let threads = run.threads.into_iter().map(|thread| Thread {
         tid: 0,
@@ -201,7 +201,7 @@ mod tests {
     }
 
     proptest! {
-        /// Of any runs: each function has all of its calls and its time, and the result is a snapshot like any other.
+        /// With any runs, each function has the sum of its calls and time, and the result is a valid snapshot.
         #[test]
         fn each_function_has_what_it_had_in_all_runs(mut runs in prop::collection::vec(any_snapshot(), 1..5), at_once in 1usize..4) {
             for run in &mut runs {

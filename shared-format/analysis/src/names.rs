@@ -1,7 +1,7 @@
 //! The short names of functions, and the functions that a name may mean.
 //!
-//! Screens and reports show [`labels`]; [`named`] finds the functions again, by a label or by any other end of their paths. So what is
-//! shown may be typed.
+//! Screens and reports show [`labels`]; [`named`] finds the functions again, by a label or by any other end of their paths. So
+//! any shown name may be typed.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,16 +11,16 @@ use tickscope_format::pattern::{Pattern, unescaped};
 
 use crate::functions::{Function, FunctionId, Functions};
 
-/// Longer labels are cut: a scope's name may be any text.
+/// Maximum length of a label in characters, because a scope's name may be any text.
 const LONGEST: usize = 72;
 
-/// What stands for what was cut.
+/// Text in place of a part that was cut.
 pub const CUT: &str = "…";
 
-/// So many names are told where one does not say enough.
+/// Number of names that a message lists where one name is not enough.
 pub(crate) const TOLD: usize = 4;
 
-/// How generic arguments are cut, what tells most first.
+/// Cuts of generic arguments, the most telling first.
 const CUTS: [Cut; 11] = [
     Cut::to(4),
     Cut::to(3),
@@ -35,14 +35,14 @@ const CUTS: [Cut; 11] = [
     Cut::to(0),
 ];
 
-/// Which generic arguments of a name stay; `…` stands for the others.
+/// Choice of the generic arguments of a name that stay; `…` stands for the others.
 #[derive(Clone, Copy)]
 struct Cut {
-    /// They are in so many brackets at most.
+    /// Maximum depth of brackets whose arguments stay.
     depth: usize,
-    /// Of several in a bracket that is in no other only the last one stays: closures stand there.
+    /// Whether only the last of several arguments in an outermost bracket stays, because closures stand there.
     last_arguments: bool,
-    /// All are in the last bracket: the function's own.
+    /// Whether only the last bracket keeps its arguments, because it is the function's own.
     last_bracket: bool,
 }
 
@@ -70,8 +70,8 @@ impl Cut {
     }
 }
 
-/// The label of every function, by its id: the last two parts of its plain path, three or all of them where two functions would
-/// look the same. Where that is not enough, the parts stand with their generic arguments and the numbers of closures.
+/// Returns the label of every function by its id: the last two parts of its plain path, or three or all of them where two
+/// functions would look the same. Where that is not enough, parts keep their generic arguments and the numbers of closures.
 pub fn labels(functions: &Functions) -> Vec<String> {
     let names: Vec<String> = functions.list.iter().map(Function::full_name).collect();
     // A group's name is no path.
@@ -93,7 +93,7 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     if !(0..names.len()).any(is_long) {
         return labels;
     }
-    // Without the module or the type where that does not suffice.
+    // Long labels then lose the module or the type.
     let cuts = [usize::MAX, 1].map(|parts| CUTS.map(|cut| (parts, cut)));
     let cuts = cuts.into_iter().flatten().map(|(parts, cut)| {
         let (labels, is_long) = (&labels, &is_long);
@@ -105,8 +105,8 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     first_unlike(names.len(), LONGEST, cuts, |index| cut_middle(&labels[index]))
 }
 
-/// The names of code that is no scope without generic arguments, traits of an `impl` and the numbers of closures, where they differ
-/// without them; else as they are.
+/// Returns the names of code that is no scope without generic arguments, traits of an `impl` and the numbers of closures. A name
+/// that would equal another name stays as it is.
 pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     let short = |index: usize| match has_noise(names[index]) {
         true => plain(names[index], 2),
@@ -115,7 +115,7 @@ pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     first_unlike(names.len(), usize::MAX, [short], |index| names[index].to_owned())
 }
 
-/// Returns the functions with this name: those whose whole path it is, or whose label, or else those whose path ends in it, as it
+/// Returns the functions whose whole path or label is this name. Without one, returns the functions whose path ends in it, as it
 /// is or in its plain form. A `*` in it stands for any text.
 pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
     let ids = || (0..functions.list.len() as u32).map(FunctionId);
@@ -139,7 +139,7 @@ pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
     if shown.is_empty() { ends } else { shown }
 }
 
-/// The full names of functions for a message that asks for one of them; of many the first and how many more there are.
+/// Returns the full names of functions for a message that asks for one of them: a few names, and the number of the others.
 pub fn told(functions: &Functions, ids: &[FunctionId]) -> String {
     let shown = ids.iter().take(TOLD).map(|&id| functions.get(id).full_name());
     let shown = shown.collect::<Vec<_>>().join(", ");
@@ -150,7 +150,7 @@ pub fn told(functions: &Functions, ids: &[FunctionId]) -> String {
     }
 }
 
-/// The first form of each name that is no other one's in the same form and has at most so many characters, or its `last` form.
+/// Returns for each name its first form that is unique and has at most `longest` characters, or its `last` form.
 fn first_unlike<F: Fn(usize) -> String>(
     count: usize,
     longest: usize,
@@ -179,7 +179,7 @@ fn first_unlike<F: Fn(usize) -> String>(
         .collect()
 }
 
-/// The last parts of a path in its plain form; the path where nothing else is left.
+/// Returns the last parts of a path in its plain form, or the whole path if its plain form is empty.
 fn plain(path: &str, parts: usize) -> String {
     let whole = plain_parts(path).collect::<Vec<_>>().join("::");
     match whole.is_empty() {
@@ -188,7 +188,7 @@ fn plain(path: &str, parts: usize) -> String {
     }
 }
 
-/// A name with fewer generic arguments.
+/// Returns a name with fewer generic arguments.
 fn with_cut(name: &str, cut: Cut) -> String {
     if !is_balanced(name) {
         return name.to_owned();
@@ -217,7 +217,7 @@ fn with_cut(name: &str, cut: Cut) -> String {
     out
 }
 
-/// A name in brackets with all that is in them, and the text between.
+/// Returns the pieces of a name: each bracket with its contents, and the text between brackets.
 fn pieces(name: &str) -> impl Iterator<Item = &str> {
     let mut rest = name;
     std::iter::from_fn(move || {
@@ -232,7 +232,7 @@ fn is_bracket(piece: &str) -> bool {
     piece.len() > 1 && piece.starts_with('<')
 }
 
-/// The last of several generic arguments, with the bracket that closes.
+/// Returns the last of several generic arguments, with the closing bracket.
 fn last_argument(bracket: &str) -> Option<&str> {
     let mut last = None;
     let mut rest = &bracket[1..];
@@ -243,7 +243,7 @@ fn last_argument(bracket: &str) -> Option<&str> {
     last
 }
 
-/// Writes a bracket with `…` in place of what is in more than so many brackets.
+/// Writes a bracket with `…` in place of the text that is deeper than `depth` brackets.
 fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
     let (mut open, mut before) = (0_usize, ' ');
     for c in bracket.chars() {
@@ -261,7 +261,7 @@ fn push_to_depth(out: &mut String, bracket: &str, depth: usize) {
     }
 }
 
-/// Whether each angle bracket of a name has its other one. Operators of C++ have one alone.
+/// Returns whether each angle bracket of a name has its partner. Operators of C++ have a single bracket.
 fn is_balanced(name: &str) -> bool {
     let (mut open, mut before) = (0_usize, ' ');
     for c in name.chars() {
@@ -278,13 +278,13 @@ fn is_balanced(name: &str) -> bool {
     open == 0
 }
 
-/// A name, cut in the middle where it is longer than a label may be.
+/// Cuts a name in the middle if it is longer than a label may be.
 pub fn cut_middle(name: &str) -> String {
     let cells = name.chars().count();
     if cells <= LONGEST {
         return name.to_owned();
     }
-    // The tail tells more; but in front of generic arguments stands the function.
+    // The tail tells more, except that the function's name stands in front of generic arguments.
     let function = name.chars().take(2 * LONGEST / 3).position(|c| c == '<');
     let head = function.map_or(LONGEST / 3, |at| at + 1).max(LONGEST / 3);
     let tail = LONGEST - head - CUT.chars().count();
@@ -495,7 +495,7 @@ mod tests {
         );
     }
 
-    /// Names as symbols have them.
+    /// Returns names in the form of symbols.
     fn any_name() -> impl Strategy<Value = String> {
         let leaf = prop::sample::select(vec![
             "u8",
@@ -542,7 +542,7 @@ mod tests {
                 let with_it = (0u32..).zip(&labels).filter(|(_, other)| *other == label);
                 let with_it: Vec<FunctionId> = with_it.map(|(at, _)| FunctionId(at)).collect();
                 let found = named(&functions, label);
-                // One whose whole path it is goes before.
+                // A function whose whole path is the label goes first.
                 let whole = |id: &FunctionId| functions.get(*id).full_name() == *label;
                 if !found.iter().any(whole) || with_it.iter().any(whole) {
                     prop_assert_eq!(&found, &with_it, "{}", label);

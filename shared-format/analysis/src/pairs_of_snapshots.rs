@@ -22,7 +22,7 @@ use crate::measure::Measure;
 use crate::merge::sum;
 use crate::window::{between, less};
 
-/// What a program may have done since: every row counted more, and some threads have ended.
+/// Returns a later state of a program: every row has counted more, and some threads have ended.
 fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
     let mut s = snapshot.clone();
     let step = |at: usize| u64::from(steps.get(at % steps.len().max(1)).copied().unwrap_or(0));
@@ -45,7 +45,7 @@ fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
     finish(&s, ends)
 }
 
-/// The chosen threads as the collector shows them once they have ended: folded by name, behind the others.
+/// Returns a snapshot in which the chosen threads have ended, as the collector shows it: folded by name, behind the others.
 fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     let mut out = Snapshot {
         threads: Vec::new(),
@@ -132,8 +132,8 @@ fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     out
 }
 
-/// The same with a measure that has in each row and outside what calls and ticks have. Whatever becomes of rows and threads,
-/// it has to be the same with the measure.
+/// Returns the snapshot with a measure, waits and lines that mirror its calls and ticks. They must still mirror them after
+/// any change of rows and threads.
 fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);
@@ -143,7 +143,7 @@ fn mirrored(mut s: Snapshot) -> Snapshot {
     s
 }
 
-/// In each row as many samples as calls.
+/// Returns wait samples, equal in number to the calls of each row.
 fn mirrored_waits(s: &Snapshot) -> WaitsIn {
     let rows = (0..)
         .zip(&s.nodes.calls)
@@ -151,7 +151,7 @@ fn mirrored_waits(s: &Snapshot) -> WaitsIn {
     WaitsIn::new(rows, [])
 }
 
-/// In each row as many samples of the code as calls, and in each thread as many as ticks outside of it.
+/// Returns samples of the code, equal in number to the calls of each row, and to the ticks outside in each thread.
 fn mirrored_lines(s: &Snapshot) -> Lines {
     let rows = (0..)
         .zip(&s.nodes.calls)
@@ -189,7 +189,7 @@ fn mirror(s: &Snapshot) -> Measures {
     measures
 }
 
-/// Counts that no sum of them leaves 64 bits with.
+/// Returns the snapshot with counts so small that no sum of them leaves 64 bits.
 fn small(mut s: Snapshot) -> Snapshot {
     for ticks in &mut s.nodes.self_ticks {
         *ticks %= 1 << 40;
@@ -204,7 +204,7 @@ fn outside(s: &Snapshot) -> u64 {
     s.threads.iter().map(|thread| thread.outside_ticks).sum()
 }
 
-/// Self, and all below, and sums of counters, by path of functions.
+/// Returns calls, self time, total time and sums of counters, by path of functions.
 fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     let tree = CallTree::build(s, |_| true);
     let rows = tree.rows.iter();
@@ -222,7 +222,7 @@ fn by_path(s: &Snapshot) -> BTreeMap<u64, (u64, u64, u64, Option<u64>)> {
     .collect()
 }
 
-/// A thread with a value that was given these numbers, and a gauge that was set to these levels.
+/// Returns a thread with a value that was given these numbers, and a gauge that was set to these levels.
 fn given(numbers: &[u64], levels: &[i64]) -> Snapshot {
     let mut s = queries();
     let (value, histogram) = value_of(&numbers.iter().map(|&number| (number, 1)).collect::<Vec<_>>());
@@ -249,7 +249,7 @@ fn given(numbers: &[u64], levels: &[i64]) -> Snapshot {
     s
 }
 
-/// Checks that a range bounds what it is of, and that what it calls exact is so.
+/// Checks that a range bounds these values, and that each end marked as exact is exact.
 fn assert_bounds<T: Copy + Ord + std::fmt::Debug>(range: Extremes<T>, of: &[T]) {
     let (min, max) = (of.iter().min().unwrap(), of.iter().max().unwrap());
     assert!(range.min <= *min && range.max >= *max, "{range:?} of {of:?}");
@@ -262,7 +262,7 @@ fn a_window_has_the_numbers_since_where_they_are_certain() {
     let earlier = given(&[3, 500, 90_000], &[5, -7]);
     let window = between(&given(&[3, 500, 90_000, 12, 40_000], &[5, -7, 2, 9]), &earlier);
     let tallies = window.tallies();
-    // 12 has a bucket of its own; the largest number is of before, and that of the window is in the bucket of 40 000.
+    // 12 has a bucket of its own. The largest number is from before; the window's is in the bucket of 40 000.
     let range = tallies[0].unwrap().range().unwrap();
     assert_eq!(
         (range.min, range.min_exact, range.max, range.max_exact),
@@ -357,7 +357,7 @@ fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
     let window = between(&later, &earlier);
     assert_eq!(window.calls(), 3 * earlier.nodes.len() as u64);
     assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
-    // What was counted while the reset held is no part of it.
+    // Counts of the time while the reset held are not part of it.
     earlier.capture.reset_epoch = 5;
     assert_eq!(between(&later, &earlier), later);
 }
@@ -392,7 +392,7 @@ fn a_window_that_begins_without_latencies_has_none_of_before() {
     coarse.latencies = Latencies::default();
     assert!(between(&later, &coarse).latencies.row.is_empty());
     assert!(between(&coarse, &later).latencies.row.is_empty());
-    // Where no call had finished, all that have are of this time.
+    // If no call had finished, all latencies are from the window.
     let open: Vec<NodeId> = (coarse.threads.iter())
         .flat_map(|thread| &thread.open)
         .map(|frame| frame.node)
@@ -459,7 +459,7 @@ fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
 }
 
 proptest! {
-    /// Whatever was given before, and whether the numbers of then were kept one by one or not.
+    /// The numbers before may have been kept one by one or not.
     #[test]
     fn windows_bound_what_was_given_in_them(
         numbers in proptest::collection::vec(0u64..1 << 40, 0..12),
@@ -513,7 +513,7 @@ proptest! {
         prop_assert_eq!(outside(&window), outside(&later) - outside(&earlier));
         prop_assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
         prop_assert_eq!(&window.nodes.parent, &later.nodes.parent);
-        // And path by path: what was and what has happened make what is.
+        // Path by path, earlier counts and counts of the window add up to the later counts.
         let (then, now) = (by_path(&earlier), by_path(&later));
         for (path, (calls, own, total, sum)) in by_path(&window) {
             let before = then.get(&path).copied().unwrap_or((0, 0, 0, Some(0)));
@@ -530,7 +530,7 @@ proptest! {
             let rows = (0..).zip(&tree.rows).filter(|(_, row)| row.self_ticks > 0);
             rows.map(|(at, row)| {
                 let mut latency = tree.latency(at).clone();
-                // Of two, the longest call may be of either.
+                // The longest call may belong to either of two parts.
                 latency.max_ticks = 0;
                 let timed = tree.uncertainty(at).map_or(row.calls, |of| of.timed);
                 (row.path, (row.calls, row.self_ticks, timed, latency))

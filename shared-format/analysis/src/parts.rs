@@ -1,24 +1,24 @@
-//! Which rows of the original tree a derived row was made of, and their histograms. Histograms are merged when they are
+//! Rows of the original tree that a derived row was made of, and their histograms. Histograms are merged when they are
 //! first asked for, because few rows of a large tree are ever looked at.
 
 use std::sync::{Arc, OnceLock};
 
 use tickscope_format::latency::Histogram;
 
-/// What the rows of a tree were made of, and their latencies.
+/// Rows of the original tree that each row was made of, and their latencies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parts {
-    /// By row of the tree as it was built; empty if no node has a histogram.
+    /// Histograms by row of the original tree; empty if no node has a histogram.
     built: Arc<Vec<Histogram>>,
-    /// Which of those belong to a row, or none if they are the rows themselves.
+    /// Original rows of each row, or none if the tree is the original.
     merged: Option<Merged>,
 }
 
 #[derive(Clone, Debug)]
 struct Merged {
-    /// Rows of the tree as it was built, those of one row side by side.
+    /// Rows of the original tree; the parts of one row are adjacent.
     parts: Vec<u32>,
-    /// By row, where its parts end; they begin where those of the row before end.
+    /// By row, the end of its parts, which begin at the end of the parts of the row before.
     ends: Vec<u32>,
     sums: Vec<OnceLock<Box<Histogram>>>,
 }
@@ -29,7 +29,7 @@ static EMPTY: Histogram = Histogram {
 };
 
 impl Parts {
-    /// By row; empty if no node has a histogram.
+    /// Returns the parts of an original tree, from one histogram per row, or no histograms if no node has one.
     pub(super) fn built(histograms: Vec<Histogram>) -> Self {
         Self {
             built: Arc::new(histograms),
@@ -37,7 +37,7 @@ impl Parts {
         }
     }
 
-    /// Those of a tree of so many rows that was made of this one: pairs of its row and a row that is a part of it.
+    /// Returns the parts of a tree of `rows` rows. A pair is a new row and a row of this tree that is a part of it.
     pub(super) fn merge(&self, rows: usize, pairs: &[(u32, u32)]) -> Self {
         let mut ends = vec![0u32; rows];
         for (row, part) in pairs {
@@ -45,7 +45,7 @@ impl Parts {
         }
         let mut next = 0;
         for end in &mut ends {
-            // For now where they begin; filling them in moves it to the end.
+            // Each entry holds the beginning of its parts until they are filled in, which moves it to their end.
             next += std::mem::replace(end, next);
         }
         let mut parts = vec![0; next as usize];
@@ -66,7 +66,7 @@ impl Parts {
         }
     }
 
-    /// The rows of the tree as it was built that are part of one.
+    /// Returns the original rows that a row was made of.
     pub(super) fn rows<'a>(&'a self, row: &'a u32) -> &'a [u32] {
         match &self.merged {
             Some(merged) => merged.parts(*row),
@@ -74,7 +74,7 @@ impl Parts {
         }
     }
 
-    /// Those of one row.
+    /// Returns the histogram of a row.
     pub(super) fn latency(&self, row: u32) -> &Histogram {
         let Some(merged) = &self.merged else {
             return self.built.get(row as usize).unwrap_or(&EMPTY);

@@ -1,4 +1,4 @@
-//! How often a function or scope was called, by its name: the divisor of numbers per frame or per request.
+//! Number of calls of a function or scope, found by name: the divisor of numbers per frame or per request.
 
 use std::error::Error;
 use std::fmt;
@@ -13,28 +13,28 @@ use crate::names::{TOLD, named, told};
 pub struct PerCall {
     /// The name of the function or scope, as it was asked for.
     pub name: String,
-    /// How often it was called; never 0.
+    /// Number of its calls; never 0.
     pub calls: u64,
 }
 
-/// Why numbers cannot be divided by the calls of a name.
+/// Reason why numbers cannot be divided by the calls of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PerCallError {
     /// No function or scope has this name.
     None {
         /// The name.
         name: String,
-        /// What there is instead.
+        /// The functions with the most calls.
         there: String,
     },
-    /// The name is that of a group.
+    /// The name is a group's name.
     Group {
         /// The name.
         name: String,
         /// The functions in it.
         there: String,
     },
-    /// It was not called since the reset, or in the window.
+    /// The function was not called since the reset, or in the window.
     NoCalls {
         /// The name.
         name: String,
@@ -82,10 +82,10 @@ impl PerCall {
     }
 }
 
-/// Returns the calls of the function with this name; see [`named`].
+/// Returns the number of calls of the function with this name; see [`named`].
 ///
 /// # Errors
-/// No function or several have this name, or it was never called.
+/// No function or several functions have this name, or the function was never called.
 pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, PerCallError> {
     let functions = Functions::of(snapshot);
     let mut calls = vec![0u64; functions.list.len()];

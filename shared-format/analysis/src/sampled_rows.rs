@@ -1,8 +1,8 @@
-//! Samples of the code as rows: below each measured function stand the functions that it called and that are not counted.
+//! Rows from samples of the code: below each measured function stand the functions that it called and that are not counted.
 //!
-//! A sample says which row was open, and in which code the thread was. The outermost function there that is not the row's own
-//! has called whatever else the sample was in, so one level of rows has all of the time. A row of samples has time with an
-//! error, and no calls. The time is taken from the row above it, so that self and children are its total as before.
+//! A sample tells which row was open, and in which code the thread was. In that code, the outermost function that is not the
+//! row's own has called all deeper ones. So one level of rows has all of the time. A row of samples has time with an error,
+//! and no calls. The time is taken from the row above it, so that self and children still add up to its total.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -17,34 +17,34 @@ use crate::code::{Scope, located};
 use crate::functions::OTHERS;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// A function that has fewer samples below a row stands below [`OTHERS`] there, if there is more than one.
+/// Minimum of samples of a function that stands directly below a row. Several others stand below a row [`OTHERS`] there.
 pub const SAMPLES_LEAST: u64 = 3;
 
 /// The samples of a row or a thread.
 #[derive(Default)]
 struct Below {
-    /// All of them, those of its own code as well.
+    /// All samples, in its own code as well.
     all: Sampled,
-    /// Those in other functions, by the function's site.
+    /// Samples in other functions, by the function's site.
     functions: BTreeMap<u32, Sampled>,
-    /// The ticks on a CPU that they are of.
+    /// CPU time of the row or thread, in ticks.
     working: u64,
-    /// The standard error of that.
+    /// Standard error of `working`, in ticks.
     error: f64,
-    /// How many times the CPU time of its samples a thread has used: before its timer began there were none.
+    /// Factor from the CPU time of its samples to the CPU time of the thread, which ran without samples until its timer began.
     missed: f64,
 }
 
-/// In place of a site, where rows are found by what they are below and their site.
+/// Site key of the row `OTHERS` below a row.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
-/// Returns the snapshot with rows of the functions that were sampled and not counted. What was sampled outside all scopes stands
-/// at the top of its thread.
+/// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes
+/// stand at the top of their thread.
 ///
-/// The time of a row's own code stays in it, and so does that of code that was not looked up. The samples themselves stay where
-/// they were taken. A snapshot that has such rows already stays as it is. Time off the CPU is moved where samples know better. Where samples stand for more CPU time than their row has, as happens by chance where
-/// they are few, they are scaled down to it; where a thread was not sampled all the time, they are scaled up to its CPU time, at most to that of
-/// the row.
+/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples themselves stay where they were
+/// taken. A snapshot that already has such rows is returned as it is. Time off the CPU moves where samples are more exact.
+/// Samples are scaled down to the CPU time of their row where they exceed it by chance, as few samples may. Where a thread was
+/// sampled for a part of its time, samples are scaled up to its CPU time, at most to the row's.
 ///
 /// # Examples
 /// ```
@@ -100,14 +100,14 @@ pub fn with_sampled_rows<'a>(snapshot: &'a Snapshot, addresses: &Addresses) -> C
     Cow::Owned(out)
 }
 
-/// Gives a snapshot the same rows in its place.
+/// Adds the rows to a snapshot in place.
 pub fn add_sampled_rows(snapshot: &mut Snapshot, addresses: &Addresses) {
     if let Cow::Owned(with) = with_sampled_rows(snapshot, addresses) {
         *snapshot = with;
     }
 }
 
-/// The site of the function that each sample is to have a row of; new functions get new sites.
+/// Returns the site of the function for each sample that gets a row; new functions get new sites.
 fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapshot) -> Vec<Option<u32>> {
     let callees: Vec<Option<Frame>> = located(snapshot, addresses)
         .map(|located| {
@@ -140,8 +140,8 @@ fn sites_of_samples(snapshot: &Snapshot, addresses: &Addresses, out: &mut Snapsh
         .collect()
 }
 
-/// The rows of the snapshot, and behind those of each thread the new ones, by what they are below and their site. Those of
-/// functions with few samples stand below a row of their own.
+/// Copies the rows of the snapshot, adds the new rows of each thread after its rows, and returns rows by their place and
+/// site. Functions with few samples stand below a row of their own.
 fn push_rows(
     snapshot: &Snapshot,
     below: &BTreeMap<SampledIn, Below>,
@@ -164,7 +164,7 @@ fn push_rows(
             let site = snapshot.nodes.site[row as usize];
             let to = out.nodes.push(above, SiteId(site), 0, 0).0;
             map.rows[row as usize] = to;
-            // Where some calls of a function are counted and others are not, one row has both.
+            // A function with counted and uncounted calls has one row for both.
             if snapshot.sum_of(NodeId(row)).is_none() {
                 row_of.entry((inside, site)).or_insert(to);
             }
@@ -205,7 +205,7 @@ fn push_rows(
     (map, row_of)
 }
 
-/// How many ticks a row or a thread was on a CPU outside what it called.
+/// Returns the ticks that a row or a thread was on a CPU, without its callees.
 fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) -> u64 {
     let off_cpu = measures.off_cpu_by_row(snapshot.nodes.len());
     let off_cpu_outside = |thread| {
@@ -226,7 +226,7 @@ fn working_in(snapshot: &Snapshot, measures: &Measures) -> impl Fn(SampledIn) ->
     }
 }
 
-/// Moves the time that samples stand for to their rows.
+/// Moves the time of samples to their rows.
 fn move_time(
     below: &BTreeMap<SampledIn, Below>,
     map: &RowMap,
@@ -243,7 +243,7 @@ fn move_time(
         let scale = of_second * (working as f64 / all).min(below.missed);
         let variance = |part: Sampled| {
             let (of, from) = (part.samples as f64, below.all.samples as f64);
-            // One more of either kind, or all samples in one place would leave no doubt (Laplace's rule of succession).
+            // Laplace's rule of succession adds one sample of either kind, because all samples in one place would leave no doubt.
             let share = (of + 1.0) / (from + 2.0);
             let of_row = part.cpu_ns as f64 / below.all.cpu_ns as f64 * below.error;
             (part.cpu_ns as f64 * scale / of).powi(2) * from * share * (1.0 - share) + of_row.powi(2)
@@ -266,7 +266,7 @@ fn move_time(
             continue;
         }
         if let Some(&above) = row_of.get(&(inside, ABOVE_OTHERS)) {
-            // It has no calls, and no time of its own.
+            // This row has no calls, and no self time.
             let mut few = Sampled::default();
             let mut ticks = 0;
             for (&site, &part) in &below.functions {
@@ -340,7 +340,7 @@ mod tests {
         }
     }
 
-    /// What stands at addresses from 1 on; there is no more.
+    /// Returns frames for the addresses from 1 on, and no others.
     fn known(frames: &[&[Frame]]) -> (Module, Addresses) {
         let module = Module {
             path: "/bin/app".into(),
@@ -413,9 +413,9 @@ mod tests {
             sample(run, 3, 5),
             sample(run, 4, 2),
             sample(run, 5, 1),
-            // It was not looked up.
+            // This sample was not looked up.
             sample(run, 6, 2),
-            // More than there was.
+            // These samples exceed the CPU time of the row.
             sample(parse, 2, 6),
             sample(parse, 3, 2),
             LineSample {
@@ -446,7 +446,7 @@ mod tests {
         assert_eq!(with.threads[0].outside_ticks, 300);
         assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(with.lines, s.lines, "no sample is lost");
-        // The thread was sampled in half of its CPU time.
+        // The thread was sampled during half of its CPU time.
         let mut late = s.clone();
         late.threads[0].cpu_ns = Some(2 * 5_400);
         let late = rows(&with_sampled_rows(&late, &addresses));
@@ -492,7 +492,7 @@ mod tests {
                 (0..).map(ThreadId).zip(&s.threads).map(|(id, thread)| thread.outside_ticks + of(id)).collect()
             };
             prop_assert_eq!(sums(&with), sums(&whole));
-            // Totals of the rows that were there, by thread in their order.
+            // Totals of the original rows, by thread in their order.
             let totals = |s: &Snapshot, of: &Snapshot| -> Vec<u64> {
                 let totals = s.nodes.totals(&s.nodes.self_ticks);
                 (0..).map(ThreadId).zip(&of.threads).flat_map(|(id, thread)| {
@@ -505,7 +505,7 @@ mod tests {
             for (id, thread) in (0..).map(ThreadId).zip(&whole.threads) {
                 let first = with.rows_of(id).start;
                 for (at, row) in whole.rows_of(id).enumerate() {
-                    // A counted row may have got samples of the row above it.
+                    // A counted row may have received samples of the row above it.
                     let is_mixed = mixed.iter().any(|&(mixed, _)| mixed as usize == first + at);
                     let more = after[row] - before[row];
                     prop_assert!(more == 0 || is_mixed, "{row} of {}", thread.rows);

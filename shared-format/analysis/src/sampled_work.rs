@@ -1,9 +1,9 @@
-//! The CPU time of rows, by the clock and by samples of the code together.
+//! The CPU time of rows, from the clock and from samples of the code together.
 //!
-//! A row's CPU time is its self time less its waits. In adaptive mode both are extrapolated from the calls that were timed, and
-//! some waits are known of a thread alone. Samples count CPU time itself, with the noise of counts. So each row has the mean of
-//! both, weighted by the inverse of their variances, as is best for independent estimates (Aitken, Proceedings of the Royal
-//! Society of Edinburgh 55, 1935, 42-48). What is moved is time off the CPU: self times stay as they are.
+//! A row's CPU time is its self time minus its waits. In adaptive mode both are extrapolated from the timed calls, and some
+//! waits are known only for the thread. Samples count CPU time itself, with the noise of counts. So each row has the mean of
+//! both, weighted by the inverse of their variances. This is best for independent estimates (Aitken, Proceedings of the Royal
+//! Society of Edinburgh 55, 1935, 42-48). Only time off the CPU moves: self times stay as they are.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,24 +11,24 @@ use std::collections::BTreeMap;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
-/// Fewer samples of a thread say nothing.
+/// Minimum of samples of a thread; fewer are too noisy.
 const SAMPLES_LEAST: u64 = 20;
 
 /// The samples of a thread.
 #[derive(Clone, Copy, Debug)]
 struct OfThread {
-    /// The ticks that a nanosecond of its samples stands for.
+    /// Ticks for each nanosecond of the thread's samples.
     scale: f64,
-    /// The ticks that a sample stands for.
+    /// Ticks for each sample.
     of_sample: f64,
 }
 
 /// The samples of a snapshot, by row and thread.
 pub(crate) struct Samples {
     of_row: Vec<Sampled>,
-    /// How many times the CPU time of its samples each thread has used.
+    /// Factor from the CPU time of its samples to the CPU time of each thread.
     missed: Vec<f64>,
-    /// The threads that have enough samples.
+    /// Scales of the threads that have enough samples, none for the others.
     of_thread: Vec<Option<OfThread>>,
 }
 
@@ -70,7 +70,7 @@ impl Samples {
         }
     }
 
-    /// Returns how many times the CPU time of its samples the thread has used that they were taken in.
+    /// Returns the factor from the CPU time of its samples to the CPU time of the thread in which `inside` was sampled.
     pub(crate) fn missed(&self, snapshot: &Snapshot, inside: SampledIn) -> f64 {
         let thread = match inside {
             SampledIn::Row(row) => {
@@ -84,14 +84,14 @@ impl Samples {
         of_thread.copied().unwrap_or(1.0)
     }
 
-    /// Returns the variance of the CPU time that the samples of a row stand for, with one sample more: none is no proof.
+    /// Returns the variance of the CPU time of a row's samples, with one sample more, because no sample is no proof of no time.
     fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
         of_thread.of_sample.powi(2) * (self.of_row[row].samples as f64 + 1.0)
     }
 }
 
-/// Returns the standard errors of the CPU time of rows whose self time is an estimate, in ticks: those of their self time, or of
-/// their samples where these know better.
+/// Returns the standard errors of the CPU time of rows with an estimated self time, in ticks: the smaller of the self time's
+/// error and the samples' error.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
     let mut errors: BTreeMap<NodeId, u64> = snapshot
         .estimates
@@ -102,11 +102,11 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
         return errors;
     }
     let nodes = &snapshot.nodes;
-    // What samples in a counted row have given to the rows below it.
+    // Time that samples in a counted row have given to the rows below it.
     let mut elsewhere = vec![0.0; nodes.len()];
     let sampled = snapshot.measures.of(Quantity::Sampled);
     for &(row, ticks) in sampled.iter().flat_map(|column| &column.rows) {
-        // Where it stands for several, it has their time as well.
+        // A row that stands for several functions counts their time as well.
         let given = ticks.min(nodes.self_ticks[row as usize]);
         let above = std::iter::successors(nodes.parent_of(NodeId(row)), |&row| nodes.parent_of(row));
         if let Some(counted) = above.into_iter().find(|row| nodes.calls[row.index()] > 0) {
@@ -116,7 +116,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
         let Some(of_thread) = *of_thread else { continue };
         for row in snapshot.rows_of(ThreadId(number)) {
-            // Rows of samples have errors of their own.
+            // Rows made from samples have their own errors.
             let is_sampled = nodes.calls[row] == 0;
             if let Some(error) = errors.get_mut(&NodeId(row as u32)).filter(|_| !is_sampled) {
                 let all = samples.variance(of_thread, row);
@@ -129,7 +129,7 @@ pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<No
     errors
 }
 
-/// Returns the measures of a snapshot with times off the CPU that agree with its samples.
+/// Returns the measures of a snapshot with times off the CPU corrected by its samples.
 pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, Measures> {
     if !snapshot.waits || snapshot.lines.samples.is_empty() {
         return Cow::Borrowed(&snapshot.measures);
@@ -221,13 +221,13 @@ mod tests {
         }
     }
 
-    /// Self times with these errors, by row.
+    /// Returns estimates of self times with these errors, by row.
     fn estimates(errors: &[(u32, u64)]) -> Vec<Estimate> {
         let estimate = |&(row, self_error)| fixture::estimate(row, 3, self_error, 0);
         errors.iter().map(estimate).collect()
     }
 
-    /// Time off the CPU of each row.
+    /// Returns the time off the CPU of each row, in ticks.
     fn off(snapshot: &Snapshot) -> Vec<u64> {
         settled(snapshot, &Samples::of(snapshot)).off_cpu_by_row(snapshot.nodes.len())
     }
@@ -245,14 +245,14 @@ mod tests {
         s.measures.push_row(Quantity::Ready, 2, 2_000);
         assert_eq!(off(&s), [0, 0, 2_000], "all is timed");
         s.estimates = estimates(&[(1, 5_000), (2, 1_000)]);
-        // By samples they have 5 us and 2 us.
+        // By samples the rows have 5 us and 2 us.
         let now = off(&s);
         assert_eq!(now[0], 0);
         assert!(
             (3_900..=4_000).contains(&now[1]) && (1_000..1_100).contains(&now[2]),
             "{now:?}"
         );
-        // Waits that no row has go to those that have less CPU time than the clock says.
+        // Waits without a row go to rows that have less CPU time than the clock says.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
         assert_eq!(
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(errors(&s), [436, 70, 10]);
         s.measures.push_row(Quantity::Sampled, 1, 6_000);
         s.measures.push_row(Quantity::Sampled, 2, 2_000);
-        // Of 1 900 samples 800 were in what it calls.
+        // Of 1 900 samples, 800 were in its callees.
         assert_eq!(errors(&s), [331, 70, 10]);
         s.threads[0].cpu_ns = None;
         assert_eq!(errors(&s), [9_000, 70, 9_000], "a thread without a CPU time");

@@ -1,8 +1,8 @@
 //! Puts snapshots of processes that run side by side into one snapshot, as if they were one program.
 //!
-//! Nothing is added up here but what belongs to no thread: each process keeps its threads with their rows, open scopes and states, and
-//! views add threads up anyway. Processes that have ended are different: there may be thousands of them, so [`fold`] adds them up, by the
-//! names of their threads.
+//! Only counts that belong to no thread are added up here: each process keeps its threads with their rows, open scopes and
+//! states, and views add threads up anyway. There may be thousands of ended processes, so [`fold`] adds them up by the names of
+//! their threads.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ use crate::merge::{add_facts, bounds, hold};
 use crate::merge_runs::MergedRuns;
 use crate::thread_names;
 
-/// A process, as it stands beside others.
+/// A process beside others.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
-    /// What it has counted.
+    /// Snapshot of the process.
     pub snapshot: &'a Snapshot,
-    /// Its process id; none of what [`fold`] has made of those that have ended.
+    /// Process id; none for the sum of ended processes that [`fold`] makes.
     pub pid: Option<u32>,
-    /// How many ticks of the common clock one of its ticks is.
+    /// Number of ticks of the common clock for each tick of the process.
     pub ratio: f64,
 }
 
-/// Returns how many ticks of one clock a tick of another one is. Clocks that all processes of a host share have the same ticks, however
-/// well each of them knows their rate.
+/// Returns the number of ticks of one clock for each tick of another. Clocks that all processes of a host share have the same
+/// ticks, although each process measures their rate with an error.
 pub fn ratio(common: &ClockInfo, other: &ClockInfo) -> f64 {
     let is_tsc = |clock: &ClockInfo| matches!(clock.source, ClockSource::Tsc | ClockSource::TscOrdered);
     let is_monotonic = |clock: &ClockInfo| clock.source == ClockSource::Monotonic;
@@ -42,8 +42,8 @@ pub fn ratio(common: &ClockInfo, other: &ClockInfo) -> f64 {
 
 /// Returns the processes as one snapshot, with the times of `clock`.
 ///
-/// Threads are called after their processes (see [`thread_names`]). What is of one process alone is left out: slow calls of watched
-/// functions, and lines. The number, the name and the epoch of the whole are for the caller to give.
+/// Threads are named after their processes (see [`thread_names`]). Slow calls of watched functions, and lines, are left out
+/// because they belong to one process. The caller sets the number, the name and the epoch of the whole.
 pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     let captures = || parts.iter().map(|part| &part.snapshot.capture);
     let unix_ns = captures().map(|capture| capture.unix_ns).max().unwrap_or(0);
@@ -96,13 +96,13 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
     out
 }
 
-/// Adds a process that has ended to those that had ended before: its threads are those of its name.
+/// Adds an ended process to the earlier ended processes: threads of one name become one thread.
 pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot {
     let mut ended = ended.clone();
     for thread in &mut ended.threads {
         thread.name = thread_names::of_ended(&thread.name);
     }
-    // So that the clock of the sum is the common one.
+    // The clock of the sum is the common clock.
     let before = before.unwrap_or_else(|| Snapshot {
         process: ended.process.clone(),
         clock: ClockInfo {
@@ -129,19 +129,19 @@ pub fn fold(before: Option<Snapshot>, ended: &Snapshot, ratio: f64) -> Snapshot 
     sum
 }
 
-/// When counting began: nanoseconds since the Unix epoch.
+/// Returns the begin of counting, in nanoseconds since the Unix epoch.
 fn begin_ns(capture: &CaptureInfo) -> u64 {
     capture.unix_ns.saturating_sub(capture.since_reset_ns)
 }
 
-/// The latest moment of those whose ticks are those of the common clock.
+/// Returns the latest tick among processes whose ticks are the common clock's.
 fn common_tick(parts: &[Part<'_>]) -> u64 {
     let common = parts.iter().filter(|part| part.ratio == 1.0);
     let ticks = common.map(|part| part.snapshot.capture.tick);
     ticks.max().unwrap_or(0)
 }
 
-/// The mode of most processes.
+/// Returns the mode of most processes.
 fn mode(parts: &[Part<'_>]) -> Mode {
     let mut processes: Vec<(usize, Mode)> = Vec::new();
     for part in parts.iter().filter(|part| part.pid.is_some()) {
@@ -151,7 +151,7 @@ fn mode(parts: &[Part<'_>]) -> Mode {
             None => processes.push((1, mode)),
         }
     }
-    // The first one, where several are as many.
+    // Among modes with equally many processes, the first one is chosen.
     let most = processes.iter().rev().max_by_key(|(count, _)| *count);
     let first = || {
         parts
@@ -161,7 +161,7 @@ fn mode(parts: &[Part<'_>]) -> Mode {
     most.map_or_else(first, |(_, mode)| *mode)
 }
 
-/// What each process warns of, and that they do not measure alike.
+/// Returns the warnings of each process, and a warning if their modes differ.
 fn warnings(parts: &[Part<'_>]) -> Vec<String> {
     let mut of: Vec<(&str, Vec<u32>)> = Vec::new();
     let mut modes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -195,7 +195,7 @@ fn warnings(parts: &[Part<'_>]) -> Vec<String> {
     warnings
 }
 
-/// The threads of a process, in which nothing is counted yet.
+/// Returns the threads of a process without counts.
 fn threads_of(part: &Part<'_>) -> impl Iterator<Item = Thread> {
     let pid = part.pid;
     part.snapshot.threads.iter().map(move |thread| Thread {
@@ -207,7 +207,7 @@ fn threads_of(part: &Part<'_>) -> impl Iterator<Item = Thread> {
     })
 }
 
-/// Adds what a process has beside its rows. `places` says where its sites are.
+/// Adds the facts of a process outside its rows. `places` gives the places of its sites.
 fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
     let mut of = part.snapshot.facts();
     of.move_sites(places);
@@ -235,7 +235,7 @@ fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
     add_tasks(&mut out.tasks, of.tasks, part.ratio);
 }
 
-/// What the compiler has prepared: calls of both processes, and of the rest what is largest.
+/// Merges the state of prepared functions: sums the calls of both processes, and takes the largest of the other numbers.
 fn both_functions(one: Functions, other: Functions) -> Functions {
     let mut over_budget = one.over_budget;
     let is_new = |over: &OverBudget| over_budget.iter().all(|known| known.site != over.site);
@@ -319,8 +319,8 @@ mod tests {
     }
 
     proptest! {
-        /// Of any processes, some of which have ended: each function has what it has in all of them, each thread of those that run is there
-        /// with what it has open, and the result is a snapshot like any other.
+        /// With any processes, some ended: each function has its sum over all processes, and each running thread keeps its open
+        /// scopes. The result is a valid snapshot.
         #[test]
         fn nothing_is_lost_and_no_threads_are_mixed_up(mut runs in prop::collection::vec((any_snapshot(), any::<bool>()), 1..5)) {
             for (run, _) in &mut runs {
@@ -402,7 +402,7 @@ mod tests {
     #[test]
     fn open_scopes_are_as_old_as_they_were() {
         let mut one = fixture::two_threads();
-        // Halves of them are whole.
+        // Halves of the doubled ticks are whole.
         one.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks *= 2);
         let mut other = one.clone();
         other.capture.tick += 1_000_000;
@@ -418,7 +418,7 @@ mod tests {
         let wanted = opened(&one, at);
         let all = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
         assert_eq!(opened(&all, at), wanted);
-        // One whose ticks are half as long.
+        // A clock whose ticks are half as long.
         let mut fast = one.clone();
         fast.clock.source = ClockSource::Custom;
         fast.clock.ticks_per_second *= 2.0;

@@ -1,7 +1,7 @@
-//! Why slow calls of a watched function are slow: what they do that typical calls do not, path by path, and by cause.
+//! Differences between slow and typical calls of a watched function, by path and by cause.
 //!
-//! All times are nanoseconds per call of the watched function, so that what a path takes in a typical and in a slow call
-//! can be compared.
+//! All times are nanoseconds per call of the watched function. So the time of a path in a typical call and in a slow
+//! call can be compared.
 
 use std::cmp::Reverse;
 
@@ -10,24 +10,24 @@ use tickscope_format::snapshot::{
     CauseKind, CauseSum, Exemplar, PathSums, Snapshot, Then, Trace, Watch, WatchState,
 };
 
-/// What slow calls of a watched function do that typical ones do not.
+/// Differences of a watched function's slow calls from its typical calls.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slow {
-    /// How many calls were typical.
+    /// Number of typical calls.
     pub typical_calls: u64,
-    /// How many calls were slow.
+    /// Number of slow calls.
     pub slow_calls: u64,
-    /// The duration from which on a call is slow, in nanoseconds; `None` if it is not known yet.
+    /// Duration from which a call is slow, in nanoseconds; `None` if it is not known yet.
     pub threshold_ns: Option<u64>,
-    /// How long a typical call takes on average; `None` if there was none.
+    /// Mean duration of a typical call, in nanoseconds; `None` without typical calls.
     pub typical_ns: Option<f64>,
-    /// How long a slow call takes on average; `None` if there was none.
+    /// Mean duration of a slow call, in nanoseconds; `None` without slow calls.
     pub slow_ns: Option<f64>,
     /// The paths. The largest difference comes first, or the largest time where nothing can be compared.
     pub rows: Vec<SlowRow>,
-    /// What slow calls spent their time on. The cause of most calls comes first.
+    /// Causes of slow calls. The cause of most calls comes first.
     pub causes: Vec<Cause>,
-    /// Why there is no answer, or why it says less than was asked for; `None` if all is as it was asked for.
+    /// Reason why the answer is missing or differs from the request; `None` if it is as requested.
     pub doubt: Option<Doubt>,
 }
 
@@ -36,13 +36,13 @@ pub struct Slow {
 pub struct SlowRow {
     /// The path, among [`Watch::paths`].
     pub path: u32,
-    /// In a typical call; `None` if there was none.
+    /// Means in a typical call; `None` without typical calls.
     pub typical: Option<Means>,
-    /// In a slow call; `None` if there was none.
+    /// Means in a slow call; `None` without slow calls.
     pub slow: Option<Means>,
 }
 
-/// What a path has in one call of the watched function, on average.
+/// Means of a path for one call of the watched function.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Means {
     /// Nanoseconds in the path itself.
@@ -59,35 +59,35 @@ pub struct Means {
     pub allocated_bytes: f64,
 }
 
-/// What most of the time of some slow calls went to, as far as it is above the typical.
+/// Cause of most of the time of some slow calls above the typical time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cause {
-    /// The path, among [`Watch::paths`]. Having no CPU is of no path; it then is that of the function.
+    /// The path, among [`Watch::paths`]. A lack of CPU belongs to no path, so its path is the function's.
     pub path: u32,
-    /// What it was there.
+    /// Kind of the cause.
     pub kind: CauseKind,
-    /// How many slow calls.
+    /// Number of slow calls with this cause.
     pub slow_calls: u64,
-    /// How much longer than typical each was because of it, on average.
+    /// Mean time that each of these calls took longer than typical because of it, in nanoseconds.
     pub difference_ns: f64,
-    /// How often a typical call calls the path.
+    /// Mean number of calls of the path in a typical call.
     pub typical_path_calls: Option<f64>,
-    /// How often each of these slow calls called it.
+    /// Mean number of calls of the path in each of these slow calls.
     pub slow_path_calls: f64,
     /// The number of the longest [`Exemplar`] that shows it, if any is kept.
     pub exemplar: Option<u64>,
 }
 
-/// Why slow calls cannot be told, or are told otherwise than was asked for.
+/// Reason why slow calls are unknown, or differ from the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doubt {
     /// No function that has been called matches.
     NoFunction,
-    /// Too few calls have ended to tell which are slow: so many.
+    /// Too few calls have ended to tell which are slow: this number.
     Learning(u64),
-    /// Slow calls are told, but hardly slower than others.
+    /// Slow calls are known, but are hardly slower than others.
     NoTail,
-    /// Too many calls were slow, so that slow begins later than was asked for.
+    /// Too many calls were slow, so the threshold is higher than requested.
     Raised,
     /// A threshold by share needs histograms, and they are off.
     NoHistograms,
@@ -99,7 +99,7 @@ pub enum Doubt {
     NothingSlow,
     /// Every call was slow, so that nothing is known of typical ones.
     NothingTypical,
-    /// The state is one that this version does not know.
+    /// This version does not know the state.
     Unknown,
 }
 
@@ -138,17 +138,17 @@ impl Slow {
         }
     }
 
-    /// Returns the calls of the function that were counted.
+    /// Returns the number of counted calls of the function.
     pub fn calls(&self) -> u64 {
         self.typical_calls.saturating_add(self.slow_calls)
     }
 
-    /// Returns how much longer a slow call takes than a typical one; `None` if there was none of either.
+    /// Returns the mean time that a slow call takes longer than a typical one; `None` if either kind is missing.
     pub fn difference_ns(&self) -> Option<f64> {
         Some(self.slow_ns? - self.typical_ns?)
     }
 
-    /// Returns which part of that difference a path is; it may be below 0 or above 1.
+    /// Returns the part of that difference that a path explains; it may be below 0 or above 1.
     pub fn share_of(&self, row: &SlowRow) -> Option<f64> {
         let all = self.difference_ns().filter(|all| *all > 0.0)?;
         Some(row.difference_ns()? / all)
@@ -185,7 +185,7 @@ impl Means {
     }
 }
 
-/// The causes, those without a CPU as one.
+/// Returns the causes. All lacks of CPU are one cause.
 fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
     let mut sums: Vec<CauseSum> = Vec::new();
     for cause in watch.causes.iter().filter(|cause| cause.calls > 0) {
@@ -229,7 +229,7 @@ fn causes(watch: &Watch, typical_calls: u64, ns_of_tick: f64) -> Vec<Cause> {
         .collect()
 }
 
-/// The path that a cause is told of: having no CPU is of no path, and told of the function.
+/// Returns the path of a cause. A lack of CPU belongs to no path, so its path is the function's.
 fn path_of_cause(watch: &Watch, path: u32, kind: CauseKind) -> u32 {
     match kind {
         CauseKind::Ready => root_of(watch, path),
@@ -252,7 +252,7 @@ pub fn exemplars(watch: &Watch) -> Vec<&Exemplar> {
             let cause = cause_of(watch, one);
             let is_first = cause.is_some() && !seen.contains(&cause);
             seen.push(cause);
-            // The longest of all is the first one also where its cause is not known.
+            // The longest call comes first even if its cause is not known.
             is_first || *index == 0
         });
     ordered.extend(others);
@@ -294,7 +294,7 @@ pub fn lineage(watch: &Watch, path: u32) -> Vec<u32> {
     lineage
 }
 
-/// Returns what a path has itself in a call that is kept whole, or all paths together.
+/// Returns the sums of one path, without its callees, in a call that is kept whole, or the sums of all paths.
 pub fn sums_in(trace: &Trace, of: Option<u32>) -> PathSums {
     let mut sum = PathSums::default();
     let mut off_cpu = trace.off_cpu.iter().peekable();

@@ -10,7 +10,7 @@ use tickscope_format::snapshot::{Quantity, Snapshot, TaskPath};
 use crate::call_tree::PathId;
 use crate::functions::{FunctionId, Functions};
 
-/// Polls block their executor if they spend at least one part in so many of their time waiting.
+/// Polls block their executor if they wait for at least one part in `BLOCKING_SHARE` of their time.
 const BLOCKING_SHARE: u64 = 20;
 
 /// The table of tasks.
@@ -26,14 +26,14 @@ pub struct Tasks {
     ages: Vec<Histogram>,
 }
 
-/// A future on one logical path, or what its calls await without a name.
+/// A future on one logical path, or an await of its calls without a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRow {
     /// The path, which is equal in all snapshots of all runs.
     pub path: PathId,
     /// The row of the future that awaits it.
     pub parent: Option<u32>,
-    /// How many rows stand above it.
+    /// Number of rows above it.
     pub depth: u32,
     /// The future. Of an await without a name: the future that awaits.
     pub function: FunctionId,
@@ -41,9 +41,9 @@ pub struct TaskRow {
     pub kind: TaskKind,
     /// Calls in flight now.
     pub in_flight: u64,
-    /// Of those, the calls that are being polled.
+    /// Calls in flight that are being polled.
     pub polled: u64,
-    /// Of those that are not polled, the calls in which no measured future is in flight.
+    /// Calls in flight that are not polled and in which no measured future is in flight.
     pub innermost: u64,
     /// Nanoseconds since the oldest call in flight began; 0 if none is in flight.
     pub oldest_ns: u64,
@@ -53,38 +53,38 @@ pub struct TaskRow {
     pub ended: u64,
     /// Calls that were dropped before they were ready.
     pub cancelled: u64,
-    /// Calls that are over and whose end was not seen. They are in no wall time.
+    /// Calls that are over but whose end was not seen. No wall time includes them.
     pub vanished: u64,
     /// Polls.
     pub polls: u64,
     /// Nanoseconds from the first polls of calls that are over to their ends.
     pub wall_ns: u64,
-    /// Nanoseconds in polls, those of awaited futures included.
+    /// Nanoseconds in polls, with polls of awaited futures.
     pub busy_ns: u64,
-    /// Of those, nanoseconds in which the polling thread waited.
+    /// Part of `busy_ns` in which the polling thread waited.
     pub blocked_ns: u64,
     /// Nanoseconds from wakes to the polls that followed.
     pub scheduled_ns: u64,
-    /// Those polls.
+    /// Number of polls that followed these wakes.
     pub scheduled_polls: u64,
 }
 
-/// What a row of tasks stands for.
+/// Kind of a row of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskKind {
     /// A function, a block or any other profiled future.
     Future,
     /// An await with a name.
     Await,
-    /// What calls of the row above await, which is no measured future.
+    /// An await, without a name, of something that is no measured future.
     UnnamedAwait,
 }
 
 impl Tasks {
-    /// Returns the tasks of all threads of a snapshot; `functions` are those of its sites.
+    /// Returns the tasks of all threads of a snapshot; `functions` belong to its sites.
     ///
     /// # Panics
-    /// If the functions are of other sites.
+    /// If the functions belong to other sites.
     pub fn of(snapshot: &Snapshot, functions: &Functions) -> Self {
         let mut table = Self {
             beyond: snapshot.tasks.beyond,
@@ -102,13 +102,13 @@ impl Tasks {
         self.rows.is_empty() && self.beyond == 0
     }
 
-    /// Returns the calls in flight that no other measured future awaits.
+    /// Returns the number of calls in flight that no other measured future awaits.
     pub fn roots_in_flight(&self) -> u64 {
         let roots = self.top.iter().map(|&row| self.rows[row as usize].in_flight);
         roots.fold(self.beyond, u64::saturating_add)
     }
 
-    /// Returns the rows that no other one awaits.
+    /// Returns the rows that no other row awaits.
     pub fn top(&self) -> &[u32] {
         &self.top
     }
@@ -118,12 +118,12 @@ impl Tasks {
         &self.children[row as usize]
     }
 
-    /// Returns how long the calls of a row took that are over, cancelled ones included, in ticks.
+    /// Returns the wall times of a row's calls that are over, cancelled ones included, in ticks.
     pub fn wall(&self, row: u32) -> &Histogram {
         &self.walls[row as usize]
     }
 
-    /// Returns how long the calls of a row have been in flight, in ticks.
+    /// Returns the ages of a row's calls in flight, in ticks.
     pub fn ages(&self, row: u32) -> &Histogram {
         &self.ages[row as usize]
     }
@@ -136,7 +136,7 @@ impl Tasks {
         chain
     }
 
-    /// Each future of each thread adds to the row of its nearest futures above.
+    /// Adds each future of each thread to the row of its nearest futures above.
     fn add_nodes(
         &mut self,
         snapshot: &Snapshot,
@@ -232,7 +232,7 @@ impl Tasks {
         }
     }
 
-    /// What calls of a row await without a name is a row of its own.
+    /// Adds a row for the awaits of a row's calls that have no name.
     fn add_unnamed(&mut self, above: u32, path: &TaskPath) {
         let parent = self.rows[above as usize];
         self.push(TaskRow {
@@ -313,7 +313,7 @@ impl TaskRow {
         }
     }
 
-    /// Returns the calls whose end was seen.
+    /// Returns the number of calls whose end was seen.
     pub fn over(&self) -> u64 {
         self.ended.saturating_add(self.cancelled)
     }
@@ -345,7 +345,7 @@ impl TaskRow {
     }
 }
 
-/// Returns whether anything of futures was measured.
+/// Returns whether any future was measured.
 pub fn has_futures(snapshot: &Snapshot) -> bool {
     let of_futures = |(quantity, _): (Quantity, _)| quantity.is_of_futures();
     !snapshot.tasks.is_empty() || snapshot.measures.iter().any(of_futures)

@@ -1,6 +1,6 @@
-//! How threads of several processes are told apart in one snapshot: by their names, which no two of them share.
+//! Names that tell threads of several processes apart in one snapshot. Threads of ended processes share names.
 
-/// What stands for the process id where a process has ended.
+/// Text in place of the process id of a process that has ended.
 const ENDED: &str = "ended";
 
 /// Returns the name of a thread of a process that runs: `worker-1 (4711)`.
@@ -13,7 +13,7 @@ pub fn of_ended(thread: &str) -> String {
     format!("{thread} ({ENDED})")
 }
 
-/// Returns under which name a thread is found once its process has ended; none if the name tells no process.
+/// Returns the name that a thread gets when its process ends; none if the name contains no process id.
 pub fn after_end(name: &str) -> Option<String> {
     let (thread, pid) = name.strip_suffix(')')?.rsplit_once(" (")?;
     let is_pid = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());

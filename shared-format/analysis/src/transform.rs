@@ -13,9 +13,9 @@ use crate::functions::{FunctionId, fnv1a};
 use crate::index_map::IndexMap;
 use crate::uncertainty::Uncertainty;
 
-/// Only one function, wherever it is called: its outermost calls become the top, merged over all their places.
+/// Returns the tree of one function: its outermost calls become the top, merged over all their callers.
 ///
-/// Where the function calls itself, those calls stand below. Time outside any scope is none of it.
+/// Recursive calls of the function stand below. Ticks outside any scope become 0.
 pub fn focus_function(tree: &CallTree, function: FunctionId) -> CallTree {
     let mut shape = Shape::of(tree);
     shape.tree.outside_ticks = 0;
@@ -30,7 +30,7 @@ pub fn focus_function(tree: &CallTree, function: FunctionId) -> CallTree {
     shape.finish()
 }
 
-/// Only one row and what is below it, each with the path it had; no row at all where there is no such path.
+/// Returns one row and all rows below it, each with its old path; no row if the path does not exist.
 pub fn focus_subtree(tree: &CallTree, path: PathId) -> CallTree {
     let mut shape = Shape::of(tree);
     shape.tree.outside_ticks = 0;
@@ -49,10 +49,10 @@ pub fn focus_subtree(tree: &CallTree, path: PathId) -> CallTree {
     shape.finish()
 }
 
-/// No function below itself: recursive calls join the call of the same function above them, and so does what they
-/// called. A row still stands below the function that called it.
+/// Folds recursion: recursive calls join the call of the same function above them, and so do the calls inside them. A
+/// row still stands below the function that called it.
 ///
-/// Calls are all calls, totals those of the outermost; [`CallTree::is_folded`] tells where that makes a difference.
+/// Calls count all calls, totals only outermost calls; [`CallTree::is_folded`] tells which rows this concerns.
 pub fn fold_recursion(tree: &CallTree) -> CallTree {
     let mut shape = Shape::of(tree);
     let mut folded = Vec::new();
@@ -80,23 +80,23 @@ pub fn fold_recursion(tree: &CallTree) -> CallTree {
     shape.finish()
 }
 
-/// A tree from the bottom up, as far as it was made.
+/// A bottom-up tree, which may be incomplete.
 #[derive(Clone, Debug)]
 pub struct BottomUp {
-    /// Functions at the top, those that call them below.
+    /// Tree with functions at the top and their callers below.
     pub tree: CallTree,
-    /// Every row has all of its callers. Else only those have that are in sight, and some more.
+    /// Whether every row has all of its callers. Otherwise only visible rows and some more rows have all.
     pub whole: bool,
 }
 
-/// The tree turned round: every function stands at the top, below it those that called it, and so on.
+/// Turns the tree round: every function stands at the top, its callers below it, and their callers below them.
 ///
-/// The total of a row is the part of its topmost function's *self* time that was spent when called so, and its calls
-/// and latencies are that function's. What a row has itself is the part without a further caller: the call stood at
-/// the top of its thread.
+/// The total of a row is the part of its topmost function's *self* time that was spent when called so. Its calls and
+/// latencies are also that function's. The self time of a row is the part without a further caller, because the call
+/// stood at the top of its thread.
 ///
-/// A path from each row of the tree to the top is a lot where stacks are deep. So callers are looked up in at most so
-/// many steps, and beyond them only below rows that are `open`, one level more than those show.
+/// Following each row of the tree to the top is slow where stacks are deep. So at most `steps` callers are looked up.
+/// Later lookups are made only below `open` rows, one level more than these rows show.
 pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> bool) -> BottomUp {
     let mut shape = Shape::of(tree);
     let outermost = outermost(tree);
@@ -137,19 +137,19 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
     }
 }
 
-/// A row of the tree, and how far up it was followed.
+/// A row of the tree, and the ancestor to which its callers have been followed.
 #[derive(Clone, Copy)]
 struct Member {
     row: u32,
-    /// None past the top.
+    /// None above the top row.
     at: Option<u32>,
 }
 
-/// Members side by side that took the same way.
+/// Members, stored so that members with the same callers so far are adjacent.
 struct Groups<'a> {
     tree: &'a CallTree,
     members: Vec<Member>,
-    /// By function, which group it has at the moment, counted from all splits.
+    /// Latest group of each function, numbered across all splits.
     group_of: Vec<u32>,
     made: u32,
 }
@@ -164,7 +164,7 @@ impl<'a> Groups<'a> {
         }
     }
 
-    /// Puts those of a group that stand at the same function side by side; those past the top are left over.
+    /// Reorders a group so that members at the same function are adjacent. Members past the top belong to no new group.
     fn split(&mut self, range: Range<usize>) -> Vec<(FunctionId, Range<usize>)> {
         let before = self.made;
         let mut counts: Vec<(FunctionId, usize)> = Vec::new();
@@ -206,19 +206,19 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Whether no call of the same function stands above a row, by row.
+/// Returns by row whether no row above it has the same function.
 pub fn outermost(tree: &CallTree) -> Vec<bool> {
     let mut outermost = vec![true; tree.rows.len()];
     tree.visit(|row, is_outermost| outermost[row as usize] = is_outermost);
     outermost
 }
 
-/// What a row of the source is in the row it joins.
+/// How a row of the source counts in the row that it joins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// A call like the others.
+    /// A call that is not inside another call of the row.
     Call,
-    /// A call inside of one that is there already.
+    /// A call inside another call of the row.
     Recursion,
 }
 
@@ -227,7 +227,7 @@ struct Shape<'a> {
     source: &'a CallTree,
     tree: CallTree,
     known: IndexMap<(u32, FunctionId), u32>,
-    /// Rows, and rows of the source that are a part of them.
+    /// Pairs of a row and a source row that is a part of it.
     pairs: Vec<(u32, u32)>,
 }
 
@@ -241,7 +241,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The row of a function below another.
+    /// Returns the row of a function below another, and adds it if missing.
     fn row(&mut self, above: u32, function: FunctionId) -> u32 {
         if let Some(&row) = self.known.get(&(above, function)) {
             return row;
@@ -267,7 +267,7 @@ impl<'a> Shape<'a> {
         index
     }
 
-    /// The row of a function above the children of a row.
+    /// Returns the row of a function among a row and the rows above it.
     fn on_path(&self, mut at: u32, function: FunctionId) -> Option<u32> {
         while at != NO_PARENT {
             let row = &self.tree.rows[at as usize];
@@ -279,7 +279,7 @@ impl<'a> Shape<'a> {
         None
     }
 
-    /// A row of the source as a part of a row.
+    /// Adds a row of the source as a part of a row.
     fn add(&mut self, to: u32, from: u32, part: Part) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
@@ -303,7 +303,7 @@ impl<'a> Shape<'a> {
         self.pairs.push((to, from));
     }
 
-    /// The self time of a row of the source as a part of a row's total, and by itself where it has no caller.
+    /// Adds the self time of a source row to a row's total, and to the row's self time if it has no further caller.
     fn add_self(&mut self, to: u32, from: u32, is_outermost: bool, at_top: bool) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;
@@ -334,13 +334,13 @@ impl<'a> Shape<'a> {
         self.pairs.push((to, from));
     }
 
-    /// The tree, totals summed up.
+    /// Returns the tree with its totals summed up.
     fn finish(mut self) -> CallTree {
         self.tree.sum_totals();
         self.link()
     }
 
-    /// The tree with the totals it has.
+    /// Returns the tree with the totals it has.
     fn link(mut self) -> CallTree {
         let rows = self.tree.rows.len();
         self.tree.parts = self.source.parts.merge(rows, &self.pairs);

@@ -1,9 +1,9 @@
-//! Triggers: conditions on what a program did in its last seconds, such as `p99(handle) > 50ms`, and when one of them has become
+//! Triggers: conditions on the last seconds of a program, such as `p99(handle) > 50ms`, and the moment when one of them becomes
 //! true.
 //!
-//! [`Condition`] is what its user types, [`judge`] finds out whether it is true of a window, and [`Episodes`] decides which of many
-//! windows in a row are worth an action. Windows overlap, so a slow call is in many of them. An action is due only where the condition
-//! becomes true after it was false for a whole window, and not more often than a limit says.
+//! A user types a [`Condition`], [`judge`] finds out whether it is true of a window, and [`Episodes`] decides which windows are
+//! worth an action. Windows overlap, so a slow call is in many of them. An action is due only where the condition becomes true
+//! after it was false for a whole window. A limit restricts the rate of actions.
 
 mod condition;
 mod episodes;

@@ -1,10 +1,10 @@
-//! How far times and live bytes are estimates: the standard errors of rows and functions, combined from those of nodes.
+//! Standard errors of times and live bytes that are estimates, for rows and functions, combined from the errors of nodes.
 
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Estimate, Quantity, Snapshot, Values};
 
-/// How far the times of a node, a row or a function, or what a measure has in their place, are estimates. Those of several
-/// together are the root of the sum of squares: nodes are timed independently.
+/// Uncertainty of the times of a node, a row or a function, or of another measure's values. Errors of several nodes add up
+/// to the root of the sum of squares, because nodes are timed independently.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Uncertainty {
     /// Calls that were timed.
@@ -13,21 +13,21 @@ pub struct Uncertainty {
     pub self_error: f64,
     /// Standard error of the total time, in ticks.
     pub total_error: f64,
-    /// Whether the self time is an estimate; one may be without a known error.
+    /// Whether the self time is an estimate, possibly without a known error.
     pub self_estimated: bool,
-    /// Whether the total time is one.
+    /// Whether the total time is an estimate.
     pub total_estimated: bool,
 }
 
-/// An estimate is rough if its standard error is more than this share of it.
+/// Maximum standard error of an estimate that is not rough, as a share of the estimate.
 const ROUGH: f64 = 0.05;
 
-/// Of fewer timed calls the percentiles are rough.
+/// Minimum number of timed calls for percentiles that are not rough.
 const TIMED_ENOUGH: u64 = 1_000;
 
 impl Uncertainty {
-    /// Returns itself, with those times alone as estimates that are rough: whose standard error is more than 5 % of them, or unknown.
-    /// These are marked where numbers are shown.
+    /// Returns the uncertainty with only rough times as estimates, whose standard error is more than 5 % of them, or unknown.
+    /// Screens and reports mark these times.
     pub fn rough(self, self_ticks: u64, total_ticks: u64) -> Self {
         let is_rough = |error: f64, ticks: u64| error <= 0.0 || error > ROUGH * ticks as f64;
         Self {
@@ -37,7 +37,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns whether only some of these calls were timed: their longest one may be longer than what is known.
+    /// Returns whether only some of these calls were timed, so that the longest call may be longer than the longest known.
     pub fn is_timed_in_part(&self, calls: u64) -> bool {
         self.timed < calls
     }
@@ -47,20 +47,20 @@ impl Uncertainty {
         self.is_timed_in_part(calls) && self.timed < TIMED_ENOUGH
     }
 
-    /// Adds what belongs to the self time of another.
+    /// Adds the self time's part of another uncertainty.
     pub(super) fn add_self(&mut self, other: &Self) {
         self.timed = self.timed.saturating_add(other.timed);
         self.self_error = self.self_error.hypot(other.self_error);
         self.self_estimated |= other.self_estimated;
     }
 
-    /// Adds what belongs to the total time of another.
+    /// Adds the total time's part of another uncertainty.
     pub(super) fn add_total(&mut self, other: &Self) {
         self.total_error = self.total_error.hypot(other.total_error);
         self.total_estimated |= other.total_estimated;
     }
 
-    /// Returns how far the sum of the total times of several is known.
+    /// Returns the uncertainty of the sum of several total times.
     pub fn of_totals(several: impl Iterator<Item = Self>) -> Self {
         several.fold(Self::default(), |mut sum, one| {
             sum.add_total(&one);
@@ -68,17 +68,17 @@ impl Uncertainty {
         })
     }
 
-    /// Returns itself where anything is an estimate.
+    /// Returns the uncertainty if any time is an estimate.
     pub fn if_estimated(self) -> Option<Self> {
         (self.self_estimated || self.total_estimated).then_some(self)
     }
 }
 
-/// The uncertainty of every node; empty if all values are exact. Of counts only those are estimates that the snapshot's list
-/// of estimates has.
+/// Returns the uncertainty of every node; empty if all values are exact. Counts are estimates only if the snapshot lists
+/// them as estimates.
 ///
-/// A total may be exact though what is below is not: in adaptive mode the time of calls that were not timed is handed
-/// from a parent to its children.
+/// A total may be exact though the times below are not. In adaptive mode, a parent hands the time of untimed calls to
+/// its children.
 pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
     let sampled = snapshot.capture.mode.is_sampling() && snapshot.values != Values::Counts;
     if snapshot.estimates.is_empty() && !sampled {
@@ -105,14 +105,14 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
             total_estimated: untimed || estimate.total_error > 0,
         };
     }
-    // Counters have no time to be wrong about.
+    // Counters have no time, and so no error of it.
     for count in &snapshot.counts {
         uncertainties[count.node.index()] = Uncertainty::default();
     }
     uncertainties
 }
 
-/// The estimates of live bytes, which samples of blocks are made of: a node of which all blocks are remembered is exact.
+/// Returns the estimates of live bytes, which come from samples of blocks. A node with all blocks remembered is exact.
 pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
     let column = snapshot.measures.of(Quantity::LiveVariance);
     let variances = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));

@@ -1,4 +1,4 @@
-//! A slow call that is kept whole, as spans of time: each call with where it begins and ends, and how deep it stands.
+//! A slow call that is kept whole, as spans of time: each call with its begin, its end and its depth.
 
 use std::ops::Range;
 
@@ -6,18 +6,18 @@ use tickscope_format::snapshot::{Then, Trace, Watch};
 
 use crate::slow::lineage;
 
-/// What happened in a call, over time. Times are ticks since the call began.
+/// Course of a call over time. Times are ticks since the call began.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waterfall {
-    /// How long it took.
+    /// Duration of the call.
     pub ticks: u64,
-    /// The calls in it, by their beginning; callers stand before what they call.
+    /// Calls in it, by their begin; callers stand before their callees.
     pub spans: Vec<Span>,
-    /// Where the thread was off its CPU, in order.
+    /// Stretches in which the thread was off its CPU, in order.
     pub off_cpu: Vec<OffCpu>,
-    /// Where steps were left out: the time that they took, and how many.
+    /// Stretch in which steps were left out, and the number of these steps.
     pub gap: Option<(Range<u64>, u64)>,
-    /// How many calls are open at once at most.
+    /// Maximum number of calls that are open at once.
     pub depth: u32,
 }
 
@@ -26,47 +26,47 @@ pub struct Waterfall {
 pub struct Span {
     /// The path, among [`Watch::paths`].
     pub path: u32,
-    /// How many calls it stands in.
+    /// Number of calls around it.
     pub depth: u32,
     /// When it began.
     pub begin: u64,
-    /// When it ended, or went on outside of what was seen.
+    /// When it ended, or when the recorded part of it ended.
     pub end: u64,
 }
 
 /// Time off the CPU. It lies somewhere in the stretch in which the thread was in a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OffCpu {
-    /// How many calls the path stands in.
+    /// Number of calls around the path.
     pub depth: u32,
     /// When the thread came to the path.
     pub begin: u64,
-    /// When it left it.
+    /// When the thread left the path.
     pub end: u64,
-    /// Ticks in which it waited.
+    /// Ticks in which the thread waited.
     pub waiting: u64,
-    /// Ticks in which it was ready and had no CPU.
+    /// Ticks in which the thread was ready and had no CPU.
     pub ready: u64,
 }
 
-/// What a line of cells shows side by side: a call, or several of one path that are too short for a place each.
+/// A part of a line of cells: a call, or several calls of one path that are too short for a cell each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The path, among [`Watch::paths`].
     pub path: u32,
-    /// How many calls it stands in.
+    /// Number of calls around it.
     pub depth: u32,
     /// The first cell.
     pub x: u16,
-    /// How many cells; at least 1.
+    /// Number of cells; at least 1.
     pub width: u16,
-    /// How many calls it stands for.
+    /// Number of calls in the block.
     pub calls: u64,
-    /// Their ticks together.
+    /// Sum of their ticks.
     pub ticks: u64,
 }
 
-/// Returns when each step of a trace begins, in ticks, and behind the last one when it ends.
+/// Returns the begin of each step of a trace, in ticks, and the end of the last step.
 pub fn begins(trace: &Trace) -> Vec<u64> {
     let mut now = 0u64;
     let mut begins = Vec::with_capacity(trace.len() + 1);
@@ -84,7 +84,7 @@ pub fn begins(trace: &Trace) -> Vec<u64> {
 }
 
 impl Waterfall {
-    /// Returns the spans of a trace; its paths are those of the watch.
+    /// Returns the spans of a trace; its paths belong to the watch.
     pub fn of(trace: &Trace, watch: &Watch) -> Self {
         let mut waterfall = Self::default();
         // Open calls, the outermost first: path, and place among the spans.
@@ -100,7 +100,7 @@ impl Waterfall {
                 .zip(&lineage)
                 .take_while(|((open, _), path)| open == *path)
                 .count();
-            // A call that begins is another one than that which is open.
+            // A call that begins is not the open call of the same path.
             if enters && shared == lineage.len() {
                 shared -= 1;
             }
@@ -143,7 +143,7 @@ impl Waterfall {
         waterfall
     }
 
-    /// Goes over what was left out in front of a step.
+    /// Advances over the steps that were left out before a step.
     fn skip(&mut self, trace: &Trace, step: u32, now: &mut u64) {
         if let Some(gap) = trace.gap.filter(|gap| gap.step == step) {
             let end = now.saturating_add(gap.ticks);
@@ -152,8 +152,8 @@ impl Waterfall {
         }
     }
 
-    /// Returns what so many cells show of a stretch of time, line by line and from left to right. Neighbours of one path
-    /// become one block where each alone would have no more than `few` cells.
+    /// Returns the blocks that `cells` cells show of a stretch of time, line by line and from left to right. Neighbours
+    /// of one path become one block where each alone would have no more than `few` cells.
     pub fn blocks(&self, shown: &Range<u64>, cells: u16, few: u16) -> Vec<Block> {
         let length = shown.end.saturating_sub(shown.start);
         if length == 0 || cells == 0 {
@@ -183,7 +183,7 @@ impl Waterfall {
                     last.calls += 1;
                     last.ticks = last.ticks.saturating_add(ticks);
                 }
-                // There is no cell of its own left: the longer one has it.
+                // No cell is left for this call, so the longer call gets the cell.
                 Some((last, _)) if x < last.x + last.width && end <= last.x + last.width => {
                     if last.width == 1 && ticks > last.ticks {
                         *last = Block {
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(all.calls, 600);
         assert!(all.width > 80 && all.width < 90, "{all:?}");
 
-        // From nearby each has its place.
+        // From nearby, each call has its place.
         let first = lookups.spans.iter().find(|span| span.path == 2).unwrap();
         let near = first.begin..first.begin + 10 * (first.end - first.begin);
         let blocks = lookups.blocks(&near, 100, 2);

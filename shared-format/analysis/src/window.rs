@@ -1,5 +1,4 @@
-//! What happened between two snapshots of one epoch, as a snapshot: everything that works on snapshots works on a
-//! window.
+//! Differences of two snapshots of one epoch, as a snapshot. All code that works on snapshots also works on a window.
 
 mod lines;
 mod pools;
@@ -13,8 +12,8 @@ use tickscope_format::snapshot::{Estimate, Extremes, Level, Measures, Quantity, 
 
 use self::pools::{Pools, take, take_from};
 
-/// Whether both were counted from the same reset of the same run, so that one can be taken from the other. What was
-/// counted before a reset goes on where that was taken back.
+/// Returns whether two snapshots count from the same reset of the same run, so that one can be subtracted from the
+/// other. An undone reset continues the earlier counts.
 pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
     let run = |s: &Snapshot| (s.process.pid, s.process.started_unix_ns);
     let goes_on = |s: &Snapshot, from: &Snapshot| s.capture.withdraws == Some(from.capture.reset_epoch);
@@ -22,13 +21,13 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
     run(one) == run(other) && (same || goes_on(one, other) || goes_on(other, one))
 }
 
-/// What happened between two snapshots of one run: counts and times of the later one less those of the earlier one.
-/// State, open scopes and facts are the later one's, and its `since_reset_ns` is the time between the two.
+/// Returns the difference of two snapshots of one run: counts and times of the later snapshot minus the earlier ones.
+/// State, open scopes and facts are the later snapshot's, and `since_reset_ns` is the time between the two.
 ///
-/// Where a reset lies between, it is what happened since the reset: the later one as it is.
+/// With a reset between the two, the result is the later snapshot, which counts since the reset.
 ///
-/// Rows are matched by thread (name and id) and path of sites. Threads that have ended since are found in the row of
-/// finished threads of their name. Nothing falls below zero, and totals remain sums of self times.
+/// Rows are matched by thread (name and id) and path of sites. Threads that ended in between count in the row of
+/// finished threads of their name. No number falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     if same_epoch(later, earlier) {
         less(later, earlier)
@@ -37,9 +36,9 @@ pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     }
 }
 
-/// The same for snapshots of which it is known that the later one counts all that the earlier one does.
+/// Subtracts like `between`, for snapshots of which the later one is known to include all counts of the earlier one.
 pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    // All that rows have is put here below.
+    // The columns of rows are set below.
     let mut window = Snapshot {
         threads: later.threads.clone(),
         nodes: later.nodes.clone(),
@@ -104,7 +103,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
         .iter()
         .any(has_ended)
     {
-        // A coarse record does not have them.
+        // A coarse record has no latencies of futures.
         true if earlier.async_latencies.row.is_empty() => Latencies::default(),
         _ => latencies(
             &later.async_latencies,
@@ -124,7 +123,7 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window
 }
 
-/// Takes from what rows show that have no time. Calls and latencies are those of the window already.
+/// Subtracts the tallies of counters, values and gauges. Calls and latencies are already the window's.
 fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_of: &[u32]) {
     let before: HashMap<u32, Tally> = then.tally_cells().collect();
     let mut sums = before
@@ -154,8 +153,8 @@ fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_o
     }
 }
 
-/// The numbers of a value in a window: those of the later snapshot that are not in the earlier one. What the earlier one had
-/// as well may be of before, and only the histogram of the window bounds it.
+/// Returns the extremes of a value's numbers in a window. An extreme that the later snapshot does not add may be from
+/// before, so only the window's histogram bounds it.
 fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extremes<u64> {
     let Some(then) = then else { return now };
     let then = then.range();
@@ -174,16 +173,16 @@ fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extreme
     Extremes {
         min,
         max: max.max(min),
-        // Small numbers have buckets of their own.
+        // Small numbers have exact buckets.
         min_exact: (is_new.min_exact && min == now.min) || first.0 == first.1,
         max_exact: (is_new.max_exact && max == now.max) || last.0 == last.1,
     }
 }
 
-/// The level of a gauge in a window that begins with the level it had. Levels are not taken from each other.
+/// Returns the level of a gauge in a window that begins with the level it had. Levels are not subtracted.
 fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
     let held = match then.map(Tally::level) {
-        // It began in the window.
+        // The gauge began in the window.
         None | Some(None) => return now,
         Some(Some(then)) => then,
     };
@@ -207,7 +206,7 @@ fn measures(later: &Snapshot, then: &Snapshot, pool_of: &[u32], group_of: &[u32]
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
         let mut now = now.clone();
-        // A level is what it is at the later moment.
+        // A level is its value at the later moment.
         if let Some(then) = then.measures.of(quantity).filter(|_| !quantity.is_level()) {
             let mut then = then.clone();
             for (now, then, place) in [
@@ -225,7 +224,7 @@ fn measures(later: &Snapshot, then: &Snapshot, pool_of: &[u32], group_of: &[u32]
     measures
 }
 
-/// Samples of the same path and the same call are taken from each other. What threads do now is what the later one says.
+/// Subtracts samples of the same path and the same call. The present state of threads is the later snapshot's.
 fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
     let left = then.waits_in.samples();
     let mut left: HashMap<(u32, &str), u64> = left.map(|(pool, call, count)| ((pool, call), count)).collect();
@@ -238,7 +237,7 @@ fn waits_in(later: &Snapshot, then: &Snapshot, pool_of: &[u32]) -> WaitsIn {
     WaitsIn::new(samples, later.waits_in.now())
 }
 
-/// Calls that were not timed before are taken from those that were not; errors of independent times add up by their squares.
+/// Subtracts untimed calls before from untimed calls now. Errors of independent times add up by their squares.
 fn estimates(
     later: &Snapshot,
     calls: &[u64],
@@ -266,13 +265,13 @@ fn estimates(
     estimates.collect()
 }
 
-/// Whether calls had finished, and how long they took was not kept, as in a coarse record.
+/// Returns whether calls had finished without their latencies being kept, as in a coarse record.
 pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     let is_of_calls = |&&row: &&u32| !snapshot.is_value(NodeId(row));
     if snapshot.latencies.row.iter().find(is_of_calls).is_some() {
         return false;
     }
-    // Calls that are open have no length yet, and counters never have one. Values have their numbers.
+    // Open calls have no latency yet, counters never have one, and values have their numbers.
     let mut unfinished = vec![false; snapshot.nodes.len()];
     let open = snapshot.threads.iter().flat_map(|thread| &thread.open);
     let counters = snapshot.counts.iter().map(|count| count.node.index());
@@ -283,13 +282,13 @@ pub fn has_forgotten_latencies(snapshot: &Snapshot) -> bool {
     calls.any(|(&calls, unfinished)| calls > 0 && !unfinished)
 }
 
-/// Whether values were given numbers that were not kept one by one.
+/// Returns whether values got numbers that were not kept in a histogram.
 fn has_forgotten_numbers(snapshot: &Snapshot) -> bool {
     let mut values = snapshot.value_rows.iter().map(|row| row.node);
     values.any(|node| snapshot.nodes.calls[node.index()] > 0 && snapshot.latencies.bytes_of(node.0).is_none())
 }
 
-/// Those of the rows that `is_known` chooses: others may be of calls from before.
+/// Returns the latencies of the rows that `is_known` chooses; other rows may hold calls from before.
 fn latencies(
     later: &Latencies,
     then: &Latencies,
@@ -297,7 +296,7 @@ fn latencies(
     takers: &[u32],
     is_known: impl Fn(u32) -> bool,
 ) -> Latencies {
-    // Of pools with several takers: what is left of them.
+    // Latencies that pools with several takers have left.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
     for (at, &row) in later.row.iter().enumerate().filter(|&(_, &row)| is_known(row)) {
@@ -307,7 +306,7 @@ fn latencies(
             continue;
         };
         let is_shared = takers[pool as usize] > 1;
-        // Most rows of a short window: nothing has happened in them.
+        // In most rows of a short window nothing has changed.
         if !is_shared && before == later.bytes_at(at) {
             continue;
         }

@@ -1,10 +1,10 @@
-//! What a snapshot says of the whole program.
+//! Facts of a snapshot about the whole program.
 
 use super::section::{Section, anything, damaged};
 use crate::ids::SiteId;
 use crate::snapshot::{CaptureInfo, ClockInfo, Lifetime, Process};
 
-/// The process (its name, pid, start, uptime and warnings), its clock, the capture, and what was counted since the start.
+/// The process (its name, pid, start, uptime and warnings), its clock, the capture, and the counts since the start.
 pub(super) type Info = (
     (String, u32, u64, u64, Vec<String>),
     ClockInfo,
@@ -109,7 +109,7 @@ pub(super) const SEEN_COST: Section = Section {
     },
 };
 
-/// Sites that are off now are in the section of what is measured.
+/// Sites that were off before; sites that are off now are in the section of measuring.
 pub(super) const WAS_OFF: Section = Section {
     id: 32,
     write: |s, out| out.put_if(!s.was_off.is_empty(), &s.was_off),

@@ -85,7 +85,7 @@ mod tests {
         let over_budget = &mut snapshot.functions.as_mut().unwrap().over_budget;
         let first = over_budget[0];
         over_budget[1].site = SiteId(99);
-        // Earlier versions did not check that.
+        // Earlier versions did not check sites.
         assert_eq!(decode(&encoded(&snapshot)).unwrap().over_budget(), [first]);
         refuses(
             "function over the budget",

@@ -1,4 +1,4 @@
-//! The sections of histograms: how long calls took, and those of futures.
+//! The sections of histograms: durations of calls, and of calls of futures.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::ids::NodeId;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::Snapshot;
 
-/// Readers that do not know of values refuse counters with a histogram: these are in the section of values.
+/// Histograms of values are in the section of values, because readers that do not know values refuse counters with a histogram.
 pub(super) const LATENCIES: Section = Section {
     id: 9,
     write: |s, out| {
@@ -36,7 +36,7 @@ pub(super) const ASYNC_LATENCIES: Section = Section {
     check: |s| check_latencies(&s.async_latencies, s.nodes.len()),
 };
 
-/// The histograms of values, or those of all other rows.
+/// Returns the histograms of values, or the histograms of all other rows.
 pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
     let mut those = Latencies::default();
     for (at, &row) in s.latencies.row.iter().enumerate() {
@@ -47,10 +47,10 @@ pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
     those
 }
 
-/// Puts histograms of other rows among those that are there, each of which is one.
+/// Adds histograms of other rows to the snapshot's. No row may have two.
 ///
 /// # Errors
-/// As for what is there: nothing of it is checked yet.
+/// The existing or the new histograms are damaged; neither was checked before.
 pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatError> {
     if more.row.is_empty() {
         return Ok(());
@@ -69,7 +69,7 @@ pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatErr
     Ok(())
 }
 
-/// Checks the columns of histograms: of one length, rows rising and there, each histogram one.
+/// Checks the columns of histograms: equal lengths, existing rows that rise, and valid histograms.
 pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
     let Latencies { row, end, packed } = latencies;
     let damaged = |found: &str, wanted: &str| Err(damaged("histograms", 0, found, wanted));

@@ -21,7 +21,7 @@ pub(super) const LINES: Section = Section {
     },
 };
 
-/// What does not fit together, if anything: of a snapshot with so many rows and threads.
+/// Returns the first inconsistency in a snapshot with `rows` rows and `threads` threads, if any.
 fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
     let is_there = |inside| match inside {
         SampledIn::Row(row) => (row as usize) < rows,

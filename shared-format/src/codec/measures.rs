@@ -22,7 +22,7 @@ pub(super) const MEASURES: Section = Section {
     read: |to, body| {
         let columns: Vec<(u32, Vec<Value>, Vec<Value>)> = body.read_small()?;
         for (code, rows, outside) in columns {
-            // There may be some that only later versions know.
+            // Later versions may write quantities that this version does not know.
             if let Some(quantity) = Quantity::of_code(code) {
                 to.snapshot.measures.set(quantity, Column { rows, outside });
             }
@@ -32,7 +32,7 @@ pub(super) const MEASURES: Section = Section {
     check,
 };
 
-/// Checks that values are those of existing rows and threads, in order, and none of them 0.
+/// Checks that values belong to existing rows and threads, in order, and that no value is 0.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     for (quantity, Column { rows, outside }) in s.measures.iter() {
         let what = quantity.name();

@@ -15,11 +15,11 @@ use crate::snapshot::{Sites, Snapshot};
 /// A section may claim at most this much memory while it is decoded: some 4 million nodes.
 pub(super) const DECODE_LIMIT: usize = 256 << 20;
 
-/// Shorter sections may claim so much for each of their bytes: a number may take eight times the bytes that it is
-/// written in. bincode reserves memory for a length before it looks for the bytes behind it.
+/// Bytes of memory that a shorter section may claim for each of its bytes, because a number may take eight times its
+/// written bytes. bincode reserves memory for a length before it looks for the bytes behind it.
 const CLAIM_PER_BYTE: usize = 8;
 
-/// What the shortest sections may claim: a few short texts take more than eight times their bytes.
+/// Bytes that the shortest sections may claim, because a few short texts take more than eight times their bytes.
 const LEAST_CLAIM: usize = 64 << 10;
 
 /// Encoding of bodies: fixed-width numbers, or numbers in as few bytes as they need.
@@ -29,10 +29,10 @@ pub(super) const CONFIG: Coded<Fixint> = bincode::config::standard()
     .with_fixed_int_encoding()
     .with_limit::<DECODE_LIMIT>();
 
-/// Little-endian, and integers as short as they are.
+/// Little-endian, with integers in as few bytes as they need.
 pub(super) const SMALL: Coded<Varint> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
 
-/// What a snapshot is encoded for.
+/// Purpose of an encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// Everything: for the fine ring, recordings and files.
@@ -41,18 +41,18 @@ pub(super) enum Form {
     Coarse,
 }
 
-/// A kind of section: what it is of a snapshot.
+/// Kind of section: the code for its part of a snapshot.
 pub(super) struct Section {
     pub(super) id: u64,
-    /// Writes it, where there is something to say.
+    /// Writes the section, if there is data for it.
     pub(super) write: fn(&Snapshot, Out<'_>) -> Result<(), FormatError>,
-    /// Reads what it says.
+    /// Reads the data of the section.
     pub(super) read: fn(&mut Decoded<'_>, Body<'_>) -> Result<(), FormatError>,
-    /// Checks that this fits together, and fits what the sections before it say.
+    /// Checks the data by itself, and against the data of earlier sections.
     pub(super) check: fn(&Snapshot) -> Result<(), FormatError>,
 }
 
-/// Where a section is written.
+/// Output of a section.
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) section: &'a Section,
@@ -72,7 +72,7 @@ impl Out<'_> {
         append(self.bytes, self.section.id, body, SMALL)
     }
 
-    /// Writes it where there is something to say.
+    /// Writes the section if `is_there`.
     pub(super) fn put_if(self, is_there: bool, body: impl Encode) -> Result<(), FormatError> {
         match is_there {
             true => self.put(body),
@@ -81,16 +81,16 @@ impl Out<'_> {
     }
 }
 
-/// What was read so far.
+/// The data read so far.
 pub(super) struct Decoded<'a> {
     pub(super) snapshot: Snapshot,
-    /// The histograms of values, which are no latencies.
+    /// Histograms of values, which are not latencies.
     pub(super) of_values: Latencies,
-    /// The section of sites that was read last, and what it says.
+    /// Bytes of the section of sites that was read last, and its sites.
     pub(super) known_sites: &'a mut Option<(Box<[u8]>, Sites)>,
 }
 
-/// The body of a section, and where it begins.
+/// The body of a section, and the offset where it begins.
 #[derive(Clone, Copy)]
 pub(super) struct Body<'a> {
     pub(super) bytes: &'a [u8],
@@ -107,12 +107,12 @@ impl Body<'_> {
     }
 }
 
-/// The check of a section of which everything is sound.
+/// Accepts any data, for a section that needs no check.
 pub(super) fn anything(_: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that rows of a column rise, each of them once, and exist.
+/// Checks that the rows of a column exist, and rise without repetition.
 pub(super) fn check_rows(
     what: &'static str,
     mut of_column: impl DoubleEndedIterator<Item = u32> + Clone,
@@ -130,7 +130,7 @@ pub(super) fn check_rows(
     }
 }
 
-/// Adds numbers up: sums of a hostile file must not overflow what every reader adds up.
+/// Returns the sum of numbers. A sum beyond 64 bits is an error, because readers add them up and a file may be hostile.
 pub(super) fn check_sum(
     what: &'static str,
     mut numbers: impl Iterator<Item = u64>,
@@ -210,7 +210,7 @@ where
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
     let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
     let mut decoder = DecoderImpl::new(Left(body), config, ());
-    // The limit of a configuration is a constant: what this section may not claim of it counts as claimed.
+    // The limit of a configuration is a constant, so the part that this section may not claim counts as claimed.
     let decoded = decoder
         .claim_bytes_read(DECODE_LIMIT - limit)
         .and_then(|()| T::decode(&mut decoder));

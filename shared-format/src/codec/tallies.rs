@@ -1,4 +1,4 @@
-//! The sections of counters, and of what is more than one: values and gauges, as columns.
+//! The sections of counters, and of values and gauges, which are stored as columns.
 
 use bincode::{Decode, Encode};
 
@@ -47,7 +47,7 @@ pub(super) const GAUGES: Section = Section {
         to.snapshot.gauge_rows = gauges.rows(body.at)?;
         Ok(())
     },
-    // With that of values: no row is both.
+    // This check also covers values, because no row is both.
     check: check_tallies,
 };
 
@@ -94,7 +94,7 @@ fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) 
 }
 
 impl Values {
-    /// `histograms` are those of these rows.
+    /// Makes the columns. `histograms` belong to these rows.
     fn new(rows: &[ValueRow], histograms: Latencies) -> Self {
         let mut columns = Self::default();
         for row in rows {
@@ -166,8 +166,8 @@ impl Gauges {
     }
 }
 
-/// Checks that counters are existing rows without what a counter never has: time, children, open calls, and latencies
-/// where it is no value.
+/// Checks that counters are existing rows without data that a counter never has: time, children, open calls, estimates,
+/// and latencies unless it is a value.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.is_empty() {
         return Ok(());
@@ -198,7 +198,7 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that values and gauges are counters, none of them both, and that no smallest number is above the largest.
+/// Checks that values and gauges are counters, that no row is both, and that no smallest number is above the largest.
 fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
     const WHAT: &str = "values and gauges";
     fn fits<T: PartialOrd>(range: Option<Extremes<T>>) -> bool {

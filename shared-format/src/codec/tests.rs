@@ -1,4 +1,4 @@
-//! What holds of all sections, and what the tests of each need.
+//! Properties of all sections, and helpers for the tests of each.
 
 use bincode::Encode;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ pub(super) fn encoded(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-/// Each change makes of a sound snapshot one that is refused, with these words.
+/// Checks that each change makes a sound snapshot one that is refused with these words.
 pub(super) fn refuses(words: &str, sound: &Snapshot, changes: &[fn(&mut Snapshot)]) {
     for (index, change) in changes.iter().enumerate() {
         let mut changed = sound.clone();
@@ -57,7 +57,7 @@ fn a_snapshot_comes_back_as_it_was() {
     }
 }
 
-/// Earlier versions told as well which scopes were muted, in a section of their own.
+/// Earlier versions wrote muted scopes in a section of their own.
 #[test]
 fn a_program_whose_scopes_were_muted_opens() {
     #[derive(Encode)]
@@ -140,7 +140,7 @@ fn without_its_sites_a_payload_is_the_rest_of_it() {
 fn unknown_sections_are_skipped() {
     let snapshot = fixture::two_threads();
     let mut bytes = Vec::new();
-    // Two that only earlier versions wrote, and one of a later version.
+    // Two sections that only earlier versions wrote, and one section of a later version.
     for id in [24, 26, 99] {
         append(&mut bytes, id, vec![1u64, 2, 3], CONFIG).unwrap();
     }
@@ -182,7 +182,7 @@ fn many_short_texts_may_claim_what_they_hold() {
 
 #[test]
 fn sections_of_any_length_may_claim_what_they_hold() {
-    // Short numbers, which take the most memory for their bytes, around each of the limits.
+    // Short numbers take the most memory for their bytes. The numbers of rows are around each of the limits.
     for rows in [7, 2_000, 2_730, 4_000, 130_000, 180_000] {
         let mut snapshot = Snapshot::default();
         snapshot.sites.push(Default::default());

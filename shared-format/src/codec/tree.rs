@@ -1,5 +1,5 @@
-//! The sections of the tree: threads, sites and rows. Records of the coarse ring have sites and rows in compact sections: each text is
-//! stored once, and small numbers take one byte.
+//! The sections of the tree: threads, sites and rows. Records of the coarse ring have sites and rows in compact sections: each
+//! text is stored once, and small numbers take one byte.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub(super) const THREADS: Section = Section {
     id: 2,
     write: |s, out| out.put(&s.threads),
     read: |to, body| body.read().map(|threads| to.snapshot.threads = threads),
-    // With all of the tree.
+    // This check covers the whole tree.
     check,
 };
 
@@ -62,7 +62,7 @@ pub(super) const SMALL_SITES: Section = Section {
     check: anything,
 };
 
-/// How many rows up the parent is, 0 for none; site, calls, self ticks.
+/// Columns: number of rows up to the parent (0 for none), site, calls, self ticks.
 pub(super) const SMALL_NODES: Section = Section {
     id: 11,
     write: |s, out| {
@@ -96,7 +96,7 @@ pub(super) const SMALL_NODES: Section = Section {
     check: anything,
 };
 
-/// All texts, and of each site the numbers of name, module, file and group among them, and the line.
+/// All texts, and for each site the numbers of its name, module, file and group in the texts, and its line.
 #[derive(Encode)]
 struct TextsOut<'a>(Vec<&'a str>, Vec<[u32; 5]>);
 
@@ -125,14 +125,14 @@ impl<'a> TextsOut<'a> {
 
 impl TextsIn {
     /// # Errors
-    /// A text that is not there, or more of them than a reader accepts.
+    /// A text that does not exist, or more bytes of texts than a reader accepts.
     fn sites(self, at: usize) -> Result<Vec<Site>, FormatError> {
         let Self(texts, rows) = self;
         let text = |number: u32| {
             let found = texts.get(number as usize);
             found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
         };
-        // One long text could stand in very many sites.
+        // A long text could stand in very many sites.
         let mut bytes = 0;
         for &number in rows.iter().flat_map(|row| &row[..4]) {
             bytes += text(number)?.len();
@@ -159,8 +159,8 @@ impl TextsIn {
     }
 }
 
-/// Checks what later code relies on: columns of one length, parents before children and in the same thread,
-/// thread ranges side by side, sites and open frames that exist.
+/// Checks that later code can rely on the tree: columns of one length, parents before children and in the same thread,
+/// adjacent thread ranges, existing sites and open frames.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     let rows = s.nodes.len();
     for (what, length) in [

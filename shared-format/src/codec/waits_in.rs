@@ -24,7 +24,7 @@ pub(super) const WAITS_IN: Section = Section {
     },
 };
 
-/// What is wrong with it in a snapshot of so many rows and threads, if anything.
+/// Returns the first fault in a snapshot with `rows` rows and `threads` threads, if any.
 fn fault(waits_in: &WaitsIn, rows: usize, threads: usize) -> Option<&'static str> {
     let is_word = |name: &String| {
         let bytes = name.as_bytes();

@@ -6,7 +6,7 @@ use super::section::{Section, damaged};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 
-/// No more functions are watched than can be, and what is known of each fits together.
+/// Watched functions, at most `WATCHES_MAX`, whose data is consistent.
 pub(super) const WATCHES: Section = Section {
     id: 23,
     write: |s, out| {
@@ -41,7 +41,7 @@ pub(super) const WATCHES: Section = Section {
     },
 };
 
-/// A watch as it is read. A record of the coarse ring has no calls that are kept whole.
+/// Returns a watch in the form that readers decode. A record of the coarse ring has no calls that are kept whole.
 fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
     let exemplars: &[Exemplar] = if with_exemplars { &watch.exemplars } else { &[] };
     (
@@ -58,7 +58,7 @@ fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
     )
 }
 
-/// What does not fit together in a snapshot of so many sites, if anything.
+/// Returns the first inconsistency in a snapshot with `sites` sites, if any.
 fn fault(watch: &Watch, sites: usize) -> Option<&'static str> {
     let paths = watch.paths.len();
     let has_path = |path: u32| (path as usize) < paths;

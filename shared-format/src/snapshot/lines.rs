@@ -26,7 +26,7 @@ pub const LINES_HZ: u32 = 1_000;
 pub const BUILD_ID_MAX: usize = 64;
 
 /// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is interrupted after
-/// so much of its own CPU time, so a thread that waits has no samples.
+/// a period of its own CPU time, so a waiting thread has no samples.
 // The section of samples has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lines {

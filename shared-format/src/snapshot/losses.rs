@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use bincode::{Decode, Encode};
 
-/// Numbers of calls and scopes that were not measured exactly. They begin with the program; a reset leaves them.
+/// Numbers of calls and scopes that were not measured exactly. They count from the program's start; a reset keeps them.
 ///
 /// Both fields stand in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter is
 /// written to a section of its own.

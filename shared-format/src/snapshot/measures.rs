@@ -306,7 +306,7 @@ impl Measures {
         }
     }
 
-    /// Leaves out what was counted outside any scope.
+    /// Removes the values outside any scope.
     pub fn clear_outside(&mut self) {
         self.columns.retain(|_, column| {
             column.outside.clear();
@@ -314,7 +314,7 @@ impl Measures {
         });
     }
 
-    /// Returns the ticks that each of so many rows was off the CPU: waiting, or ready without one.
+    /// Returns the ticks that each row was off the CPU, waiting or ready. `rows` is the number of rows.
     pub fn off_cpu_by_row(&self, rows: usize) -> Vec<u64> {
         let mut off = vec![0u64; rows];
         for quantity in [Quantity::Waiting, Quantity::Ready] {

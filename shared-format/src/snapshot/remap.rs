@@ -1,23 +1,23 @@
 //! Moves rows to other places: a part of a snapshot, or several snapshots as one.
 //!
-//! Whoever rebuilds a snapshot says what the new tree is and where each old row goes. What rows have comes along here, and
-//! nowhere else.
+//! The code that rebuilds a snapshot gives the new tree and the new place of each row. Only this module moves the data of
+//! rows.
 //!
-//! | what | where several come to one row | where there is none | in a window |
+//! | data | where several rows become one | where a row has none | in a window |
 //! |---|---|---|---|
-//! | calls, ticks, ticks outside | added up, ticks in those of the sum | 0 | the later less the earlier ones |
+//! | calls, ticks, ticks outside | added up, in ticks of the sum | 0 | the later less the earlier ones |
 //! | CPU time of threads | added up | not known, and adds nothing | less, where both are known |
-//! | open calls, what threads do now | of parts of now | nothing open, not known | the later ones |
+//! | open calls, present state of threads | from the parts of now | nothing open, not known | the later ones |
 //! | `errors` | added up | 0 | less |
 //! | `counts` | added up; none where one part is a scope or has rows below, and in sums of subtrees | a scope | less |
-//! | `value_rows` | bounds of all | a counter | bounds of what the histograms differ by |
+//! | `value_rows` | bounds of all | a counter | bounds of the difference of the histograms |
 //! | `gauge_rows` | the level set last, bounds of all | a counter | the later level; bounds from the earlier one on |
 //! | `estimates` | untimed calls added up, errors by squares, rounded once | all calls timed | less, errors by squares |
-//! | `latencies` | added up; of another clock each moved to its bucket; of numbers at values alone; none in sums of subtrees | no call ended, or not kept | less; none where then they were not kept |
+//! | `latencies` | added up; of another clock, each count moved to its bucket; numbers in rows of values alone; none in sums of subtrees | no call ended, or not kept | less; none if the earlier snapshot has not kept them |
 //! | `measures` | added up, times in ticks of the sum; levels of parts of now | 0 | less; the later levels |
 //! | `waits_in` | samples added up by call | 0 | less |
-//! | `lines` | added up by place, modules by what they are | 0 | less in the same place, the rest from what the row has |
-//! | all else | for the builder to say: [`Snapshot::facts`] has it of one part | | of the later one; its time, samples and watches less |
+//! | `lines` | added up by place, modules by path and build id | 0 | less in the same place, the rest from other places of the row |
+//! | all else | set by the caller: [`Snapshot::facts`] has the data of one part | | the later data; its time, samples and watches less |
 
 use super::{
     Column, Count, Estimate, GaugeRow, LineSample, Measures, NO_MODULE, NodeErrors, OpenFrame, Quantity,
@@ -77,7 +77,7 @@ pub enum Left<'a> {
 }
 
 impl RowMap {
-    /// Leaves out all that a snapshot has.
+    /// Returns a map that leaves out all rows and threads of a snapshot.
     pub fn nowhere(snapshot: &Snapshot) -> Self {
         Self {
             rows: vec![NO_PARENT; snapshot.nodes.len()],
@@ -332,7 +332,7 @@ impl Snapshot {
         }
     }
 
-    /// A row that is a scope in one part is one, and so is one with rows below it. Parts of other kinds have only their sums together.
+    /// Adds up tallies. A row that is a scope in one part, or has rows below it, is a scope. Mixed kinds add up to counters.
     fn gather_tallies(&mut self, parts: &[Part<'_>]) {
         if parts.iter().all(|part| part.snapshot.counts.is_empty()) {
             return;

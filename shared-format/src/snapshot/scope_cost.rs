@@ -75,7 +75,7 @@ impl SeenCost {
         })
     }
 
-    /// Returns what both saw.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

@@ -47,7 +47,7 @@ impl Tasks {
         self.paths.is_empty() && self.beyond == 0
     }
 
-    /// Returns the calls in flight that were not awaited by another measured future.
+    /// Returns the number of calls in flight that no other measured future awaits.
     pub fn roots_in_flight(&self) -> u64 {
         let roots = self.paths.iter().filter(|path| path.parent == NO_PARENT);
         roots.fold(self.beyond, |sum, path| sum.saturating_add(path.in_flight))

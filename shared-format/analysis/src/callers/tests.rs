@@ -13,7 +13,7 @@ fn around(tree: &CallTree, name: &str) -> Neighbours {
     Neighbours::of(tree, FunctionId(index.unwrap() as u32)).unwrap()
 }
 
-/// Name, calls of all calls, ticks; `@` for a member of the same cycle.
+/// Returns links as text: name, calls of all calls, ticks; `@` for a member of the same cycle.
 fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
     list.iter()
         .map(|link| {
@@ -48,7 +48,7 @@ fn a_function_that_calls_itself_is_counted_once() {
 fn time_off_the_cpu_is_divided_as_all_time_is() {
     let mut snapshot = fixture::mutual_recursion();
     snapshot.waits = true;
-    // Half of all time of each row, so that each sum is half of its time.
+    // Half of the time of each row waits and a quarter is ready, so that each sum has the same parts.
     for row in 0..snapshot.nodes.len() as u32 {
         let ticks = &mut snapshot.nodes.self_ticks[row as usize];
         *ticks *= 20;
@@ -98,7 +98,7 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
     let even = around(&tree, "even");
     assert_eq!((even.outermost_calls, even.recursive_calls()), (2, 4));
     assert_eq!((even.figures.self_ticks, even.figures.total_ticks), (130, 191));
-    // What odd's inner call of even costs itself is even's own, and the leaf is called by that even.
+    // The self time of odd's inner call of even is even's own, and that even calls the leaf.
     assert_eq!(links(&tree, &even.callers), ["main 2/6 191", "odd 4/6 0 @"]);
     assert_eq!(links(&tree, &even.callees), ["odd 9/10 54 @", "leaf 5/6 7"]);
     let odd = around(&tree, "odd");
@@ -117,7 +117,7 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
 #[test]
 fn times_are_estimates_as_those_of_their_rows_are() {
     let mut snapshot = fixture::mutual_recursion();
-    // Of even's inner call and of what it calls; odd's own time below the outer call is exact.
+    // Errors of even's inner call and of its callee; odd's own time below the outer call is exact.
     for (node, self_error, total_error) in [(3, 30, 40), (4, 3, 3)] {
         let estimate = fixture::estimate(node, 1, self_error, total_error);
         snapshot.estimates.push(estimate);

@@ -2,22 +2,22 @@
 
 use crate::functions::FunctionId;
 
-/// What was counted and measured of a row in one run, or the medians of several.
+/// Counts and times of a row in one run, or the medians of several runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Values {
     /// Calls.
     pub calls: f64,
-    /// Nanoseconds in itself, or what it has itself of another measure.
+    /// Self time in nanoseconds, or the self value of another measure.
     pub self_ns: f64,
-    /// The same of itself and all below; of a function in its outermost calls.
+    /// Total in the same unit; for a function, the total of its outermost calls.
     pub total_ns: f64,
     /// The standard errors of self and total time, in the same unit; 0 where they are exact.
     pub errors_ns: [f64; 2],
-    /// What it has added up, where it is a counter.
+    /// Sum of a counter.
     pub sum: f64,
-    /// Nanoseconds that 99 of 100 calls did not exceed; none where no latency of a call is known.
+    /// Nanoseconds that 99 of 100 calls did not exceed; none without latencies of calls.
     pub p99_ns: Option<f64>,
-    /// Nanoseconds of the longest call that is known.
+    /// Nanoseconds of the longest known call.
     pub max_ns: Option<f64>,
 }
 
@@ -26,11 +26,11 @@ pub struct Values {
 pub enum Quantity {
     /// Calls.
     Calls,
-    /// Time in itself and all below.
+    /// Total time.
     Total,
-    /// Time in itself.
+    /// Self time.
     SelfTime,
-    /// What a counter has added up.
+    /// Sum of a counter.
     Sum,
     /// The time that 99 of 100 calls did not exceed.
     P99,
@@ -38,7 +38,7 @@ pub enum Quantity {
     Max,
 }
 
-/// On which side a row is.
+/// Sides that have a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// On both, or on neither.
@@ -50,10 +50,10 @@ pub enum Presence {
 }
 
 impl Quantity {
-    /// What latencies of single calls say.
+    /// Quantities that come from latencies of single calls.
     pub const LATENCIES: [Self; 2] = [Self::P99, Self::Max];
 
-    /// Whether it is one of those.
+    /// Returns whether the quantity is a latency.
     pub fn is_latency(self) -> bool {
         Self::LATENCIES.contains(&self)
     }
@@ -66,34 +66,34 @@ pub struct Change {
     pub before: Values,
     /// Medians of the runs after.
     pub after: Values,
-    /// On which side it is.
+    /// Sides that have the row.
     pub presence: Presence,
-    /// Whether it is a counter, a value or a gauge wherever it is: it has a sum and no time.
+    /// Whether the row is a counter, a value or a gauge on both sides: it has a sum and no time.
     pub is_counter: bool,
-    /// Whether it is a gauge in one of the runs: it has no sum either.
+    /// Whether the row is a gauge in one of the runs, so that it has no sum either.
     pub is_gauge: bool,
     /// Whether its calls are exact: the same in all runs of a side, on both, and all of them counted.
     pub calls_exact: bool,
-    /// Whether it was off in a run, before and after: not all of its calls were counted there.
+    /// Whether the row was off in a run before, and in a run after, so that some of its calls were not counted.
     pub off: [bool; 2],
-    /// Whether a self time of it is an estimate.
+    /// Whether one of its self times is an estimate.
     pub self_estimated: bool,
-    /// Whether a total time of it is an estimate.
+    /// Whether one of its total times is an estimate.
     pub total_estimated: bool,
-    /// Whether one of these, self or total time, is a rough estimate.
+    /// Whether its self time, and its total time, is a rough estimate.
     pub is_rough: [bool; 2],
-    /// Whether a side has so few timed calls that percentiles of them are rough.
+    /// Whether a side has so few timed calls that its percentiles are rough.
     pub is_p99_rough: bool,
-    /// Whether only some calls of a side were timed: their longest one may have been longer than is known.
+    /// Whether only some calls of a side were timed, so that its longest call may have been longer than `max_ns`.
     pub is_max_least: bool,
-    /// Whether of a side's longest call only a bound is known that it did not exceed.
+    /// Whether `max_ns` of a side is only an upper bound of its longest call.
     pub is_max_most: bool,
-    /// Whether its calls are per run though the others are per call of a scope.
+    /// Whether its calls are per run though other rows' calls are per call of a scope.
     pub calls_per_run: bool,
-    /// Whether its times are per run though the others are per call of a scope.
+    /// Whether its times are per run though other rows' times are per call of a scope.
     pub times_per_run: bool,
-    /// Whether it calls the scope that numbers are per call of, which runs do not call equally often: its time has that
-    /// outside of the scope as well, and does not compare.
+    /// Whether it calls the scope that numbers are per call of, while runs differ in their calls of that scope. Its
+    /// time then includes time outside the scope, and does not compare.
     pub around_scope: bool,
 }
 
@@ -111,7 +111,7 @@ pub struct PathRow {
 }
 
 impl Values {
-    /// One of them.
+    /// Returns one of the values.
     pub fn get(&self, what: Quantity) -> f64 {
         match what {
             Quantity::Calls => self.calls,
@@ -122,7 +122,7 @@ impl Values {
         }
     }
 
-    /// P99 or the longest call, where latencies are known.
+    /// Returns p99 or the longest call, where latencies are known.
     pub fn latency(&self, what: Quantity) -> Option<f64> {
         match what {
             Quantity::P99 => self.p99_ns,
@@ -131,19 +131,19 @@ impl Values {
         }
     }
 
-    /// Whether anything was counted or measured.
+    /// Returns whether anything was counted or measured.
     pub fn is_something(&self) -> bool {
         *self != Self::default()
     }
 }
 
 impl Change {
-    /// After less before.
+    /// Returns the value after minus the value before.
     pub fn of(&self, what: Quantity) -> f64 {
         self.after.get(what) - self.before.get(what)
     }
 
-    /// By how much more than chance it has changed: the change of a time, whatever its sign, less twice its standard error.
+    /// Returns the change of a time beyond chance: its absolute value minus twice its standard error, at least 0.
     pub fn beyond_error(&self, what: Quantity) -> f64 {
         let error = |values: &Values| match what {
             Quantity::SelfTime => values.errors_ns[0],
@@ -154,12 +154,12 @@ impl Change {
         (self.of(what).abs() - 2.0 * error).max(0.0)
     }
 
-    /// Whether latencies of calls are known on both sides.
+    /// Returns whether latencies of calls are known on both sides.
     pub fn has_latencies(&self) -> bool {
         self.before.p99_ns.is_some() && self.after.p99_ns.is_some()
     }
 
-    /// What its three numbers are: a counter has a sum and no time in itself.
+    /// Returns the quantities of its three columns: a counter has a sum in place of a total time.
     pub fn columns(&self) -> [Quantity; 3] {
         let total = if self.is_counter {
             Quantity::Sum
@@ -169,19 +169,19 @@ impl Change {
         [Quantity::Calls, total, Quantity::SelfTime]
     }
 
-    /// Whether all of its calls were counted.
+    /// Returns whether all of its calls were counted.
     pub fn is_counted(&self) -> bool {
         self.off == [false; 2]
     }
 
-    /// Whether a reader wants to see it: its calls or its sum have changed, it is new or gone, or a time of it has
-    /// changed by at least so many nanoseconds, and that is not noise. Calls that were not all counted do not compare.
+    /// Returns whether the row is worth showing: its calls or its sum have changed, it is new or gone, or a time has
+    /// changed by at least `least_ns` and not by noise. Calls that were not all counted do not compare.
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();
             self.beyond_error(what) > 0.0 && change >= least_ns && !is_noise(what)
         };
-        // What was sampled alone has no calls: that samples met it on one side is no change by itself.
+        // A row of samples has no calls, so its presence on one side alone is no change.
         let is_called = self.before.calls + self.after.calls > 0.0;
         let has_other_calls = self.presence != Presence::Both && is_called || self.of(Quantity::Calls) != 0.0;
         has_other_calls && self.is_counted()
@@ -191,7 +191,7 @@ impl Change {
     }
 }
 
-/// The middle of some values, the mean of the two in the middle of an even number; 0 of none.
+/// Returns the median, which is the mean of the two middle values of an even number; 0 without values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! What has changed between two builds, by function and by path.
+//! Changes between two builds, by function and by path.
 //!
 //! Each side may be several runs; its times are then their medians. A count is exact if all runs of a side agree, which
 //! `calls_exact` says; otherwise it is a median as well.
@@ -29,15 +29,15 @@ pub use crate::compare::change::{Change, PathRow, Presence, Quantity, Values};
 pub struct Diff {
     /// The functions of all runs.
     pub functions: Functions,
-    /// By function.
+    /// Changes by function.
     pub by_function: Vec<Change>,
-    /// By path, threads merged; parents before children.
+    /// Changes by path, threads merged; parents before children.
     pub paths: Vec<PathRow>,
-    /// All calls, and all time in scopes.
+    /// Change of all calls, and of all time in scopes.
     pub whole: Change,
-    /// What self and total values are of.
+    /// Measure of self and total values.
     pub measure: Measure,
-    /// Calls of the scope that numbers are per call of, in each run; 1 where they are per run.
+    /// Calls in each run of the scope that numbers are per call of; 1 where numbers are per run.
     pub per_calls: (Vec<u64>, Vec<u64>),
     merged: Merged,
 }
@@ -47,9 +47,9 @@ pub struct Diff {
 pub struct DiffError {
     /// Whether it is a run after.
     pub is_after: bool,
-    /// Which one of its side.
+    /// Index of the run on its side.
     pub run: usize,
-    /// Why.
+    /// Reason for the error.
     pub why: PerCallError,
 }
 
@@ -62,7 +62,7 @@ impl fmt::Display for DiffError {
 impl Error for DiffError {}
 
 impl Diff {
-    /// Compares the times of runs before with those of runs after, per call of `per` if given.
+    /// Compares the times of runs before with the times of runs after, per call of `per` if given.
     ///
     /// # Errors
     /// The first run in which that scope is missing or was not called.
@@ -70,7 +70,7 @@ impl Diff {
         Self::by(Measure::Time, before, after, per)
     }
 
-    /// Like [`of`](Self::of), by another measure. The rows are the same, in the same order, by every measure.
+    /// Compares like [`of`](Self::of), by another measure. The rows are the same, in the same order, by every measure.
     ///
     /// # Errors
     /// The first run in which that scope is missing or was not called.
@@ -124,9 +124,9 @@ impl Diff {
         self.merged.in_runs(function.index(), what)
     }
 
-    /// Returns what is certain of a latency of a function: what it was at most in each run before, and at least in each run after.
+    /// Returns the certain bounds of a latency of a function: its maximum in each run before, and its minimum in each run after.
     /// Percentiles lie somewhere in a bucket of a histogram, so a change from one bucket to the next proves no growth. Runs
-    /// that know no latency of it are left out.
+    /// without latencies of the function are left out.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -134,7 +134,7 @@ impl Diff {
         self.merged.latency_bounds(function.index(), what)
     }
 
-    /// Whether any function has latencies on both sides.
+    /// Returns whether any function has latencies on both sides.
     pub fn has_latencies(&self) -> bool {
         self.by_function.iter().any(Change::has_latencies)
     }
@@ -144,8 +144,8 @@ impl Diff {
         self.merged.whole_in_runs(what)
     }
 
-    /// Whether a function is worth showing: its calls have changed, it is new or gone, or a time has changed by at
-    /// least `least_ns` nanoseconds and, if there are enough runs to tell, not by chance.
+    /// Returns whether a function is worth showing: its calls have changed, or it is new or gone. A time change of at
+    /// least `least_ns` nanoseconds also counts, unless enough runs tell that it is chance.
     ///
     /// # Panics
     /// If `function` is not one of [`functions`](Self::functions).
@@ -154,7 +154,7 @@ impl Diff {
         self.by_function[function.index()].is_worth(least_ns, |what| is_noise(&in_runs(what)))
     }
 
-    /// Like [`is_function_worth`](Self::is_function_worth), for a path.
+    /// Returns whether a path is worth showing, like [`is_function_worth`](Self::is_function_worth).
     ///
     /// # Panics
     /// If `path` is not an index of [`paths`](Self::paths).
@@ -165,19 +165,19 @@ impl Diff {
             .is_worth(least_ns, |what| is_noise(&in_runs(what)))
     }
 
-    /// Whether there are enough runs to tell a change of times from chance.
+    /// Returns whether there are enough runs to tell a change of times from chance.
     pub fn can_tell_noise(&self) -> bool {
         let (before, after) = self.runs();
         before.min(after) >= RUNS
     }
 
-    /// Returns the larger of what the two sides have in scopes, time in nanoseconds. Shares are of this.
+    /// Returns the larger of the two sides' totals in scopes, times in nanoseconds. Shares are of this number.
     pub fn measured_ns(&self) -> f64 {
         self.whole.before.total_ns.max(self.whole.after.total_ns)
     }
 }
 
-/// Whether the runs of two sides may differ by chance alone: at 5 %, in either direction. Few runs cannot tell.
+/// Returns whether the runs of two sides may differ by chance alone, at 5 % in either direction. Few runs cannot tell.
 fn is_noise((before, after): &(Vec<f64>, Vec<f64>)) -> bool {
     let least = chance_of_greater(before, after).min(chance_of_greater(after, before));
     before.len().min(after.len()) >= RUNS && least > LEVEL / 2.0

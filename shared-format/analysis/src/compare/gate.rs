@@ -5,15 +5,14 @@
 //! (threads that share work as it comes), there is noise after all: with [`RUNS`] runs a side such a count is judged
 //! like a time, with fewer by its median.
 //!
-//! Calls and latencies of a function that was off are not those of all its calls. Where it was off on one side the gate cannot be judged;
-//! where it was off on both it is left out, unless the condition names it.
+//! Calls and latencies of a function that was off leave out some of its calls. Where it was off on one side the gate cannot be
+//! judged; where it was off on both it is left out, unless the condition names it.
 //!
-//! Other counts, as `allocations` and `bytes`, are judged like calls: of the whole program and of each function, with all
-//! it calls.
+//! Other counts, such as `allocations` and `bytes`, are judged like calls: for the whole program, and for each function
+//! with all its callees.
 //!
-//! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a side, see
-//! [`super::rank`].
-//! Three decisions keep an unchanged program from failing by chance:
+//! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a
+//! side, see [`super::rank`]. Three decisions keep an unchanged program from failing by chance:
 //!
 //! - The test is of the threshold itself. For `time > 10%` it asks whether the runs after are slower than the runs
 //!   before *with 10 % added to each*. A function that is measurably slower, but by 2 %, does not fail; for an
@@ -21,9 +20,9 @@
 //! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition
 //!   are judged. Each further function is one more chance of a false alarm, and small functions have the most noise.
 //! - `p99` and `max`, of single calls, lie somewhere in a bucket of a histogram, which is up to 12.5 % wide: a value near the
-//!   border of two could come out 12.5 % higher for next to nothing. So the most that a run before can have had is compared
-//!   with the least that a run after can have had. They are judged of functions that are judged by time, where latencies
-//!   are known in enough runs.
+//!   border of two could come out 12.5 % higher for next to nothing. So the highest possible value of a run before is
+//!   compared with the lowest possible value of a run after. They are judged for functions that are judged by time, where
+//!   enough runs have latencies.
 //! - The significance level for everything judged together is Holm's (Scandinavian Journal of Statistics 6, 1979,
 //!   65-70): the probability of *any* false alarm is 5 %, however the times depend on each other. Five runs a side
 //!   reach 1 in 252 at best, which is too little for more than twelve functions. A function then fails only if each run
@@ -50,10 +49,10 @@ use crate::names::named;
 pub use self::condition::{Condition, ConditionError, Growth};
 pub use crate::compare::rank::{LEVEL, RUNS};
 
-/// What has a smaller share of the time in scopes is not judged by time, unless by name.
+/// Minimum share of the time in scopes of a function that is judged by time without being named.
 pub const JUDGED_SHARE: f64 = 0.01;
 
-/// What was judged.
+/// A judged subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// The whole program.
@@ -65,13 +64,13 @@ pub enum Judged {
 /// A failure of a gate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Failure {
-    /// What it is.
+    /// The subject.
     pub of: Judged,
     /// Its value before, a median.
     pub before: f64,
     /// Its value after, a median.
     pub after: f64,
-    /// Where there is noise: the probability that the runs look so by chance.
+    /// Probability that chance alone explains the difference, where there is noise.
     pub chance: Option<f64>,
 }
 
@@ -80,17 +79,17 @@ pub struct Failure {
 pub struct Verdict {
     /// The gate.
     pub condition: Condition,
-    /// How much was judged.
+    /// Number of judged subjects.
     pub judged: usize,
     /// What failed, the greatest change first; empty if it passed.
     pub failures: Vec<Failure>,
-    /// What was found of the whole program, whether it failed or not, or none if it was not judged.
+    /// Finding for the whole program, failed or not, or none if it was not judged.
     pub whole: Option<Failure>,
-    /// Counts that do not agree among the runs of a side, of what failed: then they are medians.
+    /// Number of failures whose counts differ among the runs of a side, so that they are medians.
     pub inexact: usize,
 }
 
-/// Why a gate cannot be judged.
+/// Reason why a gate cannot be judged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GateError {
     /// Too few runs for times.
@@ -102,13 +101,13 @@ pub enum GateError {
         /// Runs after.
         after: usize,
     },
-    /// Too few runs know latencies of single calls.
+    /// Too few runs have latencies of single calls.
     NoLatencies {
         /// The gate.
         condition: String,
-        /// Runs before that know some.
+        /// Runs before that have latencies.
         before: usize,
-        /// Runs after that know some.
+        /// Runs after that have latencies.
         after: usize,
     },
     /// Not all calls of a function were counted, because it was off.
@@ -170,7 +169,7 @@ impl fmt::Display for GateError {
 impl Error for GateError {}
 
 impl Verdict {
-    /// Whether nothing failed.
+    /// Returns whether nothing failed.
     pub fn is_passed(&self) -> bool {
         self.failures.is_empty()
     }
@@ -179,7 +178,7 @@ impl Verdict {
 /// Judges a comparison by a gate. Unless the gate is of calls, the comparison is by the measure of the gate.
 ///
 /// # Errors
-/// Too few runs, or a function that does not exist. Nothing was judged then, so the gate must not count as passed.
+/// Too few runs or latencies, or a function that does not exist or was off. The gate must then not count as passed.
 pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
     let asked = match &condition.function {
         None => None,
@@ -196,7 +195,7 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
     if condition.what == Quantity::Calls || condition.what.is_latency() {
         let comparable = |id: FunctionId| {
             let change = &diff.by_function[id.index()];
-            // What is off in the same way is left out where it was not asked for.
+            // A function that was off on both sides is left out unless the condition names it.
             change.off[0] == change.off[1] && (asked.is_none() || !change.off[0])
         };
         let mut judged = asked.clone().unwrap_or_else(|| ids(diff).collect()).into_iter();
@@ -218,7 +217,7 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
 }
 
 fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
-    // Of calls the sum of all functions would say nothing more.
+    // The sum of all functions' calls would say nothing more.
     let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
         .then_some(Judged::Whole);
     let is_counted =
@@ -256,7 +255,7 @@ fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId
     }
 }
 
-/// The medians of what is judged.
+/// Returns the medians of a judged subject.
 fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
     let change = match judged {
         Judged::Whole => &diff.whole,
@@ -270,7 +269,7 @@ fn medians(diff: &Diff, condition: &Condition, judged: Judged) -> Failure {
     }
 }
 
-/// What is judged, in each run before and after.
+/// Returns the values of a judged subject in each run before and after.
 fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec<f64>) {
     match judged {
         Judged::Whole => diff.whole_in_runs(condition.what),
@@ -279,13 +278,13 @@ fn in_runs(diff: &Diff, condition: &Condition, judged: Judged) -> (Vec<f64>, Vec
     }
 }
 
-/// How many runs before and after know latencies of a function.
+/// Returns the numbers of runs before and after with latencies of a function.
 fn runs_with_latencies(diff: &Diff, id: FunctionId) -> (usize, usize) {
     let (before, after) = diff.latency_bounds(id, Quantity::P99);
     (before.len(), after.len())
 }
 
-/// Latencies must be known in enough runs of what was asked for, or of any function.
+/// Checks that enough runs have latencies of each named function, or of any function if none is named.
 fn check_latencies(
     diff: &Diff,
     condition: &Condition,
@@ -329,7 +328,7 @@ fn judge_times(
     if what.is_latency() {
         check_latencies(diff, condition, asked.as_deref())?;
     }
-    // What a function is worth is a question of its time.
+    // A function is judged by its share of the time.
     let of_share = if what.is_latency() { Quantity::Total } else { what };
     let is_known = |id: FunctionId| {
         let (before, after) = runs_with_latencies(diff, id);
@@ -356,7 +355,7 @@ fn judge_times(
                 .collect()
         }
     };
-    // The whole has no self time of its own, and no calls.
+    // The whole program has no self time of its own, and no calls.
     all.retain(|&judged| judged != Judged::Whole || what == Quantity::Total);
     let mut failures: Vec<Failure> = all
         .iter()
@@ -376,7 +375,7 @@ fn judge_times(
     })
 }
 
-/// The same with the probability that the runs after have come so far above what is allowed by chance.
+/// Returns the failure with the probability that the runs after exceed the allowed values by chance.
 fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     let (before, after) = in_runs(diff, condition, failure.of);
     let allowed: Vec<f64> = before.iter().map(|&value| condition.allowed(value)).collect();
@@ -386,14 +385,14 @@ fn tested(diff: &Diff, condition: &Condition, failure: Failure) -> Failure {
     }
 }
 
-/// Leaves those that are significant together: Holm's steps, none of them stricter than the clearest result there is.
+/// Keeps failures that are significant together, by Holm's steps. No step is stricter than the clearest possible result.
 fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
     let chance = |failure: &Failure| failure.chance.unwrap_or(1.0);
     tested.sort_by(|a, b| chance(a).total_cmp(&chance(b)));
     let all = tested.len();
     let is_significant = |(step, failure): &(usize, &Failure)| {
         let level = (LEVEL / (all - step) as f64).max(clearest);
-        // Both come from different sums: what is equal must not differ in the last bit.
+        // Both come from different sums, so equal values must not differ by rounding.
         chance(failure) <= level * (1.0 + 1e-9)
     };
     let significant = tested.iter().enumerate().take_while(is_significant).count();

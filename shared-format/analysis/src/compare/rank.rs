@@ -8,17 +8,17 @@
 //! the test counts all ways to choose which runs are the ones after. With more runs it uses the normal approximation,
 //! corrected for ties and for continuity (Lehmann, "Nonparametrics", 1975, section 1.3 and appendix).
 
-/// Times are judged where each side has at least this many runs.
+/// Minimum number of runs on each side for judging times.
 pub const RUNS: usize = 5;
 
-/// The level of significance: at most this often an unchanged program fails by chance.
+/// Level of significance: the maximum probability that an unchanged program fails by chance.
 pub const LEVEL: f64 = 0.05;
 
-/// So many runs of both sides together are counted exactly.
+/// Maximum number of runs of both sides together that are counted exactly.
 pub const EXACT_RUNS: usize = 40;
 
-/// The probability that the values after are at least so far above those before by chance alone: near 0 where they are
-/// greater, 1 where nothing speaks for it. One-sided.
+/// Returns the one-sided probability that the values after are this far above the values before by chance alone. It is
+/// near 0 where they are greater, and 1 where nothing speaks for it.
 pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     if before.is_empty() || after.is_empty() {
         return 1.0;
@@ -31,12 +31,12 @@ pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     }
 }
 
-/// The least probability that so many runs can give: that of all runs after above all runs before.
+/// Returns the least probability that these numbers of runs can give, with all runs after above all runs before.
 pub fn least_chance(before: usize, after: usize) -> f64 {
     (1..=after).fold(1.0, |chance, k| chance * k as f64 / (before + k) as f64)
 }
 
-/// The ranks of all runs, doubled, so that those of ties are whole numbers as well.
+/// Ranks of all runs, doubled, so that ranks of ties are whole numbers as well.
 struct Ranks {
     doubled: Vec<usize>,
     after: usize,
@@ -67,10 +67,10 @@ impl Ranks {
         ranks
     }
 
-    /// The share of all choices of runs whose ranks add up to at least as much.
+    /// Returns the share of all choices of runs whose ranks add up to at least `sum`.
     fn exact(&self) -> f64 {
         let most: usize = self.doubled.iter().sum();
-        // How many choices of so many runs have this sum; below 2^53 each, so that none is rounded.
+        // Number of choices by number of runs and rank sum; each is below 2^53, so that none is rounded.
         let mut choices = vec![vec![0.0f64; most + 1]; self.after + 1];
         choices[0][0] = 1.0;
         for &rank in &self.doubled {
@@ -98,8 +98,8 @@ impl Ranks {
     }
 }
 
-/// The probability of more than so many standard deviations: formula 26.2.17 of Abramowitz and Stegun, "Handbook of
-/// Mathematical Functions", off by at most 7.5e-8.
+/// Returns the probability of more than `deviations` standard deviations, by formula 26.2.17 of Abramowitz and Stegun,
+/// "Handbook of Mathematical Functions", off by at most 7.5e-8.
 fn upper_tail(deviations: f64) -> f64 {
     const FACTORS: [f64; 5] = [
         0.319_381_530,
@@ -121,9 +121,9 @@ mod tests {
 
     use super::*;
 
-    /// Runs without ties of which exactly `u` pairs have the one before above the one after.
+    /// Returns runs without ties in which the run before is above the run after in exactly `u` pairs.
     fn runs_with(before: usize, after: usize, u: usize) -> (Vec<f64>, Vec<f64>) {
-        // All after above all before; then each run after is lowered below as many runs before as are still wanted.
+        // All runs after start above all runs before; each is then lowered below as many runs before as `u` still allows.
         let old: Vec<f64> = (1..=before).map(|n| n as f64).collect();
         let mut left = u;
         let new = (0..after).map(|n| {
@@ -165,8 +165,7 @@ mod tests {
     #[test]
     fn ties_share_their_ranks() {
         assert_eq!(chance_of_greater(&[1.0; 5], &[1.0; 5]), 1.0);
-        // Of the six ways to choose two of 1, 2, 2, 3 three reach 2 + 3 or more: two with one of the twos, and none
-        // else.
+        // Of the six ways to choose two of 1, 2, 2, 3, only two reach 2 + 3: the 3 with either of the twos.
         let found = chance_of_greater(&[1.0, 2.0], &[2.0, 3.0]);
         assert!((found - 2.0 / 6.0).abs() < 1e-12, "{found}");
         assert_eq!(chance_of_greater(&[], &[1.0]), 1.0);

@@ -6,8 +6,8 @@ use super::*;
 
 const MS: u64 = 1_000_000;
 
-/// main, in it read and write of the group io, and in write another read; a thread that sleeps in a read. A tick is a
-/// nanosecond, a record comes each 100 ms.
+/// Returns a program of two threads. In main are read and write of the group io, and another read in write; the other
+/// thread sleeps in a read. A tick is a nanosecond, and a record comes each 100 ms.
 fn program(ms: u64, epoch: u64, kind: CaptureKind) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.pid = 7;
@@ -46,7 +46,7 @@ fn program(ms: u64, epoch: u64, kind: CaptureKind) -> Snapshot {
     s
 }
 
-/// Counts of write, of the read in it, and ticks of the sleeper.
+/// Sets calls and self time of write and of the read in it, and the time of the sleeper.
 fn with(mut s: Snapshot, calls: [u64; 2], self_ms: [u64; 2], asleep_ms: u64) -> Snapshot {
     for at in 0..2 {
         s.nodes.calls[1 + at] = calls[at];
@@ -64,7 +64,7 @@ fn all_groups() -> Intervals {
     Intervals::new(Duration::from_secs(1), Choice::default())
 }
 
-/// Thread, name, calls and milliseconds inside.
+/// Returns thread, name, calls and milliseconds inside, by line.
 fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
     let lines = interval.lines.iter();
     lines
@@ -155,7 +155,7 @@ fn resets_are_not_seen() {
     let after = with(program(1000, 1, Periodic), [1, 1], [5, 5], 700);
     let interval = take(&mut intervals, after).unwrap();
     assert_eq!(told(&interval), [(7, "io", 3, 20), (8, "io", 0, 1000)]);
-    // Another one, seen only afterwards: all since it.
+    // Another reset, seen only afterwards: all counts since it.
     let interval = take(
         &mut intervals,
         with(program(2000, 5, Periodic), [1, 0], [1, 0], 10),
@@ -197,7 +197,7 @@ fn neither_is_the_undoing_of_a_reset() {
         let next = take(&mut intervals, withdrawing(2000, [12, 9], [66, 50], 2900)).unwrap();
         assert_eq!(told(&next), [(8, "io", 0, 1000)]);
     }
-    // Where the reset was not seen, nothing can be told of the time until it is undone.
+    // If the reset was not seen, counts are unknown until it is undone.
     let mut intervals = all_groups();
     take(
         &mut intervals,
@@ -225,7 +225,7 @@ fn functions_are_followed_by_pattern_and_ended_threads_by_name() {
         [(7, "app::read", 5, 30), (8, "app::read", 0, 300)],
         "it is the only one that has ended"
     );
-    // Whatever comes to that row later is of others.
+    // Later counts in that row belong to other threads.
     later.capture.tick += 1_000 * MS;
     later.nodes.self_ticks[3] += 20 * MS;
     later.threads[1].count = 3;

@@ -7,7 +7,7 @@ use tickscope_testkit::fixture::programs as fixtures;
 use super::*;
 use crate::hotspots::hot;
 
-/// The tree as text: name, calls, self and total ticks, and `@` where recursion was folded.
+/// Returns the tree as text: name, calls, self and total ticks, and `@` where recursion was folded.
 fn text(tree: &CallTree) -> String {
     let mut out = String::new();
     let mut stack: Vec<u32> = tree.top().iter().rev().copied().collect();
@@ -162,7 +162,7 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
         "of the outermost calls alone"
     );
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
-    // Once more made of what was merged already.
+    // A second merge of rows that were merged already.
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
     let turned = bottom_up(&tree, usize::MAX, |_| false).tree;

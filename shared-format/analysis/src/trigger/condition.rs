@@ -1,25 +1,25 @@
-//! What a condition consists of.
+//! The parts of a condition.
 
 use std::fmt;
 
 use tickscope_format::pattern::Pattern;
 
-/// What is measured of a function in a window.
+/// Measured value of a function in a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Metric {
-    /// The duration that so many percent of the calls did not exceed, of calls that ended in the window.
+    /// Duration that this percentage of the calls did not exceed, among calls that ended in the window.
     Percentile(f64),
-    /// The longest of the calls that ended in the window.
+    /// Duration of the longest call that ended in the window.
     Max,
-    /// The time in the function and all below, divided by the calls that began in the window.
+    /// Total time divided by the number of calls that began in the window.
     Avg,
     /// The calls that began in the window.
     Calls,
-    /// The part of all time in scopes that was spent in the function and all below.
+    /// Total time as a part of all time in scopes.
     Share,
-    /// The part of the time in the function and all below in which its threads waited.
+    /// Part of the total time in which the function's threads waited.
     Waiting,
-    /// The calls that are open at the end of the window: of an async function all in flight, of others one for each thread.
+    /// Calls that are open at the end of the window: all in flight for an async function, else one for each thread.
     InFlight,
 }
 
@@ -36,7 +36,7 @@ pub enum Sign {
     AtMost,
 }
 
-/// What values and thresholds are counted in.
+/// Unit of values and thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Nanoseconds.
@@ -52,13 +52,13 @@ pub enum Unit {
 /// One comparison: `p99(handle) > 50ms`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// What is measured.
+    /// Measured value.
     pub metric: Metric,
-    /// Of which functions. Each of them is compared by itself.
+    /// Functions that are compared, each by itself.
     pub function: Pattern,
-    /// How.
+    /// Sign of the comparison.
     pub sign: Sign,
-    /// With what, in the unit.
+    /// Threshold in the unit.
     pub threshold: f64,
     /// The unit of threshold and value.
     pub unit: Unit,
@@ -69,12 +69,12 @@ pub struct Comparison {
 /// Comparisons joined by `and` and `or`, of which `and` binds closer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// The condition is true if all comparisons of any of these lists are.
+    /// Lists of comparisons. The condition is true if all comparisons of any list are true.
     pub any_of: Vec<Vec<Comparison>>,
 }
 
 impl Metric {
-    /// Returns the unit that a threshold of this metric has unless it names another.
+    /// Returns the default unit of a threshold of this metric.
     pub(super) fn unit(self) -> Unit {
         match self {
             Self::Percentile(_) | Self::Max | Self::Avg => Unit::Nanoseconds,
@@ -95,14 +95,14 @@ impl Sign {
         }
     }
 
-    /// Returns whether large values are what the condition looks for.
+    /// Returns whether the comparison is true of large values.
     pub fn is_upward(self) -> bool {
         matches!(self, Self::Above | Self::AtLeast)
     }
 }
 
 impl Unit {
-    /// Returns the name of the unit of plain numbers in it: `ns`, `%`, `/s`, or nothing for a count.
+    /// Returns the suffix of a number in this unit: `ns`, `%`, `/s`, or nothing for a count.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nanoseconds => "ns",

@@ -1,4 +1,4 @@
-//! Which of many judgements in a row call for an action.
+//! Decides which of many judgements in a row call for an action.
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -9,12 +9,12 @@ use std::time::Duration;
 /// The largest number in a limit.
 const COUNT_MAX: usize = 1_000;
 
-/// How often something may happen at most: so many times in any stretch of this length.
+/// Limit of a rate: at most `count` actions in any stretch of `per`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// So many times.
+    /// Maximum number of actions.
     pub count: usize,
-    /// In so long.
+    /// Length of the stretch.
     pub per: Duration,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Limit {
     }
 }
 
-/// What a judgement calls for.
+/// Action that a judgement calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Nothing: the condition is false, or it has been true before.
@@ -79,14 +79,14 @@ pub enum Step {
     },
 }
 
-/// Keeps account of judgements. A condition that stays true calls for one action, and so does one that is true now and then with
-/// shorter gaps than `rest`: an episode is over when it was false for so long.
+/// Groups judgements into episodes with one action each. A condition that stays true is one episode, and so is a condition with
+/// false gaps shorter than `rest`. An episode is over when the condition was false for `rest`.
 #[derive(Debug)]
 pub struct Episodes {
     limit: Limit,
     rest: Duration,
     state: State,
-    /// When the last actions were, as many of them as the limit counts.
+    /// Times of the last actions, at most `limit.count`.
     acted: VecDeque<Duration>,
     held_back: u64,
 }
@@ -97,12 +97,12 @@ enum State {
     Armed,
     /// An episode, in which the condition was true at the last judgement.
     True,
-    /// An episode, in which it has been false since.
+    /// An episode in which the condition has been false since this time.
     FalseSince(Duration),
 }
 
 impl Episodes {
-    /// No judgement yet, so the first one that is true is an action.
+    /// Creates an account without judgements, in which the first true judgement is an action.
     pub fn new(limit: Limit, rest: Duration) -> Self {
         Self {
             limit,
@@ -143,7 +143,7 @@ impl Episodes {
         Step::Act
     }
 
-    /// How many episodes the limit has held back.
+    /// Returns the number of episodes that the limit has held back.
     pub fn held_back(&self) -> u64 {
         self.held_back
     }
@@ -159,7 +159,7 @@ mod tests {
         Episodes::new(limit.parse().unwrap(), rest_s * SECOND)
     }
 
-    /// The seconds at which something was done; one judgement a second, `#` for true.
+    /// Returns the seconds at which an action was due; one judgement a second, `#` for true.
     fn acted(episodes: &mut Episodes, judgements: &str) -> Vec<usize> {
         let steps = judgements.chars().enumerate().map(|(second, c)| {
             let now = second as u32 * SECOND;
@@ -209,7 +209,7 @@ mod tests {
             assert_eq!(at(&mut held, second + 2, false), Step::Nothing);
         }
         assert_eq!(held.held_back(), 3);
-        // What was held back is over with its episode, also where the limit allows an action meanwhile.
+        // An action that was held back ends with its episode, even if the limit allows an action meanwhile.
         let mut long = episodes("1/min", 1);
         assert_eq!(at(&mut long, 0, true), Step::Act);
         assert_eq!(at(&mut long, 2, false), Step::Nothing);

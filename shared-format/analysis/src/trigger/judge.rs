@@ -1,4 +1,4 @@
-//! Whether a condition is true of a window.
+//! Judges whether a condition is true of a window.
 
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Snapshot;
@@ -17,41 +17,41 @@ const NO_TIMES: &str = "this is a counter, a value or a gauge, which has calls a
 
 const NOT_COUNTING: &str = "measuring is off in this program; `tickscope mode exact` switches it on";
 
-/// What was found of a condition.
+/// Findings for a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// Whether the condition is true.
     pub is_true: bool,
-    /// For each comparison what was found, in their order and in the same lists.
+    /// Findings of the comparisons, in the order and the lists of the condition.
     pub findings: Vec<Vec<Finding>>,
 }
 
-/// What was found of a comparison: of the function that comes closest to what it looks for.
+/// Finding for a comparison, of the function whose value comes closest to making it true.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The full name of the function.
     pub function: String,
     /// Its calls that began in the window.
     pub calls: u64,
-    /// The value in the unit of the comparison, or why there is none.
+    /// The value in the unit of the comparison, or the reason why it is missing.
     pub value: Result<f64, Absence>,
     /// Whether the comparison is true. It is false where there is no value.
     pub is_true: bool,
 }
 
-/// Why there is no value.
+/// Reason why a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
     /// No function of this name was met yet.
     Unmet,
-    /// No call was there in the window that could be measured.
+    /// The window has no call that could be measured.
     NoCalls,
-    /// The program does not measure it, and why.
+    /// The program does not measure the value, for this reason.
     NotMeasured(&'static str),
 }
 
 impl Verdict {
-    /// Returns the comparisons that make the condition true, each with what was found; all of them where it is false.
+    /// Returns the comparisons that make the condition true, with their findings, or all comparisons if it is false.
     pub fn decisive<'a>(
         &'a self,
         condition: &'a Condition,
@@ -65,17 +65,17 @@ impl Verdict {
 }
 
 impl Condition {
-    /// Returns the first comparison of functions of which none was met yet in the program of a snapshot.
+    /// Returns the first comparison whose functions the program of a snapshot has not met yet.
     pub fn unmet(&self, snapshot: &Snapshot) -> Option<&Comparison> {
         let is_met = |one: &Comparison| snapshot.sites.iter().any(|site| one.function.matches(site));
         self.any_of.iter().flatten().find(|one| !is_met(one))
     }
 }
 
-/// Judges what happened in a window, which is a snapshot that tells of the window alone.
+/// Judges a condition by a window, which is a snapshot that counts the window alone.
 ///
-/// In a window without a call of a function only its calls and what is in flight have a value, so all other comparisons of it are
-/// false. Where a pattern selects several functions the comparison is true if it is true of any of them.
+/// In a window without a call of a function, only its calls and its calls in flight have values. All other comparisons of the
+/// function are false. Where a pattern selects several functions, one true function makes the comparison true.
 pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     let table = Table::of(window);
     let findings: Vec<Vec<Finding>> = condition
@@ -91,11 +91,11 @@ pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     }
 }
 
-/// The window by function.
+/// Rows of the window by function.
 struct Table<'a> {
     window: &'a Snapshot,
     tree: CallTree,
-    /// By function; none where it has no row.
+    /// Rows by function; none where the function has no row.
     rows: Vec<Option<HotRow>>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Table<'a> {
         Self { window, tree, rows }
     }
 
-    /// What is found of the function that comes closest.
+    /// Returns the finding of the function that comes closest.
     fn find(&self, comparison: &Comparison) -> Finding {
         let functions = &self.tree.functions;
         let mut chosen = vec![false; functions.list.len()];
@@ -137,7 +137,7 @@ impl<'a> Table<'a> {
         let value = match row {
             _ if !self.window.capture.mode.traits().is_counting => Err(Absence::NotMeasured(NOT_COUNTING)),
             Some(row) => self.value(comparison, row),
-            // It was met, so no calls is what there is to count.
+            // The function was met, so its count is 0.
             None if matches!(comparison.metric, Metric::Calls | Metric::InFlight) => Ok(0.0),
             None => Err(Absence::NoCalls),
         };
@@ -187,7 +187,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Why a function has no latency.
+    /// Returns the reason why a function has no latency.
     fn no_latency(&self) -> Absence {
         match self.window.capture.mode.charges_time() && self.keeps_latencies() {
             true => Absence::NoCalls,
@@ -195,11 +195,11 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Whether any call has left a latency, or none can have.
+    /// Returns whether a call has left a latency, or no call can have left one.
     fn keeps_latencies(&self) -> bool {
         let (polls, calls) = (&self.window.latencies, &self.window.async_latencies);
         let is_some = !polls.row.is_empty() || !calls.row.is_empty();
-        // Calls of this window that are still open have none yet: each thread has one a level at most.
+        // Calls of this window that are still open have no latency yet. Each thread has at most one per level.
         let open: u64 = self
             .window
             .threads
@@ -217,7 +217,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The longest call; where only its bucket is known, the middle of that.
+/// Returns the longest call, or the middle of its bucket where only that is known, in ticks.
 fn longest(latency: &Histogram) -> Option<u64> {
     match latency.max()? {
         (ticks, true) => Some(ticks),
@@ -225,7 +225,7 @@ fn longest(latency: &Histogram) -> Option<u64> {
     }
 }
 
-/// A part of a time in percent; none of a function that did nothing.
+/// Returns a part of a time in percent, or no value for a function without time.
 fn part(part_ns: u64, whole_ns: u64, row: &HotRow) -> Result<f64, Absence> {
     if row.total_ns == 0 || whole_ns == 0 {
         return Err(Absence::NoCalls);
@@ -233,14 +233,14 @@ fn part(part_ns: u64, whole_ns: u64, row: &HotRow) -> Result<f64, Absence> {
     Ok(part_ns as f64 * 100.0 / whole_ns as f64)
 }
 
-/// Whether one finding comes closer to what the comparison looks for than another.
+/// Returns whether one finding comes closer to making the comparison true than another.
 fn is_closer(comparison: &Comparison, one: &Finding, other: &Finding) -> bool {
     match (one.value, other.value) {
         (Ok(one), Ok(other)) if comparison.sign.is_upward() => one > other,
         (Ok(one), Ok(other)) => one < other,
         (Ok(_), Err(_)) => true,
         (Err(_), Ok(_)) => false,
-        // That something cannot be measured says more than that there was nothing to measure.
+        // A value that cannot be measured says more than a window without calls.
         (Err(one), Err(other)) => {
             matches!(one, Absence::NotMeasured(_)) && !matches!(other, Absence::NotMeasured(_))
         }
@@ -264,7 +264,7 @@ mod tests {
         judged(condition, window).findings[0][0].clone()
     }
 
-    /// The recursion of the fixture, with so many calls of `fib` of 1 ms and of 60 ms since the reset.
+    /// Returns the recursion of the fixture with `fast` calls of `fib` of 1 ms and `slow` calls of 60 ms.
     fn calls(fast: u64, slow: u64) -> Snapshot {
         let mut s = fixture::recursion();
         let ms = (s.clock.ticks_per_second / 1e3) as u64;
@@ -294,7 +294,7 @@ mod tests {
         assert!((56e6..=64e6).contains(&found.value.unwrap()), "{found:?}");
         assert!(!judged("p50(fib) > 50ms", &window).is_true);
         assert!(judged("max(fib) > 50ms", &window).is_true);
-        // And the other way round: what was slow long ago is over.
+        // The other way round, the slow calls of long ago are over.
         let window = between(&calls(1_005, 2), &calls(3, 2));
         assert!(!judged("max(fib) > 50ms", &window).is_true);
         assert!(judged("max(fib) < 2ms", &window).is_true);
@@ -334,7 +334,7 @@ mod tests {
         for condition in ["calls(fib) < 1", "calls(fib) <= 0", "inflight(fib) < 1"] {
             assert!(judged(condition, &window).is_true, "{condition}");
         }
-        // What does not exist is not rare, but unknown.
+        // A function that does not exist is not rare, but unknown.
         let unmet = first("calls(fob) < 1", &window);
         assert_eq!((unmet.value, unmet.is_true), (Err(Absence::Unmet), false));
         assert_eq!(unmet.function, "fob");

@@ -1,4 +1,4 @@
-//! Reads a condition as its user types it.
+//! Reads a condition from its text.
 
 use std::error::Error;
 use std::fmt;
@@ -8,20 +8,20 @@ use tickscope_format::pattern::Pattern;
 
 use super::condition::{Comparison, Condition, Metric, Sign, Unit};
 
-/// A condition of more comparisons is a mistake, and each costs time at each look.
+/// Maximum number of comparisons. A longer condition is a mistake, and each comparison costs time at each look.
 const COMPARISONS_MAX: usize = 16;
 
-/// What each error ends with.
+/// Example at the end of each error message.
 const EXAMPLE: &str = "p99(handle) > 50ms";
 
-/// A condition that cannot be understood, and where.
+/// A condition that cannot be understood, and the place of the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConditionError {
-    /// The first character that is not understood, counted from 1.
+    /// Column of the first character that is not understood, counted from 1.
     pub column: usize,
-    /// What stands there.
+    /// Text at this column.
     pub found: String,
-    /// What was wanted in its place.
+    /// Text that was wanted in its place.
     pub wanted: String,
 }
 
@@ -52,7 +52,7 @@ impl FromStr for Condition {
 /// A place in the text.
 struct Scanner<'a> {
     text: &'a str,
-    /// The byte to read next.
+    /// Index of the byte to read next.
     at: usize,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The pattern in parentheses. Names have parentheses themselves, in pairs.
+    /// Reads the pattern in parentheses. Names may have parentheses themselves, in pairs.
     fn function(&mut self) -> Result<Pattern, ConditionError> {
         self.skip_blanks();
         if !self.rest().starts_with('(') {
@@ -165,7 +165,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The threshold with its unit, and both as one text.
+    /// Reads the threshold with its unit, and returns both also as one text.
     fn threshold(&mut self, metric: Metric, sign: Sign) -> Result<(f64, Unit, String), ConditionError> {
         self.skip_blanks();
         let begin = self.at;
@@ -182,7 +182,7 @@ impl<'a> Scanner<'a> {
         self.skip_blanks();
         let unit_at = self.at;
         let unit_text = match self.take_while(|c| c.is_alphabetic() || c == '%' || c == '/') {
-            // What follows a plain number.
+            // These words follow a plain number.
             "and" | "or" => {
                 self.at = behind;
                 ""
@@ -227,7 +227,7 @@ impl<'a> Scanner<'a> {
         self.take_while(char::is_whitespace);
     }
 
-    /// A name of letters, digits and full stops.
+    /// Reads a word of letters, digits, full stops and underscores.
     fn word(&mut self) -> &'a str {
         self.take_while(|c| c.is_alphanumeric() || c == '.' || c == '_')
     }
@@ -239,7 +239,7 @@ impl<'a> Scanner<'a> {
         &rest[..length]
     }
 
-    /// An error about what stands at a byte of the text.
+    /// Returns an error about the text at a byte.
     fn wrong(&self, at: usize, wanted: &str) -> ConditionError {
         let rest = self.text[at..].trim_end();
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '%' | '/');
@@ -297,7 +297,7 @@ mod tests {
                 (metric, sign, threshold, unit),
                 "{text}"
             );
-            // What is said of a condition means the same.
+            // The displayed text of a condition means the same.
             assert_eq!(read(&condition.to_string()), condition, "{condition}");
         }
     }

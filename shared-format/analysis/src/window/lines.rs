@@ -1,4 +1,4 @@
-//! Samples of the program counter in a window: those since it began.
+//! Samples of the program counter since a window began.
 
 use std::collections::HashMap;
 
@@ -6,8 +6,8 @@ use tickscope_format::snapshot::{LineSample, Lines, Module, NO_MODULE, Sampled, 
 
 use crate::window::pools::take as take_part;
 
-/// Takes what was sampled before, which stands by pool and group: in the same path from the same place, and the rest from whatever
-/// the path has, because a record tells only the most frequent places apart. A record of the coarse ring has no samples.
+/// Subtracts earlier samples, which are stored by pool and group: first at the same place of the same path, then the rest at any
+/// place of the path. A record tells only the most frequent places apart. A record of the coarse ring has no samples.
 pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &[u32]) {
     let number = |module: &Module| lines.modules.iter().position(|now| now == module);
     let modules: Vec<Option<usize>> = then.modules.iter().map(number).collect();
@@ -35,7 +35,7 @@ pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &
         let sum = rest.entry(pool).or_default();
         places.into_values().for_each(|place| sum.add(place));
     }
-    // What is in no place of its own comes last.
+    // Samples without a place of their own come last.
     for sample in lines.samples.iter_mut().rev() {
         if let Some(then) = rest.get_mut(&pool(sample.inside)) {
             take_from(sample, then);
@@ -67,7 +67,7 @@ mod tests {
         }
     }
 
-    /// A thread with functions one below the other, and its samples.
+    /// Returns a thread with functions one below the other, and its samples.
     fn snapshot(functions: &[&str], modules: &[&str], samples: Vec<LineSample>) -> Snapshot {
         let mut snapshot = Snapshot::default();
         let mut above = None;
@@ -114,7 +114,7 @@ mod tests {
                 sample(first, 0, 0x10, 4),
                 sample(first, 1, 0x10, 3),
                 sample(first, 1, 0x20, 9),
-                // It was among those that were not told apart.
+                // This place was among those that the earlier record did not tell apart.
                 sample(second, 1, 0x30, 3),
                 sample(second, NO_MODULE, 0, 4),
                 sample(outside, 1, 0x10, 3),

@@ -1,12 +1,12 @@
-//! What there was before, to take from what there is later.
+//! Earlier counts, which are subtracted from later counts.
 
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{Part, RowMap, Snapshot, Thread};
 
 use crate::joined::{Joined, Threads, joined_sites};
 
-/// What there was before, and which rows and threads of the later snapshot take from it: rows of one path in the threads of one name
-/// and id share a pool.
+/// Earlier counts, and the pool of each row and thread of the later snapshot. Rows of one path in threads of one name and id
+/// share a pool.
 pub(super) struct Pools {
     pub(super) then: Snapshot,
     pub(super) of_rows: Vec<u32>,
@@ -42,14 +42,14 @@ impl Pools {
     }
 }
 
-/// Takes as much as there is from both.
+/// Subtracts the smaller of both from both.
 pub(super) fn take(value: &mut u64, pool: &mut u64) {
     let part = (*value).min(*pool);
     *value -= part;
     *pool -= part;
 }
 
-/// Takes what a pool had before, where it had anything.
+/// Subtracts the earlier value of a pool, if it has one.
 pub(super) fn take_from(then: &mut [(u32, u64)], pool: u32, value: &mut u64) {
     if let Ok(at) = then.binary_search_by_key(&pool, |&(pool, _)| pool) {
         take(value, &mut then[at].1);

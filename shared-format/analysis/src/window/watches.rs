@@ -1,10 +1,10 @@
-//! Watched functions in a window: what was counted of them since it began.
+//! Watched functions in a window: their counts since the window began.
 
 use std::collections::HashMap;
 
 use tickscope_format::snapshot::{CauseSum, PathSums, Snapshot, Watch};
 
-/// Takes what was counted before. A watch that has begun anew since then has nothing of before.
+/// Subtracts the earlier counts. A watch that began anew since then has no earlier counts.
 pub(super) fn watches(later: &Snapshot, earlier: &Snapshot) -> Vec<Watch> {
     let mut watches = later.watches.clone();
     for watch in &mut watches {
@@ -42,7 +42,7 @@ fn take(watch: &mut Watch, then: &Watch, from_unix_ns: u64) {
 
 fn less(now: &PathSums, then: &PathSums) -> PathSums {
     let ticks = now.ticks.saturating_sub(then.ticks);
-    // Time off the CPU stays within the time, also where the two do not fit together.
+    // Time off the CPU stays within the time, even if the two counts disagree.
     let waiting = now.waiting.saturating_sub(then.waiting).min(ticks);
     PathSums {
         calls: now.calls.saturating_sub(then.calls),

@@ -25,23 +25,23 @@ struct Cell {
     is_p99_rough: bool,
     is_max_least: bool,
     is_max_most: bool,
-    /// Not all of its calls were counted.
+    /// Whether some of its calls were not counted.
     is_off: bool,
 }
 
-/// Between which nanoseconds a latency of a function lies for certain, in one run.
+/// Certain bounds of a function's latencies in one run, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Ranges {
     p99_ns: (f64, f64),
     max_ns: (f64, f64),
 }
 
-/// A run: a cell for each row that was known when it came; those that came later are not in it.
+/// A run, with a cell for each row that was known when the run was added.
 #[derive(Clone, Debug)]
 struct Run {
     is_after: bool,
     functions: Vec<Cell>,
-    /// By function, as above.
+    /// Ranges by function.
     latencies: Vec<Option<Ranges>>,
     paths: Vec<Cell>,
     whole: Cell,
@@ -55,7 +55,7 @@ struct Path {
     function: FunctionId,
 }
 
-/// What of a row is not per call of the scope.
+/// Numbers of a row that are not per call of the scope.
 #[derive(Clone, Copy, Debug, Default)]
 struct Basis {
     calls_per_run: bool,
@@ -75,7 +75,7 @@ pub(super) struct Merged {
     whole_basis: Basis,
 }
 
-/// The standard errors of self and total time, in nanoseconds.
+/// Returns the standard errors of self and total time, in nanoseconds.
 fn errors_ns(snapshot: &Snapshot, uncertainty: Option<Uncertainty>) -> [f64; 2] {
     let of = uncertainty.unwrap_or_default();
     let ns_per_tick = 1e9 / snapshot.clock.ticks_per_second;
@@ -89,7 +89,7 @@ fn rough(uncertainty: Option<Uncertainty>, self_ticks: u64, total_ticks: u64) ->
 }
 
 impl Cell {
-    /// The same with what is known of single calls, all of which took time.
+    /// Returns the cell with the latencies of its calls, unless it is a counter.
     fn with_latencies(
         self,
         snapshot: &Snapshot,
@@ -215,7 +215,7 @@ impl Merged {
             .fold(0, |sum: u64, row| sum.saturating_add(row.self_ticks));
         run.whole = Cell {
             values: Values {
-                // Those of scopes, as reports have it.
+                // Calls of scopes alone, as in reports.
                 calls: (run.functions.iter())
                     .filter(|cell| !cell.is_counter)
                     .map(|cell| cell.values.calls)
@@ -257,7 +257,7 @@ impl Merged {
         })
     }
 
-    /// Divides each run by its calls of the scope called `name`, but for what stays per run.
+    /// Divides each run by its calls of the scope called `name`, except numbers that stay per run.
     pub(super) fn divide(&mut self, per_calls: &(Vec<u64>, Vec<u64>), name: &str) {
         let per: Vec<f64> = per_calls
             .0
@@ -310,7 +310,7 @@ impl Merged {
         }
     }
 
-    /// Of each path, whether it goes through the scope, and whether it leads there without having come through it.
+    /// Returns by path whether it goes through the scope, and whether it leads to the scope from outside.
     fn inside_and_around(&self, scope: &[FunctionId]) -> (Vec<bool>, Vec<bool>) {
         let mut inside: Vec<bool> = Vec::with_capacity(self.paths.len());
         let mut around = vec![false; self.paths.len()];
@@ -407,8 +407,8 @@ impl Merged {
         self.sides(|run| cell(&run.functions, function).values.get(what))
     }
 
-    /// What a latency of a function was at most in each run before, and at least in each run after; runs that know none are
-    /// left out.
+    /// Returns the maximum of a function's latency in each run before, and its minimum in each run after. Runs without
+    /// latencies are left out.
     pub(super) fn latency_bounds(&self, function: usize, what: Quantity) -> (Vec<f64>, Vec<f64>) {
         let of_side = |is_after: bool| {
             let runs = self.runs.iter().filter(move |run| run.is_after == is_after);
@@ -462,7 +462,7 @@ fn all_equal(mut values: impl Iterator<Item = f64>) -> bool {
     values.all(|value| Some(value) == first)
 }
 
-/// The cell of a row, with nothing in it where the row came later.
+/// Returns the cell of a row, or an empty cell if the row came after the run.
 fn cell(cells: &[Cell], index: usize) -> Cell {
     cells.get(index).copied().unwrap_or_default()
 }

@@ -7,30 +7,30 @@ use std::str::FromStr;
 use crate::compare::change::Quantity;
 use crate::measure::{Dimension, Measure};
 
-/// What was wanted instead of what cannot be understood.
+/// Message for a condition that cannot be understood.
 const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, p99 > 25%, max > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or of one function calls(parse) > 0";
 
-/// How much more is too much.
+/// Limit of a growth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
-    /// By a share of what it was, in percent.
+    /// Percentage of the value before.
     Percent(f64),
-    /// By calls, nanoseconds, or what else is counted.
+    /// Number of calls, nanoseconds, bytes or other units.
     Absolute(f64),
 }
 
 /// A condition under which a comparison fails: that something has grown too much.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// What.
+    /// Quantity that is judged.
     pub what: Quantity,
-    /// What self and total values are of.
+    /// Measure of self and total values.
     pub measure: Measure,
-    /// Of the functions that are called so; of all without it.
+    /// Name of the functions; none for all functions.
     pub function: Option<String>,
-    /// Whether just so much is too much already (`>=`).
+    /// Whether a growth equal to the limit already fails (`>=`).
     pub or_equal: bool,
-    /// How much.
+    /// Limit of the growth.
     pub growth: Growth,
     text: String,
 }
@@ -50,10 +50,10 @@ impl fmt::Display for ConditionError {
 impl Error for ConditionError {}
 
 impl Condition {
-    /// Whether a count has grown too much.
+    /// Returns whether a count has grown too much.
     pub fn is_exceeded(&self, before: f64, after: f64) -> bool {
         let grown = after - before;
-        // Multiplied and not divided: counts stay whole numbers, and so exact.
+        // Multiplied and not divided, so that counts stay exact whole numbers.
         let (grown, least) = match self.growth {
             Growth::Percent(percent) => (grown * 100.0, percent * before),
             Growth::Absolute(amount) => (grown, amount),
@@ -61,7 +61,7 @@ impl Condition {
         grown > least || (self.or_equal && grown == least)
     }
 
-    /// What a value may become at most.
+    /// Returns the largest allowed value after.
     pub fn allowed(&self, before: f64) -> f64 {
         match self.growth {
             Growth::Percent(percent) => before * (1.0 + percent / 100.0),
@@ -82,7 +82,7 @@ impl FromStr for Condition {
     fn from_str(text: &str) -> Result<Self, ConditionError> {
         let no = |why| ConditionError { why };
         let text = text.trim();
-        // From behind: a name may have such a sign in it, as `<A as B>::c` has.
+        // The last sign is the condition's, because a name may contain one, as `<A as B>::c` does.
         let at = text.rfind('>').ok_or(no(WANTED))?;
         let (left, right) = (text[..at].trim_end(), &text[at + 1..]);
         let (or_equal, amount) = match right.strip_prefix('=') {

@@ -12,7 +12,7 @@ fn condition(text: &str) -> Condition {
     text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// Runs of which the times are so many percent of the usual ones.
+/// Returns runs whose times are these percentages of the usual times.
 fn runs(percent: &[u64], rows: &[(usize, &str, u64, u64)]) -> Vec<Snapshot> {
     let scaled = |percent: u64| {
         let rows: Vec<_> = rows
@@ -211,7 +211,7 @@ fn waiting_is_judged_apart_from_working() {
         let each = runs(&[99, 100, 100, 101, 102], &ROWS).into_iter();
         each.map(|mut run| {
             run.waits = true;
-            // Of the 90 000 ns the working part is the same.
+            // The working part of the 90 000 ns stays the same.
             let work = run.nodes.self_ticks[1];
             let waits = work / 2 * percent / 100;
             run.nodes.self_ticks[1] = work / 2 + waits;
@@ -257,7 +257,7 @@ fn slower_by_more_than_the_threshold_fails() {
     assert!(verdict.failures[0].chance.unwrap() <= 1.0 / 252.0 + 1e-9);
     let own = judge(&diff, &condition("self > 10%")).unwrap();
     assert_eq!((own.judged, own.failures.len()), (2, 2));
-    // Measurably slower, and yet by less than that.
+    // Measurably slower, but by less than 10 %.
     let little = runs(&[107, 108, 108, 107, 109], &ROWS);
     assert!(self::verdict(&before, &little, "time > 10%").is_passed());
     assert!(!self::verdict(&before, &little, "time > 0%").is_passed());
@@ -265,7 +265,7 @@ fn slower_by_more_than_the_threshold_fails() {
     let once = runs(&[98, 103, 100, 99, 300], &ROWS);
     assert!(self::verdict(&before, &once, "time > 10%").is_passed());
     assert!(self::verdict(&slow, &before, "time > 10%").is_passed());
-    // What is small is judged where it is asked for.
+    // A small function is judged if it is named.
     assert!(!self::verdict(&before, &slow, "time(tiny) > 10%").is_passed());
     let name = judge(&diff, &condition("time(tinny) > 10%"))
         .unwrap_err()
@@ -273,7 +273,7 @@ fn slower_by_more_than_the_threshold_fails() {
     assert!(name.contains("no function or scope is called tinny"), "{name}");
 }
 
-/// Runs in which of 100 calls of `work` two took so long, and one 20 µs more.
+/// Returns runs in which two of 100 calls of `work` took `slowest_ns`, and one call took 20 µs more.
 fn with_slowest(slowest_ns: &[u64]) -> Vec<Snapshot> {
     let one = |&ns: &u64| {
         let mut snapshot = run(&[
