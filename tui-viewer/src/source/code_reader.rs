@@ -175,7 +175,7 @@ mod tests {
         let FoundCode::File { lines, .. } = next() else {
             panic!()
         };
-        assert!(lines.unwrap()[0].starts_with("//! Reads what the files"));
+        assert!(include_str!("code_reader.rs").lines().eq(lines.unwrap().iter()));
         let FoundCode::File { lines, .. } = next() else {
             panic!()
         };
