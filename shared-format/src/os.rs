@@ -197,8 +197,10 @@ pub fn free_bytes(file: &File) -> Option<u64> {
     check(unsafe { libc::fstatvfs64(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
     // SAFETY: it has succeeded, and filled them in.
     let facts = unsafe { facts.assume_init() };
+    #[allow(clippy::unnecessary_cast, reason = "it has 32 bits where pointers have")]
+    let block = facts.f_frsize as u64;
     // A tmpfs without a limit has no blocks at all.
-    (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize as u64))
+    (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(block))
 }
 
 /// Frees the blocks of a range. The file keeps its length and reads as zeros there.
