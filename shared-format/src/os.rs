@@ -158,13 +158,13 @@ pub fn monotonic_ns() -> u64 {
 /// # Errors
 /// The system's error, most likely `StorageFull`.
 pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
-    let (begin, length) = (offset as libc::off_t, bytes as libc::off_t);
-    // On older kernels, a tmpfs interrupts the call at any signal.
+    let (begin, length) = (offset as libc::off64_t, bytes as libc::off64_t);
+    // A tmpfs of older kernels gives up at any signal.
     let mut interrupts = 0;
     loop {
         // SAFETY: the descriptor is open; there is no pointer.
         let allocated =
-            check(unsafe { libc::fallocate(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, begin, length) });
+            check(unsafe { libc::fallocate64(file.as_raw_fd(), libc::FALLOC_FL_KEEP_SIZE, begin, length) });
         match allocated {
             // Not every file system supports the call; the C library then writes to each block.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
@@ -182,7 +182,9 @@ pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
 /// The system's error, most likely `StorageFull`. The file may have grown in part.
 pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     // SAFETY: the descriptor is open; there is no pointer.
-    match unsafe { libc::posix_fallocate(file.as_raw_fd(), offset as libc::off_t, bytes as libc::off_t) } {
+    match unsafe {
+        libc::posix_fallocate64(file.as_raw_fd(), offset as libc::off64_t, bytes as libc::off64_t)
+    } {
         0 => Ok(()),
         errno => Err(io::Error::from_raw_os_error(errno)),
     }
@@ -191,13 +193,15 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
 /// Returns the bytes that unprivileged users may still allocate on the file system of a file; `None` if these are unknown or
 /// unlimited.
 pub fn free_bytes(file: &File) -> Option<u64> {
-    let mut facts = std::mem::MaybeUninit::<libc::statvfs>::uninit();
-    // SAFETY: the descriptor is open and `facts` is a valid place for the result.
-    check(unsafe { libc::fstatvfs(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
-    // SAFETY: the call has succeeded and filled `facts`.
+    let mut facts = std::mem::MaybeUninit::<libc::statvfs64>::uninit();
+    // SAFETY: the descriptor is open and `facts` is a valid place for them.
+    check(unsafe { libc::fstatvfs64(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
+    // SAFETY: it has succeeded, and filled them in.
     let facts = unsafe { facts.assume_init() };
+    #[allow(clippy::unnecessary_cast, reason = "it has 32 bits where pointers have")]
+    let block = facts.f_frsize as u64;
     // A tmpfs without a limit has no blocks at all.
-    (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(facts.f_frsize))
+    (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(block))
 }
 
 /// Frees the blocks of a range. The file keeps its length and reads as zeros there.
@@ -208,11 +212,11 @@ pub fn punch_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
     // SAFETY: the descriptor is open; there is no pointer.
     check(unsafe {
-        libc::fallocate(
+        libc::fallocate64(
             file.as_raw_fd(),
             mode,
-            offset as libc::off_t,
-            bytes as libc::off_t,
+            offset as libc::off64_t,
+            bytes as libc::off64_t,
         )
     })
 }

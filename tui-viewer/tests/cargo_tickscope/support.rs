@@ -7,8 +7,12 @@ use std::process::{Command, Stdio};
 use object::{Object, ObjectSection, ObjectSymbol};
 use tickscope_testkit::command;
 
-/// What programs are built for.
-pub(crate) const TARGET: &str = "x86_64-unknown-linux-gnu";
+/// What programs are built for, unless the environment of the tests' own build named something else.
+pub(crate) const TARGET: &str = match OTHER_TARGET {
+    Some(other) => other,
+    None => "x86_64-unknown-linux-gnu",
+};
+const OTHER_TARGET: Option<&str> = option_env!("TARGET_WITH_SLEDS");
 
 const US: &str = env!("CARGO_BIN_EXE_cargo-tickscope");
 
@@ -157,11 +161,14 @@ impl Project {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
-            let is_ours = ["CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"].contains(&&*name);
+            let is_ours = ["CARGO_HOME", "RUSTC", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"].contains(&&*name);
             let starts = ["TICKSCOPE", "CARGO", "RUST", "XDG_"];
             if !is_ours && starts.iter().any(|start| name.starts_with(start)) {
                 command.env_remove(name);
             }
+        }
+        if let Some(target) = OTHER_TARGET {
+            command.env("CARGO_BUILD_TARGET", target);
         }
         command
             .env("CARGO_NET_OFFLINE", "true")

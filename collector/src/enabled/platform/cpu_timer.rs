@@ -150,7 +150,7 @@ impl CpuTimer {
         let timer = Self { id };
         let period = libc::timespec {
             tv_sec: period.as_secs().try_into().unwrap_or_default(),
-            tv_nsec: c_long::from(period.subsec_nanos()),
+            tv_nsec: c_long::from(period.subsec_nanos().cast_signed()),
         };
         let times = libc::itimerspec {
             it_interval: period,

@@ -445,10 +445,11 @@ fn reset_scheduling() {
 /// The files behind standard output and error when measuring began: device and inode, each plus one; 0 if closed.
 static STANDARD: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
-fn facts_of(descriptor: i32) -> Option<libc::stat> {
-    let mut facts = std::mem::MaybeUninit::<libc::stat>::zeroed();
+/// Inodes have 64 bits on 32 bits as well.
+fn facts_of(descriptor: i32) -> Option<libc::stat64> {
+    let mut facts = std::mem::MaybeUninit::<libc::stat64>::zeroed();
     // SAFETY: `facts` is a valid place for the result.
-    let known = unsafe { libc::fstat(descriptor, facts.as_mut_ptr()) } == 0;
+    let known = unsafe { libc::fstat64(descriptor, facts.as_mut_ptr()) } == 0;
     // SAFETY: zeros are a valid value, whether the call filled it in or not.
     known.then(|| unsafe { facts.assume_init() })
 }

@@ -214,7 +214,7 @@ const SYSTEM_CALLS: &[(i32, &str)] = system_calls![
 ];
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const SYSTEM_CALLS: &[(i32, &str)] = &[];
+const SYSTEM_CALLS: &[(i32, &str)] = system_calls![];
 
 #[cfg(test)]
 mod tests {
