@@ -48,7 +48,7 @@ thread_local! {
 }
 
 fn own_tid() -> u32 {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     unsafe { libc::gettid() as u32 }
 }
 
@@ -75,18 +75,18 @@ unsafe impl GlobalAlloc for Measured {
         }
         if INTERRUPTED.load(Ordering::Relaxed) == own_tid() {
             INTERRUPTED.store(0, Ordering::Relaxed);
-            // SAFETY: takes a number.
+            // SAFETY: the call takes a number, no pointer.
             unsafe { libc::raise(libc::SIGUSR1) };
         }
         locked(|| {
             if GIVES_UP_INSIDE.load(Ordering::Relaxed) == own_tid() {
-                // SAFETY: takes a number; other threads go on until the end, as in any program.
+                // SAFETY: the call takes a number; other threads go on until the end, as in any program.
                 unsafe { libc::exit(7) };
             }
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
             tickscope::scope!("alloc");
             tickscope::count!("bytes", layout.size());
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller keeps the contract of this call.
             unsafe { System.alloc(layout) }
         })
     }
@@ -94,7 +94,7 @@ unsafe impl GlobalAlloc for Measured {
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         locked(|| {
             tickscope::scope!("dealloc");
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller keeps the contract of this call.
             unsafe { System.dealloc(pointer, layout) }
         })
     }
@@ -263,7 +263,7 @@ static BY_LIBC: AtomicBool = AtomicBool::new(false);
 extern "C" fn exiting(_: libc::c_int) {
     tickscope::scope!("handler");
     if BY_LIBC.load(Ordering::Relaxed) {
-        // SAFETY: takes a number; the program has one more thread, which goes on until the end.
+        // SAFETY: the call takes a number; the program has one more thread, which goes on until the end.
         unsafe { libc::exit(7) };
     }
     std::process::exit(7);

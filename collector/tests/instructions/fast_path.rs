@@ -22,12 +22,12 @@ thread_local! {
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -64,7 +64,7 @@ fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
                 scopes(SCOPES / 2);
                 let allocated = ALLOCATIONS.get() != before;
                 std::mem::forget(session);
-                // SAFETY: ends the process without handlers.
+                // SAFETY: the call ends the process without handlers.
                 unsafe { libc::_exit(if allocated { 8 } else { 7 }) }
             });
             assert_eq!(

@@ -12,7 +12,7 @@ extern "C" fn handler(_: libc::c_int) {
 
 /// Stops the process for whoever traces it.
 fn stop() {
-    // SAFETY: takes a number.
+    // SAFETY: the call takes a number, no pointer.
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
@@ -25,7 +25,7 @@ fn trace(request: libc::c_uint, pid: libc::pid_t, signal: libc::c_int) -> libc::
 /// Why the process has stopped, or how it ended.
 fn stopped(pid: libc::pid_t) -> ExitStatus {
     let mut status = 0;
-    // SAFETY: a valid place.
+    // SAFETY: the pointer is to a valid place.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, libc::__WALL) }, pid);
     ExitStatus::from_raw(status)
 }

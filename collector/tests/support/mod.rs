@@ -526,7 +526,7 @@ fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
         len: program.len() as u16,
         filter: program.leak().as_mut_ptr(),
     };
-    // SAFETY: takes numbers.
+    // SAFETY: the call takes numbers, no pointer.
     let result = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
     assert_eq!(result, 0);
     let flags = if all_threads {

@@ -46,10 +46,10 @@ pub(crate) fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
     match unsafe { libc::fork() } {
         0 => {
             // A child that hangs shall not stay for ever.
-            // SAFETY: takes a number.
+            // SAFETY: the call takes a number, no pointer.
             unsafe { libc::alarm(FOR_GOOD.as_secs() as u32) };
             let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).unwrap_or(101);
-            // SAFETY: ends the process without handlers.
+            // SAFETY: the call ends the process without handlers.
             unsafe { libc::_exit(code) }
         }
         pid => {
