@@ -159,7 +159,7 @@ fn handlers_change_no_count() {
     });
 }
 
-/// Returns the live bytes of all rows of a name, and their largest error in bytes.
+/// Returns the live bytes of all rows of a name, and their possible error in bytes.
 fn live(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     let [bytes, variance] = [LiveBytes, LiveVariance].map(|quantity| measured(snapshot, name, quantity));
     (bytes, live_error(variance))
