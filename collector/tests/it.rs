@@ -1,5 +1,5 @@
-//! The tests of the folder `it`. Without the feature `enable` nothing is measured, and they are built and run again with all features:
-//! the line that cargo prints after a failure names none, `to rerun pass -p tickscope --test it`.
+//! Tests of the folder `it`. Without the feature `enable` nothing is measured, so the tests are built and run again with all
+//! features: cargo's line after a failure, `to rerun pass -p tickscope --test it`, names no feature.
 
 use std::process::ExitCode;
 

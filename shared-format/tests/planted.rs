@@ -1,5 +1,5 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
-//! Rings that were planted for a program that cleans up. Alone in its process, whose memory it measures.
+//! Rings that were planted for a program that cleans up. The test is alone in its process, because it measures the memory.
 
 #[path = "files/support.rs"]
 mod support;
@@ -22,7 +22,7 @@ fn put(file: &File, first: u64, words: impl IntoIterator<Item = u64>) {
     }
 }
 
-/// A ring of a program that has ended, with one record, of zeros that take no space.
+/// Plants a ring of an ended program, with one record of zeros that take no space.
 fn plant(path: &Path) -> File {
     let header = Header {
         ring_words: HUGE / 8 * 2,
@@ -52,7 +52,7 @@ fn plant(path: &Path) -> File {
     file
 }
 
-/// The most memory that this process has had so far, in bytes.
+/// Returns the peak of this process's memory so far, in bytes.
 fn most_memory() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -60,7 +60,7 @@ fn most_memory() -> u64 {
     kib.parse::<u64>().unwrap() << 10
 }
 
-/// The program that cleaned took twice of what the record claims.
+/// The cleaning program used to take twice the memory that the record claims.
 #[test]
 fn a_dead_ring_that_claims_a_huge_record_takes_no_memory() {
     let dir = tempfile::tempdir().unwrap();

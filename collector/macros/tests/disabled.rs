@@ -1,6 +1,6 @@
-//! Without the feature `enable` the attribute gives back its item.
+//! Without the feature `enable` the attribute returns its item unchanged.
 //!
-//! There is no crate `tickscope` here: whatever the attribute inserted would fail to compile.
+//! The crate `tickscope` is not available here: any path that the attribute inserted would fail to compile.
 
 #![cfg(not(feature = "enable"))]
 #![deny(warnings)]

@@ -1,5 +1,5 @@
-//! Scopes in the program's allocator: where another scope, or the collector itself, may be in the middle of its work. Signal
-//! handlers are tested elsewhere, where no allocation is counted. A binary of its own, as a program has one allocator.
+//! Scopes in the program's allocator, where another scope or the collector itself may be in the middle of its work. Other tests,
+//! without counted allocations, test signal handlers. This is a binary of its own, because a program has one allocator.
 
 #![allow(
     clippy::unwrap_used,
@@ -48,7 +48,7 @@ thread_local! {
 }
 
 fn own_tid() -> u32 {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     unsafe { libc::gettid() as u32 }
 }
 
@@ -56,7 +56,7 @@ fn locked<T>(body: impl FnOnce() -> T) -> T {
     let me = own_tid();
     while let Err(holder) = HOLDER.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
         if holder == me {
-            // No message: that would allocate.
+            // A message would allocate.
             std::process::abort();
         }
         std::thread::yield_now();
@@ -66,7 +66,7 @@ fn locked<T>(body: impl FnOnce() -> T) -> T {
     value
 }
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: each method passes its arguments on to the system's allocator.
 unsafe impl GlobalAlloc for Measured {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if GIVES_UP.load(Ordering::Relaxed) == own_tid() {
@@ -75,18 +75,18 @@ unsafe impl GlobalAlloc for Measured {
         }
         if INTERRUPTED.load(Ordering::Relaxed) == own_tid() {
             INTERRUPTED.store(0, Ordering::Relaxed);
-            // SAFETY: takes a number.
+            // SAFETY: the call takes a number, no pointer.
             unsafe { libc::raise(libc::SIGUSR1) };
         }
         locked(|| {
             if GIVES_UP_INSIDE.load(Ordering::Relaxed) == own_tid() {
-                // SAFETY: takes a number; other threads go on until the end, as in any program.
+                // SAFETY: the call takes a number; other threads go on until the end, as in any program.
                 unsafe { libc::exit(7) };
             }
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
             tickscope::scope!("alloc");
             tickscope::count!("bytes", layout.size());
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller keeps the contract of this call.
             unsafe { System.alloc(layout) }
         })
     }
@@ -94,13 +94,13 @@ unsafe impl GlobalAlloc for Measured {
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         locked(|| {
             tickscope::scope!("dealloc");
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller keeps the contract of this call.
             unsafe { System.dealloc(pointer, layout) }
         })
     }
 }
 
-/// Calls of a site in the live threads of a name.
+/// Returns the calls of a site in the live threads of a name.
 fn calls_in(snapshot: &Snapshot, thread: &str, site: &str) -> u64 {
     threads_named(snapshot, thread)
         .flat_map(|thread| snapshot.rows_of(thread))
@@ -118,7 +118,7 @@ fn churn(threads: u32) {
             black_box(vec![0u8; size % 64 + 1]);
         }
         ready.send(()).unwrap();
-        // Waiting allocates, once: what is counted is told when it is over.
+        // The wait allocates once; the count is read after it.
         let _ = hear.recv();
         ALLOCATIONS.get()
     });
@@ -162,7 +162,7 @@ fn scopes_in_the_allocator_neither_recurse_nor_hang() {
 }
 
 fn the_first_scope_of_the_program_may_stand_in_its_allocator() {
-    // The runtime allocates before `main`, so that is where its environment is read and its publisher made.
+    // The runtime allocates before `main`, so the collector reads its environment and starts its publisher there.
     let done = Isolated::new(test_name!())
         .env("TICKSCOPE", "live")
         .run(|| churn(100))
@@ -214,7 +214,7 @@ fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     for asks in ["session", "snapshot"] {
         let done = Isolated::new(test_name!()).env("ASKS", asks).run(|| {
             let session = Builder::new("gives-up")
-                // A warning, to be copied.
+                // The interval causes a warning, which is copied.
                 .interval(Duration::ZERO)
                 .report_at_exit(Destination::Stdout)
                 .try_start()
@@ -237,8 +237,8 @@ fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     }
 }
 
-/// As in a signal handler that has interrupted the allocator: who allocates then waits for himself. Half a minute each, because
-/// other threads spin for the allocator until the end gives them up.
+/// The exit acts like a signal handler that has interrupted the allocator: an allocation then waits for its own thread. Each case
+/// takes half a minute, because other threads spin for the allocator until the exit ends them.
 fn an_exit_inside_the_allocator_allocates_nothing() {
     for from in ["main", "thread"] {
         let done = Isolated::new(test_name!()).env("FROM", from).run(|| {
@@ -257,19 +257,19 @@ fn an_exit_inside_the_allocator_allocates_nothing() {
     }
 }
 
-/// Whether the handler below ends the program by the C library and not by std.
+/// Whether the handler below exits by the C library instead of std.
 static BY_LIBC: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn exiting(_: libc::c_int) {
     tickscope::scope!("handler");
     if BY_LIBC.load(Ordering::Relaxed) {
-        // SAFETY: takes a number; the program has one more thread, which goes on until the end.
+        // SAFETY: the call takes a number; the program has one more thread, which goes on until the end.
         unsafe { libc::exit(7) };
     }
     std::process::exit(7);
 }
 
-/// The handler of a signal ends the program where this very thread has the lock that the end would like to have.
+/// The handler of a signal ends the program while its own thread holds the lock that the exit needs.
 fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
     for way in ["std", "libc"] {
         let done = Isolated::new(test_name!()).env("WAY", way).run(|| {
@@ -278,7 +278,7 @@ fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
             BY_LIBC.store(std::env::var("WAY").unwrap() == "libc", Ordering::Relaxed);
             support::on_signal(libc::SIGUSR1, exiting);
             INTERRUPTED.store(own_tid(), Ordering::Relaxed);
-            // These are copied under the lock.
+            // The warnings are copied under the lock.
             drop(session.warnings());
             panic!("it goes on");
         });
@@ -294,7 +294,7 @@ tickscope_testkit::tests![
     the_first_scope_of_the_program_may_stand_in_its_allocator,
     every_allocation_of_a_thread_is_a_call;
     ignored:
-    // A minute: .ci/nightly ends.
+    // The test takes a minute, so only `.ci/nightly` runs it.
     an_exit_inside_the_allocator_allocates_nothing,
 ];
 

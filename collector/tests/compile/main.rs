@@ -1,5 +1,5 @@
-//! What compiles, and what the compiler says of mistakes in calls of the library, word for word: with the feature `enable` and
-//! without.
+//! Code that compiles, and the compiler's messages on mistakes in calls of the library, word for word, with the feature `enable`
+//! and without.
 
 const IS_MEASURED: bool = cfg!(all(
     feature = "enable",
@@ -7,7 +7,7 @@ const IS_MEASURED: bool = cfg!(all(
     not(tickscope_unsupported)
 ));
 
-/// A table of what compiles.
+/// Table of code that compiles.
 #[allow(
     dead_code,
     unreachable_pub,
@@ -32,7 +32,7 @@ fn each_form_of_each_macro_compiles_with_the_feature_and_without() {
 fn mistakes_are_refused_with_the_feature_and_without() {
     let cases = trybuild::TestCases::new();
     if !IS_MEASURED {
-        // Its files are those of `cases`; only the places of what the macros call are others.
+        // The files are the files of `cases`; only the places of the code that the macros call differ.
         return cases.compile_fail("tests/compile/unmeasured/*.rs");
     }
     cases.compile_fail("tests/compile/cases/*.rs");

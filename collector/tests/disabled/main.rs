@@ -1,5 +1,5 @@
-//! The library where nothing is measured: macros give back their values. `check.sh` beside this file builds programs that show
-//! the rest.
+//! The library where nothing is measured: macros return their values. `check.sh` beside this file builds programs that test the
+//! rest.
 
 #![cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
 #![allow(

@@ -1,4 +1,4 @@
-//! What a scope does once its node exists: no system call, no allocation, no locked instruction, in no mode.
+//! A scope whose node exists makes no system call, no allocation and no locked instruction, in any mode.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -18,23 +18,23 @@ thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
 }
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: each method passes its arguments on to the system's allocator.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.dealloc(pointer, layout) }
     }
 }
 
 const SCOPES: u64 = 1_000_000;
 
-/// Where scopes are inlined, their instructions are in here.
+/// Runs scopes. Their inlined instructions are in this function.
 #[inline(never)]
 fn scopes(count: u64) {
     for number in 0..count {
@@ -47,14 +47,14 @@ fn scopes(count: u64) {
 fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
     for mode in ["exact", "adaptive", "sampled", "off"] {
         for histogram in ["on", "off"] {
-            // A thread that has lost its CPU reads how long, unless it is told not to.
+            // A thread that has lost its CPU reads for how long, unless waits are off.
             let test = Isolated::new(test_name!())
                 .env("TICKSCOPE_MODE", mode)
                 .env("TICKSCOPE_WAITS", "off");
             let done = test.env("TICKSCOPE_HISTOGRAM", histogram).run(|| {
                 let session = Builder::new("hot").try_start().unwrap();
                 scopes(1000);
-                // Places for durations of another order of magnitude are made when the first such call ends.
+                // The first call with a duration of another order of magnitude allocates the buckets for it.
                 let mut calls = vec![libc::SYS_exit_group];
                 if std::env::var("TICKSCOPE_HISTOGRAM").unwrap() == "on" {
                     calls.extend([libc::SYS_mmap, libc::SYS_madvise]);
@@ -64,7 +64,7 @@ fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
                 scopes(SCOPES / 2);
                 let allocated = ALLOCATIONS.get() != before;
                 std::mem::forget(session);
-                // SAFETY: ends the process without handlers.
+                // SAFETY: the call ends the process without handlers.
                 unsafe { libc::_exit(if allocated { 8 } else { 7 }) }
             });
             assert_eq!(
@@ -77,7 +77,7 @@ fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
     println!("G11: {SCOPES} scopes in each of 4 modes, 0 system calls, 0 allocations");
 }
 
-/// The functions that every scope goes through, in some mode, once its node exists.
+/// Functions that scopes with a node go through, over all modes.
 const HOT: [&str; 7] = [
     "scope5enter",
     "scope15enter_otherwise",
@@ -88,7 +88,7 @@ const HOT: [&str; 7] = [
     "tree4Tree11end_untimed",
 ];
 
-/// Mnemonics that lock the bus, or do so with an operand in memory.
+/// Returns whether an instruction locks the bus, by its prefix or by an operand in memory.
 fn is_locked(line: &str) -> bool {
     let instruction = line.split('\t').nth(1).unwrap_or_default();
     instruction.starts_with("lock") || instruction.starts_with("xchg") && instruction.contains('(')

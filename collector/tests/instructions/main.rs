@@ -1,5 +1,5 @@
-//! What single instructions of a scope do: which of them lock, call the kernel or allocate, and what a signal between any two
-//! of them meets. A binary of its own: it has an allocator that counts, and little code to disassemble.
+//! Single instructions of a scope: which of them lock, call the kernel or allocate, and which state a signal between two of them
+//! meets. This is a binary of its own, because it has an allocator that counts, and little code to disassemble.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Signals between any two instructions, by a debugger's means.
+//! Signals between any two instructions, by means of ptrace.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -10,30 +10,30 @@ extern "C" fn handler(_: libc::c_int) {
     tickscope::scope!("handled");
 }
 
-/// Stops the process for whoever traces it.
+/// Stops the process for its tracer.
 fn stop() {
-    // SAFETY: takes a number.
+    // SAFETY: the call takes a number, no pointer.
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
 fn trace(request: libc::c_uint, pid: libc::pid_t, signal: libc::c_int) -> libc::c_long {
     let nothing = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: requests that take a signal at most, for a child of ours.
+    // SAFETY: the requests take at most a signal, for a child of ours.
     unsafe { libc::ptrace(request, pid, nothing, libc::c_long::from(signal)) }
 }
 
-/// Why the process has stopped, or how it ended.
+/// Returns why the process has stopped, or how it ended.
 fn stopped(pid: libc::pid_t) -> ExitStatus {
     let mut status = 0;
-    // SAFETY: a valid place.
+    // SAFETY: the pointer is to a valid place.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, libc::__WALL) }, pid);
     ExitStatus::from_raw(status)
 }
 
-/// Instructions between two signals: the store that was too early is three before the other one.
+/// Number of instructions between two signals: the store that was too early is three before the other store.
 const STEP: u64 = 2;
 
-/// The thread was one that counts, and had no tree: the handler's scope looked for it for ever.
+/// The thread used to be included before it had a tree: the handler's scope looked for the tree for ever.
 fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
     let mut running = Isolated::new(test_name!()).start(|| {
         support::on_signal(libc::SIGUSR1, handler);
@@ -60,7 +60,7 @@ fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
             trace(libc::PTRACE_SINGLESTEP, pid, 0);
             status = stopped(pid);
             if status.stopped_signal() == Some(libc::SIGSTOP) {
-                // Behind the last instruction.
+                // The child has passed the last instruction.
                 break 'rounds;
             }
         }
@@ -77,6 +77,6 @@ fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
 tickscope_testkit::tests![
     ;
     ignored:
-    // Half a minute: .ci/nightly instructions.
+    // The test takes half a minute, so only `.ci/nightly` runs it.
     a_scope_in_a_handler_while_its_thread_is_included_goes_on
 ];

@@ -57,11 +57,11 @@ use std::process::ExitCode;
 
 pub(crate) fn main() -> ExitCode {
     #[cfg(feature = "report")]
-    // One test is about a program that returns from `main`: this is the place.
+    // The test of a program that returns from `main` ends here.
     if at_exit::returns_from_main() {
         return at_exit::returning();
     }
-    // Those that wait the longest begin first.
+    // Tests that wait the longest begin first.
     support::main(&[
         publisher::TESTS,
         clocks::TESTS,

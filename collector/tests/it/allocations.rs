@@ -1,5 +1,5 @@
-//! Allocations are counted beside all other work of the program and the collector. `programs` tests which scope they count for, in
-//! each mode, and which counts are left after resets and after the ends of threads.
+//! Allocations are counted beside all other work of the program and the collector. `programs` tests in each mode which scope an
+//! allocation counts for, and which counts are left after resets and after the ends of threads.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,10 +17,10 @@ use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, live_error};
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc<Counting> = tickscope::Alloc::new(Counting);
 
-/// The system's allocator with an account of each thread, which knows nothing of scopes.
+/// The system's allocator with an account for each thread. The account is independent of scopes.
 struct Counting;
 
-/// Blocks that a thread has allocated and freed.
+/// Blocks and bytes that a thread has allocated and freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allocated {
     pub(crate) blocks: u64,
@@ -51,7 +51,7 @@ impl Allocated {
     }
 }
 
-/// What the calling thread has allocated and freed so far. A reallocation counts as both.
+/// Returns the account of the calling thread so far. A reallocation counts as an allocation and a free.
 pub(crate) fn allocated() -> Allocated {
     ACCOUNT.get()
 }
@@ -66,34 +66,34 @@ fn note(blocks: u64, bytes: usize, freed_blocks: u64, freed_bytes: usize) {
     });
 }
 
-// SAFETY: passes everything on to the system's allocator.
+// SAFETY: each method passes its arguments on to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size(), 0, 0);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         note(0, 0, 1, layout.size());
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.dealloc(block, layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         note(1, layout.size(), 0, 0);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         note(1, new_size, 1, layout.size());
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.realloc(block, layout, new_size) }
     }
 }
 
-/// Allocations, their bytes, frees and theirs, of all rows of a name.
+/// Returns allocations, allocated bytes, frees and freed bytes of all rows of a name.
 fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
     [Allocations, AllocatedBytes, Frees, FreedBytes].map(|quantity| measured(snapshot, name, quantity))
 }
@@ -112,7 +112,7 @@ fn all_ways_to_allocate_are_counted() {
     isolated!(|| {
         {
             tickscope::scope!("ways");
-            // Zeroed, grown, shrunk and given back.
+            // The vector is zeroed, grown, shrunk and freed.
             let mut bytes = black_box(vec![0u8; 100]);
             bytes.reserve_exact(300);
             bytes.truncate(50);
@@ -132,7 +132,7 @@ fn the_collectors_own_work_is_not_the_programs() {
             let snapshots = [tickscope::snapshot(), tickscope::reset()];
             assert!(tickscope::disable_sites("nothing::*").is_ok());
             tickscope::set_histogram(round % 2 == 0);
-            // Who owns a snapshot gives it back.
+            // The owner of a snapshot frees it.
             drop(snapshots);
             tickscope::set_mode(Mode::Exact);
         }
@@ -159,16 +159,16 @@ fn handlers_change_no_count() {
     });
 }
 
-/// The live bytes of all rows of a name, and how far they may be from the truth.
+/// Returns the live bytes of all rows of a name, and their possible error in bytes.
 fn live(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     let [bytes, variance] = [LiveBytes, LiveVariance].map(|quantity| measured(snapshot, name, quantity));
     (bytes, live_error(variance))
 }
 
-/// Allocates blocks of many sizes, about so many bytes. Returns them and their bytes.
+/// Allocates blocks of many sizes, about `bytes` in all. Returns the blocks and their bytes.
 fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
     tickscope::scope!("holds");
-    // Room for all, so that the list is one block.
+    // The capacity suffices for all blocks, so that the list itself is one block.
     let mut blocks = Vec::with_capacity(bytes / 64);
     let mut all = bytes / 64 * size_of::<Vec<u8>>();
     let sizes = [64, 100, 640, 4_000, 5_000, 40_000, 300_000];
@@ -215,10 +215,10 @@ fn live_bytes_are_as_far_from_the_truth_as_they_say() {
 fn a_block_that_cannot_grow_is_live_where_it_was() {
     isolated!(|| {
         let mut block: Vec<u8> = tickscope::time!("holds", Vec::with_capacity(64 << 20));
-        // A block of this size is sampled always, and stands for itself.
+        // A block of this size is always sampled, and stands for itself alone.
         let whole = (64 << 20, 4 * LIVE_SAMPLE_BYTES);
         assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
-        // A new size that no allocator has.
+        // No allocator can serve this new size.
         let refused = tickscope::time!("grows", block.try_reserve_exact(isize::MAX as usize - 1));
         assert!(refused.is_err());
         assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
@@ -267,7 +267,7 @@ fn more_live_blocks_than_have_a_place_are_said() {
             "{said:?}"
         );
         for block in blocks.drain(..) {
-            // SAFETY: it was allocated there.
+            // SAFETY: `addresses` allocated the block.
             unsafe { addresses.dealloc(block, layout) };
         }
         assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "and none is left");

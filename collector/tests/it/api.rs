@@ -1,4 +1,4 @@
-//! The calling API: sessions, macros, resets, the choice of threads. `programs` has pauses and excluded threads.
+//! The calling API: sessions, macros, resets, the choice of threads. `programs` tests pauses and excluded threads.
 
 use crate::support::{
     self, Yield, block_on, by_hand, calls_of, check, isolated_as_usual, limit, newest, open_path, rings_in,
@@ -246,13 +246,13 @@ fn the_attribute_works_on_functions_futures_impls_and_modules() {
         );
         let renamed = snapshot.sites.iter().find(|site| site.name == "renamed");
         assert_eq!(renamed.unwrap().group, "g");
-        // Each at its own line, not at that of the attribute of the block.
+        // Each site has its own line, not the line of the attribute of the block.
         let line = |name: &str| snapshot.sites.iter().find(|site| site.name == name).unwrap().line;
         assert_eq!(line("b") - line("a"), 4);
     });
 }
 
-/// What an `async fn` cannot be written around: blocks, and what `.await` turns into a future.
+/// Calls that no `async fn` can wrap: blocks, and values that `.await` turns into a future.
 fn blocks_and_futures_of_others_are_profiled_by_name() {
     struct Request(u64);
     impl IntoFuture for Request {
@@ -413,7 +413,7 @@ fn opt_in_counts_only_threads_that_are_included() {
 }
 
 fn an_unusable_directory_is_an_error_that_says_what_next() {
-    // Every place is out of space for this child: no file may be longer than that.
+    // Every place is out of space for this child, because the limit on the length of a file is below a ring's length.
     isolated_as_usual!(|| {
         let before = limit(libc::RLIMIT_FSIZE, 64 << 10);
         let error = Builder::new("nowhere").try_start().unwrap_err().to_string();

@@ -1,5 +1,5 @@
-//! Reports at exit: however a program ends that runs its exit handlers there is one, and its exit code stays what it
-//! was. Where they do not run there is none, and the ring is what is left.
+//! Reports at exit: a program that runs its exit handlers leaves a report, and its exit code is unchanged. A program that ends
+//! without its exit handlers leaves only the ring.
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,7 +13,7 @@ use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_report::archive;
 use tickscope_report::form::Form;
 
-/// Set in the child that is to come back to `main`.
+/// Variable that is set in the child that returns from `main`.
 const RETURNS: &str = "RETURNS_FROM_MAIN";
 
 #[tickscope::profile]
@@ -21,7 +21,7 @@ fn work() {
     tickscope::scope!("step");
 }
 
-/// In the child: a session with a report at exit as a page that carries its snapshot.
+/// Starts, in the child, a session with a report at exit as a page that carries its snapshot.
 fn reporting() -> Session {
     Builder::new("reports")
         .report_at_exit(Destination::File(support::shared_place().join("report.html")))
@@ -29,14 +29,14 @@ fn reporting() -> Session {
         .unwrap()
 }
 
-/// What the child reported at its exit.
+/// Returns the snapshot of the child's report at exit.
 fn reported(done: &Done) -> Snapshot {
     let snapshot = archive::read(&done.place().join("report.html")).unwrap();
     check(&snapshot);
     snapshot
 }
 
-/// The reports that are there, sorted.
+/// Returns the names of the reports in a directory, sorted.
 fn reports(place: &Path) -> Vec<String> {
     let names = fs::read_dir(place)
         .unwrap()
@@ -46,12 +46,12 @@ fn reports(place: &Path) -> Vec<String> {
     names
 }
 
-/// Whether this process is the child of the test below.
+/// Returns whether this process is the child of the test below.
 pub(crate) fn returns_from_main() -> bool {
     std::env::var_os(RETURNS).is_some()
 }
 
-/// The child's part of the test below, from where a program really ends: `main`.
+/// Runs the child's part of the test below. `main` calls it, because a program ends when `main` returns.
 pub(crate) fn returning() -> ExitCode {
     tell("begun", "");
     let busy = mpsc::channel();
@@ -378,7 +378,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
 }
 
 fn a_limit_on_the_length_of_files_changes_no_code() {
-    // Of the report itself, and of the line that says so.
+    // The limit hits the report itself, and then the line about it.
     for (length, says) in [(100, "tickscope: no report at exit: "), (0, "")] {
         let done = Isolated::as_usual(test_name!())
             .env("LENGTH", length.to_string())
@@ -417,17 +417,17 @@ fn a_name_that_is_no_regular_file_gets_no_report_beside_it() {
     }
 }
 
-/// Into a closed pipe it died of SIGPIPE, where it would have ended with its own code.
+/// A program that reported into a closed pipe used to die of SIGPIPE instead of ending with its own code.
 fn a_closed_or_full_output_changes_no_code() {
     for end in ["| true; exit ${PIPESTATUS[0]}", "> /dev/full"] {
         let mut shell = Command::new("bash");
-        // What stands for the program is its path, the last argument.
+        // `$0` is the last argument: the program's path.
         shell.args(["-c", &format!("\"$0\" {end}")]);
         shell.arg(std::env::current_exe().unwrap());
         let test = Isolated::through(test_name!(), shell).env("TICKSCOPE_REPORT", "stdout");
         let done = test.env("END", end).run(|| {
-            // What programs in C have, and those in Rust that end at a closed pipe.
-            // SAFETY: a disposition that runs no code.
+            // Programs in C have this disposition, and programs in Rust that end at a closed pipe.
+            // SAFETY: this disposition runs no code.
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             work();
             if std::env::var("END").unwrap().starts_with('|') {
@@ -437,7 +437,7 @@ fn a_closed_or_full_output_changes_no_code() {
                         events: 0,
                         revents: 0,
                     };
-                    // SAFETY: a valid place for one.
+                    // SAFETY: `pipe` is a valid place for one entry.
                     unsafe { libc::poll(&mut pipe, 1, 0) };
                     pipe.revents & libc::POLLERR != 0
                 });
@@ -449,7 +449,7 @@ fn a_closed_or_full_output_changes_no_code() {
     }
 }
 
-/// Ends that run no exit handlers: no report, and nothing half-made, but the ring with its newest record. `exits` has others.
+/// Ends without exit handlers leave no report and no partial file, but the ring with its newest record. `exits` tests other ends.
 fn other_ends_leave_the_ring() {
     for (end, signal) in [
         ("panic with panic=abort", Some(libc::SIGABRT)),
@@ -465,11 +465,11 @@ fn other_ends_leave_the_ring() {
             wait_until("the record", || calls_of(&newest(&ring), "work") == 1);
             match &*std::env::var("END").unwrap() {
                 "panic with panic=abort" => {
-                    // What the standard library does then, after the hook.
+                    // The standard library aborts after the hook.
                     std::panic::set_hook(Box::new(|_| std::process::abort()));
                     panic!("on purpose");
                 }
-                // SAFETY: takes a number.
+                // SAFETY: the call takes a number, no pointer.
                 "_exit" => unsafe { libc::_exit(0) },
                 _ => drop(Command::new("true").exec()),
             }
@@ -488,7 +488,7 @@ fn other_ends_leave_the_ring() {
     }
 }
 
-/// What a program with `panic = "abort"` can do for a report all the same.
+/// A program with `panic = "abort"` can dump a report in its panic hook.
 fn a_dump_in_the_panic_hook_comes_before_an_abort() {
     let done = Isolated::as_usual(test_name!()).run(|| {
         std::panic::set_hook(Box::new(|_| {
@@ -509,7 +509,7 @@ fn a_dump_in_the_panic_hook_comes_before_an_abort() {
     assert_eq!(snapshot.threads[0].open.len(), 1);
 }
 
-/// The report at exit waited for std's lock, which another thread held for ever.
+/// The report at exit used to wait for std's lock, which another thread held for ever.
 fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "report")

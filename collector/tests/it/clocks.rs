@@ -1,4 +1,4 @@
-//! Clocks: which one is taken and why, exact trees by a clock in the test's hand, and clocks that misbehave.
+//! Clocks: which clock is chosen and why, exact trees by a clock under the test's control, and clocks that misbehave.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,7 +19,7 @@ fn nest(depth: u32) {
     }
 }
 
-/// Opens scopes for some milliseconds by the wall clock; the snapshot after.
+/// Opens scopes for some milliseconds by the wall clock, and returns the snapshot after them.
 fn measure(clock: Clock) -> Snapshot {
     let session = Builder::new("clock").clock(clock).try_start().unwrap();
     assert!(session.warnings().is_empty(), "{:?}", session.warnings());
@@ -47,7 +47,7 @@ fn measure(clock: Clock) -> Snapshot {
     after
 }
 
-/// Why a counter is taken.
+/// Reason for which a counter is chosen as clock.
 const RELIABLE: &str = if cfg!(target_arch = "aarch64") {
     "the architecture's virtual counter"
 } else {
@@ -109,7 +109,7 @@ fn a_clock_of_the_programs_own_gives_exact_trees() {
         let snapshot = tickscope::snapshot();
         check(&snapshot);
         assert_eq!(tree(&snapshot, "main"), golden);
-        // The first event of the thread began its clock: the 5 before it are nobody's.
+        // The first event of the thread began its clock: the 5 ticks before it belong to no thread.
         assert_eq!(snapshot.threads[0].outside_ticks, 6);
         assert_eq!(snapshot.clock.source, ClockSource::Custom);
         assert_eq!(
@@ -118,7 +118,7 @@ fn a_clock_of_the_programs_own_gives_exact_trees() {
         );
         assert_eq!((snapshot.lifetime.calls, snapshot.lifetime.ticks), (9, 1335));
 
-        // What is open is charged up to the moment of the picture, and in the end not twice.
+        // An open scope is charged up to the time of the snapshot, and at its end only for the rest.
         let guard = tickscope::scope_guard!("open");
         spend(50);
         assert_eq!(ticks_of(&tickscope::snapshot(), "open"), 50);
@@ -236,7 +236,7 @@ fn the_ring_knows_the_clock_from_its_first_record() {
     });
 }
 
-/// The clock holds the publisher's thread up, or stops it.
+/// Whether the clock delays the publisher's thread, or stops it.
 static HELD: AtomicBool = AtomicBool::new(false);
 static WAITS: AtomicBool = AtomicBool::new(false);
 
@@ -249,7 +249,7 @@ fn a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so() {
         let clock = || {
             while HELD.load(Ordering::Relaxed) && is_publisher() {
                 WAITS.store(true, Ordering::Relaxed);
-                // Not in a loop: CPU time is progress.
+                // The thread parks and does not spin, because CPU time counts as progress.
                 std::thread::park();
             }
             spend(1);

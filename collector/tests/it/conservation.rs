@@ -1,7 +1,7 @@
-//! Nothing is lost and nothing counted twice: over resets and undos from everywhere, the epochs add up to the
-//! lifetime, to the tick, and the calls are those that the threads made. And every picture taken meanwhile holds.
+//! Nothing is lost and nothing is counted twice: over resets and undos from all threads, the epochs add up to the lifetime, to
+//! the tick. The calls are the calls that the threads made, and every snapshot taken meanwhile is consistent.
 //!
-//! `UNDOS=100` in the environment makes storms that last until so many resets were undone, in place of 20.
+//! `UNDOS=100` in the environment lets each storm last until 100 resets were undone, in place of 5.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -16,14 +16,14 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{CaptureKind, Mode};
 
-/// Calls that the threads made, counted by themselves.
+/// Number of calls that the threads made, by their own count.
 static CALLS: AtomicU64 = AtomicU64::new(0);
-/// What counters added, counted by their threads.
+/// Sum that threads added to counters, by their own count.
 static SUM: AtomicU64 = AtomicU64::new(0);
-/// Guards that were leaked inside a scope, or closed out of order (which counts twice: one closes both, the
-/// other finds nothing).
+/// Number of guards that were leaked inside a scope or closed out of order. A close out of order counts twice: one guard closes
+/// both calls, and the other guard finds no call.
 static UNBALANCED: AtomicU64 = AtomicU64::new(0);
-/// What `reset` returned.
+/// Snapshots that `reset` returned.
 static CLOSED: Mutex<Vec<Snapshot>> = Mutex::new(Vec::new());
 static RESETS_LEFT: AtomicU64 = AtomicU64::new(10_000);
 
@@ -31,7 +31,7 @@ fn made(calls: u64) {
     CALLS.fetch_add(calls, Ordering::Relaxed);
 }
 
-/// Random scopes inside each other, with all that may happen at any depth.
+/// Opens random scopes inside each other, with every kind of event at any depth.
 fn nest(random: &mut Random, depth: u64) {
     made(1);
     tickscope::scope!("nest");
@@ -116,7 +116,7 @@ fn nest_quietly(random: &mut Random) {
     let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| nest(random, 5)));
 }
 
-/// A thread that leaves in the middle of its scopes, by leaking them.
+/// Opens scopes on a thread that ends while they are open, because it leaks their guards.
 fn leave_open() {
     made(2);
     std::mem::forget(tickscope::scope_guard!("open"));
@@ -125,7 +125,7 @@ fn leave_open() {
 
 const OPS: [Op; 3] = [Op::Reset, Op::UndoReset, Op::PublishNow];
 
-/// Resets that are undone before a storm is over.
+/// Returns the number of undone resets that ends a storm.
 fn undos_of_a_storm() -> u64 {
     let asked = std::env::var("UNDOS").ok();
     asked.map_or(5, |number| number.parse().unwrap())
@@ -134,7 +134,7 @@ fn undos_of_a_storm() -> u64 {
 fn storm(ops: &[Op]) {
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<&str>() != Some(&"on purpose") {
-            // Whoever looks for the reason of a failure finds it there.
+            // The reason of a failure is looked for there.
             support::complain(&info.to_string());
         }
     }));
@@ -187,7 +187,7 @@ fn storm(ops: &[Op]) {
             before = now;
         }
     });
-    // The publisher may still have a reset to do that was asked for.
+    // The publisher may still have a requested reset to do.
     drop(session);
     let last = tickscope::snapshot();
     add_up(&ring, &last, undos);
@@ -268,7 +268,7 @@ fn a_storm_of_modes_loses_nothing() {
     Isolated::new(test_name!()).run(|| storm(&ops)).succeeded();
 }
 
-/// Ever new places, so that a capture takes its time.
+/// Opens scopes at ever new sites, so that a capture takes long.
 fn wander(random: &mut Random, depth: u64) {
     macro_rules! places {
         ($($at:literal $name:literal)*) => {

@@ -1,5 +1,5 @@
-//! What programs do to themselves: close all descriptors, daemonize, change their rights. The collector is a guest that
-//! gets along with it.
+//! Acts of programs on themselves: they close all descriptors, become daemons, change their rights. The collector must tolerate
+//! all of them.
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -16,23 +16,23 @@ use tickscope::{Builder, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
-/// Closes all descriptors from this one on, as daemons do.
+/// Closes all descriptors from `first` on, as daemons do.
 fn close_from(first: u32) {
-    // SAFETY: what is closed here is not used by this test again.
+    // SAFETY: this test does not use the closed descriptors again.
     let result = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
     assert_eq!(result, 0);
 }
 
-/// Closes all other descriptors, wherever among those of the program they are.
+/// Closes all descriptors but the program's own files, also between those files.
 fn close_between(files: &[(i32, PathBuf)]) {
     let is_own = |number: &i32| files.iter().any(|(own, _)| own == number);
     for number in (3..64).filter(|number| !is_own(number)) {
-        // SAFETY: as above.
+        // SAFETY: this test does not use the closed descriptors again.
         unsafe { libc::close(number) };
     }
 }
 
-/// Opens files of the program's, which get the numbers that are free now.
+/// Opens files of the program, which get the lowest free descriptors.
 fn own_files(place: &Path) -> Vec<(i32, PathBuf)> {
     (0..20)
         .map(|number| {
@@ -52,8 +52,8 @@ fn check_own(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// The end of the session closed a descriptor that was another file of the program's by then, and in a debug build it
-/// aborted; the history grew into that file, and a ring that was whole was taken for one that was cut.
+/// The end of the session used to close a descriptor that was another file of the program by then; a debug build aborted. The
+/// history grew into that file, and a whole ring was taken for a cut ring.
 fn descriptors_of_a_program_that_closes_all_are_left_alone() {
     let done = isolated_as_usual!(|| {
         let session = quick("closes");
@@ -62,13 +62,13 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
         close_from(3);
         let files = own_files(&support::shared_place());
         tickscope::time!("after", ());
-        // Has a history written, which grows.
+        // The reset makes the publisher write a history, which grows.
         drop(tickscope::reset());
         tickscope::time!("after", ());
         wait_until("a later record", || {
             calls_of(&newest(&RingFile::open(&path).unwrap()), "after") == 1
         });
-        // It has its own again, and loses it again.
+        // The publisher has its own descriptors again, and loses them again.
         close_between(&files);
         check_own(&files);
         tickscope::time!("after", ());
@@ -89,7 +89,7 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
         let files = own_files(&support::shared_place());
         wait_until("another ring", || session.path().is_some_and(|now| now != path));
         let warnings = session.warnings().join("\n");
-        // A store into a mapping whose file is out of sight could be a signal.
+        // The file of the mapping is out of sight, so a store into the mapping could raise a signal.
         let said = match tickscope_testkit::ring::kernel_copies() {
             true => "was removed or moved from outside",
             false => "was moved away, and the program has closed its descriptor",
@@ -101,7 +101,7 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
     });
 }
 
-/// A file that got the number of standard error was written into.
+/// The report at exit used to be written into a file that got the number of standard error.
 fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     for (end, hears) in [("own", false), ("log", true), ("null", false)] {
         let done = Isolated::as_usual(test_name!())
@@ -117,7 +117,7 @@ fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
                     "log" => options.append(true).open(path),
                     _ => options.write(true).open("/dev/null"),
                 };
-                // SAFETY: two descriptors that are open.
+                // SAFETY: both descriptors are open.
                 let number = unsafe { libc::dup2(file.unwrap().as_raw_fd(), libc::STDERR_FILENO) };
                 assert_eq!(number, libc::STDERR_FILENO);
             })
@@ -129,19 +129,19 @@ fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     }
 }
 
-/// Becomes a daemon as programs do; true in it.
+/// Becomes a daemon as programs do; returns true in the daemon.
 fn daemonize() -> bool {
     for _ in 0..2 {
-        // SAFETY: this process has no thread but this and our publisher.
+        // SAFETY: this process has only this thread and the publisher.
         match unsafe { libc::fork() } {
             0 => {
-                // SAFETY: takes nothing; fails the second time, as it should.
+                // SAFETY: the call takes no argument; it fails the second time, as it should.
                 unsafe { libc::setsid() };
             }
             child => {
                 assert!(child > 0);
                 let mut status = -1;
-                // SAFETY: a valid place.
+                // SAFETY: the pointer is to a valid place.
                 unsafe { libc::waitpid(child, &mut status, 0) };
                 return false;
             }
@@ -159,7 +159,7 @@ fn daemonize() -> bool {
     true
 }
 
-/// In the daemon: says how it went, and is gone.
+/// Reports, in the daemon, the result of `body`, and exits.
 fn daemon_says(body: impl FnOnce() -> String) -> ! {
     let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
     support::tell("daemon", said.unwrap_or_else(|_| "panicked".into()));
@@ -208,7 +208,7 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "in the daemon"), 0);
 }
 
-/// It waited for ever for a lock of a thread that it had not.
+/// The child used to wait for ever for a lock of a thread that it did not have.
 fn a_child_forked_past_the_c_library_goes_on() {
     isolated_as_usual!(|| {
         let session = quick("forks");
@@ -222,14 +222,14 @@ fn a_child_forked_past_the_c_library_goes_on() {
             });
             let _over = support::Over(&over);
             for _ in 0..50 {
-                // SAFETY: the system call alone, as some runtimes do it: no handler hears of it.
+                // SAFETY: only the system call, as some runtimes make it, so that no fork handler runs.
                 let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
                 if child == 0 {
                     tickscope::time!("child", ());
                     tickscope::request_reset();
                     let calls = tickscope::reset().calls() + tickscope::snapshot().calls();
                     let counts = session.status() == Status::Counting;
-                    // SAFETY: ends the process without handlers.
+                    // SAFETY: the call ends the process without handlers.
                     unsafe { libc::_exit(if counts && calls == 0 { 7 } else { 1 }) }
                 }
                 assert_eq!(support::status_of(child as i32).code(), Some(7));
@@ -244,7 +244,7 @@ fn scopes_between_fork_and_exec_are_no_harm() {
         let session = quick("spawns");
         for _ in 0..20 {
             let mut command = Command::new("true");
-            // SAFETY: opens a scope, which neither allocates nor locks.
+            // SAFETY: the closure opens a scope, which neither allocates nor locks.
             unsafe {
                 command.pre_exec(|| {
                     tickscope::time!("between", ());
@@ -258,22 +258,22 @@ fn scopes_between_fork_and_exec_are_no_harm() {
     });
 }
 
-/// The program gives up what it may, in the middle of its run.
+/// Gives up all rights that a program may give up, in the middle of its run.
 fn give_up_rights() -> Result<(), &'static str> {
     let place = support::shared_place();
     let place = std::ffi::CString::new(place.to_str().unwrap()).unwrap();
-    // SAFETY: takes numbers.
+    // SAFETY: the call takes numbers, no pointer.
     let dumpable = unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) };
     assert_eq!(dumpable, 0);
-    // SAFETY: takes a number.
+    // SAFETY: the call takes a number, no pointer.
     if unsafe { libc::unshare(libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS) } != 0 {
         return Err("no rights to unshare");
     }
     // SAFETY: a string that ends in a zero.
     assert_eq!(unsafe { libc::chroot(place.as_ptr()) }, 0);
-    // SAFETY: takes a number.
+    // SAFETY: the call takes a number, no pointer.
     assert_eq!(unsafe { libc::setgid(65534) }, 0);
-    // SAFETY: takes a number. All threads are made to change theirs.
+    // SAFETY: the call takes a number. The C library changes the id of all threads.
     assert_eq!(unsafe { libc::setuid(65534) }, 0);
     Ok(())
 }
@@ -298,7 +298,7 @@ fn a_program_that_gives_up_its_rights_goes_on_publishing() {
     }
 }
 
-/// The system calls that the publisher makes once its first record is there, and those of a program that waits.
+/// System calls that the publisher makes after its first record, and system calls of a program that waits.
 const CALLS: [libc::c_long; 15] = [
     libc::SYS_futex,
     libc::SYS_clock_gettime,
@@ -317,7 +317,7 @@ const CALLS: [libc::c_long; 15] = [
     libc::SYS_process_vm_writev,
 ];
 
-/// Those it makes besides: for memory, for a history that grows, at its end.
+/// System calls that the publisher makes besides: for memory, for a history that grows, at its end.
 const RARE_CALLS: [libc::c_long; 14] = [
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -338,7 +338,7 @@ const RARE_CALLS: [libc::c_long; 14] = [
 fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("filtered");
-        // What only the beginning needs is done in the first second.
+        // Calls that only the beginning needs are made in the first second.
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         let record = |ring: &RingFile| ring.newest().unwrap().sequence;
         let _slot = ring.take_slot().unwrap();
@@ -346,14 +346,14 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
         wait_until("the beginning to be over", || {
             began.elapsed() > Duration::from_millis(1500)
         });
-        // Those of the test itself, which reads its ring, and of a thread that has lost its CPU (`TICKSCOPE_WAITS`).
+        // Calls of the test itself, which reads its ring, and of a thread that has lost its CPU (`TICKSCOPE_WAITS`).
         let own = [libc::SYS_pread64, libc::SYS_getrusage];
         support::allow_only(&[&CALLS[..], &RARE_CALLS, &own].concat(), true);
         tickscope::time!("after", ());
         let first = record(&ring);
         loop {
             if record(&ring) > first + 3 {
-                // SAFETY: ends the process without handlers.
+                // SAFETY: the call ends the process without handlers.
                 unsafe { libc::_exit(7) }
             }
             std::hint::spin_loop();
@@ -365,7 +365,7 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "after"), 1);
 }
 
-/// By `TICKSCOPE=live` the parent had begun before `main`, so a daemon or a worker was a forked child that measures nothing.
+/// `TICKSCOPE=live` used to begin before `main`, so a daemon or a worker was a forked child that measured nothing.
 fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     for way in ["scopes", "start"] {
         let test = Isolated::as_usual(test_name!())

@@ -1,4 +1,4 @@
-//! Dumps: whole files from any thread at any depth, or none and the reason.
+//! Dumps from any thread at any depth: a dump is a whole file, or no file and the reason.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -96,7 +96,7 @@ fn threads_dump_at_once_and_deep_inside() {
             }
         });
         assert_eq!(entries(&dir).len(), 20);
-        // One name for all: one gets it, whole.
+        // All threads dump to one name: one dump succeeds, whole.
         let path = dir.join("same.html");
         let written = std::thread::scope(|scope| {
             let threads = [(); 4].map(|()| scope.spawn(|| tickscope::dump(&path, Format::Html)));
@@ -112,7 +112,7 @@ fn threads_dump_at_once_and_deep_inside() {
     });
 }
 
-/// CPU time of the calling thread: whatever else the machine does is not in it.
+/// Returns the CPU time of the calling thread in ns, which excludes other work of the machine.
 fn cpu_ns() -> u64 {
     support::cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -128,7 +128,7 @@ fn the_time_of_writing_is_not_charged() {
         }
         let took = cpu_ns() - begin;
         let charged = ticks_of(&tickscope::snapshot(), "dumping");
-        // What is left is the captures, of a node; a page is a quarter of a megabyte.
+        // The charged rest is the captures, of one node each; a page is a quarter of a megabyte.
         assert!(charged < took / 2, "{charged} of {took}");
     });
 }
@@ -162,12 +162,12 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         let closed = dir.join("closed");
         fs::create_dir(&closed).unwrap();
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o500)).unwrap();
-        // Root may write everywhere but here.
+        // Root may write everywhere except in /proc.
         for (place, may_write) in [(Path::new("/proc"), false), (&closed, am_root())] {
             if !may_write {
                 let said = error(&place.join("now.txt"));
                 assert!(said.contains("now.txt"), "{said}");
-                // What the system has against it is its own, in /proc.
+                // In /proc the system's own reason stands alone.
                 let tells = said.contains("; give a place that this program may write to");
                 assert!(tells || place == Path::new("/proc"), "{said}");
             }
@@ -177,7 +177,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
 }
 
 fn am_root() -> bool {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     unsafe { libc::geteuid() == 0 }
 }
 
@@ -187,7 +187,7 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
         fs::create_dir(&dir).unwrap();
         work(1);
         let mask = signals("SigBlk");
-        // As on a full disk, but for the error's name.
+        // The limit acts as a full disk does, except for the name of the error.
         let before = support::limit(libc::RLIMIT_FSIZE, 100);
         let dumped = tickscope::dump(dir.join("now.html"), Format::Html);
         support::limit(libc::RLIMIT_FSIZE, before);
@@ -203,7 +203,7 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
     });
 }
 
-/// A set of signals of this thread, as the kernel says.
+/// Returns a set of signals of this thread, as the kernel reports it.
 fn signals(set: &str) -> u64 {
     u64::from_str_radix(&support::status_line("thread-self", set), 16).unwrap()
 }

@@ -1,4 +1,4 @@
-//! What the environment asks for, and environments that a program cannot publish in.
+//! Settings from the environment, and environments in which a program cannot publish.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn marked() -> u8 {
     1
 }
 
-/// No record is written before the first scope, so none may become due: the publisher looked ten thousand times a second.
+/// No record is written before the first scope, so none may become due: the publisher used to look ten thousand times a second.
 fn live_rests_before_the_first_scope() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
@@ -27,7 +27,7 @@ fn live_rests_before_the_first_scope() {
             let switches = || status_line(&publisher, "voluntary_ctxt_switches");
             let looks = || switches().parse::<u64>().unwrap();
             wait_until("some looks", || looks() > 10);
-            // A rest is as long as all before it together, up to a tenth of a second.
+            // A rest is as long as all earlier rests together, up to a tenth of a second.
             let began = Instant::now();
             let before = looks();
             wait_until("three looks", || looks() >= before + 3);
@@ -36,7 +36,7 @@ fn live_rests_before_the_first_scope() {
     done.succeeded();
 }
 
-/// A viewer that looks in between must not take the ring of a moment for the program's.
+/// A viewer that looks in between must not take a short-lived ring for the program's ring.
 fn live_shows_no_ring_before_the_first_scope_or_start() {
     for name in ["", "inner"] {
         let done = Isolated::as_usual(test_name!())
@@ -101,9 +101,9 @@ fn live_begins_also_where_threads_include_themselves() {
     assert_eq!(calls_of(&newest(&done.ring()), "marked"), 1);
 }
 
-/// What `body` finds and leaves as the error of the last system call.
+/// Checks that `body` leaves the error of the last system call unchanged.
 fn keeps_errno(what: &str, body: impl FnOnce()) {
-    // SAFETY: no descriptor; the answer is an error.
+    // SAFETY: -1 is no descriptor; the call returns an error.
     unsafe { libc::close(-1) };
     body();
     let error = std::io::Error::last_os_error().raw_os_error();
@@ -114,7 +114,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
     isolated_as_usual!(|| {
         support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
         keeps_errno("the first scope of the program", || _ = marked());
-        // No memory. First, as it leaves no tree that the other thread could have.
+        // Here memory is refused. This thread is first, because it leaves no tree that the next thread could reuse.
         std::thread::spawn(|| {
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             support::refuse(libc::SYS_mmap, protection, libc::EPERM);
@@ -122,11 +122,11 @@ fn scopes_and_counters_leave_errno_as_it_was() {
         })
         .join()
         .unwrap();
-        // A sandbox, or a kernel before 5.14: no pages are made ready.
+        // A sandbox or a kernel before 5.14 populates no pages.
         std::thread::spawn(|| {
             support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
             keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-            // One of them is the first to find no place for its duration, and has a histogram made.
+            // One of the calls is the first whose duration has no bucket, and allocates a histogram.
             for _ in 0..100 {
                 keeps_errno("a scope's end", || tickscope::time!("call", ()));
             }
@@ -141,7 +141,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
 }
 
 fn nodes_without_memory_do_not_count_against_the_limit() {
-    // Not enough for a larger table, and enough for that, but not for the nodes.
+    // The first room is too small for a larger table; the second suffices for the table, but not for the nodes.
     for room in [0, 12] {
         let test = Isolated::as_usual(test_name!()).env("ROOM", room.to_string());
         test.run(|| {
@@ -193,7 +193,7 @@ fn a_log_without_a_place_says_so() {
             assert_eq!(session.status(), Status::Counting);
         })
         .succeeded();
-    // Until then the session that the environment has begun may have written lines.
+    // The session that the environment began may have written lines before this one.
     assert!(
         done.stderr
             .ends_with("tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n"),
@@ -417,7 +417,7 @@ fn good_values_win_over_the_program() {
     .succeeded();
 }
 
-/// Works, and tells what the session says; a ring elsewhere is removed again.
+/// Works, and tells the session's state; removes a ring that lies elsewhere.
 fn work_anyhow() {
     let session: Session = tickscope::start("anyhow");
     marked();
@@ -440,7 +440,7 @@ fn told(done: &Done, name: &str) -> String {
     std::fs::read_to_string(done.place().join(name)).unwrap()
 }
 
-/// A place that does not work is named with the reason, the next one is taken, and the program does not notice.
+/// Checks that a place that fails is named with the reason, and that the next place is taken without effect on the program.
 fn passed_over(done: &Done, bad: &Path, reason: &str) {
     let warnings = told(done, "warnings");
     assert!(warnings.contains(bad.to_str().unwrap()), "{warnings}");
@@ -466,7 +466,7 @@ fn a_directory_that_may_not_be_written_is_passed_over() {
 }
 
 fn a_directory_of_another_user_is_passed_over() {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     if unsafe { libc::geteuid() } != 0 {
         skip("only root can give a directory away");
     }
@@ -503,7 +503,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
         wait_until("a record that says so", || {
             newest(&ring).process.warnings == session.warnings()
         });
-        // The history behind it may become as long and no longer.
+        // The history behind the ring may grow to this length and no further.
         drop(tickscope::reset());
         wait_until("history", || ring.coarse_newest().unwrap().is_some());
         let length = std::fs::metadata(&path).unwrap().len();
@@ -516,7 +516,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
-    // There would be three megabytes for it, but others need them.
+    // Three megabytes are free for the history, but others need them.
     let done = on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);

@@ -1,4 +1,4 @@
-//! All the ways in which a program ends: with the code it wants to end with, and soon.
+//! All ways in which a program ends: it ends soon, with its own code.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use tickscope::{Builder, Clock};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::CaptureKind;
 
-/// How the program ends, and with what.
+/// Ways in which the program ends, with the exit code or the signal.
 const WAYS: [(&str, Option<i32>, Option<i32>); 7] = [
     ("process::exit", Some(7), None),
     ("exit", Some(7), None),
@@ -25,21 +25,21 @@ unsafe extern "C" {
     fn quick_exit(code: libc::c_int) -> !;
 }
 
-/// The variable of that name, read before it is asked for where nobody may allocate.
+/// Value of the variable `WAY`, read before a handler that may not allocate needs it.
 static WAY: LazyLock<String> = LazyLock::new(|| std::env::var("WAY").unwrap());
 
 fn end() {
     let raise = |signal| {
-        // SAFETY: takes a number.
+        // SAFETY: the call takes a number, no pointer.
         unsafe { libc::raise(signal) };
     };
     match &**WAY {
         "process::exit" => std::process::exit(7),
-        // SAFETY: takes a number; other threads are of this program, which has nothing to lose.
+        // SAFETY: the call takes a number; the other threads belong to this test program, which has nothing to lose.
         "exit" => unsafe { libc::exit(7) },
-        // SAFETY: takes a number.
+        // SAFETY: the call takes a number, no pointer.
         "_exit" => unsafe { libc::_exit(7) },
-        // SAFETY: takes a number.
+        // SAFETY: the call takes a number, no pointer.
         "quick_exit" => unsafe { quick_exit(7) },
         "abort" => std::process::abort(),
         "killed" => raise(libc::SIGKILL),
@@ -49,7 +49,7 @@ fn end() {
 
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// Ends at the first signal, wherever it has interrupted its thread.
+/// Ends the process at the first signal, wherever the signal has interrupted its thread.
 extern "C" fn ending(_: libc::c_int) {
     if !ENDS.swap(true, Ordering::Relaxed) {
         tickscope::scope!("handler");
@@ -68,7 +68,7 @@ fn busy(barrier: &Barrier) {
     }
 }
 
-/// One of so many threads that none may be busy all the time.
+/// Runs the work of one of many threads. It sleeps most of the time, because there are too many threads to be busy at once.
 fn at_work(barrier: &Barrier) {
     let mut begun = false;
     loop {
@@ -98,7 +98,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
                     "scope" => tickscope::time!("ends", end()),
                     _ => {
                         support::on_signal(libc::SIGUSR1, ending);
-                        // SAFETY: takes nothing, cannot fail.
+                        // SAFETY: the call takes no argument and cannot fail.
                         let main = unsafe { libc::pthread_self() };
                         std::thread::spawn(move || {
                             // SAFETY: the main thread does not end before the program.
@@ -108,10 +108,10 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
                         loop {
                             tickscope::scope!("interrupted");
                             if allocates {
-                                // So much takes the allocator's lock.
+                                // A block of this size takes the allocator's lock.
                                 drop(std::hint::black_box(vec![1u8; 3000]));
                             } else {
-                                // With our lock held.
+                                // The snapshot holds our lock.
                                 drop(tickscope::snapshot());
                             }
                         }
@@ -130,7 +130,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
             support::check(&newest);
             let fate = ring.liveness().unwrap();
             let asked = matches!(way, "process::exit" | "exit");
-            // A handler may stand inside a snapshot, or the machine be busy.
+            // A handler may interrupt a snapshot, or the machine may be busy.
             if asked && !from.starts_with("handler") && matches!(fate, Liveness::Exited { .. }) {
                 assert!(calls_of(&newest, "busy") >= 4);
             }
@@ -143,7 +143,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
 
 static EXITS: AtomicBool = AtomicBool::new(false);
 
-/// A clock that exits in the middle of a capture, as a signal's handler may.
+/// Reads a clock that exits in the middle of a capture, as a signal handler may.
 fn exiting_clock() -> u64 {
     if EXITS.swap(false, Ordering::Relaxed) {
         end();
@@ -151,7 +151,7 @@ fn exiting_clock() -> u64 {
     1
 }
 
-/// It had the books, and the publisher waited for them with the session's lock, for which the exit then waited for ever.
+/// The exit held the books. The publisher waited for the books with the session's lock, for which the exit then waited for ever.
 fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
         let done = Isolated::as_usual(test_name!()).env("WAY", way).run(|| {
@@ -168,7 +168,7 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
             support::wait_until("the last record", || {
                 newest(&ring).capture.kind == CaptureKind::Final
             });
-            // The publisher waits for the pipe, and has to wait for the books after that.
+            // The publisher waits for the pipe, and then for the books.
             EXITS.store(true, Ordering::Relaxed);
             drop(tickscope::snapshot());
             panic!("it goes on");
@@ -177,7 +177,7 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     }
 }
 
-/// Milliseconds from the call of `exit` to the end of the process, as its parent sees it.
+/// Returns the milliseconds from the call of `exit` to the end of the process, as its parent sees it.
 fn milliseconds_to_end(off: bool) -> f64 {
     const THREADS: usize = 1_000;
     let test = Isolated::as_usual("a_thousand_threads_at_work_do_not_hold_up_the_end");
@@ -210,7 +210,7 @@ fn a_thousand_threads_at_work_do_not_hold_up_the_end() {
     );
 }
 
-/// Says that it is ready, and stays.
+/// Reports that it is ready, and stays.
 fn ready() -> ! {
     tickscope::time!("work", ());
     support::tell("ready", "");
@@ -221,7 +221,7 @@ fn ready() -> ! {
 
 fn send(running: &support::Running, signal: i32) {
     running.told("ready");
-    // SAFETY: takes numbers; the process is a child that was not waited for.
+    // SAFETY: the call takes numbers; the process is a child that was not waited for yet.
     unsafe { libc::kill(running.pid().cast_signed(), signal) };
 }
 
@@ -288,7 +288,7 @@ fn a_forked_child_ends_by_the_signal() {
             std::thread::sleep(support::FOR_GOOD);
             0
         });
-        // SAFETY: takes numbers.
+        // SAFETY: the call takes numbers, no pointer.
         unsafe { libc::kill(child, libc::SIGTERM) };
         assert_eq!(support::status_of(child).signal(), Some(libc::SIGTERM));
     });

@@ -1,4 +1,4 @@
-//! A hostile viewer: it writes into all slots at once, without pause, whatever costs the program most.
+//! A hostile viewer: it writes the most expensive requests into all slots at once, without pause.
 
 use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
@@ -14,10 +14,10 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, first_word, request_words};
 use tickscope_format::snapshot::Mode;
 
-/// A core's share of what requests may cost, and of all else the publisher does.
+/// Share of a core that requests may cost, and share that all other work of the publisher may cost.
 const SHARE_MOST: f64 = 0.10;
 
-/// What costs the most, in turn; patterns match nothing, as late as possible.
+/// Returns the most expensive requests in turn; patterns fail to match as late as possible.
 fn op(number: u64) -> Op {
     let pattern = |number: u64| {
         let text = format!("{}{number}", "*o".repeat(44));
@@ -33,7 +33,7 @@ fn op(number: u64) -> Op {
     }
 }
 
-/// Writes requests into all slots but the last until told to stop; gives how many.
+/// Writes requests into all slots but the last until `stop` is set; returns their number.
 fn flood(path: &Path, stop: &AtomicBool) -> u64 {
     let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut written = 0;
@@ -56,7 +56,7 @@ fn flood(path: &Path, stop: &AtomicBool) -> u64 {
     written
 }
 
-/// Many rows, so that each record costs something.
+/// Opens many rows, so that each record has a cost.
 fn work(depth: u32) {
     for site in ["one", "two", "three"] {
         match site {
@@ -89,7 +89,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
             let hostile = scope.spawn(move || flood(&path, stop));
             let publisher_cpu = || newest(&ring).capture.cost.publisher_cpu_ns;
             let before = publisher_cpu();
-            // Behind what was saved up.
+            // The budget that was saved up is spent first.
             wait_until("a flood", || publisher_cpu() > before + 400_000_000);
             let memory = anonymous();
             let (begin, first) = (Instant::now(), newest(&ring).capture);
@@ -119,7 +119,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
     println!("{}", std::fs::read_to_string(done.place().join("flood")).unwrap());
 }
 
-/// Whether another slot could be taken.
+/// Returns 1 where another slot can be taken, and else 0.
 fn ring_slots_left(ring: &RingFile) -> usize {
     usize::from(ring.take_slot().unwrap().is_some())
 }
@@ -127,6 +127,6 @@ fn ring_slots_left(ring: &RingFile) -> usize {
 tickscope_testkit::tests![
     ;
     ignored:
-    // A measurement of a minute: .ci/nightly floods.
+    // The test measures for a minute, so only `.ci/nightly` runs it.
     a_flood_of_requests_costs_a_tenth_of_a_core_at_most
 ];

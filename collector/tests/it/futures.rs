@@ -1,4 +1,4 @@
-//! Calls of futures: when they begin and end, by the wall clock, on whichever threads; what is in flight; tasks.
+//! Calls of futures: their start and end by the wall clock, on any thread; calls in flight; tasks.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use crate::support::{by_hand, check_with_polls, isolated, measured, rows_named, 
 
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Is pending so many times.
+/// Future that is pending this number of times.
 struct Pending(u32);
 
 impl Future for Pending {
@@ -35,7 +35,7 @@ fn poll<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// What a snapshot tells of the calls of a future, over all threads.
+/// Counts of the calls of a future in a snapshot, over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Calls {
     started: u64,
@@ -52,7 +52,7 @@ fn calls(snapshot: &Snapshot, name: &str) -> Calls {
     let over = sum(Quantity::FutureEnds) + sum(Quantity::FutureCancels);
     let rows = || rows_named(snapshot, name);
     let latencies: u64 = rows().map(|row| snapshot.async_latencies.of(row).count()).sum();
-    // Of each of up to four threads one may be on its way to its bucket.
+    // On each of up to four threads one latency may not have reached its bucket yet.
     assert!(
         latencies.abs_diff(over) <= 4,
         "{over} calls are over and {latencies} have a latency"
@@ -68,7 +68,7 @@ fn calls(snapshot: &Snapshot, name: &str) -> Calls {
     }
 }
 
-/// The paths of calls in flight: `outer > inner`, with in flight, innermost, and the age of the oldest.
+/// Returns the paths of calls in flight, `outer > inner`, with the calls in flight and innermost, and the age of the oldest call.
 fn in_flight(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
     let paths = &snapshot.tasks.paths;
     let name = |path: &TaskPath| snapshot.sites[path.site.index()].name.clone();
@@ -117,7 +117,7 @@ fn a_call_lasts_from_its_first_poll_to_its_end() {
         };
         assert_eq!(calls(&during, "work"), begun);
         assert!(poll(&mut future).is_ready());
-        // A call that is over does not end again.
+        // The drop of a call that is over does not end it again.
         drop(future);
         let after = tickscope::snapshot();
         let over = Calls {
@@ -245,7 +245,7 @@ fn tasks_have_the_time_from_a_wake_to_the_poll_that_follows() {
             let snapshot = tickscope::snapshot();
             assert_eq!(calls(&snapshot, name).polls, 3);
             let of_row = |quantity| measured(&snapshot, name, quantity);
-            // Nothing tells when the first poll was asked for.
+            // The time at which the first poll was requested is unknown.
             assert_eq!(of_row(Quantity::ScheduledTime), 70, "{name}");
             assert_eq!(of_row(Quantity::ScheduledPolls), 2, "{name}");
         }
@@ -259,7 +259,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Polls, and drops one in so many unfinished, until told to stop and all is done.
+    /// Polls futures, and drops some unfinished, until `stop` is set and all are done. Returns the number of dropped futures.
     fn work(&self, mut seed: u64) -> u64 {
         let mut cancelled = 0;
         loop {
@@ -322,7 +322,7 @@ fn calls_that_move_between_threads_are_all_there() {
             }
         };
         std::thread::scope(|scope| {
-            // Also where a look fails.
+            // The pool stops also where a check fails.
             let stops = Stops(&pool.stop);
             let threads: Vec<_> = (1..=4)
                 .map(|seed| {

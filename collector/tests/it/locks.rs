@@ -1,4 +1,4 @@
-//! Locks: who waits, who makes others wait, and that they are std's otherwise.
+//! Locks: which rows wait, which rows make others wait, and that the locks otherwise behave as std's locks do.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -27,23 +27,23 @@ fn the_interface_is_that_of_std() {
     });
 }
 
-/// The kernel's ids of threads that are about to wait.
+/// Kernel ids of the threads that are about to wait.
 static WAITERS: [AtomicU32; 8] = [const { AtomicU32::new(0) }; 8];
 
-/// Says that the calling thread waits next, as the one with this number.
+/// Stores the id of the calling thread, which waits next, under this number.
 fn waits_next(number: usize) {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     WAITERS[number].store(unsafe { libc::gettid() } as u32, Ordering::Release);
 }
 
-/// Returns whether a thread is asleep, and not only without a CPU.
+/// Returns whether a thread is asleep; a thread that only lacks a CPU is not.
 pub(crate) fn is_asleep(tid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')
         .is_some_and(|(_, rest)| rest.trim_start().starts_with('S'))
 }
 
-/// Waits until the threads with these numbers sleep: behind [`waits_next`] there is nothing else to sleep for.
+/// Waits until the threads with these numbers sleep: after [`waits_next`] the lock is their only reason to sleep.
 fn until_asleep(numbers: impl IntoIterator<Item = usize>) {
     for number in numbers {
         wait_until("a thread to sleep", || {
@@ -57,24 +57,24 @@ const HOLD: Duration = Duration::from_millis(20);
 
 const HOLD_NS: u64 = HOLD.as_nanos() as u64;
 
-/// Sleeps for long while others wait; how long that was.
+/// Sleeps for long while others wait; returns the time in ns.
 fn hold() -> u64 {
     let begin = Instant::now();
     std::thread::sleep(HOLD);
     begin.elapsed().as_nanos() as u64
 }
 
-/// A few percent of a time: two clocks measure it.
+/// Returns the tolerance for a time: two percent and 1 us, because two clocks measure it.
 fn about(ns: u64) -> u64 {
     ns / 50 + 1_000
 }
 
-/// What rows of a name made others wait.
+/// Returns the time in ns that rows of a name made others wait.
 fn charged(snapshot: &Snapshot, name: &str) -> u64 {
     of(snapshot, name, MadeOthersWait)
 }
 
-/// Nobody is charged for more than was waited.
+/// Checks that no row is charged for more than was waited.
 fn check_charges(snapshot: &Snapshot) {
     check(snapshot);
     let sites = snapshot.sites.iter();
@@ -143,7 +143,7 @@ fn each_holder_is_charged_for_its_own_part() {
                 let mut turns = TURNS.lock().unwrap();
                 let waited = begin.elapsed().as_nanos() as u64;
                 *turns += 1;
-                // The other one still waits for the first of the two.
+                // The other waiter still waits for the first of the two.
                 if *turns == 1 {
                     hold();
                 }
@@ -153,7 +153,7 @@ fn each_holder_is_charged_for_its_own_part() {
         until_asleep([0, 1]);
         let held = hold();
         {
-            // It is charged where it gives the lock back.
+            // The holder is charged at the row where it releases the lock.
             tickscope::scope!("last");
             drop(guard);
         }
@@ -171,7 +171,7 @@ fn each_holder_is_charged_for_its_own_part() {
             last + next <= waited + about(waited),
             "{last} and {next} of {waited} ns"
         );
-        // The place where it was made is its name.
+        // The lock is named after the line that creates it.
         let row = |site: &&tickscope_format::snapshot::Site| site.name.starts_with("[lock] locks.rs:");
         let sites: Vec<_> = snapshot.sites.iter().filter(row).collect();
         assert_eq!((sites.len(), calls_of(&snapshot, &sites[0].name)), (1, 2));
@@ -247,7 +247,7 @@ fn a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back() {
             });
             until_asleep([0]);
             hold();
-            // Who waits for a condition has the lock no more.
+            // A thread that waits for a condition does not hold the lock.
             let guard = STATE.1.wait_while(guard, |set| !*set).unwrap();
             drop(guard);
             waits.join().unwrap();
@@ -275,7 +275,7 @@ fn a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back() {
         drop(guard);
         let snapshot = tickscope::snapshot();
         check_charges(&snapshot);
-        // A wake-up without a reason has another wait behind it; the last look has none.
+        // After a spurious wake-up another wait follows; the last look at the condition has no wait.
         let calls = calls_of(&snapshot, "[condvar] changed") - before;
         assert!((2..=looked + 1).contains(&calls), "{calls} waits, {looked} looks");
         assert_eq!(calls_of(&snapshot, "condition"), looked);
@@ -300,7 +300,7 @@ fn a_lock_without_contention_has_no_row() {
             *mutex.try_lock().unwrap() += 1;
             *rw_lock.write().unwrap() += 1;
             let _both = (rw_lock.read().unwrap(), rw_lock.read().unwrap());
-            // An attempt waits for nothing.
+            // An attempt to lock does not wait.
             assert!(rw_lock.try_write().is_err());
         }
         let snapshot = tickscope::snapshot();
@@ -309,7 +309,7 @@ fn a_lock_without_contention_has_no_row() {
     });
 }
 
-/// Makes somebody wait for a lock and then gets it back.
+/// Makes another thread wait for a lock and then takes the lock again.
 fn contend(lock: &'static Mutex<u32>) {
     let guard = lock.lock().unwrap();
     WAITERS[0].store(0, Ordering::Release);
@@ -336,7 +336,7 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
         tickscope::set_mode(Mode::Exact);
         let snapshot = tickscope::snapshot();
         assert_eq!(all(&snapshot, MadeOthersWait), 0);
-        // And where the wait began in the other mode.
+        // The same holds where the wait began in the other mode.
         let guard = LOCK.lock().unwrap();
         WAITERS[0].store(0, Ordering::Release);
         let waiter = std::thread::spawn(|| {
@@ -354,8 +354,8 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
     });
 }
 
-/// Threads end while they have locks, and others take their trees over: their rows stay as they are, and who waits for
-/// ever is shown.
+/// Threads end while they hold locks, and others take their trees over: the rows stay unchanged, and waits without an end are
+/// shown.
 fn a_thread_that_ends_with_a_lock_charges_nobody_else() {
     isolated!(|| {
         static LEAKED: Mutex<u32> = named_mutex("leaked", 0);
@@ -395,8 +395,8 @@ fn a_thread_that_ends_with_a_lock_charges_nobody_else() {
     });
 }
 
-/// Many short threads, in trees that are used again, take turns with many locks: what they are charged never exceeds what was
-/// waited, whatever is read meanwhile.
+/// Many short threads, in reused trees, take turns with many locks: their charges never exceed the waited time in any snapshot
+/// taken meanwhile.
 fn in_a_storm_nobody_is_charged_for_more_than_was_waited() {
     isolated!(|| {
         const LOCKS: usize = 20;
@@ -445,7 +445,7 @@ fn in_a_storm_nobody_is_charged_for_more_than_was_waited() {
     });
 }
 
-/// A fork while others wait: the child has none of those threads, and goes on.
+/// A process forks while other threads wait: the child has none of those threads, and goes on.
 fn a_child_forked_during_a_wait_goes_on() {
     isolated!(|| {
         static LOCK: Mutex<u32> = Mutex::new(0);
@@ -463,13 +463,13 @@ fn a_child_forked_during_a_wait_goes_on() {
             i32::from(*LOCK.lock().unwrap() != 100)
         });
         assert!(crate::support::status_of(pid).success());
-        // The parent's guard went into the child's closure; the lock stays taken.
+        // The child's closure owns the parent's guard, so the lock stays taken.
         assert!(!waiter.is_finished());
         std::process::exit(0);
     });
 }
 
-/// The first event of a thread may be a wait, and its charge may come before its first scope.
+/// The first event of a thread may be a wait, and a thread may be charged before its first scope.
 fn threads_without_a_scope_wait_and_are_charged() {
     isolated!(|| {
         static LOCK: Mutex<u32> = named_mutex("first", 0);

@@ -9,7 +9,7 @@ use tickscope::Builder;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::slots::{Op, Outcome};
 
-/// A line of the log, as far as it is looked at here.
+/// Fields of a line of the log that the tests check.
 #[derive(Debug)]
 struct Line {
     thread: String,
@@ -19,7 +19,7 @@ struct Line {
     name: String,
 }
 
-/// All lines behind the header.
+/// Returns all lines after the header.
 fn lines(text: &str) -> Vec<Line> {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();
@@ -49,7 +49,7 @@ fn sum(lines: &[Line], of: impl Fn(&Line) -> f64) -> f64 {
     lines.iter().map(of).sum()
 }
 
-/// Waits until the publisher has looked so often, each time for the log.
+/// Waits until the publisher has written this number of records, with a look for the log at each.
 fn looked(times: u64) {
     let rings = || rings_in(&support::shared_place().join("rings"));
     wait_until("a ring", || !rings().is_empty());
@@ -65,13 +65,13 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         .run(|| {
             tickscope::scope!(group = "pipe", "waits");
             looked(5);
-            // It goes unnoticed.
+            // The log does not change at a reset.
             drop(tickscope::reset());
             looked(5);
         })
         .succeeded();
     assert_eq!(done.stdout, "");
-    // The log may begin before the first scope does, and say so.
+    // The log may begin before the first scope, and say so.
     let lines = lines(&done.stderr).into_iter();
     let lines: Vec<_> = lines.skip_while(|line| line.name.starts_with('(')).collect();
     assert!(lines.len() >= 4, "{}", done.stderr);
@@ -190,7 +190,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
                     matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
                 });
             });
-            // The next one finds its way to the same pipe.
+            // The log of the next session reaches the same pipe.
             let session = logs();
             let mut text = String::new();
             while !text.contains(" lines were left out: standard error accepted none)\n") {
@@ -202,7 +202,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
             let text = text.trim_start_matches('x');
             let (log, _) = text.split_once("\n(").unwrap();
             assert!(lines(log).len() > 500, "{log}");
-            // What is read no more shall not hold up the exit.
+            // A log that nobody reads any more must not hold up the exit.
             drop(reader);
         })
         .succeeded();

@@ -1,5 +1,5 @@
-//! What others do to the ring file of a running program, and what the file system does: the program goes on, says what
-//! happened, and can be watched again.
+//! Harm that others or the file system do to the ring file of a running program: the program goes on, reports the harm, and can
+//! be watched again.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tickscope_format::os::punch_hole;
 use tickscope_testkit::ring::wants_kernel_copies;
 use tickscope_testkit::suite::skip;
 
-/// The first record of a session has been seen, and what is counted since.
+/// Starts a session that has counted a call.
 fn begin(name: &str) -> (Session, PathBuf) {
     let session = Builder::new(name)
         .interval(Duration::from_millis(10))
@@ -32,7 +32,7 @@ fn open_to_write(path: &Path) -> File {
     OpenOptions::new().write(true).open(path).unwrap()
 }
 
-/// Another ring is there, in which all is that was counted before, and why.
+/// Checks that another ring is there with all earlier counts, and with the reason.
 fn replaced(session: &Session, lost: &Path, says: &[&str]) {
     let path = wait_for("another ring", || session.path().filter(|path| path != lost));
     wait_until("publishing", || session.status() == Status::Publishing);
@@ -50,7 +50,7 @@ fn replaced(session: &Session, lost: &Path, says: &[&str]) {
     }
 }
 
-/// The next store into the mapping was a SIGBUS.
+/// The next store into the mapping used to raise SIGBUS.
 fn a_ring_cut_at_any_place_is_replaced() {
     isolated_as_usual!(|| {
         for length in [
@@ -81,7 +81,7 @@ fn a_ring_cut_at_any_place_is_replaced() {
     });
 }
 
-/// It has its length, and nobody who comes can open it.
+/// The ring has its length again, but no new viewer can open it.
 fn a_ring_emptied_and_long_again_is_replaced() {
     isolated_as_usual!(|| {
         let (session, path) = begin("emptied");
@@ -94,7 +94,7 @@ fn a_ring_emptied_and_long_again_is_replaced() {
             &["was emptied or written over from outside, wanted what this program wrote"],
         );
         drop(session);
-        // The pages with the ring's own words alone, while it has history.
+        // Only the pages with the ring's own words are emptied, while the ring has a history.
         let (session, path) = begin("emptied");
         drop(tickscope::reset());
         let ring = RingFile::open(&path).unwrap();
@@ -108,20 +108,20 @@ fn a_ring_emptied_and_long_again_is_replaced() {
     });
 }
 
-/// Another file takes the name of this one.
+/// Replaces a file by another file of the same name.
 fn put_in_place_of(path: &Path) {
     let other = path.with_extension("other");
     fs::write(&other, "something else").unwrap();
     fs::rename(&other, path).unwrap();
 }
 
-/// Whoever comes finds nothing, and the program wrote on for nobody.
+/// A new viewer used to find no ring, and the program wrote on for nobody.
 fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     isolated_as_usual!(|| {
         let removals: [fn(&Path); 6] = [
             |path| fs::remove_file(path).unwrap(),
             |path| {
-                // At once: the program makes the next ring in the folder of this name.
+                // The rename comes first, because the program makes the next ring in a folder of this name.
                 let dir = path.parent().unwrap();
                 let gone = dir.with_extension("gone");
                 fs::rename(dir, &gone).unwrap();
@@ -155,13 +155,13 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     });
 }
 
-/// Two at once, so that a fight over the directory costs nothing.
+/// Later rings are made once a minute, so that a conflict over the directory costs little.
 fn a_second_lost_ring_waits_for_its_minute() {
     isolated_as_usual!(|| {
         let (session, first) = begin("again");
         open_to_write(&first).set_len(0).unwrap();
         let second = wait_for("another ring", || session.path().filter(|path| *path != first));
-        // A ring that was removed is written until there is another one.
+        // A removed ring is written until there is another ring.
         let ring = RingFile::open(&second).unwrap();
         fs::remove_file(&second).unwrap();
         wait_until("it is said", || {
@@ -173,7 +173,7 @@ fn a_second_lost_ring_waits_for_its_minute() {
             (session.status(), session.path()),
             (Status::Publishing, Some(second))
         );
-        // One that was cut is not.
+        // A ring that was cut is not.
         let fd = format!("/proc/self/fd/{}", own_descriptor());
         open_to_write(Path::new(&fd)).set_len(0).unwrap();
         wait_until("it stops", || session.status() == Status::Counting);
@@ -192,19 +192,19 @@ fn a_second_lost_ring_waits_for_its_minute() {
         assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
         drop(tickscope::reset());
         tickscope::request_reset();
-        // The background thread does it, which goes on without a ring.
+        // The publisher, which goes on without a ring, does the reset.
         wait_until("the reset", || tickscope::snapshot().capture.reset_epoch == 2);
         if std::env::var_os("LOST_AGAIN").is_some() {
             let path = wait_for("the minute", || session.path());
             assert_eq!(newest(&RingFile::open(&path).unwrap()).capture.reset_epoch, 2);
         }
-        // The advice of the warning holds.
+        // The advice in the warning works.
         drop(session);
         drop(Builder::new("anew").try_start().unwrap());
     });
 }
 
-/// Of the descriptors of this process, that of its ring.
+/// Returns the descriptor of this process that is open on its ring.
 fn own_descriptor() -> String {
     let entries = fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap());
     let mut rings = entries.filter(|entry| {
@@ -212,7 +212,7 @@ fn own_descriptor() -> String {
         let target = target.to_string_lossy();
         target.contains(".ring") && {
             let flags = fs::read_to_string(format!("/proc/self/fdinfo/{}", entry.file_name().display()));
-            // The test's own are for reading.
+            // The test's own descriptors are read-only.
             flags.is_ok_and(|text| {
                 text.lines()
                     .any(|line| line.starts_with("flags:") && line.ends_with('2'))
@@ -222,7 +222,7 @@ fn own_descriptor() -> String {
     rings.next().unwrap().file_name().into_string().unwrap()
 }
 
-/// The page fault found no space: a SIGBUS as well.
+/// The page fault used to find no space, which raised SIGBUS as well.
 fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
     wants_kernel_copies();
     on_small_file_system(test_name!(), 8 << 10, || {
@@ -231,9 +231,9 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
         let mut filler = File::create(path.with_extension("filler")).unwrap();
         while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
-        // A record finds the hole, or the coarse ring no space for its first one, whichever comes first.
+        // Either a record finds the hole, or the coarse ring finds no space for its first record.
         replaced(&session, &path, &["os error"]);
-        // In the next place, as here there is no space.
+        // The other ring is in the next place, because here is no space.
         let other = session.path().unwrap();
         drop(session);
         fs::remove_file(other).unwrap();
@@ -259,8 +259,7 @@ fn a_limit_on_the_length_of_files_is_no_signal() {
     });
 }
 
-/// The process's own id was then that of a thread without memory or descriptors: all was lost, and no new ring could be
-/// made.
+/// The process id used to name a thread without memory or descriptors: all counts were lost, and no new ring could be made.
 fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
     isolated_as_usual!(|| {
         let (session, path) = begin("leaderless");
@@ -279,7 +278,7 @@ fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
                     assert_eq!((session.status(), warnings), (Status::Publishing, Vec::new()));
                     ring.newest().unwrap().sequence > last + 3 && calls_of(&newest(&ring), "after") == 1
                 });
-                // The history grows as well.
+                // The history also grows.
                 drop(tickscope::reset());
                 wait_until("history", || ring.coarse_newest().unwrap().is_some());
                 fs::remove_file(&path).unwrap();
@@ -289,17 +288,17 @@ fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
                     &["was removed or moved from outside", "a new one was made"],
                 );
             };
-            // With the main thread gone, a panic ends this thread alone.
+            // The main thread has ended, so a panic would end this thread alone.
             let fate = std::panic::catch_unwind(std::panic::AssertUnwindSafe(goes_on));
             std::process::exit(i32::from(fate.is_err()));
         });
-        // SAFETY: ends this thread alone, as `pthread_exit` does, which would unwind through Rust's own frames. What the
-        // others use is theirs.
+        // SAFETY: ends this thread alone, as `pthread_exit` does, which would unwind through Rust's own frames. The other threads
+        // use only data of their own.
         unsafe { libc::syscall(libc::SYS_exit, 0) };
     });
 }
 
-/// Runs the child with a system call that fails. The test is skipped where there is no strace.
+/// Runs the child with a system call that fails. Without strace the test is skipped.
 fn with_fault(name: &'static str, inject: &str, body: fn()) {
     if support::is_child() {
         support::tell("begun", "");
@@ -321,7 +320,7 @@ fn with_fault(name: &'static str, inject: &str, body: fn()) {
 }
 
 fn a_fault_of_the_kernel_names_call_error_and_path() {
-    // The first ones make the ring and its first record; the new ring has the same fate, and there is none.
+    // The first calls write the ring and its first record. The new ring fails alike, so no ring is left.
     with_fault(test_name!(), "process_vm_writev:error=EIO:when=40+", || {
         let (session, path) = begin("faulty");
         wait_until("it stops", || session.status() == Status::Counting);
@@ -342,7 +341,7 @@ fn a_fault_of_the_kernel_names_call_error_and_path() {
     });
 }
 
-/// As some containers do.
+/// Some containers refuse these calls.
 fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
     with_fault(
         test_name!(),
@@ -355,14 +354,14 @@ fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
             support::ask(&mut slot, tickscope_format::slots::Op::Reset);
             wait_until("history", || ring.coarse_newest().unwrap().is_some());
             assert_eq!(session.warnings(), [""; 0]);
-            // A cut that is there when it looks is no signal.
+            // A cut before the publisher looks raises no signal.
             open_to_write(&path).set_len(5000).unwrap();
             replaced(&session, &path, &["cut from outside to 5000 bytes"]);
         },
     );
 }
 
-/// A filter may come into force when the program runs.
+/// A seccomp filter may begin while the program runs.
 fn where_the_kernel_refuses_from_some_time_on_nothing_is_lost() {
     with_fault(test_name!(), "process_vm_writev:error=EPERM:when=20+", || {
         let (session, path) = begin("refused-later");
@@ -392,7 +391,7 @@ fn a_quota_is_said_and_the_next_place_taken_or_none() {
     });
 }
 
-/// The end of the program waits for no ring that is not there.
+/// The end of the program does not wait for a lost ring.
 fn a_program_whose_ring_is_lost_ends_as_soon_as_any() {
     let place = Isolated::as_usual(test_name!()).run(|| {
         let (session, path) = begin("ends");

@@ -1,4 +1,4 @@
-//! Forks, exits, aborts, panics: the program behaves as without us, and its ring tells what became of it.
+//! Forks, exits, aborts, panics: the program behaves as without tickscope, and its ring tells how it ended.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::support::{
 use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 
-/// The settling thread keeps the others waiting while it looks at the clock.
+/// Whether a thread is choosing the clock; it keeps the others waiting while it reads the clock.
 static IS_SETTLING: AtomicBool = AtomicBool::new(false);
 static MAY_SETTLE: AtomicBool = AtomicBool::new(false);
 
@@ -22,7 +22,7 @@ fn slow_clock() -> u64 {
     1
 }
 
-/// It waited for a thread that it had not.
+/// The child used to wait for a thread that it did not have.
 fn a_child_forked_while_another_thread_chooses_the_clock_goes_on() {
     isolated_as_usual!(|| {
         let settling =
@@ -193,7 +193,7 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     });
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
     for pid in children {
-        // SAFETY: a number; 0 only asks.
+        // SAFETY: the call takes numbers; signal 0 only asks.
         let result = unsafe { libc::kill(pid, 0) };
         assert_eq!(result, 0, "the child lives");
         // SAFETY: our own grandchild.
@@ -259,7 +259,7 @@ fn a_panic_closes_the_scopes_it_leaves() {
     });
 }
 
-/// In a forked child each thread took a new block: its memory grew without end.
+/// In a forked child each thread used to take a new block: the child's memory grew without end.
 fn threads_of_a_forked_child_give_back_their_memory() {
     fn threads(count: u32) {
         for _ in 0..count {

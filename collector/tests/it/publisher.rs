@@ -1,4 +1,4 @@
-//! The publisher: records in time, answers in order, and a good guest's manners.
+//! The publisher: records in time, answers in order, and no effect on the program around it.
 
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn publishing() -> (Session, RingFile) {
     (session, ring)
 }
 
-/// Nanoseconds between records, by the wall clock in their stamps: of this many gaps, the middle one.
+/// Returns the median of this many gaps between records in ns, by the wall clock in their stamps.
 fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
     let first = ring.newest().unwrap().sequence;
     wait_until("records", || ring.newest().unwrap().sequence > first + gaps);
@@ -33,7 +33,7 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
 }
 
 fn records_come_slowly_until_a_viewer_watches() {
-    // In exact mode, where records may cost the most: an expensive one makes the interval longer until it is forgotten.
+    // The mode is exact, where records may cost the most: an expensive record makes the interval longer until it is forgotten.
     support::isolated!(|| {
         let (_session, ring) = publishing();
         let comes_every = |ns| wait_until("the interval", || newest(&ring).capture.interval_ns == ns);
@@ -55,7 +55,7 @@ fn records_come_slowly_until_a_viewer_watches() {
             wished < watched
         });
 
-        // Of two viewers the more eager one; nobody gets less than 10 ms or more than a second.
+        // Of two viewers the shorter interval counts; the interval is at least 10 ms and at most a second.
         let mut second = ring.take_slot().unwrap().unwrap();
         ask(&mut second, Op::Interval(u64::MAX));
         comes_every(20_000_000);
@@ -129,7 +129,7 @@ fn an_answer_comes_after_the_record_that_shows_it() {
     });
 }
 
-/// A line of the status of one of our threads.
+/// Returns a line of the status of one of our threads.
 fn status_line(tid: u32, name: &str) -> String {
     support::status_line(&format!("self/task/{tid}"), name)
 }
@@ -173,20 +173,20 @@ fn the_publisher_is_a_good_guest() {
         assert_ne!(publisher, std::process::id());
         assert_eq!(tids().count(), 2);
         let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
-        // Those that cannot be blocked, and the two that the C library keeps for itself.
+        // The exceptions are the signals that cannot be blocked, and the two that the C library keeps for itself.
         let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
         assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
         assert_eq!(status_line(publisher, "Cpus_allowed"), before);
-        // SAFETY: asks for a number.
+        // SAFETY: the call returns a number.
         let result = unsafe { libc::sched_getscheduler(publisher as i32) };
         assert_eq!(result, libc::SCHED_OTHER);
-        // And its maker is as it was.
+        // The thread that made the publisher is unchanged.
         assert_eq!(status_line(std::process::id(), "SigBlk"), blocked_before);
         assert_eq!(status_line(std::process::id(), "Cpus_allowed"), pinned);
-        // SAFETY: asks for a number.
+        // SAFETY: the call returns a number.
         let result = unsafe { libc::sched_getscheduler(0) };
         assert_eq!(result, libc::SCHED_BATCH);
-        // It counts nothing of its own, and is no thread of the program's.
+        // The publisher counts nothing of its own, and is no thread of the program.
         tickscope::time!("work", ());
         wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
         assert_eq!(newest(&ring).threads.len(), 1);
@@ -194,7 +194,7 @@ fn the_publisher_is_a_good_guest() {
     });
 }
 
-/// The coarse ring's records, oldest first.
+/// Returns the records of the coarse ring, oldest first.
 fn history(ring: &RingFile) -> Vec<Snapshot> {
     let newest = ring.coarse_newest().unwrap();
     let records = std::iter::successors(newest, |record| ring.coarse_before(record).unwrap());
@@ -229,7 +229,7 @@ fn what_a_reset_closes_is_history_at_once_and_without_latencies() {
             assert_eq!((calls_of(snapshot, "work"), snapshot.calls()), (1, 1));
             assert!(snapshot.latencies.row.is_empty() && snapshot.measuring.histograms);
         }
-        // The same record stands in the ring, with its latencies.
+        // The same record is in the fine ring, with its latencies.
         let fine = support::records(&ring);
         let closing = fine
             .iter()

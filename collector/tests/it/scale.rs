@@ -1,4 +1,4 @@
-//! As many nodes, threads, levels and calls as a program may have, in each mode that counts.
+//! The largest numbers of nodes, threads, levels and calls that a program may have, in each mode that counts.
 //!
 //! `SCALE=full` in the environment makes 500 million calls in place of two million, 100 000 nodes and not 20 000, 100 000 threads in
 //! each mode and not 3 000, a thousand of them at once and not 300, a million futures at once and not 100 000, 100 000 locks and not
@@ -20,29 +20,29 @@ use tickscope::{Builder, Snapshot};
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::{Mode, Quantity};
 
-/// In which mode the child is to measure.
+/// Modes in which the child measures.
 const MODES: [&str; 3] = ["exact", "adaptive", "sampled"];
 
-/// Of two numbers the first one, or with `SCALE=full` the other.
+/// Returns `short`, or with `SCALE=full` the other number.
 fn scaled(short: usize, full: usize) -> usize {
     let is_full = std::env::var_os("SCALE").is_some_and(|value| value == "full");
     if is_full { full } else { short }
 }
 
-/// Runs a body in a process of its own for each mode; gives what the modes left.
+/// Runs a body in a process of its own for each mode; returns the results.
 fn in_each_mode(name: &'static str, body: fn()) -> Vec<Done> {
     MODES
         .iter()
         .map(|mode| {
             let run = Isolated::new(name).env("TICKSCOPE_MODE", mode).run(body);
-            // Which mode failed.
+            // The message names the mode that failed.
             assert!(run.status.success(), "in mode {mode}: {}", run.stderr);
             run
         })
         .collect()
 }
 
-/// A tree of ten children a node, numbered row by row from 1: calls all nodes above `node`, and it.
+/// Calls all nodes above `node`, and it, in a tree of ten children a node, numbered row by row from 1.
 fn call(node: usize) {
     let mut way = Vec::new();
     let mut at = node;
@@ -78,7 +78,7 @@ fn walk(way: &[usize]) {
     }
 }
 
-/// Checks a snapshot in which `call` was called once for each node: a row has as many calls as its subtree has rows.
+/// Checks a snapshot after one `call` of each node: the calls of a row are the number of rows of its subtree.
 fn check_tree(snapshot: &Snapshot, times: u64) {
     check(snapshot);
     let nodes = &snapshot.nodes;
@@ -87,7 +87,7 @@ fn check_tree(snapshot: &Snapshot, times: u64) {
     check_histograms(snapshot);
 }
 
-/// Checks histograms against calls, of which none is open.
+/// Checks histograms against calls, none of which is open.
 fn check_histograms(snapshot: &Snapshot) {
     let latencies = &snapshot.latencies;
     match snapshot.capture.mode {
@@ -98,7 +98,7 @@ fn check_histograms(snapshot: &Snapshot) {
             }
         }
         Mode::Adaptive => {
-            // What was called only inside calls that were not timed has none.
+            // Rows that were called only inside untimed calls have no histogram.
             assert!(!latencies.row.is_empty());
             for &row in &latencies.row {
                 let (timed, calls) = (latencies.of(row).count(), snapshot.nodes.calls[row as usize]);
@@ -122,7 +122,7 @@ fn many_nodes_of_one_thread_are_in_one_record() {
         (1..=nodes).for_each(call);
         let snapshot = tickscope::snapshot();
         check_tree(&snapshot, 1);
-        // After a reset all of them begin anew, and all at once.
+        // After a reset all of them begin anew, all at once.
         drop(tickscope::reset());
         (1..=nodes).for_each(call);
         check_tree(&tickscope::snapshot(), 1);
@@ -204,7 +204,7 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
         drop(tickscope::snapshot());
         let before = anonymous();
         batch(threads - first);
-        // A scope of threads ends when their work has, which may be before they are gone.
+        // `scope` returns when the work of its threads ends, which may be before the threads are gone.
         let snapshot = support::wait_for("the last thread to be folded", || {
             let snapshot = tickscope::snapshot();
             let gone: u64 = threads_named(&snapshot, "thread")
@@ -229,22 +229,22 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
             (0, 0)
         );
         check_histograms(&snapshot);
-        // Allocators of programs keep some of what threads gave back; a tree a thread would be 2 GiB.
+        // Allocators keep some of the memory that threads freed; a tree for each thread would be 2 GiB.
         assert!(after < before + (4 << 20), "{before} {after}");
     });
 }
 
-/// Descriptors of this process.
+/// Returns the number of descriptors of this process.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// What the publisher has cost so far, in nanoseconds of CPU time.
+/// Returns the CPU time of the publisher so far, in ns.
 fn publisher_ns() -> u64 {
     tickscope::snapshot().capture.cost.publisher_cpu_ns
 }
 
-/// Prints what was measured of a test, whose process says nothing otherwise.
+/// Prints the measurements of a test, whose process is otherwise silent.
 fn print_told(done: &Done) {
     println!(
         "{}",
@@ -276,12 +276,12 @@ fn futures_at_once_take_little_memory_and_few_rows() {
         assert_eq!(snapshot.tasks.roots_in_flight(), count);
         assert_eq!((snapshot.tasks.paths.len(), snapshot.nodes.len()), (1, 1));
         assert_eq!(snapshot.measures.of_row(Quantity::InFlight, 0), count);
-        // Places of calls, those that a thread takes at once, and what a snapshot takes.
+        // The bytes are places of calls, in the portion that a thread takes at once, and the memory of a snapshot.
         assert!(
             bytes < 64 * count + (24 << 20),
             "{bytes} bytes for {count} futures"
         );
-        // The publisher goes on, and looks at all of them now and then.
+        // The publisher goes on, and looks at all calls now and then.
         let (began, cost, seq) = (Instant::now(), publisher_ns(), snapshot.capture.seq);
         support::wait_until("more records", || {
             tickscope::snapshot().capture.seq >= seq + 20 && began.elapsed() > Duration::from_millis(500)
@@ -307,7 +307,7 @@ fn futures_at_once_take_little_memory_and_few_rows() {
 }
 
 fn locks_with_many_names_have_a_bounded_number_of_rows() {
-    /// At most so many names have rows of their own, and one row is for all others.
+    /// Number of names that can have rows of their own; all other names share one row.
     const NAMES: usize = 2_048;
     let done = isolated!(|| {
         let count = scaled(2_200, 100_000);
@@ -316,12 +316,12 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
             .map(|number| named_mutex(format!("lock {number}").leak(), 0))
             .collect();
         let before = anonymous();
-        // Holding `locks[n]` is said by n + 1.
+        // `held` is n + 1 while `locks[n]` is held.
         let (held, tid) = (AtomicU64::new(0), AtomicU32::new(0));
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| {
                 tickscope::scope!("waiter");
-                // SAFETY: asks for a number.
+                // SAFETY: the call returns a number.
                 tid.store(unsafe { libc::gettid() } as u32, Ordering::Release);
                 for (number, lock) in (1..).zip(&locks) {
                     while held.load(Ordering::Acquire) < number {
@@ -334,7 +334,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
                 tickscope::scope!("holder");
                 let guard = lock.lock().unwrap();
                 held.store(number, Ordering::Release);
-                // Between two locks it never sleeps.
+                // The waiter never sleeps between two locks.
                 while !is_asleep(tid.load(Ordering::Acquire)) {
                     std::thread::yield_now();
                 }
@@ -374,7 +374,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
 }
 
 fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
-    /// At most so many threads keep a descriptor for their `schedstat`.
+    /// Number of threads that can keep a descriptor for their `schedstat`.
     const DESCRIPTORS: usize = 64;
     let done = isolated!(|| {
         let threads = scaled(300, 10_000);
@@ -383,7 +383,7 @@ fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
             .try_start()
             .unwrap();
         let (descriptors_before, memory_before) = (descriptors(), anonymous());
-        // Waiting twice: what is waited first is read at the event behind it.
+        // Each thread waits more than once, because its first wait is read at the event after it.
         let gates = [(); 3].map(|()| Barrier::new(threads + 1));
         let (snapshot, took, descriptors, bytes, share) = std::thread::scope(|scope| {
             for _ in 0..threads {
@@ -473,7 +473,7 @@ fn recursion_far_beyond_the_deepest_level() {
         assert_eq!(last.capture.losses.dropped, CALLS - LEVELS);
         assert_eq!(last.capture.losses.unbalanced, 0);
         if last.capture.mode != Mode::Sampled {
-            // Each call took one tick before the next began; those beyond belong to the frame at the limit.
+            // Each call took one tick before the next began; calls beyond the limit belong to the frame at the limit.
             let ticks = &last.nodes.self_ticks;
             assert!(ticks[..LEVELS as usize - 1].iter().all(|&ticks| ticks == 1));
             assert_eq!(ticks[LEVELS as usize - 1], CALLS - LEVELS + 1);
@@ -521,12 +521,12 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
             .try_start()
             .unwrap();
         (1..=30_000).for_each(call);
-        // So often that in adaptive mode their times are estimated.
+        // With this number of calls adaptive mode estimates their times.
         for _ in 0..2_000 {
             (1..=20).for_each(call);
         }
         drop(session);
-        // Nothing was measured since the last record but what lies outside of all scopes.
+        // Since the last record only time outside of all scopes was measured.
         let whole = tickscope::snapshot();
         assert_eq!((whole.nodes.len(), whole.capture.pruned), (30_000, 0));
         let text = format!(
@@ -546,7 +546,7 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
         let mode = last.capture.mode;
         assert!(last.capture.pruned > 0, "{mode:?}");
         assert!(last.nodes.len() > 1_000, "{mode:?}: {}", last.nodes.len());
-        // A row "(pruned)" stands for at least one.
+        // A row "(pruned)" stands for at least one row.
         assert!(
             last.nodes.len() as u64 + last.capture.pruned >= 30_000,
             "{mode:?}"

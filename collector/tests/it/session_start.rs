@@ -1,4 +1,4 @@
-//! Where a session starts: limits of the system, threads of all kinds, a publisher that is late.
+//! The start of a session: limits of the system, threads of all kinds, a publisher that is late.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use tickscope::{Builder, Mode, Over, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
-/// A session under a limit of the program's; what it says.
+/// Starts a session under a limit of the program; returns its warnings.
 fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
     let before = limit(resource, most);
     let session = Builder::new("limited").start();
@@ -22,7 +22,7 @@ fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
     assert_eq!(calls_of(&tickscope::snapshot(), "work"), 1);
     let warnings = session.warnings().join("\n");
     drop(session);
-    // And when there is enough again, it publishes.
+    // A session after the limit is lifted publishes.
     drop(quick("later"));
     warnings
 }
@@ -49,13 +49,13 @@ unsafe extern "C" {
     fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> libc::c_int;
 }
 
-/// Its publisher had the stack that threads have by default, for which `ulimit -s` is taken, and overran it.
+/// The publisher used to have the default stack of threads, whose size is `ulimit -s`, and overran it.
 fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
     let done = isolated_as_usual!(|| {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
         // SAFETY: a valid place for attributes.
         unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
-        // SAFETY: initialised in the line before.
+        // SAFETY: the line before initialised the attributes.
         let result =
             unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), libc::PTHREAD_STACK_MIN) };
         assert_eq!(result, 0);
@@ -74,7 +74,7 @@ static HANDLED_BY: [AtomicU64; 2] = [AtomicU64::new(0), AtomicU64::new(0)];
 static STARTER: AtomicU64 = AtomicU64::new(0);
 
 extern "C" fn handled(_: libc::c_int) {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     let tid = unsafe { libc::gettid() } as u64;
     let of = usize::from(tid != STARTER.load(Ordering::Relaxed));
     HANDLED_BY[of].fetch_add(1, Ordering::Relaxed);
@@ -100,7 +100,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                     // SAFETY: 0 is the calling thread.
                     unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
                 };
-                // A thread without rights becomes idle and stays so.
+                // A thread without rights can become idle and not change back.
                 let usual = libc::sched_param { sched_priority: 0 };
                 let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
                 if !(may_change && may_be(policy, &parameters)) {
@@ -108,7 +108,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                 }
                 let deaf = policy == libc::SCHED_OTHER;
                 let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-                // SAFETY: a valid place.
+                // SAFETY: the pointer is to a valid place.
                 unsafe { libc::sigfillset(all.as_mut_ptr()) };
                 let mask = |how| {
                     // SAFETY: filled above.
@@ -118,18 +118,18 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                 if deaf {
                     mask(libc::SIG_BLOCK);
                 }
-                // SAFETY: takes nothing, cannot fail.
+                // SAFETY: the call takes no argument and cannot fail.
                 STARTER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
                 let session = quick("starts");
                 let publisher = publisher_of(std::process::id());
-                // SAFETY: asks for a number.
+                // SAFETY: the call returns a number.
                 let result = unsafe { libc::sched_getscheduler(publisher as i32) };
                 assert_eq!(result, libc::SCHED_OTHER);
-                // SAFETY: asks for a number.
+                // SAFETY: the call returns a number.
                 assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
                 support::on_signal(libc::SIGUSR1, handled);
                 let send = || {
-                    // SAFETY: our own process: any thread of it that takes the signal gets it.
+                    // SAFETY: the process is our own; any of its threads that takes the signal gets it.
                     unsafe { libc::kill(std::process::id() as i32, libc::SIGUSR1) };
                 };
                 if !deaf {
@@ -137,7 +137,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                     wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) == 1);
                     mask(libc::SIG_BLOCK);
                 }
-                // Nobody else is left to take it.
+                // No other thread is left that takes the signal.
                 (0..1000).for_each(|_| send());
                 assert_eq!(
                     HANDLED_BY[0].load(Ordering::Relaxed),
@@ -177,7 +177,7 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
     assert_eq!(watched.slow.calls + watched.typical.calls, 4000);
 }
 
-/// The stack of a thread that is too small for a capture.
+/// The stack of the starting thread is too small for a capture.
 fn a_start_on_a_small_stack_publishes() {
     let done = isolated_as_usual!(|| {
         let small = std::thread::Builder::new().stack_size(libc::PTHREAD_STACK_MIN);
@@ -193,7 +193,7 @@ fn a_start_on_a_small_stack_publishes() {
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
 }
 
-/// What `start` itself had to say reached nobody who did not ask the session.
+/// Warnings of `start` used to reach only programs that asked the session.
 fn warnings_of_the_start_are_in_each_snapshot() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_MAX_DEPTH", "deep")
@@ -218,7 +218,7 @@ fn warnings_of_the_start_are_in_each_snapshot() {
     }
 }
 
-/// The publisher made it absolute, when the program had long gone elsewhere.
+/// The publisher used to make the path absolute, long after the program had changed its directory.
 fn a_relative_directory_is_looked_up_at_the_start() {
     isolated_as_usual!(|| {
         std::env::set_current_dir(support::shared_place()).unwrap();

@@ -1,6 +1,5 @@
-//! Scopes and counters in signal handlers that interrupt anything: other scopes, the beginning and the end of threads,
-//! snapshots, and the allocator before a thread's first scope; in each mode. (A handler that leaves by a jump is no handler
-//! that Rust knows.)
+//! Scopes and counters in signal handlers that interrupt anything: other scopes, the start and the end of threads, snapshots, and
+//! the allocator before a thread's first scope; in each mode. (A handler that leaves by a jump is no handler that Rust knows.)
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,7 +10,7 @@ use tickscope::{Builder, Mode};
 
 pub(super) static HANDLED: AtomicU64 = AtomicU64::new(0);
 
-/// Handlers that have returned. One may still run on a thread that is no row any more.
+/// Number of handlers that have returned. A handler may still run on a thread that has no row any more.
 static RETURNED: AtomicU64 = AtomicU64::new(0);
 
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -31,8 +30,8 @@ fn interrupted(depth: u64) {
     }
 }
 
-/// Has SIGPROF handled on the alternative stack where the thread has one, as profilers do, a thousand times in each second
-/// of CPU time.
+/// Installs a SIGPROF handler on the alternative stack where the thread has one, as profilers do, and a timer that fires a
+/// thousand times in each second of CPU time.
 pub(super) fn profile(on: bool) {
     // SAFETY: zeros are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -54,20 +53,20 @@ pub(super) fn profile(on: bool) {
     assert_eq!(result, 0);
 }
 
-/// Threads that work now and may be sent signals.
+/// Threads that work now and may receive signals.
 static AT_WORK: Mutex<Vec<libc::pthread_t>> = Mutex::new(Vec::new());
 
-/// Signals one of them, which cannot end meanwhile.
+/// Signals all threads at work. None of them can end meanwhile, because the list is locked.
 fn prod() {
     let at_work = AT_WORK.lock().unwrap();
     for &thread in at_work.iter() {
-        // SAFETY: it takes itself off the list before it ends.
+        // SAFETY: a thread removes itself from the list before it ends.
         unsafe { libc::pthread_kill(thread, libc::SIGPROF) };
     }
 }
 
-/// Works again and again while another thread interrupts it, until a handler has counted so many signals, or a hundredth of them
-/// and two seconds are over: where the two threads share a CPU they take turns, and a turn has one signal.
+/// Works while another thread interrupts it, until handlers have counted `times` signals, or a hundredth of `times` after two
+/// seconds: two threads that share a CPU take turns, and a turn has one signal.
 pub(super) fn while_interrupted(
     signal: libc::c_int,
     handled: &AtomicU64,
@@ -79,12 +78,12 @@ pub(super) fn while_interrupted(
         let handled = handled.load(Ordering::Relaxed);
         handled >= times || handled >= times / 100 && began.elapsed() > Duration::from_secs(2)
     };
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     let worker = unsafe { libc::pthread_self() };
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // A handler could run here for longer than this thread is a row.
+            // A handler could run here after this thread has lost its row.
             mask(libc::SIG_BLOCK);
             while !over.load(Ordering::Relaxed) {
                 // SAFETY: the worker outlives this thread.
@@ -98,10 +97,10 @@ pub(super) fn while_interrupted(
     });
 }
 
-/// Blocks the signal for this thread and those that it makes, or has it handled.
+/// Blocks the signal for this thread and the threads that it makes, or unblocks it.
 fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: a valid place.
+    // SAFETY: the pointer is to a valid place.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     // SAFETY: filled in the line before.
     unsafe { libc::sigaddset(set.as_mut_ptr(), libc::SIGPROF) };
@@ -111,16 +110,16 @@ fn mask(how: libc::c_int) {
 }
 
 fn listed(work: impl FnOnce()) {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     let me = unsafe { libc::pthread_self() };
     AT_WORK.lock().unwrap().push(me);
     mask(libc::SIG_UNBLOCK);
-    // The first scope of most threads is that of a handler, which finds the allocator's lock taken.
+    // The first scope of most threads is in a handler, which finds the allocator's lock taken.
     for size in 0..500 {
         drop(std::hint::black_box(vec![1u8; 3000 + size]));
     }
     work();
-    // The kernel's timer goes on while this thread ends.
+    // The kernel's timer still fires while this thread ends.
     AT_WORK.lock().unwrap().retain(|&thread| thread != me);
 }
 
@@ -145,7 +144,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     }
                     scope.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
-                            // Ever new trees, whose beginnings and ends are interrupted.
+                            // New trees are made all the time, and signals interrupt their making and their end.
                             std::thread::scope(|scope| {
                                 for _ in 0..4 {
                                     scope.spawn(|| listed(|| interrupted(4)));
@@ -156,7 +155,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     scope.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
                             prod();
-                            // So that those who are interrupted get on.
+                            // The pause lets the interrupted threads proceed.
                             std::thread::sleep(Duration::from_micros(200));
                         }
                     });
@@ -169,8 +168,8 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     }
                 });
                 profile(false);
-                // A signal that is on its way may still come, also to a thread that ends and is no row any more: none has begun
-                // that had not returned before the snapshot.
+                // A pending signal may still come, also to an ending thread without a row: the wait ends when every handler
+                // that has begun had returned before the snapshot.
                 let (handled, snapshot) = support::wait_for("the last thread to be folded", || {
                     let returned = RETURNED.load(Ordering::Acquire);
                     let snapshot = tickscope::snapshot();
@@ -200,7 +199,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
                     (0, 0)
                 );
-                // Each place once for each path in each name, however many threads there were.
+                // Each place has one row for each path in each name, for any number of threads.
                 assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
             });
         assert!(done.status.success(), "{mode}: {}", done.stderr);

@@ -1,12 +1,12 @@
-//! Sites switched off and on by as many patterns as there may be, while threads are busy and others reset: nothing of what
-//! stays on is lost, and no time goes anywhere but to a call that was open.
+//! Sites switched off and on by the largest number of patterns, while threads are busy and others reset: sites that stay on lose
+//! nothing, and time goes only to calls that were open.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{Over, calls_of, check, isolated_as_usual, sum_of, threads_named, wait_until};
 use tickscope::{Builder, Snapshot};
 
-/// Patterns that are kept at once.
+/// Number of patterns that are kept at once.
 const RULES_MAX: usize = 256;
 
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
@@ -21,13 +21,13 @@ fn round() {
     ROUNDS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Fills up all rules, one of which switches the site off, and takes them away again.
+/// Fills up all rules, one of which switches the site off, and removes them again.
 fn change_rules(number: usize) {
     for rule in 1..RULES_MAX {
         assert_eq!(tickscope::disable_sites(&format!("nobody{rule}")).unwrap(), 0);
     }
     assert_eq!(tickscope::disable_sites("switched").unwrap(), 1);
-    // One of each worker may have begun before.
+    // One round of each worker may have begun before.
     let before = ROUNDS.load(Ordering::Relaxed);
     wait_until("a round without it", || {
         ROUNDS.load(Ordering::Relaxed) > before + 2
@@ -107,7 +107,7 @@ fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
                 };
                 threads.map(of).sum()
             });
-            // Finding out why a thread lost its CPU takes a microsecond or two, which are no time of the program.
+            // The look for the reason why a thread lost its CPU takes one or two us, which are no time of the program.
             let least = life - life / 100;
             assert!(
                 (least..=longest).contains(&ticks),

@@ -1,4 +1,4 @@
-//! A program or its publisher that is held up: others see it, it goes on, and nothing is lost.
+//! A program or its publisher that is held up: viewers see it, the program goes on, and nothing is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
-/// A program that works on threads that come and go, asks for resets, and tells how far it is.
+/// Starts a program that works on threads that come and go, asks for resets, and reports its progress.
 fn busy_program(name: &'static str) -> Running {
     Isolated::as_usual(name).start(|| {
         let session = quick("busy");
@@ -60,7 +60,7 @@ fn while_the_publisher_is_stopped_the_program_goes_on() {
     let result = unsafe { libc::ptrace(libc::PTRACE_INTERRUPT, publisher, nothing, nothing) };
     assert_eq!(result, 0);
     let mut status = 0;
-    // SAFETY: a valid place.
+    // SAFETY: the pointer is to a valid place.
     let result = unsafe { libc::waitpid(publisher, &mut status, libc::__WALL) };
     assert_eq!(result, publisher);
     let first = rounds(&running);
@@ -98,9 +98,9 @@ static HOLDS: AtomicBool = AtomicBool::new(false);
 
 static HOLDER: AtomicU64 = AtomicU64::new(0);
 
-/// A clock that keeps one thread in its capture for as long as it is told to.
+/// Reads a clock that holds one thread in its capture until it is released.
 fn holding_clock() -> u64 {
-    // SAFETY: takes nothing, cannot fail.
+    // SAFETY: the call takes no argument and cannot fail.
     let tid = unsafe { libc::gettid() } as u64;
     if HOLDER.load(Ordering::Relaxed) == tid {
         HOLDS.store(true, Ordering::Relaxed);
@@ -111,15 +111,15 @@ fn holding_clock() -> u64 {
     1
 }
 
-/// A clock that is read, and then keeps one thread for as long as it is told to.
+/// Reads the clock, and then holds one thread until it is released.
 fn late_clock() -> u64 {
     let now = support::tick();
     holding_clock();
     now
 }
 
-/// A thread was taken off its CPU between the look at its clock and all else: what a snapshot showed meanwhile it charged
-/// to nobody.
+/// A thread used to lose time when it lost its CPU right after it read the clock: the time that a snapshot showed meanwhile was
+/// charged to no row.
 fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     isolated_as_usual!(|| {
         let _session = Builder::new("late").clock(Clock::Custom(late_clock, 1e9)).start();
@@ -145,7 +145,7 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
                 HOLDER.store(0, Ordering::Relaxed);
                 shown
             });
-            // SAFETY: takes nothing, cannot fail.
+            // SAFETY: the call takes no argument and cannot fail.
             HOLDER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
             deed();
             let shown = meanwhile.join().unwrap();
@@ -163,13 +163,13 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     });
 }
 
-/// They were shown as if they lived on, for ever, and their memory served nobody again.
+/// Such threads used to be shown as alive for ever, and their memory was never reused.
 fn threads_that_end_during_a_long_capture_are_folded() {
     isolated_as_usual!(|| {
         let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
         tickscope::time!("first", ());
         let capture = std::thread::spawn(|| {
-            // SAFETY: takes nothing, cannot fail.
+            // SAFETY: the call takes no argument and cannot fail.
             HOLDER.store(unsafe { libc::gettid() } as u64, Ordering::Relaxed);
             tickscope::snapshot()
         });
@@ -181,7 +181,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
             });
             short.unwrap().join().unwrap();
         }
-        // They were charged until somebody folded them.
+        // The threads used to be charged until they were folded.
         support::spend(1_000_000);
         HOLDER.store(0, Ordering::Relaxed);
         let during = capture.join().unwrap();

@@ -1,4 +1,4 @@
-//! Files cut, emptied and removed while programs write them and viewers read them: nobody dies of it.
+//! Files cut, emptied and removed while programs write them and viewers read them: no process dies of it.
 //!
 //! `TRUNCATIONS=1000` in the environment harms 1000 files in place of 10.
 
@@ -18,7 +18,7 @@ use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, os};
 
-/// Ten a second.
+/// Time between two harms: ten a second.
 const BETWEEN: Duration = Duration::from_millis(100);
 
 fn truncations() -> u32 {
@@ -26,14 +26,14 @@ fn truncations() -> u32 {
     asked.map_or(10, |number| number.parse().unwrap())
 }
 
-/// Whether the test wants its processes to end.
+/// Returns whether the processes of the test must end.
 fn is_over() -> bool {
     let place = shared_place();
     // A test that failed has removed its place.
     place.join("over").exists() || !place.exists()
 }
 
-/// A program that works on and publishes; where it is told that it cannot, it does what the advice says.
+/// Runs a program that works and publishes; where it cannot publish, it follows the advice of the warning.
 fn program() {
     support::call_many_paths();
     // Calls are in flight in each record.
@@ -41,9 +41,9 @@ fn program() {
     let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(polled.is_pending());
     while !is_over() {
-        // Its ring may be cut before it is known that there is one.
+        // Its ring may be cut before the session reports the ring.
         let session = Builder::new("storm").interval(Duration::from_millis(10)).start();
-        // One that is removed is replaced a minute later, or by another session at once.
+        // A removed ring is replaced a minute later, or by another session at once.
         let has_name = || session.path().is_some_and(|path| path.exists());
         while !is_over() && session.status() == Status::Publishing && has_name() {
             tickscope::scope!("work");
@@ -55,7 +55,7 @@ fn program() {
     }
 }
 
-/// A viewer: finds a program, follows it with what all viewers read with, and looks for the next when it is gone.
+/// Runs a viewer: finds a program, follows it with the code of all viewers, and looks for the next program when it is gone.
 fn viewer(number: &str) {
     let (mut whole, mut broken, mut bytes) = (0u64, 0u64, 0);
     while !is_over() {
@@ -75,7 +75,7 @@ fn viewer(number: &str) {
                         whole += 1;
                     }
                     Err(error) => {
-                        // A hole where the ring says how far it is written looks like a writer that is far ahead, until the next
+                        // A hole over the write position of the ring looks like a writer that is far ahead, until the next
                         // record.
                         assert!(
                             matches!(
@@ -97,12 +97,12 @@ fn viewer(number: &str) {
     tell(&format!("seen-{number}"), format!("{whole} {broken} {bytes}"));
 }
 
-/// Does something to a ring file.
+/// Harms a ring file.
 fn harm(path: &Path, number: u32) {
     let length = fs::metadata(path).map_or(0, |facts| facts.len());
     let place = os::random() % length.max(1);
     let open = || OpenOptions::new().write(true).open(path);
-    // It may be gone already.
+    // The file may be gone already.
     let _ = match number % 4 {
         0 => fs::remove_file(path),
         1 => open().and_then(|file| os::punch_hole(&file, 0, place.max(4096))),
@@ -115,7 +115,7 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
         Ok(number @ ("1" | "2")) => viewer(number),
         _ => program(),
     });
-    // Each needs some time until it has a ring again: two for ten a second.
+    // A program needs some time until it has a ring again, so ten harms a second need two programs.
     let mut other = program.beside("program");
     let rings = program.place().join("rings");
     let mut viewers = ["1", "2"].map(|part| program.beside(part));
@@ -162,7 +162,7 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
     );
 }
 
-/// Writes records as fast as it can, into a new ring when one was cut; in the way that is the default where none is said.
+/// Writes records as fast as it can, into a new ring after a cut; without `way` in the default way.
 fn writer(way: Option<Way>) {
     let payload = vec![7; 4 << 20];
     let stamp = Stamp {
@@ -198,7 +198,7 @@ fn writer(way: Option<Way>) {
     }
 }
 
-/// Cuts so many rings of a writer; gives how often it died of that.
+/// Cuts this number of rings of a writer; returns how often the writer died of a cut.
 fn cut_all(name: &'static str, way: Option<Way>, cuts: u32) -> u32 {
     let start = || {
         Isolated::as_usual(name)

@@ -153,7 +153,7 @@ fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
     });
 }
 
-/// A destructor of C's thread-locals.
+/// Opens scopes, as a destructor of C's thread-locals.
 unsafe extern "C" fn opens_scopes(_: *mut libc::c_void) {
     drop(OpensScopes);
 }
@@ -166,7 +166,7 @@ fn new_key() -> libc::pthread_key_t {
     key
 }
 
-/// Their destructors run after those of Rust, keys that are made first first.
+/// Destructors in C run after Rust's destructors, in the order in which their keys were made.
 fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     isolated!(|| {
         let early = new_key();
@@ -195,7 +195,7 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
         check(&snapshot);
         assert_eq!(OPENED.load(Ordering::Relaxed), 240);
         assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
-        // Also where the first scope stands in a destructor, and our own is asked for there.
+        // This holds also where the first scope is in a destructor, which registers our own destructor.
         assert_eq!(snapshot.capture.losses.dropped, 120, "those behind our own");
         let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
         assert_eq!(living.count(), 1);
@@ -207,7 +207,7 @@ fn threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system() {
         let done = Isolated::new(test_name!()).env("KEYS", keys.to_string()).run(|| {
             let keys = std::env::var("KEYS").unwrap().parse::<usize>().unwrap();
             let mut key = 0;
-            // SAFETY: a valid place.
+            // SAFETY: the pointer is to a valid place.
             let mut make = || unsafe { libc::pthread_key_create(&mut key, None) } == 0;
             (0..keys).take_while(|_| make()).for_each(drop);
             for _ in 0..10 {
@@ -247,7 +247,7 @@ fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {
     });
 }
 
-/// Calls itself, so many deep.
+/// Calls itself to this depth.
 fn deep(depth: u32) {
     tickscope::scope!("deep");
     if depth > 1 {
@@ -269,7 +269,7 @@ fn recursion_that_is_deeper_than_the_limit_is_none_of_leaked_guards() {
     });
 }
 
-/// Twenty different places, each in each other.
+/// Opens twenty different scopes, each inside each other.
 fn bush(depth: u32) -> u64 {
     if depth == 0 {
         return 0;
@@ -287,7 +287,7 @@ fn bush(depth: u32) -> u64 {
     opened
 }
 
-/// How many rows there are of calls that are not over the limit, and these calls.
+/// Returns the number of rows of calls within the limit, and their calls.
 fn rows_and_calls(snapshot: &Snapshot) -> (usize, u64) {
     let rows = (0..).zip(&snapshot.nodes.calls);
     let own = rows.filter(|&(row, _)| snapshot.site_of(NodeId(row)).name != "(over the limit)");
@@ -302,7 +302,7 @@ fn what_calls_over_the_limit_call_is_no_part_of_their_callers() {
             tickscope::time!("outer", {
                 inner();
                 tickscope::time!("other", ());
-                // It has no row, and what it calls has one below "outer".
+                // The call has no row, and the calls inside it have a row below "outer".
                 tickscope::time!("one too many", {
                     inner();
                     inner();

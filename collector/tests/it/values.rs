@@ -1,4 +1,4 @@
-//! Counters, values and gauges: each epoch has the numbers that it was given, also while threads and captures run beside it.
+//! Counters, values and gauges: each epoch has the numbers that were given in it, also beside other threads and captures.
 //! `programs` tests them in each mode, over resets and undos, and in threads that end.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ const NAME: &str = "constant";
 
 const CONSTANT: &str = "constant counter";
 
-/// The rows of a name, each with what it shows and how many numbers its histogram has.
+/// Returns the rows of a name, each with its tally and the count of its histogram.
 fn rows<'a>(snapshot: &'a Snapshot, name: &'a str) -> impl Iterator<Item = (u32, Tally, u64)> + 'a {
     let tallies = snapshot.tallies().into_iter();
     (0..)
@@ -25,19 +25,19 @@ fn rows<'a>(snapshot: &'a Snapshot, name: &'a str) -> impl Iterator<Item = (u32,
         .filter_map(move |(row, tally)| Some((row, tally?, snapshot.latencies.of(row).count())))
 }
 
-/// What all rows of a name show together.
+/// Returns the tally of all rows of a name together.
 fn tally_of(snapshot: &Snapshot, name: &str) -> Tally {
     rows(snapshot, name).fold(Tally::Nothing, |all, (_, tally, _)| all.and(tally))
 }
 
-/// The smallest and the largest number of a value, both exact.
+/// Returns the smallest and the largest number of a value, both exact.
 fn range_of(snapshot: &Snapshot, name: &str) -> Option<(u64, u64)> {
     let range = tally_of(snapshot, name).range()?;
     assert!(range.min_exact && range.max_exact, "{name}: {range:?}");
     Some((range.min, range.max))
 }
 
-/// Last, lowest and highest level of a gauge, all exact.
+/// Returns the last, lowest and highest level of a gauge, all exact.
 fn level_of(snapshot: &Snapshot, name: &str) -> Option<(i64, i64, i64)> {
     let Level { last, range, .. } = tally_of(snapshot, name).level()?;
     assert!(range.min_exact && range.max_exact, "{name}: {range:?}");
@@ -137,15 +137,15 @@ fn every_form_keeps_its_numbers() {
     });
 }
 
-/// So many numbers are given by each thread in the test below: 0, 1, 2 and so on.
+/// Number of values that each thread gives in the test below: 0, 1, 2, up to `TIMES - 1`.
 const TIMES: u64 = 50_000;
 
-/// The sum of the numbers from `first` on, `calls` of them.
+/// Returns the sum of `calls` numbers from `first` on.
 fn sum_from(first: u64, calls: u64) -> u64 {
     (first..first + calls).sum()
 }
 
-/// A thread gives its numbers in order, so those of an epoch are known from how many there were before.
+/// A thread gives its numbers in order, so the count of earlier numbers determines the numbers of an epoch.
 fn each_number_is_in_the_epoch_that_counts_it() {
     isolated!(|| {
         let mut epochs = Vec::new();
@@ -172,7 +172,7 @@ fn each_number_is_in_the_epoch_that_counts_it() {
             while halted.load(Ordering::Relaxed) < 3 {
                 std::thread::yield_now();
             }
-            // No number is on its way, so this epoch and the next one know their smallest.
+            // All threads halt, so this epoch and the next one know their smallest number.
             epochs.push(tickscope::reset());
             goes_on.wait();
             while !pool.iter().all(|thread| thread.is_finished()) {
@@ -214,8 +214,8 @@ fn each_number_is_in_the_epoch_that_counts_it() {
                     if calls > 0 {
                         let range = range.unwrap();
                         let last = *first + calls - 1;
-                        // A gauge begins with the level that it had, and a reading may see the number of an execution that
-                        // it does not count yet.
+                        // A gauge begins with its previous level, and a snapshot may see the number of an execution that it does
+                        // not count yet.
                         assert!(
                             range.min <= *first && range.max >= last,
                             "{range:?} of {first}..={last}"
@@ -289,7 +289,7 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
     });
 }
 
-/// One place for both, so that handlers interrupt it.
+/// Gives a value and a level. It is one site for both callers, so that handlers interrupt it.
 #[inline(never)]
 fn give_both(number: u64) {
     tickscope::value!("both", number);
@@ -336,7 +336,7 @@ fn ticking() -> u64 {
     HANDLED.fetch_add(1, Ordering::Relaxed)
 }
 
-/// As a handler does that interrupts the first scope of a process.
+/// A handler that interrupts the first scope of a process does the same.
 fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
     isolated!(|| {
         let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();

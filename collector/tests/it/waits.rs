@@ -1,4 +1,4 @@
-//! Time off the CPU: waiting and ready, by what the kernel says of the thread at the same time.
+//! Time off the CPU: waiting and ready time, compared with the kernel's account of the thread.
 
 use std::hint::black_box;
 use std::sync::mpsc;
@@ -10,21 +10,21 @@ use crate::support::{
 use tickscope::{Builder, Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{self, Ready, UnplacedWaiting, Waiting};
 
-/// CPU time of the calling thread.
+/// Returns the CPU time of the calling thread.
 pub(crate) fn cpu() -> Duration {
     Duration::from_nanos(cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
-/// Time off the CPU, as the kernel has it.
+/// Time off the CPU by the kernel's account.
 #[derive(Clone, Copy, Debug, Default)]
 struct Off {
-    /// Inside a scope.
+    /// Time off the CPU inside a scope.
     inside: Duration,
-    /// Around it: the thread may lose its CPU at its very begin or end.
+    /// Time off the CPU around the scope: the thread may lose its CPU at the very start or end of the scope.
     around: Duration,
 }
 
-/// Runs something; how long it was off the CPU.
+/// Runs `body`; returns its time off the CPU.
 fn off_cpu(body: impl FnOnce()) -> Duration {
     let (wall, on) = (Instant::now(), cpu());
     body();
@@ -32,7 +32,7 @@ fn off_cpu(body: impl FnOnce()) -> Duration {
 }
 
 impl Off {
-    /// Runs something in a scope.
+    /// Runs `body` in a scope.
     fn add(&mut self, scope: fn(&mut dyn FnMut()), body: impl Fn()) {
         let inside = &mut self.inside;
         self.around += off_cpu(|| scope(&mut || *inside += off_cpu(&body)));
@@ -47,18 +47,18 @@ fn at_work(body: &mut dyn FnMut()) {
     tickscope::time!("work", body());
 }
 
-/// Computes for so long on the CPU, whatever others do.
+/// Computes for this CPU time, independent of other threads.
 fn work(time: Duration) {
     let begin = cpu();
     while cpu() - begin < time {
-        // Reading the clock is a system call, at whose end the thread may lose its CPU.
+        // A clock reading is a system call, at whose end the thread may lose its CPU.
         for number in 0..10_000 {
             black_box(number);
         }
     }
 }
 
-/// The value of rows of a name, in nanoseconds.
+/// Returns the value of rows of a name, in ns.
 pub(crate) fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     snapshot.nanos(measured(snapshot, name, quantity))
 }
@@ -68,7 +68,7 @@ pub(crate) fn self_ns(snapshot: &Snapshot, name: &str) -> u64 {
     rows_named(snapshot, name).map(|row| nanos[row as usize]).sum()
 }
 
-/// All values of rows, outside of them too, in nanoseconds.
+/// Returns the sum of all rows and of the time outside of all scopes, in ns.
 pub(crate) fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
     let Some(column) = snapshot.measures.of(quantity) else {
         return 0;
@@ -77,7 +77,7 @@ pub(crate) fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
     snapshot.nanos(values.map(|&(_, value)| value).sum())
 }
 
-/// What is shown is what the kernel says, within 2 % and the time that it takes to ask.
+/// Checks that the shown time is the kernel's time, within 2 % and the time of the readings.
 fn assert_near(shown_ns: u64, truth: Off, asked: u32) {
     let [inside, around] = [truth.inside, truth.around].map(|time| time.as_nanos() as u64);
     let error = around / 50 + 20_000 * u64::from(asked);
@@ -90,7 +90,7 @@ fn assert_near(shown_ns: u64, truth: Off, asked: u32) {
 const SLEEPS: u32 = 30;
 
 fn a_sleep_is_waiting_and_work_is_none() {
-    // Without its word the kernel is asked more often.
+    // Without rseq the kernel is asked more often.
     for tunables in ["", "glibc.pthread.rseq=0"] {
         for mode in ["exact", "adaptive"] {
             let test = Isolated::new(test_name!())
@@ -111,7 +111,7 @@ fn a_sleep_is_waiting_and_work_is_none() {
                 assert!(of(&snapshot, "sleep", Waiting) >= 90_000_000, "asleep on a timer");
                 let shown = of(&snapshot, "work", Waiting) + of(&snapshot, "work", Ready);
                 assert_near(shown, preempted, 1);
-                // The scheduler counts a thread as ready a little later than it is.
+                // The scheduler counts a thread as ready a little late.
                 let waiting = of(&snapshot, "work", Waiting);
                 let most = 1_000_000 + preempted.around.as_nanos() as u64 / 10;
                 assert!(
@@ -124,7 +124,7 @@ fn a_sleep_is_waiting_and_work_is_none() {
     }
 }
 
-/// How long the calling thread has been ready without a CPU, if the kernel tells.
+/// Returns the time for which the calling thread has been ready without a CPU, if the kernel reports it.
 fn ready() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let ns = text.split(' ').nth(1)?.parse().ok()?;
@@ -143,7 +143,7 @@ fn pin(cpu: usize) {
 
 fn a_thread_without_a_cpu_is_ready() {
     isolated!(|| {
-        // SAFETY: takes nothing, cannot fail.
+        // SAFETY: the call takes no argument and cannot fail.
         let cpu = unsafe { libc::sched_getcpu() } as usize;
         pin(cpu);
         let (stop, stopped) = mpsc::channel::<()>();
@@ -154,7 +154,7 @@ fn a_thread_without_a_cpu_is_ready() {
             }
         });
         tickscope::time!("first", ());
-        // So that the first reading of the scheduler's account is behind it.
+        // The work passes the first reading of the scheduler's account.
         work(Duration::from_millis(30));
         let mut off = Off::default();
         let before = ready();
@@ -190,7 +190,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
         let session = Builder::new("open").try_start().unwrap();
         let (send, receive) = mpsc::channel::<()>();
         let waiter = std::thread::spawn(move || {
-            // Short events before it hide no wait for long.
+            // Short events before the wait do not hide it for long.
             for _ in 0..1_000 {
                 tickscope::time!("short", ());
             }
@@ -207,7 +207,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
             shown = waiting;
             waiting > 50_000_000
         });
-        // Another mode begins in the middle of it.
+        // The mode changes in the middle of the wait.
         tickscope::set_mode(Mode::Adaptive);
         let since = Instant::now();
         let snapshot = wait_for("some more of it", || {
@@ -243,7 +243,7 @@ fn all_time_off_the_cpu_is_placed_or_counted() {
                         std::thread::sleep(Duration::from_millis(1));
                     }
                 }
-                // What may have been in short gaps is counted at the next long one.
+                // Time off the CPU in short gaps is counted at the next long gap.
                 tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
             });
             snapshot = Some(tickscope::snapshot());
@@ -268,7 +268,7 @@ fn where_it_is_off_nothing_is_known_and_nobody_looks() {
                 None => builder,
             };
             let session = builder.try_start().unwrap();
-            // So long that its call would be looked at.
+            // The sleep is long enough for a look at its call.
             tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
             drop(session);
             let snapshot = tickscope::snapshot();

@@ -1,4 +1,4 @@
-//! What threads wait in: samples of the system calls of threads that have had no event for a while.
+//! System calls that threads wait in: samples of threads that have had no event for a while.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -11,7 +11,7 @@ use tickscope::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Now;
 
-/// The calls that rows of a name were found waiting in, and how often in all.
+/// Returns the system calls that rows of a name were found waiting in, and the number of samples in all.
 fn found<'a>(snapshot: &'a Snapshot, name: &str) -> (BTreeSet<&'a str>, u64) {
     let samples = snapshot.waits_in.samples();
     let of_name = samples.filter(|&(row, ..)| snapshot.site_of(NodeId(row)).name == name);
@@ -26,7 +26,7 @@ fn now<'a>(snapshot: &'a Snapshot, thread: &str) -> Option<Now<'a>> {
     snapshot.waits_in.now_of(thread.0)
 }
 
-/// The only call that a row was found in. Some systems do not tell which one it is.
+/// Checks the only system call that a row was found in. Some systems do not report the call.
 fn assert_in(snapshot: &Snapshot, name: &str, thread: &str, call: &str) {
     let (calls, _) = found(snapshot, name);
     if calls == BTreeSet::from(["unknown call"]) {
@@ -133,7 +133,7 @@ fn threads_are_found_in_the_calls_they_wait_in() {
     });
 }
 
-/// A file of the collector must not get the number that the program wants next.
+/// A file of the collector must not get the descriptor that the program wants next.
 fn while_a_standard_descriptor_is_closed_nobody_looks() {
     isolated!(|| {
         let session = quick("closed");

@@ -1,4 +1,4 @@
-//! Watched functions that are async: their calls go on over many polls, on any thread.
+//! Watched async functions: their calls last for many polls, on any thread.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,12 +22,12 @@ fn poll(call: &mut Call) -> bool {
     call.as_mut().poll(&mut context).is_ready()
 }
 
-/// A call of the watched function. There is one site, which is known from its first call on.
+/// Makes a call of the watched function. There is one site, which is known from its first call on.
 fn named(future: impl Future<Output = ()> + Send + 'static) -> Call {
     Box::pin(tickscope::future!("request", future))
 }
 
-/// A request that parses, asks `lookups` times, and is ready. One of a hundred also flushes, which takes 31 polls.
+/// Makes a request that parses, asks `lookups` times, and is ready. One of a hundred also flushes, which takes 31 polls.
 fn request(number: u64, lookups: u32) -> Call {
     named(async move {
         tickscope::note!("number", number);
@@ -55,7 +55,7 @@ fn request(number: u64, lookups: u32) -> Call {
     })
 }
 
-/// Polls a call until it is ready. Between two polls this time passes.
+/// Polls a call until it is ready, and lets `between` ticks pass between two polls.
 fn run(mut call: Call, between: u64) {
     while !poll(&mut call) {
         spend(between);
@@ -69,13 +69,13 @@ fn watch(over: u64) {
     assert_eq!((watch.state, watch.calls()), (WatchState::Watching, (0, 0)));
 }
 
-/// Returns the calls that were discarded, and those whose numbers were missed. One that is not kept because a capture held the lock is in
-/// all sums.
+/// Returns the numbers of discarded calls and of calls whose numbers were missed. A call that is not kept because a capture held
+/// the lock is in all sums.
 fn lost(watch: &Watch) -> (u64, u64) {
     (watch.lost.discarded, watch.lost.missed)
 }
 
-/// What each path counted, by its names.
+/// Returns the sums of each path, by the names on it.
 fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]> {
     let mut names: Vec<String> = Vec::new();
     for path in &watch.paths {
@@ -85,7 +85,7 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
             parent => format!("{};{name}", names[parent as usize]),
         });
     }
-    // Sites of one name are one path here.
+    // Sites with the same name are one path here.
     let mut by_name: BTreeMap<String, [PathSums; 2]> = BTreeMap::new();
     for (name, path) in names.into_iter().zip(&watch.paths) {
         let sums = by_name.entry(name).or_default();
@@ -98,7 +98,8 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
     by_name
 }
 
-/// Three kinds of slow requests: one waits longer for what all wait for, one asks more often, and one waits for something else. Each poll is on another thread than the one before.
+/// Slow requests of three kinds: one waits longer for the usual wait, one asks more often, and one waits for something else. Each
+/// poll is on another thread than the poll before.
 fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
     isolated!(|| {
         let _session = session(Builder::new("requests"));
@@ -162,7 +163,7 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
     });
 }
 
-/// A thread that polls the calls it is given, once each.
+/// A thread that polls each given call once.
 struct Worker {
     calls: Sender<(Call, bool)>,
     rests: Receiver<Option<Call>>,
@@ -194,14 +195,14 @@ impl Worker {
     }
 }
 
-/// Calls, ticks, and those of them that the call awaited something, by path.
+/// Calls, ticks, and ticks in which the call awaited the path, by path.
 type Sums = BTreeMap<String, [u64; 3]>;
 
-/// What a random call has done so far, by its own account.
+/// Acts of a random call so far, by its own account.
 #[derive(Default)]
 struct Account {
     sums: Sums,
-    /// What it awaits, the last one polled at the end, and since when.
+    /// Paths that the call awaits, the last polled at the end, and the tick since when.
     awaited: Vec<String>,
     since: u64,
 }
@@ -221,7 +222,7 @@ impl Account {
     }
 }
 
-/// A [`Yield`] that tells who awaits it.
+/// A [`Yield`] that notes the path that awaits it.
 struct Awaits(Arc<Mutex<Account>>, String, Yield);
 
 impl Future for Awaits {
@@ -300,7 +301,7 @@ fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> C
                     .await;
                 }
                 _ => {
-                    // Given up after some polls.
+                    // The future is dropped after some polls.
                     let mut one = Some(Box::pin(tickscope::future!("a", child("a"))));
                     let mut left = below(&chance, 3);
                     std::future::poll_fn(|context| {
@@ -319,7 +320,7 @@ fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> C
     })
 }
 
-/// Typical and slow calls together are all calls, to the call and the tick, by their own account.
+/// Typical and slow calls together are all calls, to the call and the tick, by the calls' own account.
 fn sums_are_those_of_random_calls_on_random_threads() {
     isolated!(|| {
         let _session = session(Builder::new("random"));
@@ -397,7 +398,7 @@ fn sums_are_those_of_random_calls_on_random_threads() {
     });
 }
 
-/// What interrupts a watched call between two polls, or in one, is told.
+/// Each event that interrupts a watched call, between two polls or in one, is reported.
 fn whatever_happens_to_an_async_call_is_told() {
     isolated!(|| {
         let _session = session(Builder::new("inside"));
@@ -407,7 +408,7 @@ fn whatever_happens_to_an_async_call_is_told() {
             assert!(!poll(&mut call));
             call
         };
-        // It panics in its second poll.
+        // The call panics in its second poll.
         let mut panics = named(async {
             Yield::default().await;
             panic!("as planned");
@@ -417,14 +418,14 @@ fn whatever_happens_to_an_async_call_is_told() {
         drop(panics);
         let watch = watched();
         assert_eq!((watch.calls(), watch.lost.discarded), ((0, 0), 1));
-        // Counts are reset in between.
+        // Counts are reset between two polls.
         let call = begun(1);
         drop(tickscope::reset());
         run(call, 1);
         assert_eq!(watched().calls(), (0, 0));
         run(begun(2), 1);
         assert_eq!(watched().calls(), (1, 0));
-        // A call that is forgotten, and one whose function is switched off in between, have no end.
+        // A call that is forgotten, and a call whose function is switched off between two polls, have no end.
         let forgotten = begun(3);
         std::mem::forget(forgotten);
         let call = begun(4);
@@ -433,7 +434,7 @@ fn whatever_happens_to_an_async_call_is_told() {
         tickscope::enable_sites("request").unwrap();
         let watch = watched();
         assert_eq!((watch.calls(), watch.lost.discarded), ((1, 0), 1));
-        // A poll in another watched call.
+        // A poll runs inside another watched call.
         tickscope::watch("other", Over::Duration(Duration::from_nanos(1_000))).unwrap();
         let other = |mut call: Call| {
             tickscope::scope!("other");
@@ -446,7 +447,7 @@ fn whatever_happens_to_an_async_call_is_told() {
         assert_eq!(snapshot.watches[0].lost.discarded, 2);
         assert_eq!(snapshot.watches[1].calls(), (1, 0));
         tickscope::unwatch("other").unwrap();
-        // The mode changes while it is polled, and in between.
+        // The mode changes during a poll, and between two polls.
         let mut changes = named(async {
             Yield::default().await;
             tickscope::set_mode(Mode::Adaptive);
@@ -465,11 +466,11 @@ fn whatever_happens_to_an_async_call_is_told() {
         let watch = watched();
         assert_eq!(watch.calls(), (0, 1));
         assert_eq!(watch.exemplars[0].ticks, 60 + 5_000);
-        // Its thread has ended before the next poll.
+        // The thread of the call has ended before the next poll.
         let call = std::thread::spawn(move || begun(9)).join().unwrap();
         run(call, 1);
         assert_eq!(watched().calls(), (1, 1));
-        // The watch ends in between.
+        // The watch ends between two polls.
         let call = begun(10);
         tickscope::unwatch("request").unwrap();
         run(call, 1);

@@ -1,4 +1,4 @@
-//! Watched functions: typical and slow calls, what slow ones did, and what happens inside them.
+//! Watched functions: typical and slow calls, the causes of slow calls, and the events inside them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{self, CauseKind, Exemplar, Then, Watch, WatchState};
 
-/// A session on the clock in the test's hand.
+/// Starts a session on the clock under the test's control.
 pub(crate) fn session(builder: Builder) -> Session {
     builder.clock(by_hand()).try_start().unwrap()
 }
@@ -36,7 +36,7 @@ fn frame(number: u64) {
     spend(5);
 }
 
-/// The only watch, after the threads were told the threshold.
+/// Returns the only watch, after the threads have read the threshold.
 pub(crate) fn watched() -> Watch {
     let mut snapshot = tickscope::snapshot();
     assert_eq!(snapshot.watches.len(), 1);
@@ -48,7 +48,7 @@ fn watch_frames() {
     assert_eq!(watched().calls(), (0, 0));
 }
 
-/// The path of this name: its place, and calls and ticks in typical and slow calls.
+/// Returns the path with this name: its index, and its calls and ticks in typical and in slow calls.
 fn path(snapshot: &Snapshot, watch: &Watch, name: &str) -> (u32, [u64; 4]) {
     let at = watch
         .paths
@@ -72,7 +72,7 @@ fn causes(watch: &Watch) -> Vec<(u32, CauseKind, u64, u64)> {
         .collect()
 }
 
-/// Of a thousand frames ten are slow in each of the two ways.
+/// Checks that of a thousand frames ten are slow in each of the two ways.
 #[track_caller]
 fn assert_ten_of_each_cause(watch: &Watch, parse: u32, lookup: u32) {
     assert_eq!(
@@ -86,7 +86,7 @@ fn assert_ten_of_each_cause(watch: &Watch, parse: u32, lookup: u32) {
     assert_eq!(watch.causes[1].excess_ticks, 10 * 5_950);
 }
 
-/// The time of all steps.
+/// Returns the sum of the times of all steps, in ticks.
 pub(crate) fn replayed(exemplar: &Exemplar) -> u64 {
     let trace = exemplar.trace.as_ref().unwrap();
     trace.ticks.iter().sum()
@@ -102,7 +102,7 @@ fn slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others
         let watch = watched();
         assert_eq!((watch.calls(), watch.causes.len()), ((32, 1), 0), "asked for");
         (34..=1_000).for_each(request);
-        // This thread has had one by now, but not in this place.
+        // This thread has had a typical call by now, but not in this place.
         frame(1);
         {
             tickscope::scope!("elsewhere");
@@ -139,7 +139,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
         let (lookup, counts) = path(&snapshot, watch, "lookup");
         assert_eq!(counts, [980 * 5, 980 * 50, 10 * 605, 10 * 6_050]);
         assert_ten_of_each_cause(watch, parse, lookup);
-        // The longest are those with 600 calls. Beside them are some by chance.
+        // The longest calls are the frames with 600 calls. Besides them some calls are kept by chance.
         let longest: Vec<u64> = watch
             .exemplars
             .iter()
@@ -171,7 +171,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
                 ]
             );
         }
-        // Nothing of it is left, and other functions go on.
+        // The watch is gone, and other functions go on.
         tickscope::unwatch("frame").unwrap();
         frame(33);
         let snapshot = tickscope::snapshot();
@@ -180,7 +180,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
     });
 }
 
-/// What interrupts a watched call is told, and the calls around it are counted as they are.
+/// Each event that interrupts a watched call is reported, and the calls around it are counted unchanged.
 fn whatever_happens_inside_is_told() {
     isolated!(|| {
         let _session = session(Builder::new("inside"));
@@ -188,7 +188,7 @@ fn whatever_happens_inside_is_told() {
         let discarded = || watched().lost.discarded;
         frame(1);
         let outer = tickscope::scope_guard!("outer");
-        // A panic ends it as a return does.
+        // A panic ends the call as a return does.
         let panics = || {
             tickscope::scope!("frame");
             spend(7);
@@ -197,7 +197,7 @@ fn whatever_happens_inside_is_told() {
         assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
         drop(outer);
         frame(2);
-        // A guard that is leaked inside is closed with it.
+        // A guard that is leaked inside the call is closed with it.
         let leaks = |number| {
             tickscope::scope!("frame");
             std::mem::forget(tickscope::scope_guard!("leaked"));
@@ -211,7 +211,7 @@ fn whatever_happens_inside_is_told() {
         frame(6);
         assert_eq!(watched().calls(), (known + 2, 0));
         assert_eq!(discarded(), 0);
-        // The guard of the call itself is leaked, or dropped after that of a call around it.
+        // The guard of the call itself is leaked, or dropped after the guard of a call around it.
         {
             tickscope::scope!("outer");
             let frame = tickscope::scope_guard!("frame");
@@ -225,7 +225,7 @@ fn whatever_happens_inside_is_told() {
         }
         frame(7);
         assert_eq!((watched().calls(), discarded()), ((known + 3, 0), 2));
-        // A reset, a switch of modes, and another watch inside.
+        // A reset, a switch of modes, and another watch come inside the call.
         let inside = |between: &dyn Fn()| {
             tickscope::scope!("frame");
             spend(4);
@@ -258,14 +258,14 @@ fn whatever_happens_inside_is_told() {
         let watch = watched();
         assert_eq!(watch.calls(), (0, 2));
         assert!(watch.exemplars.iter().all(|exemplar| exemplar.ticks == 8));
-        // A thread that ends inside, and one that is excluded.
+        // A thread ends inside the call, and a thread is excluded.
         let ends = move || {
             std::mem::forget(tickscope::scope_guard!("frame"));
             inside(&|| tickscope::thread::exclude());
         };
         std::thread::spawn(ends).join().unwrap();
         assert_eq!(watched().calls(), (0, 2));
-        // What a thread has counted stays when it ends.
+        // Counts of a thread stay when it ends.
         std::thread::spawn(move || inside(&|| {})).join().unwrap();
         assert_eq!(watched().calls(), (0, 3));
     });
@@ -300,7 +300,7 @@ fn long() {
 
 fn thresholds_follow_the_calls_and_a_viewer_watches() {
     isolated!(|| {
-        // The only looks are those of the test, until there is a viewer.
+        // Until there is a viewer, only the test takes snapshots.
         let session = session(Builder::new("asked").interval(Duration::from_secs(3_600)));
         tickscope::watch("frame", Over::Tail).unwrap();
         assert_eq!(watched().state, WatchState::NoFunction);
@@ -369,7 +369,7 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
     });
 }
 
-/// In adaptive mode each watched call is timed, however short. All time is still that of a scope or outside of all.
+/// In adaptive mode each watched call is timed, however short. Each tick still belongs to a scope or to the time outside of all.
 fn in_adaptive_mode_each_watched_call_is_timed() {
     support::isolated_as_usual!(|| {
         let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
@@ -408,7 +408,7 @@ fn in_adaptive_mode_each_watched_call_is_timed() {
     });
 }
 
-/// Where every call is slow, all are counted and the longest are kept, and there is nothing to compare them with.
+/// Where every call is slow, all calls are counted and the longest are kept, but no typical call is there to compare them with.
 fn a_flood_of_slow_calls_is_counted() {
     isolated!(|| {
         let _session = session(Builder::new("flood"));
@@ -438,7 +438,7 @@ fn a_flood_of_slow_calls_is_counted() {
     });
 }
 
-/// Why a frame is slow, by its number.
+/// Returns the reason why a frame is slow, by its number.
 fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     match number % 600 {
         199 => Some(("parse", CauseKind::SelfTime)),
@@ -448,7 +448,7 @@ fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     }
 }
 
-/// Works for about so many microseconds of the thread's CPU time.
+/// Works for about this number of microseconds of the thread's CPU time.
 fn work(us: u64) {
     let begin = cpu();
     while cpu() - begin < Duration::from_micros(us) {
@@ -472,8 +472,8 @@ fn real_frame(number: u64) {
     });
 }
 
-/// A branch in one function, a function that is called 900 times and not 20 times, and a sleep: each is told, also where threads
-/// lose their CPUs at random.
+/// A branch in one function, a function that is called 900 times and not 20 times, and a sleep: each cause is found, also where
+/// threads lose their CPUs at random.
 fn three_reasons_are_told_apart_on_a_busy_machine() {
     isolated!(|| {
         let _session = Builder::new("reasons").try_start().unwrap();
@@ -482,7 +482,7 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
         }
         tickscope::watch("real_frame", Over::Duration(Duration::from_micros(1_500))).unwrap();
         drop(tickscope::reset());
-        // More threads that compute than there are CPUs.
+        // More threads compute than there are CPUs.
         let stop = AtomicBool::new(false);
         let snapshot = std::thread::scope(|scope| {
             for _ in 0..3 {
@@ -514,12 +514,12 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
         for number in [199, 399, 599] {
             let (name, kind) = planted(number).unwrap();
             let calls = told.get(&(name.to_string(), kind.as_str())).copied().unwrap_or(0);
-            // A frame that has lost its CPU for much longer than what was planted is slow for that. And a CPU that the machine's
-            // host takes away looks like work, so there may be more of that.
+            // A frame that loses its CPU for much longer than its planted cause takes is slow for that reason. A CPU that the
+            // machine's host takes away looks like work, so more calls may show work.
             assert!(calls >= 4, "{name}: {calls} of 10 in {told:?}");
         }
-        // Of the slowest calls nearly all are told right, one by one. Time that a thread loses between an event and its look at
-        // the clocks cannot be placed, so it looks like work.
+        // Nearly all of the slowest calls show the right cause. Time that a thread loses between an event and its look at the
+        // clocks cannot be placed, so it looks like work.
         let mut wrong = Vec::new();
         for exemplar in &watch.exemplars {
             let trace = exemplar.trace.as_ref().unwrap();
@@ -548,6 +548,6 @@ tickscope_testkit::tests![
     thresholds_follow_the_calls_and_a_viewer_watches,
     a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched;
     ignored:
-    // A measurement: how many calls are told right depends on who else wants the CPUs.
+    // The test is a measurement: the number of right causes depends on other load of the CPUs.
     three_reasons_are_told_apart_on_a_busy_machine,
 ];

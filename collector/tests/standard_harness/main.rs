@@ -12,7 +12,7 @@ use std::process::Command;
 use tickscope_format::ids::NodeId;
 use tickscope_report::archive;
 
-/// Set where these tests are run by another one of theirs.
+/// Variable that is set where another of these tests runs them.
 const INNER: &str = "TICKSCOPE_TEST_INNER";
 
 fn is_inner() -> bool {
@@ -63,7 +63,7 @@ fn tests_that_pass_and_fail_are_in_the_report() {
             .map(|row| snapshot.nodes.calls[row])
             .sum();
         assert_eq!(calls, if code == 0 { 1 } else { 2 });
-        // Ended threads are kept by their names, which are those of the tests.
+        // Ended threads are kept by name, and a thread has the name of its test.
         let named = |name: &str| {
             snapshot
                 .threads

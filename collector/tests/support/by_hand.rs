@@ -1,4 +1,4 @@
-//! A clock in the test's hand.
+//! A clock under the test's control.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,12 +6,12 @@ use tickscope::Clock;
 
 static TICK: AtomicU64 = AtomicU64::new(1_000_000);
 
-/// A clock that stands still but for [`spend`]: a tick is a nanosecond.
+/// Returns a clock that only [`spend`] moves: a tick is a nanosecond.
 pub(crate) fn by_hand() -> Clock {
     Clock::Custom(tick, 1e9)
 }
 
-/// What that clock says.
+/// Returns the tick of that clock.
 pub(crate) fn tick() -> u64 {
     TICK.load(Ordering::Relaxed)
 }
@@ -20,7 +20,7 @@ pub(crate) fn spend(ticks: u64) {
     TICK.fetch_add(ticks, Ordering::Relaxed);
 }
 
-/// Has the clock go back.
+/// Moves the clock back.
 pub(crate) fn step_back(ticks: u64) {
     TICK.fetch_sub(ticks, Ordering::Relaxed);
 }

@@ -1,6 +1,6 @@
-//! The collector is one per process, so every test here has a process of its own: the test starts its binary
-//! again, for itself alone, and the child runs the body. That has to be on the main thread of a program that
-//! nobody else has touched, so a child runs no harness.
+//! A process has one collector, so every test here has a process of its own: the test starts its binary again, for itself alone,
+//! and the child runs the body. The body must be on the main thread of a program in an untouched state, so a child runs no
+//! harness.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unused_macros, unused_imports, reason = "each test binary uses a part of it")]
@@ -28,20 +28,20 @@ pub(crate) use sessions::*;
 pub(crate) use snapshots::*;
 pub(crate) use system::*;
 
-/// A test that waits for so long says for what, and goes on waiting: how busy the machine is decides how long anything
-/// takes, and not whether it works.
+/// Time after which a waiting test reports what it waits for. It goes on waiting, because the load of the machine affects only
+/// how long a step takes, and not whether it works.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Longer than any test takes: what one leaves behind ends then.
+/// Time longer than any test, after which a process that a test left behind ends.
 pub(crate) const FOR_GOOD: Duration = Duration::from_secs(3600);
 
-/// Where a child says what it has been waiting for.
+/// Name of the file into which a child writes what it waits for.
 const WAITS: &str = "waits";
 
 const ROLE: &str = "TICKSCOPE_TEST_ROLE";
 const PLACE: &str = "TICKSCOPE_TEST_PLACE";
 
-/// The name of the test function it stands in.
+/// Returns the name of the test function in which it stands.
 macro_rules! test_name {
     () => {{
         fn here() {}
@@ -61,7 +61,7 @@ macro_rules! isolated {
 }
 pub(crate) use isolated;
 
-/// The same in the usual mode: the test is about what a user meets who has chosen none.
+/// Runs a body in a process of its own in the usual mode, because the test is about users who have chosen no mode.
 macro_rules! isolated_as_usual {
     ($body:expr) => {
         $crate::support::Isolated::as_usual($crate::support::test_name!())
@@ -71,9 +71,9 @@ macro_rules! isolated_as_usual {
 }
 pub(crate) use isolated_as_usual;
 
-/// Runs the tests that the arguments choose; in a child, its own alone, on the main thread.
+/// Runs the tests that the arguments choose; in a child, only its own test, on the main thread.
 ///
-/// A test is called by its file and its function, `storm::name`; a child knows its own by the function alone.
+/// The name of a test is its file and its function, `storm::name`; a child knows its own test by the function alone.
 pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
     let Some(role) = std::env::var_os(ROLE) else {
         return suite::main(files);
@@ -83,9 +83,9 @@ pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
     let (Some(case), None) = (named.next(), named.next()) else {
         panic!("found no test or several that are called {role:?}, wanted one");
     };
-    // A shell has them ignored in what it starts in the background.
+    // A shell ignores these signals in programs that it starts in the background.
     for signal in [libc::SIGINT, libc::SIGQUIT] {
-        // SAFETY: this is the default.
+        // SAFETY: this is the default disposition.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     (case.test)();
@@ -99,14 +99,14 @@ pub(crate) struct Isolated {
     place: tempfile::TempDir,
 }
 
-/// One that runs.
+/// A child that runs.
 pub(crate) struct Running {
     name: &'static str,
     child: Child,
     place: tempfile::TempDir,
 }
 
-/// One that has ended.
+/// A child that has ended.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) status: ExitStatus,
@@ -115,32 +115,32 @@ pub(crate) struct Done {
     place: tempfile::TempDir,
 }
 
-/// True in the child of a test.
+/// Returns whether this process is the child of a test.
 pub(crate) fn is_child() -> bool {
     std::env::var_os(ROLE).is_some()
 }
 
-/// Has a program of this binary run the body of a test, without a directory that the two share.
+/// Makes a program of this binary run the body of a test, without a directory that the two share.
 pub(crate) fn as_child(name: &str, mut program: Command) -> Command {
     program.env(ROLE, name);
     program
 }
 
-/// In the child: a directory that the test sees, too.
+/// Returns, in the child, the directory that the test also sees.
 pub(crate) fn shared_place() -> PathBuf {
     PathBuf::from(std::env::var_os(PLACE).expect("set by the test"))
 }
 
-/// In the child: tells the test something.
+/// Writes, in the child, a text for the test under a name.
 pub(crate) fn tell(name: &str, text: impl AsRef<[u8]>) {
     let place = shared_place();
-    // Several children of a test may tell the same.
+    // Several children of a test may write the same name.
     let unnamed = place.join(format!(".{name}-{}", std::process::id()));
     fs::write(&unnamed, text).unwrap();
     fs::rename(&unnamed, place.join(name)).unwrap();
 }
 
-/// Runs the child where `rings` is a file system of so many KiB. The test is skipped where that is not permitted.
+/// Runs the child where `rings` is a file system of `kib` KiB. The test is skipped where that is not permitted.
 pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> Done {
     if is_child() {
         body();
@@ -167,17 +167,17 @@ pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> 
 }
 
 impl Isolated {
-    /// A test in exact mode: most look at times that are known to the tick.
+    /// Makes a test in exact mode, because most tests check times that are known to the tick.
     pub(crate) fn new(name: &'static str) -> Self {
         Self::as_usual(name).env("TICKSCOPE_MODE", "exact")
     }
 
-    /// A test in the usual mode, or in one that it chooses in code, which the environment would override.
+    /// Makes a test in the usual mode, or in a mode that its code chooses, which the environment would override.
     pub(crate) fn as_usual(name: &'static str) -> Self {
         Self::through(name, Command::new(std::env::current_exe().unwrap()))
     }
 
-    /// Lets the child be started by another program, which gets it as its last arguments.
+    /// Lets another program start the child; the program gets the child as its last arguments.
     pub(crate) fn through(name: &'static str, mut command: Command) -> Self {
         let place = tempfile::tempdir().unwrap();
         for (variable, _) in std::env::vars_os() {
@@ -204,7 +204,7 @@ impl Isolated {
         self.place.path()
     }
 
-    /// Starts the child. In the child: runs the body and exits.
+    /// Starts the child. In the child it runs the body and exits.
     pub(crate) fn start(mut self, body: impl FnOnce()) -> Running {
         if std::env::var_os(ROLE).is_some_and(|role| role == self.name) {
             tell("begun", "");
@@ -233,7 +233,7 @@ impl Running {
         self.place.path()
     }
 
-    /// The ring of the child, once it is there.
+    /// Waits for the ring of the child.
     pub(crate) fn ring(&self) -> RingFile {
         let path = wait_for("the ring file", || {
             rings_in(&self.place.path().join("rings")).pop()
@@ -241,12 +241,12 @@ impl Running {
         RingFile::open(&path).unwrap()
     }
 
-    /// What the child told under this name, once it did.
+    /// Waits for the text that the child wrote under this name.
     pub(crate) fn told(&self, name: &str) -> String {
         wait_for(name, || fs::read_to_string(self.place.path().join(name)).ok())
     }
 
-    /// Another child of the same test in the same place, which finds in `PART` what it is to do.
+    /// Starts another child of the same test in the same place. The variable `PART` tells the child its part.
     pub(crate) fn beside(&self, part: &str) -> Child {
         Command::new(std::env::current_exe().unwrap())
             .env(ROLE, self.name)
@@ -258,7 +258,7 @@ impl Running {
             .unwrap()
     }
 
-    /// How it ended, if it has.
+    /// Returns how the child ended, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
@@ -316,7 +316,7 @@ impl Done {
         self
     }
 
-    /// The only ring it left.
+    /// Opens the only ring that the child left.
     pub(crate) fn ring(&self) -> RingFile {
         let rings = rings_in(&self.place().join("rings"));
         assert_eq!(rings.len(), 1, "{rings:?}");
@@ -324,7 +324,7 @@ impl Done {
     }
 }
 
-/// The ring files in a directory, the newest last.
+/// Returns the ring files in a directory, the newest last.
 pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(dir) else {
         return Vec::new();
@@ -333,12 +333,12 @@ pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "ring"))
         .collect();
-    // Each is asked once: a ring that is written changes its time meanwhile.
+    // The time of each file is read once, because a ring that is written changes its time meanwhile.
     rings.sort_by_cached_key(|path| fs::metadata(path).and_then(|facts| facts.modified()).ok());
     rings
 }
 
-/// Waits until something is there.
+/// Waits until `look` returns a value.
 pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     let mut told = false;
@@ -357,12 +357,12 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
     }
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     wait_for(what, || holds().then_some(()));
 }
 
-/// Asks through a slot and waits for the answer.
+/// Sends a request through a slot and waits for the reply.
 pub(crate) fn ask(slot: &mut Slot, op: Op) -> Reply {
     let sent = slot.send(op).unwrap();
     wait_for("an answer", || slot.reply(&sent).unwrap())
@@ -372,7 +372,7 @@ pub(crate) fn newest(ring: &RingFile) -> Snapshot {
     ring.newest_snapshot().unwrap().1
 }
 
-/// All records of a ring that is not written over yet, the oldest first.
+/// Returns all records of a ring that are not written over yet, the oldest first.
 pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
     let mut all = Vec::new();
     let mut at = Some(ring.newest().unwrap());
@@ -386,13 +386,13 @@ pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
     all
 }
 
-/// In the child: says why it failed, where its own hook for panics is in the way.
+/// Prints, in the child, why it failed, where its own panic hook replaces the usual one.
 pub(crate) fn complain(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Raises a flag when it is dropped, also where a test fails: so that threads end.
+/// Raises a flag when it is dropped, also where a test fails, so that threads end.
 pub(crate) struct Over<'a>(pub(crate) &'a std::sync::atomic::AtomicBool);
 
 impl Drop for Over<'_> {
@@ -401,7 +401,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Numbers that look random (Marsaglia's xorshift).
+/// Pseudo-random numbers (Marsaglia's xorshift).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
@@ -424,7 +424,7 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Is pending once.
+/// Future that is pending once.
 #[derive(Default)]
 pub(crate) struct Yield(bool);
 
@@ -440,32 +440,32 @@ impl Future for Yield {
     }
 }
 
-/// A pipe as standard error that is full, and that nobody reads; its other end.
+/// Makes standard error a full pipe that no thread reads; returns the other end of the pipe.
 pub(crate) fn full_standard_error() -> std::io::PipeReader {
     use std::io::Write;
     use std::os::fd::AsRawFd;
     let (reader, writer) = std::io::pipe().unwrap();
     let flags = |flags: libc::c_int| {
-        // SAFETY: a descriptor of this process.
+        // SAFETY: the descriptor is open in this process.
         let result = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETFL, flags) };
         assert_eq!(result, 0);
     };
     flags(libc::O_NONBLOCK);
     while (&writer).write(&[b'x'; 4096]).is_ok() {}
     flags(0);
-    // SAFETY: descriptors of this process.
+    // SAFETY: both descriptors are open in this process.
     let made = unsafe { libc::dup2(writer.as_raw_fd(), libc::STDERR_FILENO) };
     assert_eq!(made, libc::STDERR_FILENO);
     reader
 }
 
-/// Has a signal handled from now on, for as long as the process runs; the handler does only what handlers may.
+/// Installs the handler of a signal for the rest of the process; the handler does only what handlers may do.
 pub(crate) fn on_signal(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
     // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler as *const () as usize;
     action.sa_flags = libc::SA_RESTART;
-    // SAFETY: `action` is filled in, and nobody asks for the one before.
+    // SAFETY: `action` is filled in, and the old action is not read.
     let result = unsafe { libc::sigaction(signal, &action, std::ptr::null_mut()) };
     assert_eq!(result, 0);
 }
@@ -479,12 +479,12 @@ fn statement(code: u32, k: u32, jt: usize) -> libc::sock_filter {
     }
 }
 
-/// Loads a word of what the kernel knows of a system call: 0 is its number, 4 + 2n its argument n, from 0 on.
+/// Loads a word of the kernel's data of a system call: word 0 is its number, word 4 + 2n its argument n, from 0 on.
 fn load(word: u32) -> libc::sock_filter {
     statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, word * 4, 0)
 }
 
-/// Has the kernel end this process at any system call but these, of the calling thread or of all, from now on.
+/// Lets the kernel end this process at any system call but these, of the calling thread or of all threads, from now on.
 pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     let mut program = vec![load(0)];
     for (index, &call) in calls.iter().enumerate() {
@@ -497,7 +497,7 @@ pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     filter(program, all_threads);
 }
 
-/// Has the kernel answer a system call of the calling thread with an error from now on, where its argument 2 is this.
+/// Lets the kernel answer a system call of the calling thread with an error from now on, where its argument 2 is `argument`.
 pub(crate) fn refuse(call: libc::c_long, argument: libc::c_int, errno: libc::c_int) {
     let unless = |k| libc::sock_filter {
         jf: 1,
@@ -526,7 +526,7 @@ fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
         len: program.len() as u16,
         filter: program.leak().as_mut_ptr(),
     };
-    // SAFETY: takes numbers.
+    // SAFETY: the call takes numbers, no pointer.
     let result = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
     assert_eq!(result, 0);
     let flags = if all_threads {
@@ -534,12 +534,12 @@ fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
     } else {
         0
     };
-    // SAFETY: a program that lives for ever.
+    // SAFETY: the filter lives for ever.
     let result = unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &program) };
     assert_eq!(result, 0);
 }
 
-/// Calls on 4096 paths, four deep: a snapshot of them has some 100 kB.
+/// Makes calls on 4096 paths, four deep: a snapshot of them has some 100 kB.
 pub(crate) fn call_many_paths() {
     fn uncertainty(path: u64, depth: u32) {
         macro_rules! one_of {
@@ -560,7 +560,7 @@ pub(crate) fn call_many_paths() {
     (0..8u64.pow(4)).for_each(|path| uncertainty(path, 3));
 }
 
-/// The CPU time of the calling thread or of the process: time of other programs is not in it.
+/// Returns the CPU time in ns of the calling thread or of the process, which excludes other programs.
 pub(crate) fn cpu_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,

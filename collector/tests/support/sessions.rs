@@ -7,7 +7,7 @@ use tickscope::{Builder, Session};
 
 use super::wait_for;
 
-/// Publishes a hundred times a second.
+/// Starts a session that publishes a hundred times a second.
 pub(crate) fn quick(name: &str) -> Session {
     Builder::new(name)
         .interval(Duration::from_millis(10))
@@ -15,7 +15,7 @@ pub(crate) fn quick(name: &str) -> Session {
         .unwrap()
 }
 
-/// The publisher's id in a process, once it has begun.
+/// Returns the thread id of the publisher of a process, once it has begun.
 pub(crate) fn publisher_of(pid: u32) -> u32 {
     wait_for("the publisher", || {
         let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;

@@ -1,4 +1,4 @@
-//! What tests read in snapshots, and what must hold of each.
+//! Values that tests read in snapshots, and checks for every snapshot.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Quantity, Tally, ThreadState};
 
-/// The threads of a name.
+/// Returns the threads of a name.
 pub(crate) fn threads_named<'a>(
     snapshot: &'a Snapshot,
     name: &'a str,
@@ -17,7 +17,7 @@ pub(crate) fn threads_named<'a>(
     snapshot.threads.iter().enumerate().filter_map(named)
 }
 
-/// A thread's tree: a line "name calls self total" per row, indented.
+/// Returns a thread's tree: a line "name calls self total" per row, indented.
 pub(crate) fn tree(snapshot: &Snapshot, thread: &str) -> String {
     let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let mut text = String::new();
@@ -38,7 +38,7 @@ pub(crate) fn tree(snapshot: &Snapshot, thread: &str) -> String {
     text
 }
 
-/// The names from the top of a thread down to a row.
+/// Returns the names from the top of a thread down to a row.
 pub(crate) fn path_of(snapshot: &Snapshot, row: usize) -> Vec<&str> {
     let mut path = Vec::new();
     let mut at = Some(NodeId(row as u32));
@@ -50,7 +50,7 @@ pub(crate) fn path_of(snapshot: &Snapshot, row: usize) -> Vec<&str> {
     path
 }
 
-/// Calls by site name, over all threads.
+/// Returns the calls by site name, over all threads.
 pub(crate) fn calls(snapshot: &Snapshot) -> BTreeMap<&str, u64> {
     let mut calls = BTreeMap::new();
     for row in 0..snapshot.nodes.len() {
@@ -60,39 +60,39 @@ pub(crate) fn calls(snapshot: &Snapshot) -> BTreeMap<&str, u64> {
     calls
 }
 
-/// Calls of one site over all threads.
+/// Returns the calls of one site over all threads.
 pub(crate) fn calls_of(snapshot: &Snapshot, site: &str) -> u64 {
     calls(snapshot).get(site).copied().unwrap_or(0)
 }
 
-/// What the counters of one site have added up, over all threads.
+/// Returns the sum of the counters of one site, over all threads.
 pub(crate) fn sum_of(snapshot: &Snapshot, site: &str) -> u64 {
     let counts = snapshot.counts.iter();
     let of_site = counts.filter(|count| snapshot.site_of(count.node).name == site);
     of_site.map(|count| count.sum).sum()
 }
 
-/// The rows of one site, over all threads.
+/// Returns the rows of one site, over all threads.
 pub(crate) fn rows_named<'a>(snapshot: &'a Snapshot, site: &'a str) -> impl Iterator<Item = u32> + 'a {
     let rows = 0..snapshot.nodes.len() as u32;
     rows.filter(move |&row| snapshot.site_of(NodeId(row)).name == site)
 }
 
-/// Self ticks of one site over all threads.
+/// Returns the self ticks of one site over all threads.
 pub(crate) fn ticks_of(snapshot: &Snapshot, site: &str) -> u64 {
     rows_named(snapshot, site)
         .map(|row| snapshot.nodes.self_ticks[row as usize])
         .sum()
 }
 
-/// What was measured of one site, over all threads.
+/// Returns the measures of one site, over all threads.
 pub(crate) fn measured(snapshot: &Snapshot, site: &str, quantity: Quantity) -> u64 {
     rows_named(snapshot, site)
         .map(|row| snapshot.measures.of_row(quantity, row))
         .sum()
 }
 
-/// The names of a thread's open scopes, outermost first.
+/// Returns the names of a thread's open scopes, outermost first.
 pub(crate) fn open_path(snapshot: &Snapshot, thread: ThreadId) -> Vec<&str> {
     snapshot.threads[thread.index()]
         .open
@@ -101,7 +101,7 @@ pub(crate) fn open_path(snapshot: &Snapshot, thread: ThreadId) -> Vec<&str> {
         .collect()
 }
 
-/// What must hold of every snapshot, whatever goes on while it is taken.
+/// Checks all that must hold of every snapshot, in any state of the program while it is taken.
 pub(crate) fn check(snapshot: &Snapshot) {
     check_with_polls(snapshot);
     let nodes = &snapshot.nodes;
@@ -116,7 +116,7 @@ pub(crate) fn check(snapshot: &Snapshot) {
                 off_cpu <= nodes.self_ticks[row],
                 "no more time off the CPU than there was"
             );
-            // One call of each thread may have begun before the reset, and one have been on its way to its bucket.
+            // Each thread may have one call that began before the reset, and one that has not reached its bucket.
             let finished = snapshot.latencies.of(row as u32).count();
             assert!(
                 finished <= nodes.calls[row] + 2 * thread.count,
@@ -129,7 +129,7 @@ pub(crate) fn check(snapshot: &Snapshot) {
     }
 }
 
-/// The same where futures are polled: each poll has an end, and only the first one is a call, maybe of another thread.
+/// Checks a snapshot with polls of futures: each poll has an end, and only the first poll is a call, maybe of another thread.
 pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     let nodes = &snapshot.nodes;
     let mut row_after_last = 0;
@@ -139,7 +139,7 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     }
     assert_eq!(row_after_last as usize, nodes.len());
 
-    // Totals made here by walking down, and not by the code under test.
+    // This walk down computes the totals without the code under test.
     let self_nanos = snapshot.self_nanos();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for thread in &snapshot.threads {
@@ -196,8 +196,8 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
         assert!(snapshot.estimate_of(count.node).is_none(), "nothing to estimate");
     }
 
-    // Nobody was busy longer than the program has been running: the clock's rate is good to a percent, and
-    // the books may be a moment older than the uptime.
+    // No thread was busy longer than the program has been running: the clock's rate is good to a percent, and the books may be a
+    // moment older than the uptime.
     let most_ns = snapshot.process.uptime_ns as f64 * 1.01 + 5e6;
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let rows = snapshot.rows_of(ThreadId(index as u32));
@@ -235,7 +235,7 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     assert!(snapshot.capture.seq > 0);
 }
 
-/// Checks that two snapshots of the same threads, the second the later one, show no call less.
+/// Checks that of two snapshots of the same threads the later one shows no call less.
 pub(crate) fn check_order(earlier: &Snapshot, later: &Snapshot) {
     assert!(later.capture.seq > earlier.capture.seq);
     assert!(later.capture.reset_epoch >= earlier.capture.reset_epoch);

@@ -35,13 +35,13 @@ fn pass(ticks: u64) {
     TICK.fetch_add(ticks, Ordering::Relaxed);
 }
 
-/// Starts with a clock that stands still but for [`pass`], one tick a nanosecond.
+/// Starts a session with a clock that only [`pass`] moves, one tick a nanosecond.
 fn started() -> Session {
     let clock = Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9);
     Builder::new("spans").clock(clock).start()
 }
 
-/// The same, with the bare subscriber.
+/// Starts a session with that clock, and with the bare subscriber.
 fn begun() -> Session {
     subscriber().init().unwrap();
     started()
@@ -52,7 +52,7 @@ fn with_layer() -> Session {
     started()
 }
 
-/// A snapshot in which nothing is lost.
+/// Returns a snapshot in which nothing is lost.
 fn whole() -> Snapshot {
     let snapshot = tickscope::snapshot();
     check_with_polls(&snapshot);
@@ -60,7 +60,7 @@ fn whole() -> Snapshot {
     snapshot
 }
 
-/// The main thread's rows: name, calls, self, total.
+/// Returns the main thread's rows: name, calls, self, total.
 fn rows() -> String {
     let snapshot = whole();
     let main = snapshot.threads[0].name.clone();
@@ -72,7 +72,7 @@ fn sum(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     rows.map(|row| snapshot.measures.of_row(quantity, row)).sum()
 }
 
-/// Calls in flight, ended, and polls, of a name.
+/// Returns the calls in flight, the ended calls and the polls of a name.
 fn future(snapshot: &Snapshot, name: &str) -> [u64; 3] {
     let in_flight = sum(snapshot, name, Quantity::InFlight) - sum(snapshot, name, Quantity::EndedElsewhere);
     [
@@ -166,7 +166,7 @@ fn more_spans_of_a_layer_than_places_are_told_apart() {
     });
 }
 
-/// A call is one, whichever poll it is in, and its polls are those of the thread.
+/// A call counts once, in whichever poll it is, and its polls belong to the thread that makes them.
 fn async_bodies() {
     #[instrument]
     async fn handle() {
@@ -190,7 +190,7 @@ fn async_bodies() {
     );
     calls.iter_mut().for_each(|call| assert!(poll(call).is_pending()));
     pass(1_000);
-    // The first spans of a call site that are entered again show that it is that of a future.
+    // The first spans of a call site that are entered again show that the site is a site of futures.
     calls.iter_mut().for_each(|call| assert!(poll(call).is_ready()));
     drop(calls);
     let known = whole();
@@ -209,7 +209,7 @@ fn async_bodies() {
     assert_eq!(paths.len(), 2);
     assert_eq!((name(paths[1].parent as usize), name(1)), ("handle", "query"));
     assert_eq!((paths[1].in_flight, paths[0].innermost), (5, 0));
-    // Two are dropped while they wait.
+    // Two calls are dropped while they wait.
     calls.truncate(3);
     calls.iter_mut().for_each(|call| assert!(poll(call).is_ready()));
     drop(calls);
@@ -259,7 +259,7 @@ fn async_functions_with_the_fast_clock() {
     });
 }
 
-/// A future that is dropped at its await, below a span that goes on: as where a client goes away, or time is up.
+/// A future is dropped at its await, below a span that goes on, as after a client goes away or at a timeout.
 fn a_future_that_is_dropped_has_ended_where_it_was() {
     isolated!(|| {
         let _session = begun();
@@ -286,7 +286,7 @@ fn a_future_that_is_dropped_has_ended_where_it_was() {
         assert!(poll(&mut first).is_pending());
         assert!(poll(&mut first).is_ready());
         drop(first);
-        // This one is dropped with the one that it waits for.
+        // This future is dropped with the future that it awaits.
         let mut second = Box::pin(gives_up());
         assert!(poll(&mut second).is_pending());
         drop(second);
@@ -299,13 +299,13 @@ fn a_future_that_is_dropped_has_ended_where_it_was() {
     });
 }
 
-/// Calls of a site that were over before it was known for one of futures are in no number of calls in flight.
+/// Calls of a site that ended before the site was known as a site of futures are in no number of calls in flight.
 fn what_was_counted_before_is_not_in_flight() {
     isolated!(|| {
         let _session = begun();
         let span = || info_span!("mixed");
         (0..7).for_each(|_| span().in_scope(|| pass(1)));
-        // It waits, and nothing shows it yet.
+        // The span waits, and no second entry shows it yet.
         let early = span();
         early.in_scope(|| pass(1));
         assert_eq!(future(&whole(), "mixed"), [0, 0, 0]);
@@ -319,7 +319,7 @@ fn what_was_counted_before_is_not_in_flight() {
         assert_eq!(future(&whole(), "mixed")[..2], [2, 0]);
         drop((early, twice));
         assert_eq!(future(&whole(), "mixed")[..2], [0, 2]);
-        // On another thread its first poll is known for one, and what waits is seen from then on.
+        // On another thread its first poll shows the site's kind, and calls that wait are seen from then on.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let waits = span();
@@ -347,7 +347,7 @@ fn spans_may_be_exited_in_any_order() {
         pass(1_000);
         drop(third);
         pass(10_000);
-        // Those inside go on where the outer one was.
+        // The inner spans go on at the place of the outer span.
         let expected = "one 1 0 11\n  two 1 1 11\n    three 1 10 10\n\
                         two 0 0 100\n  three 0 100 100\nthree 0 1000 1000\n";
         assert_eq!(rows(), expected);
@@ -355,7 +355,7 @@ fn spans_may_be_exited_in_any_order() {
     });
 }
 
-/// Whatever the order, time belongs to the span that was entered last of those that are open.
+/// In any order, time belongs to the open span that was entered last.
 fn random_orders_charge_the_innermost_span() {
     isolated!(|| {
         let _session = begun();
@@ -370,7 +370,7 @@ fn random_orders_charge_the_innermost_span() {
                     open.push((which, spans[which].enter()));
                 } else if !open.is_empty() {
                     let at = random.below(open.len() as u64) as usize;
-                    // The same span may be open twice; then the inner entry is the one that ends.
+                    // The same span may be open twice; then the inner entry ends.
                     let which = open[at].0;
                     let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
                     drop(open.remove(inner));
@@ -381,7 +381,7 @@ fn random_orders_charge_the_innermost_span() {
                     charged[*innermost] += ticks;
                 }
             }
-            // In any order as well.
+            // The rest ends in any order.
             while !open.is_empty() {
                 let last = open[random.below(open.len() as u64) as usize].0;
                 let inner = open.iter().rposition(|(span, _)| *span == last).unwrap();

@@ -1,9 +1,9 @@
-//! An allocator that counts what a thread has allocated, so that a target can say how much its input made it take.
+//! An allocator that counts the memory of a thread, so that a target can tell how much memory its input made it take.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, counted.
+/// The system's allocator with counts.
 pub(crate) struct Counting;
 
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ struct Bytes {
 }
 
 thread_local! {
-    // Without a destructor, so that it may be used at any time.
+    // The value has no destructor, so that it can be used at any time.
     static BYTES: Cell<Bytes> = const { Cell::new(Bytes { now: 0, most: 0 }) };
 }
 
@@ -26,7 +26,7 @@ fn count(change: isize) {
     });
 }
 
-/// The most bytes that were allocated at one time while `work` ran, beyond those before it.
+/// Returns the most bytes that were allocated at one time while `work` ran, beyond the bytes before it.
 pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
     let before = BYTES.get().now;
     BYTES.set(Bytes {
@@ -37,31 +37,31 @@ pub(crate) fn most_allocated<T>(work: impl FnOnce() -> T) -> (usize, T) {
     ((BYTES.get().most - before) as usize, result)
 }
 
-// SAFETY: all of it is the system's allocator; counting neither allocates nor panics.
+// SAFETY: each method calls the system's allocator; the counting neither allocates nor panics.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // It may have to copy: then both are there for a moment.
+        // A reallocation may have to copy, so both blocks exist for a moment.
         count(size as isize);
         count(-(layout.size() as isize));
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller keeps the contract of this call.
         unsafe { System.realloc(memory, layout, size) }
     }
 }

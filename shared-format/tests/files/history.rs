@@ -1,4 +1,4 @@
-//! How far back the coarse ring of the default size reaches: real snapshots, written and read back.
+//! Time that the coarse ring of the default size covers: real snapshots, written and read back.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread};
 use tickscope_format::{Snapshot, codec};
 
-/// Records an hour.
+/// Number of records in an hour.
 const HOUR: u64 = 360;
 
-/// A program with so many nodes and sites, eight threads, paths and names of usual length, after a day of work.
+/// Returns a program with `rows` nodes and `sites` sites, eight threads, paths and names of usual length, after a day of work.
 fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.name = "order-book".into();
@@ -58,7 +58,7 @@ fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
     s
 }
 
-/// Writes an hour of such records after a day, and gives the bytes of one and how many are found again.
+/// Writes an hour of such records after a day; returns the bytes of one record and the number of records that are found again.
 fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
     let dir = tempfile::tempdir().unwrap();
     let header = Header {
@@ -100,7 +100,7 @@ fn an_hour_of_a_thousand_nodes_fits() {
     let (bytes, records) = hour_of(1000, 300);
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
     assert!((24_000..28_000).contains(&bytes), "{bytes}");
-    // Also where hardly a function is called from two places.
+    // This also holds where hardly a function is called from two places.
     let (bytes, records) = hour_of(1000, 800);
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
 }

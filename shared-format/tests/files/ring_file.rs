@@ -1,4 +1,4 @@
-//! A ring file from making to cleaning up, and what else may stand in its place.
+//! A ring file from its making to its removal, and other files in its place.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::symlink;
@@ -32,7 +32,7 @@ fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
 }
 
-/// The wall clock of the records, beside their number.
+/// Publishes a record with this wall clock time and this number.
 fn publish_at(ring: &mut OwnRing, unix_ns: u64, seq: u64) {
     let mut snapshot = Snapshot::default();
     snapshot.capture.seq = seq;
@@ -67,7 +67,7 @@ fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
     ring
 }
 
-/// The program sees which slots are owned, in whatever order they were taken, with any lock across their bounds.
+/// The program sees which slots are owned, taken in any order, with any lock across their bounds.
 fn held_slots_are_found_wherever_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let ring = started(dir.path(), "app", 7);
@@ -183,7 +183,7 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
     assert!(alive.path().exists() && wedding.exists());
 }
 
-/// A record of so many bytes in the coarse ring, its time also its number; false where it does not fit.
+/// Publishes a record of this size in the coarse ring; its time is also its number. Returns false where it does not fit.
 fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
     let room = ring.coarse_space(bytes as u64).unwrap();
     let stamp = Stamp {
@@ -196,7 +196,7 @@ fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
     published.is_ok()
 }
 
-/// The times in the coarse ring, newest first.
+/// Returns the times in the coarse ring, newest first.
 fn coarse_times(ring: &RingFile) -> Vec<u64> {
     let newest = ring.coarse_newest().unwrap();
     std::iter::successors(newest, |record| ring.coarse_before(record).unwrap())
@@ -234,7 +234,7 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
     assert_eq!(coarse_times(&seen), Vec::from_iter((38..=100).rev()));
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 101);
     assert!(!publish_coarse(&mut ring, 101, 3 << 20), "half of it is the most");
-    // Who opens it now finds the same, as does who comes when its program is gone.
+    // A reader that opens the ring now finds the same, and so does a reader after the program's end.
     drop(ring);
     assert_eq!(coarse_times(&RingFile::open(seen.path()).unwrap()).len(), 63);
     assert!(matches!(seen.liveness().unwrap(), Liveness::Crashed { .. }));
@@ -328,7 +328,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
         5000,
         "a request does not grow it again"
     );
-    // The writer leaves what was cut alone as well: a store there would kill it.
+    // The writer does not write into the cut part either, because a store there would kill it.
     assert!(!ring.is_whole());
     assert!(
         ring.publish(
@@ -346,7 +346,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     assert!(ring.requests().is_empty());
 }
 
-/// Who comes then finds nothing, though the file has a name.
+/// A new viewer finds no ring there, although the file has a name.
 fn a_ring_that_was_moved_or_whose_name_another_file_has_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let changes: [fn(&Path); 4] = [
@@ -404,11 +404,11 @@ fn a_fifo_put_there_between_look_and_opening_is_refused() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for turn in 0.. {
-                // Each link replaces what is there at one go.
+                // Each link replaces the file there in one step.
                 let from = if turn % 2 == 0 { "fifo" } else { "file" };
                 std::fs::hard_link(path(from), path("next")).unwrap();
                 std::fs::rename(path("next"), path("it")).unwrap();
-                // Renaming a link onto one of the same file does nothing.
+                // A rename of a link onto a link to the same file does nothing.
                 let _ = std::fs::remove_file(path("next"));
                 if done.load(Ordering::Relaxed) {
                     return;

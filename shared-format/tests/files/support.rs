@@ -1,9 +1,9 @@
-//! What the tests of ring files share.
+//! Helpers of the tests of ring files.
 
 use tickscope_format::file::header::Header;
 use tickscope_testkit::ring;
 
-/// The header of a program that is not running, for a ring of 1 MiB and up to 4 MiB of history.
+/// Returns the header of a program that is not running, for a ring of 1 MiB and up to 4 MiB of history.
 pub(crate) fn header(name: &str) -> Header {
     Header {
         pid: 1,

@@ -1,5 +1,5 @@
-//! The ways in which stores reach a ring file: all leave the same file, and those by the kernel say what they could not
-//! do.
+//! The ways in which stores reach a ring file: all ways leave the same file, and the ways through the kernel report stores that
+//! failed.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
@@ -28,7 +28,7 @@ fn made(dir: &Path, way: Way) -> OwnRing {
     ring
 }
 
-/// All that a program stores, with records that wrap; what stands in the file then.
+/// Makes all stores of a program, with records that wrap; returns the bytes of the file.
 fn written(way: Way) -> Vec<u8> {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), way);
@@ -59,7 +59,7 @@ fn all_ways_leave_the_same_file() {
     assert!(copied == written(Way::Mapped));
 }
 
-/// Not the length that is looked at before tells it: that comes too early where the cut comes in between.
+/// The length that is read before the stores does not show the cut, because the cut comes after it.
 fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Copied);
@@ -67,7 +67,7 @@ fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let length = file.metadata().unwrap().len();
     let seen = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // While it has its length, all its blocks come and go.
+        // The file has its length between two cuts, but all its blocks come and go.
         scope.spawn(|| {
             while !seen.load(Ordering::Relaxed) {
                 file.set_len(0).unwrap();
@@ -88,7 +88,7 @@ fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     });
 }
 
-/// Closes this process's descriptor of a file, as programs do that close all they do not know.
+/// Closes this process's descriptor of a file, as programs do that close all unknown descriptors.
 fn close(path: &Path) {
     let facts = |path: &Path| fs::metadata(path).ok().map(|facts| (facts.dev(), facts.ino()));
     let wanted = facts(path).unwrap();
@@ -97,11 +97,11 @@ fn close(path: &Path) {
         .map(|entry| entry.unwrap().path());
     let own = open.filter(|open| facts(open) == Some(wanted)).last().unwrap();
     let number = own.file_name().unwrap().to_str().unwrap().parse().unwrap();
-    // SAFETY: its owner checks which file it is of before each use.
+    // SAFETY: its owner checks before each use which file the descriptor is open on.
     assert_eq!(unsafe { libc::close(number) }, 0);
 }
 
-/// It is unknown whether the next store through the mapping raises a signal.
+/// The next store through the mapping may raise a signal, which cannot be known before.
 fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Mapped);

@@ -1,10 +1,10 @@
-//! How fast the viewer is, measured from outside: its process, its pseudo terminal, the bytes on it.
+//! Speed of the viewer, measured from outside: its process, its pseudo terminal, the bytes on it.
 //!
 //! ```text
 //! cargo run --release -p tickscope-cli --example viewer_bench [-- PART OF A LINE]
 //! ```
 //!
-//! Prints a table in Markdown with what is wanted and what was reached.
+//! Prints a table in Markdown with the wanted and the measured values.
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
@@ -19,13 +19,13 @@ use tickscope_testkit::ring::{Program, snapshot};
 
 use crate::terminal::Viewer;
 
-/// Nobody publishes within a measurement of something that stands still.
+/// Interval between records that is longer than a measurement of a program that stands still.
 const STILL: Duration = Duration::from_secs(3_600);
 
-/// Functions of a large program.
+/// Number of functions of a large program.
 const FUNCTIONS: u32 = 5_000;
 
-/// Keys of which each changes what is on the screen, wherever the one before has led.
+/// Keys, each of which changes the screen after any other key.
 const KEYS: [(&str, &str); 10] = [
     ("j", "a row down"),
     ("\x1b[6~", "a page down"),
@@ -66,7 +66,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The viewer, built like this program was.
+/// Builds the viewer in the same way as this program.
 fn build() -> Result<PathBuf> {
     let this = std::env::current_exe()?;
     let profile = this
@@ -95,7 +95,7 @@ fn build() -> Result<PathBuf> {
     Ok(profile.join("tickscope"))
 }
 
-/// How long something took, and how much of that the viewer worked: on a busy machine it also waits its turn.
+/// Wall time of steps, and the viewer's CPU time in it: on a busy machine the viewer also waits for a CPU.
 #[derive(Default)]
 struct Times {
     wall: Vec<Duration>,
@@ -117,7 +117,7 @@ impl Times {
     }
 }
 
-/// The middle and the worst of a hundred, in milliseconds.
+/// Returns the median and the worst of a hundred times, in milliseconds.
 fn uncertainty(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let at = |share: f64| {
@@ -171,7 +171,7 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
         let program = Program::start(dir.path(), &[snapshot(nodes, 1, FUNCTIONS, 1_340)], STILL)?;
         let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
         viewer.frame()?;
-        // One row of all is the root.
+        // At first the root is the only row, so this key opens all rows.
         viewer.send("E")?;
         viewer.frame()?;
         viewer.quiet(Duration::from_millis(200));
@@ -201,7 +201,7 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Snapshots of a thousand nodes, of which each differs from the one before.
+/// Returns snapshots of a thousand nodes, each of which differs from the one before.
 fn moving(functions: u32) -> Vec<tickscope_format::Snapshot> {
     let at = |n: u64| snapshot(1_000, 4, functions, 1_340 + n);
     (0..100).map(at).collect()
@@ -238,7 +238,7 @@ fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let program = Program::start(dir.path(), &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
     let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
     viewer.frame()?;
-    // Until nothing is held back any more.
+    // After this time no frame is held back any more.
     viewer.quiet(Duration::from_secs(4));
     let (bytes, cpu) = (viewer.bytes(), viewer.cpu()?);
     viewer.quiet(Duration::from_secs(10));
@@ -257,7 +257,7 @@ fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
 
 fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let mut rows = Vec::new();
-    // As many functions as such a tree has, and as many as it can have.
+    // The counts are the usual functions of such a tree, and the most that it can have.
     let views = [
         (250, "E", ""),
         (1_000, "E", ""),
@@ -289,7 +289,7 @@ fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Ten minutes: one record a second, and the last thirty seconds at full rate.
+/// Measures the memory after ten minutes: one record a second, and the last thirty seconds at full rate.
 fn memory(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let dir = tempfile::tempdir()?;
     let seconds = (0..570u64).map(|n| n * 10);

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// What every frame ends with.
+/// End of every frame.
 const END_OF_FRAME: &[u8] = b"\x1b[?2026l";
 
-/// Nothing takes that long unless it hangs.
+/// Time after which the viewer is taken to hang.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Clock ticks of /proc a second; it is 100 on every Linux.
+/// Number of clock ticks of /proc a second; it is 100 on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A viewer that runs.
@@ -30,7 +30,7 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// Starts it in a terminal of 120x30.
+    /// Starts the viewer in a terminal of 120x30.
     pub(crate) fn start(viewer: &Path, arguments: &[&str], dir: &Path) -> Result<Self> {
         let size = PtySize {
             rows: 30,
@@ -68,13 +68,13 @@ impl Viewer {
         })
     }
 
-    /// Types.
+    /// Types keys.
     pub(crate) fn send(&mut self, keys: &str) -> Result<()> {
         self.writer.write_all(keys.as_bytes())?;
         Ok(self.writer.flush()?)
     }
 
-    /// Waits for the end of the next frame and says when it came.
+    /// Waits for the end of the next frame and returns its time.
     pub(crate) fn frame(&mut self) -> Result<Instant> {
         let frames = self.frames.len();
         let end = Instant::now() + DEADLINE;
@@ -86,13 +86,13 @@ impl Viewer {
         self.frames.last().copied().context("there is one")
     }
 
-    /// Lets it go on for a while.
+    /// Lets the viewer go on for a while.
     pub(crate) fn quiet(&mut self, long: Duration) {
         let end = Instant::now() + long;
         while self.take(end) {}
     }
 
-    /// Takes what was read next, if it comes before the end.
+    /// Takes the next bytes that were read, if they come before `end`.
     fn take(&mut self, end: Instant) -> bool {
         let left = end.saturating_duration_since(Instant::now());
         match self.reads.recv_timeout(left) {
@@ -116,20 +116,20 @@ impl Viewer {
         }
     }
 
-    /// When each frame ended.
+    /// Returns the end time of each frame.
     pub(crate) fn frames(&self) -> &[Instant] {
         &self.frames
     }
 
-    /// Bytes written to the terminal so far.
+    /// Returns the number of bytes written to the terminal so far.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Processor time so far.
+    /// Returns the processor time so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let pid = self.child.process_id().context("it runs")?;
-        // Finer than the ticks of `stat`: nanoseconds that the scheduler has counted.
+        // The scheduler counts nanoseconds, which are finer than the ticks of `stat`.
         if let Ok(text) = std::fs::read_to_string(format!("/proc/{pid}/schedstat"))
             && let Some(ns) = text.split(' ').next().and_then(|ns| ns.parse().ok())
         {
@@ -146,7 +146,7 @@ impl Viewer {
         Ok(Duration::from_secs_f64(ticks / TICKS_PER_SECOND))
     }
 
-    /// Memory that it holds.
+    /// Returns the resident memory of the viewer in KiB.
     pub(crate) fn resident_kib(&self) -> Result<u64> {
         let pid = self.child.process_id().context("it runs")?;
         let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
@@ -155,7 +155,7 @@ impl Viewer {
         number.and_then(|n| n.parse().ok()).context("a line VmRSS")
     }
 
-    /// Ends it.
+    /// Ends the viewer.
     pub(crate) fn quit(mut self) -> Result<()> {
         self.send("q")?;
         self.child.wait()?;

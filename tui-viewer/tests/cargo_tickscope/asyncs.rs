@@ -1,5 +1,5 @@
-//! Async functions that the source does not mark: their calls are those of the program's own account, and those that it shows
-//! with its functions marked.
+//! Async functions that the source does not mark: their calls match the program's own account, and the calls that a program with
+//! marked functions shows.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,17 +13,17 @@ use crate::functions::run_measured;
 use crate::own_collector::depending_on_tickscope;
 use crate::support::{Project, TARGET, finish};
 
-/// What is told of the calls of a function: begun, ready, dropped before.
+/// Calls of each function: begun, ready, dropped before they are ready.
 type Calls = BTreeMap<String, [i64; 3]>;
 
-/// What a report says of an async function, over all rows.
+/// Row of an async function in a report, over all rows.
 #[derive(Debug, Default)]
 struct Row {
     calls: [i64; 3],
     vanished: i64,
     in_flight: i64,
     polls: i64,
-    /// Wall times of the row with most calls.
+    /// Count and median in ns of the wall times of the row with most calls.
     median_ns: (i64, f64),
     below: Vec<String>,
 }
@@ -44,7 +44,7 @@ fn account(out: &str) -> Calls {
     lines.map(|text| line(text).unwrap()).collect()
 }
 
-/// A program with all its functions on, and where its report will be kept.
+/// Returns a program with all its functions on, and the path where its report will be kept.
 fn measured(project: &Project, program: &Path, name: &str) -> (Command, PathBuf) {
     let report = project.dir().join(format!("{name}.txt"));
     let mut command = project.command(program.to_str().unwrap());
@@ -56,7 +56,7 @@ fn measured(project: &Project, program: &Path, name: &str) -> (Command, PathBuf)
 }
 
 impl Report {
-    /// Runs a program, and returns its account and what its report says.
+    /// Runs a program, and returns its account and its report.
     fn of(project: &Project, program: &Path, name: &str) -> (Calls, Self) {
         let (mut command, kept) = measured(project, program, name);
         let out = finish(&mut command).with_code(0).out;
@@ -114,7 +114,7 @@ fn tasks() -> Project {
     Project::copy_of("tasks")
 }
 
-/// The same program with its functions marked, built by cargo alone.
+/// Builds the same program with its functions marked, by cargo alone, and returns its report.
 fn marked(source: &Path) -> Report {
     let text = |name: &str| std::fs::read_to_string(source.join(name)).unwrap();
     let project = depending_on_tickscope("\"enable\"", &text("src/main.rs"));
@@ -129,7 +129,7 @@ fn marked(source: &Path) -> Report {
     report
 }
 
-/// What a report says of the functions of an account.
+/// Returns the calls in a report of the functions of an account.
 fn calls(report: &Report, account: &Calls) -> Calls {
     let of = |name: &String| Some((name.clone(), report.rows.get(name)?.calls));
     account.keys().filter_map(of).collect()
@@ -145,15 +145,15 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     let marked = marked(&project.dir());
     for (name, by_hand) in &marked.rows {
         let row = &report.rows[name];
-        // How many calls there were is in each program's own account: a task may be given up before its first poll.
+        // The number of calls is in each program's own account: a task may be given up before its first poll.
         assert_eq!(row.in_flight, by_hand.in_flight, "{name}");
-        // How often a task is woken depends on threads.
+        // The number of wake-ups of a task depends on threads.
         let polls = row.polls.abs_diff(by_hand.polls);
         assert!(
             polls * 10 <= by_hand.polls.unsigned_abs(),
             "{name}: {row:?} {by_hand:?}"
         );
-        // Functions that await it are above it, also those between that are marked by nothing.
+        // Functions that await it are above it, also unmarked functions between them.
         let is_below =
             |other: &String| row.below.contains(other) || row.below.iter().any(|b| b.starts_with("first"));
         assert!(by_hand.below.iter().all(is_below), "{name}: {row:?} {by_hand:?}");
@@ -174,7 +174,7 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     assert_eq!(waits, 3);
 }
 
-/// In a release build some polls are parts of other functions. What is shown of the others is exact.
+/// In a release build some polls are parts of other functions. The counts of the other functions are exact.
 fn check_release_build(profile: &str) {
     let project = tasks();
     let manifest = std::fs::read_to_string(project.dir().join("Cargo.toml")).unwrap();
@@ -209,7 +209,7 @@ fn what_a_small_release_build_shows_of_async_functions_is_right() {
     check_release_build("opt-level = \"s\"");
 }
 
-/// A row says so if its calls are polls.
+/// A row whose calls are polls reports that.
 fn other_polls_are_called_polls() {
     let project = tasks();
     // Without the library's panic a body cannot be told from another function: it never returns.
@@ -237,7 +237,7 @@ fn other_polls_are_called_polls() {
         of_name.map(|node| node["calls"].as_u64().unwrap()).sum::<u64>()
     };
     assert_eq!(calls("forever::{poll}"), 10, "{}", report.json["nodes"]);
-    // The last one is dropped with the program's future.
+    // The last call is dropped with the program's future.
     assert_eq!(report.rows["tick"].calls, [10, 9, 1]);
 }
 
@@ -313,7 +313,7 @@ fn main() {
 }
 "#;
 
-/// A program that does what lines say, and is asked from outside.
+/// A program that obeys the lines of its input, and is asked from outside.
 struct Asked<'a> {
     project: &'a Project,
     program: Child,
@@ -344,7 +344,7 @@ impl Asked<'_> {
         self.tickscope(&[on, &pattern, "small"]).with_code(0);
     }
 
-    /// What is counted once the program has done all that it was told.
+    /// Returns the report once the program has obeyed all lines.
     fn report(&self) -> Report {
         loop {
             let done = self.tickscope(&["report", "-f", "json", "small"]);
@@ -361,7 +361,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Begun, ready and cancelled calls of a function, those in flight, and those whose end was not seen.
+    /// Returns begun, ready and cancelled calls of a function, the calls in flight, and the calls whose end was not seen.
     fn counted(&self, function: &str) -> ([i64; 3], i64, i64) {
         let report = self.report();
         let row = &report.rows[function];
@@ -369,8 +369,8 @@ impl Asked<'_> {
     }
 }
 
-/// Calls that are in flight while their function is off go on afterwards. Those that have ended meanwhile count as calls whose
-/// end was not seen. Calls that have begun meanwhile are none.
+/// Calls that are in flight while their function is off go on afterwards. Calls that end meanwhile count as calls whose end was
+/// not seen. Calls that begin meanwhile do not count.
 fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let project = Project::package("", "src/main.rs", ASKED);
     project.run("build").with_code(0);
@@ -419,7 +419,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
         "drop call 4",
         "end call 5",
     ]);
-    // What has ended unseen is known to be over at the latest now.
+    // Calls that have ended unseen are known to be over at the latest now.
     asked.does(&["begin call 2", "begin call 3"]);
     let ([began, ended, cancelled], in_flight, vanished) = asked.counted("call");
     assert_eq!((began, ended + cancelled + vanished, in_flight), (7, 4, 3));
@@ -431,7 +431,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let then = ([7, ended + 2, cancelled + 1], 0, vanished);
     assert_eq!(asked.counted("call"), then);
 
-    // A function that stays off for longer than a second has nothing in flight.
+    // A function that stays off for longer than a second has no call in flight.
     asked.does(&["begin call 0", "begin call 1"]);
     asked.switch("off", "call");
     while asked.counted("call").1 > 0 {}
@@ -443,7 +443,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let (calls, in_flight, _) = asked.counted("other");
     assert_eq!((calls[0], calls[2], in_flight), (calls[1], 0, 0));
 
-    // Switched during a poll.
+    // The function is switched during a poll.
     asked.does(&["begin inside 0"]);
     assert_eq!(asked.counted("inside"), ([1, 0, 0], 1, 0));
     asked.switch("off", "inside");
@@ -465,8 +465,8 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     assert!(program.wait().unwrap().success());
 }
 
-/// Functions are switched from outside while threads poll. Whatever was seen of each call, the sums hold, and nothing is
-/// counted that has not happened. `STORM_SECONDS` makes it longer.
+/// Functions are switched from outside while threads poll. The sums hold in any case, and every counted call has happened.
+/// `STORM_SECONDS` makes the test longer.
 fn async_calls_stay_right_while_their_functions_are_switched() {
     let project = tasks();
     project.run("build").with_code(0);
@@ -541,7 +541,7 @@ fn main() {
 }
 "#;
 
-/// An async function of an unedited program is watched as any other: the time between two polls is waiting in what was awaited.
+/// An async function of an unedited program is watched as any other: time between two polls is waiting in the awaited future.
 fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     project.run("build").with_code(0);
@@ -552,7 +552,7 @@ fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
     let watch = &snapshot.watches[0];
     let (typical, slow) = watch.calls();
-    // The first calls may come before the publisher's thread has begun, which knows what is watched.
+    // The first calls may come before the publisher's thread has begun, which holds the watches.
     assert!(
         typical + slow <= 2_000 && slow >= 8,
         "{typical} {slow} {:?}",
@@ -585,6 +585,6 @@ tickscope_testkit::tests![
     async_calls_stay_right_while_their_functions_are_switched,
     slow_calls_of_an_async_function_are_told_by_what_they_await;
     ignored:
-    // As in the two builds above.
+    // The test checks a release build as two tests above do.
     what_a_small_release_build_shows_of_async_functions_is_right,
 ];

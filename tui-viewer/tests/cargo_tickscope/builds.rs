@@ -1,4 +1,4 @@
-//! What is built, and what is not touched.
+//! Files that are built, and files that are not touched.
 
 use std::fs;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn the_target_has_sleds_and_the_build_itself_has_none() {
         assert_eq!(files.len(), 1, "{files:?}");
         assert!(sleds_in_library(&files[0]) > 0, "{files:?}");
     }
-    // The same library for the build script, and the macros.
+    // The host has the same library for the build script, and the macros.
     let host = project.files("release/deps", "lib");
     assert!(host.len() > 1, "{host:?}");
     for file in &host {
@@ -42,7 +42,7 @@ fn the_target_has_sleds_and_the_build_itself_has_none() {
     ]);
 }
 
-/// All files below a folder and when they were written.
+/// Collects all files below a folder and their times of writing.
 fn times(folder: &Path, found: &mut Vec<(String, SystemTime)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
@@ -69,7 +69,7 @@ fn ordinary_builds_are_not_touched() {
     times(&project.dir().join("target/debug"), &mut after);
     assert_eq!(before, after);
     plain(&project).says_nothing_of(&["Compiling"]);
-    // Nor is anything built again by us, and nothing of a call is left.
+    // `cargo tickscope` builds nothing again either, and leaves no file of a call.
     project
         .run("--report run")
         .with_code(0)
@@ -96,7 +96,7 @@ fn the_target_directory_may_be_named_in_every_way_of_cargo() {
         assert!(project.dir().join(dir).join(&app).exists(), "{dir}");
     }
     assert!(!project.dir().join("target").exists());
-    // And where only what lies in between has another.
+    // The target directory also stays where only the build directory is another.
     project.write(".cargo/config.toml", "[build]\nbuild-dir = \"between\"\n");
     project.run("build -p app").with_code(0);
     assert!(project.built("debug/app").exists() && !project.dir().join("between").exists());
@@ -140,6 +140,6 @@ tickscope_testkit::tests![
     bitcode_serves_programs_with_link_time_optimisation,
     a_program_may_have_the_collectors_dependencies_in_the_same_versions;
     ignored:
-    // Longer than with thin, and async functions have a test with fat.
+    // The test takes longer than with thin, and async functions have a test with fat.
     bitcode_serves_programs_with_fat_link_time_optimisation,
 ];

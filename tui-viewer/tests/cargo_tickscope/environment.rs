@@ -1,4 +1,4 @@
-//! What the user has set for cargo goes on working: compiler wrappers, runners, flags.
+//! The user's settings for cargo stay in effect: compiler wrappers, runners, flags.
 
 use std::fs;
 
@@ -17,7 +17,7 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     let by_variable = Project::fixture();
     let wrapper = by_variable.script("w.sh", &WRAPPER.replace("LOG", "log"));
     let done = finish(by_variable.tickscope("run -- 0").env("RUSTC_WRAPPER", &wrapper)).with_code(0);
-    // What the program sees is what the user has set.
+    // The program sees the user's setting.
     let seen = format!("wrapper Some({:?})", wrapper.display().to_string());
     assert!(done.out.contains(&seen), "{done}");
     let by_file = Project::fixture();
@@ -31,14 +31,14 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
         }
         assert!(look(&project.built("debug/app")).sleds > 4);
     }
-    // An empty variable means none, also where the file names one.
+    // An empty variable means no wrapper, also where the file names one.
     fs::remove_file(by_file.dir().join("log")).unwrap();
     by_file.write("app/src/main.rs", "fn main() {}");
     finish(by_file.tickscope("run").env("RUSTC_WRAPPER", "")).with_code(0);
     assert_eq!(compiled(&by_file, "log"), [""; 0]);
 }
 
-/// A wrapper that caches, as sccache does, looks for what it has by the compiler's words and by cargo's variables.
+/// A caching wrapper, like sccache, finds its entries by the compiler's words and by cargo's variables.
 fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
     let project = Project::fixture();
     let calls = project.dir().join("calls");
@@ -104,7 +104,7 @@ fn flags_of_the_user_stay() {
     )
     .with_code(0);
     assert_eq!(done.out, "true\n");
-    // Names and lines are what the command is for: it has the last word.
+    // The command needs symbols and lines, so its settings override the user's.
     let app = look(&project.built("debug/app"));
     assert!(app.symbols && app.lines && app.sleds > 1, "{app:?}");
 }

@@ -1,4 +1,4 @@
-//! What the switched-on sleds of a program do to it, and what is counted.
+//! Effects of the switched-on sleds on a program, and the counts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tickscope_format::snapshot::CauseKind;
 use crate::own_collector::shared_with_tickscope;
 use crate::support::{Project, cache, finish};
 
-/// The acts that end by themselves, with the code of each.
+/// Acts that end by themselves, each with its exit code.
 const ACTS: [(&[&str], i32); 4] = [
     (&[], 0),
     (&["child"], 0),
@@ -18,7 +18,7 @@ const ACTS: [(&[&str], i32); 4] = [
     (&["work", "200"], 0),
 ];
 
-/// What a kept report says.
+/// Content of a kept report.
 pub(crate) struct Counted {
     pub(crate) report: serde_json::Value,
 }
@@ -41,7 +41,7 @@ impl Counted {
         self.report["functions"][what].as_u64().unwrap()
     }
 
-    /// The calls of all functions, or of those of a name.
+    /// Returns the calls of all functions, or of the functions of a name.
     pub(crate) fn calls(&self, name: Option<&str>) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let wanted = nodes.filter(|node| name.is_none_or(|name| node["name"] == name));
@@ -55,7 +55,7 @@ impl Counted {
             .sum()
     }
 
-    /// Whether these functions call each other in this order.
+    /// Returns whether these functions call each other in this order.
     pub(crate) fn has_path(&self, names: &[&str]) -> bool {
         let nodes = self.report["nodes"].as_array().unwrap();
         let parent = |node: &serde_json::Value| {
@@ -72,7 +72,7 @@ impl Counted {
         })
     }
 
-    /// The beginnings of all functions: of async ones those of polls.
+    /// Returns the number of begun calls of all functions; for async functions the number of polls.
     pub(crate) fn begun(&self) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let begun = nodes.map(|node| match node["futures"]["polls"].as_u64() {
@@ -86,7 +86,7 @@ impl Counted {
         self.of_functions("returned") + self.of_functions("unwound")
     }
 
-    /// Each call that began has returned, was unwound or is open.
+    /// Asserts that each begun call has returned, was unwound or is open.
     #[track_caller]
     pub(crate) fn assert_balanced(&self) {
         assert_eq!(
@@ -99,7 +99,7 @@ impl Counted {
     }
 }
 
-/// Runs a program with all its functions on, and returns what it printed and where its report is kept.
+/// Runs a program with all its functions on; returns its output and the path of its report.
 pub(crate) fn run_measured(
     project: &Project,
     command: &mut Command,
@@ -156,8 +156,8 @@ fn long() -> u64 { (0..5_000_000).map(tiny).sum() }
 fn main() { for _ in 0..20 { black_box(long()); } }
 "#;
 
-/// What is off for the budget when a program ends is off from the beginning in the next run: of this build, with this budget. It is
-/// sampled then.
+/// A function that the budget has switched off when a program ends is off and sampled from the start of the next run. This holds
+/// for the same build and the same budget.
 fn a_run_begins_with_what_the_one_before_has_learned() {
     let project = Project::package("", "src/main.rs", TINY);
     project.run("build --release").with_code(0);
@@ -170,7 +170,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
         finish(
             command
                 .env("TICKSCOPE_REPORT", report)
-                // The budget is kept in exact mode.
+                // The mode is exact, because exact mode has a budget.
                 .env("TICKSCOPE_MODE", "exact")
                 .env("TICKSCOPE_LINES", "on")
                 .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)])
@@ -225,7 +225,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
     assert!(!run("2%").0, "nothing is left to learn from");
 }
 
-/// A program that overflows its stack is told so by the standard library, as without us.
+/// On an overflow of its stack a program gets the standard library's message, as without tickscope.
 fn an_overflow_of_the_stack_ends_as_ever() {
     let project = Project::copy_of("zoo");
     project.run("build").with_code(0);
@@ -239,8 +239,8 @@ fn an_overflow_of_the_stack_ends_as_ever() {
     assert!(done.err.contains("has overflowed its stack"), "{done}");
 }
 
-/// C that a build script compiles has no calls: it is sampled below the innermost Rust function. Rust that it calls is counted, also
-/// where a panic goes through it.
+/// C that a build script compiles has no calls: it is sampled below the innermost Rust function. Rust that C calls is counted,
+/// also where a panic goes through it.
 fn c_of_a_build_script_is_sampled_below_its_caller() {
     let project = Project::copy_of("zoo_c");
     project.run("build --release").with_code(0);
@@ -250,7 +250,7 @@ fn c_of_a_build_script_is_sampled_below_its_caller() {
     assert!(done.with_code(0).out.ends_with(" 5\n"));
     let counted = Counted::read(&project, &kept);
     counted.assert_balanced();
-    // A hundred times from Rust, and three times in each of five calls that a panic leaves.
+    // Rust calls it a hundred times; a panic leaves three calls of `falls` in each of five rounds.
     assert_eq!(counted.calls(Some("back")), 100);
     assert_eq!(counted.calls(Some("falls")), 5 * 3);
     assert!(counted.has_path(&["rust_calls", "back"]));
@@ -261,7 +261,7 @@ fn c_of_a_build_script_is_sampled_below_its_caller() {
     assert_eq!(longest.map(|node| &node["name"]), Some(&"square".into()));
 }
 
-/// What takes a section away after the link, for instance.
+/// For instance, strip tools remove a section after the link.
 fn a_program_without_its_table_says_so() {
     let project = Project::package("", "src/main.rs", "fn main() { println!(\"done\") }");
     project.run("build").with_code(0);
@@ -330,8 +330,8 @@ fn main() {
 }
 "#;
 
-/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes it longer, and
-/// `STORM_UNDER` has a program and its options that are to run it.
+/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes the test longer, and
+/// `STORM_UNDER` has a program and its options under which the test runs.
 fn results_stay_right_while_all_sleds_are_switched() {
     let project = shared_with_tickscope();
     project.run("build --release --bin storm").with_code(0);
@@ -359,8 +359,8 @@ fn results_stay_right_while_all_sleds_are_switched() {
     assert!(counted.calls(Some("fib")) > 10_000);
 }
 
-/// At the beginning and the end of a function, its arguments and its result are in registers. What runs there must not use
-/// instructions that clear the upper halves of vector registers, nor call anything that might.
+/// At the start and the end of a function, its arguments and its result are in registers. Code there must not use instructions
+/// that clear the upper halves of vector registers, nor call functions that might.
 fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
     let project = Project::fixture();
     project.run("build -p app").with_code(0);
@@ -371,7 +371,7 @@ fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
         let name = path.file_name().unwrap().to_str().unwrap();
         name.starts_with("libtickscope-") && name.ends_with(".rlib")
     });
-    // Earlier versions may be there as well.
+    // Libraries of earlier versions may be there as well.
     libraries.sort_by_key(|path| fs::metadata(path).unwrap().modified().unwrap());
     let library = libraries.pop().unwrap();
     let listed = finish(
@@ -435,7 +435,7 @@ fn main() {
 }
 "#;
 
-/// A program that runs, asked from outside.
+/// A running program that is asked from outside.
 struct Running<'a> {
     project: &'a Project,
     program: Child,
@@ -447,14 +447,14 @@ impl Running<'_> {
         finish(command.args(words)).with_code(0).out
     }
 
-    /// The calls of hot::inner, hot::outer and cold::other since the start.
+    /// Returns the calls of hot::inner, hot::outer and cold::other since the start.
     fn calls(&self) -> [u64; 3] {
         let report = serde_json::from_str(&self.ask(&["report", "-f", "json", "small"])).unwrap();
         let counted = Counted { report };
         ["inner", "outer", "other"].map(|name| counted.calls(Some(name)))
     }
 
-    /// The calls now, and when cold::other has been called a hundred times more.
+    /// Returns the calls now, and the calls when cold::other has been called a hundred times more.
     fn calls_meanwhile(&self) -> ([u64; 3], [u64; 3]) {
         let before = self.calls();
         loop {
@@ -466,8 +466,7 @@ impl Running<'_> {
     }
 }
 
-/// Counts of a module's functions stop when it is switched off, and go on when it is switched on. What was left off at the
-/// start because it is small can be switched on by name; `on '*'` brings the beginning back.
+/// Program with a slow call now and then: a call of a hundred looks up 40 000 keys, and the others 40.
 const SLOW_NOW_AND_THEN: &str = r#"
 use std::hint::black_box;
 
@@ -491,11 +490,11 @@ fn main() {
 }
 "#;
 
-/// A function of an unedited program is watched as any other: all its calls are typical or slow, and the slow ones are told by
-/// what they call.
+/// A function of an unedited program is watched as any other: all its calls are typical or slow, and the causes of slow calls are
+/// functions that they call.
 fn slow_calls_of_a_function_are_told_by_what_they_call() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
-    // A slow call takes a thousand times as long as others, and one without optimisation some hundred times as long as with it.
+    // A slow call takes a thousand times as long as others; without optimisation it takes some hundred times as long as with it.
     for (profile, folder, threshold) in [("", "debug", "5ms"), ("--release", "release", "100us")] {
         project.run(&format!("build {profile}")).with_code(0);
         let mut program = project.command(project.built(&format!("{folder}/small")).to_str().unwrap());
@@ -505,12 +504,12 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
         let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
         let watch = &snapshot.watches[0];
         let (typical, slow) = watch.calls();
-        // The first calls may come before the publisher's thread has begun, which knows what is watched.
+        // The first calls may come before the publisher's thread has begun, which holds the watches.
         assert!(
             (1_000..=4_000).contains(&(typical + slow)) && slow >= 10,
             "{typical} {slow}"
         );
-        // A call that is not kept, because the other thread is keeping one, is counted all the same.
+        // A call that is not kept, because the other thread is keeping a call, still counts.
         assert_eq!((watch.lost.discarded, watch.lost.missed), (0, 0));
         let name = |path: u32| {
             let site = watch.paths[path as usize].site;
@@ -538,9 +537,11 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
     }
 }
 
+/// Counts of a module's functions stop when it is switched off, and go on when it is switched on. A function that is off at the
+/// start because it is small can be switched on by name; `on '*'` restores the state at the start.
 fn a_module_is_switched_while_the_program_runs() {
     let project = Project::package("", "src/main.rs", MODULES);
-    // As cargo builds by default.
+    // The build is as cargo builds by default.
     finish(project.tickscope("build").env_remove("CARGO_INCREMENTAL")).with_code(0);
     let program = project
         .command(project.built("debug/small").to_str().unwrap())

@@ -40,7 +40,7 @@ fn project(features: &str) -> Project {
     depending_on_tickscope(features, PROGRAM)
 }
 
-/// A program that depends on the tickscope of this repository, with these features.
+/// Makes a program that depends on the tickscope of this repository, with these features.
 pub(crate) fn depending_on_tickscope(features: &str, program: &str) -> Project {
     depends_on_tickscope(Project::empty(), features, "", program)
 }
@@ -58,8 +58,8 @@ fn depends_on_tickscope(project: Project, features: &str, manifest: &str, progra
     project
 }
 
-/// A package of two programs with the feature `enable`, to be built for release: one with scopes, and the storm. The tests of
-/// both build its collector once.
+/// Returns a package of two programs with the feature `enable`, to be built for release: a program with scopes, and the storm.
+/// The tests of both build its collector once.
 pub(crate) fn shared_with_tickscope() -> &'static Project {
     static SHARED: OnceLock<Project> = OnceLock::new();
     SHARED.get_or_init(|| {
@@ -78,7 +78,7 @@ fn check_scopes(project: &Project, build: &str) {
     let done = run("--report run").with_code(0);
     assert_eq!(done.out, "499500\n");
     let done = done.says(&["tickscope report: small, pid ", "small::marked"]);
-    // What does without the feature that knows sleds would be another crate.
+    // A collector without the feature for sleds would be another crate.
     done.says_nothing_of(&["no report", "do not count"]);
     run("--record r.tks run")
         .with_code(0)
@@ -101,7 +101,7 @@ fn check_scopes(project: &Project, build: &str) {
         .lines()
         .skip_while(|line| !line.ends_with("waiting  test"))
         .collect();
-    // Longest first; what a test sleeps is no work.
+    // The longest test comes first; the sleep of a test is no work.
     let cells = |line: &str| {
         line.split_whitespace()
             .map(ToString::to_string)
@@ -144,7 +144,7 @@ fn one_that_does_not_measure_is_left_alone_and_said() {
 
 fn one_of_another_version_is_refused_with_both_named() {
     let project = project("\"enable\"");
-    // The same sources under another number.
+    // The other package has the same sources and another version.
     project.write(
         "other/Cargo.toml",
         "[package]\nname = \"tickscope\"\nversion = \"0.77.1\"\nedition = \"2021\"\n[features]\nenable = []\n",
@@ -171,6 +171,6 @@ tickscope_testkit::tests![
     one_that_does_not_measure_is_left_alone_and_said,
     one_of_another_version_is_refused_with_both_named;
     ignored:
-    // Builds the collector once more.
+    // The test builds the collector once more.
     scopes_of_a_debug_build_are_in_reports_recordings_and_tables_of_tests,
 ];

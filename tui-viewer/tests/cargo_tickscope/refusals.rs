@@ -1,4 +1,4 @@
-//! What does not work is said once, with the next step, before anything is built where that is possible.
+//! Failures are reported once, with the next step, before anything is built where that is possible.
 
 use tickscope_testkit::suite::skip;
 
@@ -95,7 +95,7 @@ fn a_compiler_whose_flag_has_another_name() {
 
 fn places_that_cannot_be_written() {
     let project = Project::fixture();
-    // A file stands in the way: also who may write everywhere cannot make a folder there.
+    // A file is in the way, so even root cannot make a folder there.
     let file = project.write("file", "");
     finish(project.tickscope("run").env("CARGO_TARGET_DIR", &file))
         .with_code(1)

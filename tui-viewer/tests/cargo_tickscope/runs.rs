@@ -1,4 +1,4 @@
-//! What is run: output and codes are the program's own.
+//! Runs of programs: output and codes are the program's own.
 
 use std::process::Command;
 
@@ -46,7 +46,7 @@ fn the_collector_is_told_what_to_measure() {
     ] {
         assert!(done.out.contains(line), "{line}: {done}");
     }
-    // What is measured is no matter of the build.
+    // Measuring options do not change the build.
     done.with_code(0).says_nothing_of(&["Compiling"]);
 }
 
@@ -130,7 +130,7 @@ fn what_is_built_can_be_run_by_hand() {
     project.run("build -p app").with_code(0);
     let done = finish(Command::new(project.built("debug/app")).arg("3")).with_code(3);
     assert!(done.out.contains("answer 42"), "{done}");
-    // A wrong variable is told, and the program runs.
+    // A wrong variable is reported, and the program runs.
     let report = project.dir().join("report.txt");
     let mut command = project.command(project.built("debug/app").to_str().unwrap());
     command

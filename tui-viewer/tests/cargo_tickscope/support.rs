@@ -1,4 +1,4 @@
-//! Projects, and what `cargo tickscope` makes of them.
+//! Projects, and the results of `cargo tickscope` on them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub(crate) struct Project {
     _temporary: Option<tempfile::TempDir>,
 }
 
-/// How a command has ended.
+/// Output and exit code of an ended command.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) out: String,
@@ -32,14 +32,14 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// The same, if its code is this one.
+    /// Asserts the exit code.
     #[track_caller]
     pub(crate) fn with_code(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self}");
         self
     }
 
-    /// The same, if it says all this on standard error.
+    /// Asserts that standard error has all of these words.
     #[track_caller]
     pub(crate) fn says(self, words: &[&str]) -> Self {
         for word in words {
@@ -48,7 +48,7 @@ impl Done {
         self
     }
 
-    /// The same, if it says none of this.
+    /// Asserts that standard error has none of these words.
     #[track_caller]
     pub(crate) fn says_nothing_of(self, words: &[&str]) -> Self {
         for word in words {
@@ -57,7 +57,7 @@ impl Done {
         self
     }
 
-    /// The same, if it names these messages and no others.
+    /// Asserts that standard error has this number of messages.
     #[track_caller]
     pub(crate) fn has_messages(self, count: usize) -> Self {
         let messages = self
@@ -81,9 +81,9 @@ impl std::fmt::Display for Done {
 }
 
 impl Project {
-    /// An empty folder.
+    /// Makes an empty folder.
     pub(crate) fn empty() -> Self {
-        // Elsewhere, because a folder without a manifest would belong to this workspace.
+        // The folder is elsewhere, because a folder without a manifest would belong to this workspace.
         let temporary = tempfile::tempdir().unwrap();
         fs::create_dir(temporary.path().join("p")).unwrap();
         Self {
@@ -92,7 +92,7 @@ impl Project {
         }
     }
 
-    /// An empty folder for a project that several tests share. It stays until the next run of the tests.
+    /// Makes an empty folder for a project that several tests share. It stays until the next run of the tests.
     pub(crate) fn shared(name: &str) -> Self {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&folder);
@@ -103,12 +103,12 @@ impl Project {
         }
     }
 
-    /// A copy of the fixture.
+    /// Makes a copy of the fixture.
     pub(crate) fn fixture() -> Self {
         Self::copy_of("fixture")
     }
 
-    /// A copy of a project beside these tests.
+    /// Makes a copy of a project beside these tests.
     pub(crate) fn copy_of(name: &str) -> Self {
         let project = Self::empty();
         let from = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -118,12 +118,12 @@ impl Project {
         project
     }
 
-    /// A package whose manifest goes on with these lines.
+    /// Makes a package whose manifest ends with these lines.
     pub(crate) fn package(manifest: &str, file: &str, source: &str) -> Self {
         Self::empty().with_package(manifest, file, source)
     }
 
-    /// The same in this folder.
+    /// Makes a package in this folder.
     pub(crate) fn with_package(self, manifest: &str, file: &str, source: &str) -> Self {
         let start = "[package]\nname = \"small\"\nversion = \"1.0.0\"\nedition = \"2021\"\n[workspace]\n";
         self.write("Cargo.toml", &format!("{start}{manifest}"));
@@ -135,7 +135,7 @@ impl Project {
         self.folder.join("p")
     }
 
-    /// The folder for rings.
+    /// Returns the folder for rings.
     pub(crate) fn rings(&self) -> PathBuf {
         self.folder.join("rings")
     }
@@ -155,8 +155,8 @@ impl Project {
         path
     }
 
-    /// A command in the project, with nothing of the tester's own build. Builds keep nothing for the next one, which for most
-    /// tests is only work.
+    /// Returns a command in the project, without the environment of the tester's own build. Builds keep no files for the next
+    /// build, because most tests do not build again.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -184,24 +184,24 @@ impl Project {
         command
     }
 
-    /// `cargo tickscope LINE`, as cargo starts it.
+    /// Returns `cargo tickscope LINE`, as cargo starts it.
     pub(crate) fn tickscope(&self, line: &str) -> Command {
         let mut command = self.command(US);
         command.arg("tickscope").args(line.split_whitespace());
         command
     }
 
-    /// What it does.
+    /// Runs `cargo tickscope LINE`.
     pub(crate) fn run(&self, line: &str) -> Done {
         finish(&mut self.tickscope(line))
     }
 
-    /// A file that was built for the target.
+    /// Returns the path of a file that was built for the target.
     pub(crate) fn built(&self, name: &str) -> PathBuf {
         self.dir().join("target/tickscope").join(TARGET).join(name)
     }
 
-    /// The programs and libraries in a folder of what was built, by the beginning of their names.
+    /// Returns the programs and libraries in a folder of the build, by the start of their names.
     pub(crate) fn files(&self, folder: &str, start: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.dir().join("target/tickscope").join(folder)).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
@@ -225,12 +225,12 @@ pub(crate) fn finish(command: &mut Command) -> Done {
     }
 }
 
-/// Where all tests keep the collector.
+/// Returns the folder where all tests keep the collector.
 pub(crate) fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// Copies the files below a folder that are wanted.
+/// Copies the files below a folder that `is_wanted` selects.
 pub(crate) fn copy(from: &Path, to: &Path, is_wanted: fn(&Path) -> bool) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -244,7 +244,7 @@ pub(crate) fn copy(from: &Path, to: &Path, is_wanted: fn(&Path) -> bool) {
     }
 }
 
-/// How many sleds a program or library has, and whether it has symbols and lines.
+/// Number of sleds of a program or library, and whether it has symbols and lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Looked {
     pub(crate) sleds: u64,
@@ -264,7 +264,7 @@ pub(crate) fn look(path: &Path) -> Looked {
     }
 }
 
-/// How many sleds the code of a Rust library has.
+/// Returns the number of sleds in the code of a Rust library.
 pub(crate) fn sleds_in_library(path: &Path) -> u64 {
     let bytes = fs::read(path).unwrap();
     let archive = object::read::archive::ArchiveFile::parse(&*bytes).unwrap();

@@ -1,4 +1,4 @@
-//! The README and the book below `docs/`: links lead to what exists, commands parse, and tables list what the code has.
+//! The README and the book below `docs/`: links lead to existing files, commands parse, and tables match the code.
 
 mod ci;
 mod commands;
@@ -31,7 +31,7 @@ const README: &str = "README.md";
 /// Pages outside of the book whose links are followed.
 const OTHER_PAGES: [&str; 4] = [README, "ARCHITECTURE.md", "CHANGELOG.md", "SECURITY.md"];
 
-/// Pages beside the README that a newcomer reads first. The last ones are what a registry shows of each package.
+/// Pages beside the README that a newcomer reads first. The last ones are shown by a registry for each package.
 const FIRST_PAGES: [&str; 13] = [
     "CONTRIBUTING.md",
     "examples/README.md",
@@ -48,17 +48,17 @@ const FIRST_PAGES: [&str; 13] = [
     "tui-viewer/demo/README.md",
 ];
 
-/// The repository.
+/// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The text of a file, named from the root of the repository.
+/// Returns the text of a file, named from the root of the repository.
 fn read(page: &str) -> String {
     std::fs::read_to_string(root().join(page)).unwrap_or_else(|error| panic!("{page}: {error}"))
 }
 
-/// The pages of the book, in their order, named from the root of the repository.
+/// Returns the pages of the book, in their order, named from the root of the repository.
 fn book() -> Vec<String> {
     let summary = read("docs/SUMMARY.md");
     let pages: Vec<String> = markdown::links(&summary)
@@ -69,7 +69,7 @@ fn book() -> Vec<String> {
     pages
 }
 
-/// The pages whose commands, names and tables are checked: the book, and what a newcomer reads beside it.
+/// Returns the pages whose commands, names and tables are checked: the book, and pages that a newcomer reads beside it.
 fn pages() -> Vec<String> {
     let mut pages = book();
     pages.push(README.into());

@@ -1,4 +1,4 @@
-//! What happens between processes, with real ones: killed, stopped, lapped, locked out, and looked at by many.
+//! Events between real processes: killed, stopped, lapped, locked out, and observed by many.
 
 mod identity;
 mod killed;

@@ -1,4 +1,4 @@
-//! Programs to look at, and the command that looks, with all they write kept for the assertions.
+//! Observed programs, and the command that observes them, with all their output kept for the assertions.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -20,9 +20,9 @@ use tickscope_format::{codec, snapshot_file};
 use tickscope_testkit::suite::skip;
 pub(crate) use tickscope_testkit::until::until;
 
-/// Names in the environment the role that this binary plays.
+/// Environment variable with the role that this binary plays.
 pub(crate) const ROLE: &str = "IT_ROLE";
-/// What the role needs to know: a session's name, an exit code.
+/// Environment variable with the data of the role: a session's name, an exit code.
 pub(crate) const ARGUMENT: &str = "IT_ARGUMENT";
 
 /// A directory of its own, with the rings in `rings/`.
@@ -44,12 +44,12 @@ impl Place {
         self.dir.path().join("rings")
     }
 
-    /// The ring files there.
+    /// Returns the ring files there.
     pub(crate) fn ring_files(&self) -> Vec<PathBuf> {
         rings_in(&self.rings())
     }
 
-    /// Where commands run.
+    /// Returns the directory where commands run.
     pub(crate) fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
@@ -70,12 +70,12 @@ impl Place {
         writer.finish().unwrap();
     }
 
-    /// How many files are there.
+    /// Returns the number of files there.
     pub(crate) fn files(&self) -> usize {
         fs::read_dir(self.work()).unwrap().count()
     }
 
-    /// A command without anything of the tester's own environment, that looks into this place.
+    /// Returns a command for this place, without the tester's own environment.
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -92,19 +92,19 @@ impl Place {
         command
     }
 
-    /// `tickscope ARGS`.
+    /// Runs `tickscope ARGS`.
     pub(crate) fn tickscope<S: AsRef<OsStr>>(&self, args: &[S]) -> Done {
         let mut command = self.command(VIEWER);
         command.args(args);
         finish(&mut command)
     }
 
-    /// The JSON report on a program.
+    /// Returns the JSON report on a program.
     pub(crate) fn json(&self, target: &str) -> Value {
         self.tickscope(&["report", "-f", "json", target]).ok().json()
     }
 
-    /// A program in a role, not started yet.
+    /// Returns the command of a program in a role, not started yet.
     pub(crate) fn role(&self, role: &str, argument: impl AsRef<OsStr>) -> Command {
         let mut command = self.command(std::env::current_exe().unwrap());
         command.env(ROLE, role).env(ARGUMENT, argument);
@@ -120,7 +120,7 @@ impl Place {
         self.run_named(role, name).0
     }
 
-    /// The same, and opens its ring.
+    /// Starts a program under such a name, and opens its ring.
     pub(crate) fn run(&self, role: &str) -> (Program, RingFile) {
         self.run_named(role, &name(role))
     }
@@ -136,14 +136,14 @@ impl Place {
         (program, ring)
     }
 
-    /// `tickscope COMMAND`, the end of which is a program in a role.
+    /// Returns `tickscope COMMAND`, the end of which is a program in a role.
     pub(crate) fn around(&self, args: &[&str], role: &Command) -> Command {
         let mut command = self.command(VIEWER);
         command.args(args);
         played(command, role)
     }
 
-    /// `tickscope COMMAND -- sh -c SCRIPT`, where programs that the script starts are in a role.
+    /// Returns `tickscope COMMAND -- sh -c SCRIPT`, where programs that the script starts are in a role.
     pub(crate) fn script(&self, args: &[&str], role: &Command, script: &str) -> Command {
         let mut command = self.command(VIEWER);
         command.args(args).args(["--", "sh", "-c", script]);
@@ -151,7 +151,7 @@ impl Place {
         command
     }
 
-    /// What `tickscope list` says of a ring.
+    /// Returns the entry of a ring in `tickscope list`.
     pub(crate) fn listed(&self, path: &Path) -> Value {
         let list = self.tickscope(&["list", "--json"]).ok().json();
         let programs = list["programs"].as_array().unwrap();
@@ -162,7 +162,7 @@ impl Place {
         found.clone()
     }
 
-    /// The ring file of a process.
+    /// Returns the ring file of a process.
     pub(crate) fn ring_of(&self, pid: u32) -> Option<PathBuf> {
         let pid = format!(".{pid}.");
         let mut files = self.ring_files().into_iter();
@@ -170,7 +170,7 @@ impl Place {
     }
 }
 
-/// The rings in a directory.
+/// Returns the rings in a directory.
 pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten();
     let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
@@ -186,7 +186,7 @@ pub(crate) fn in_role(command: &mut Command, role: &Command) {
     }
 }
 
-/// A program in a role behind another command, which starts it.
+/// Returns a program in a role behind another command, which starts it.
 pub(crate) fn played(mut command: Command, role: &Command) -> Command {
     command.arg(role.get_program());
     in_role(&mut command, role);
@@ -197,18 +197,18 @@ pub(crate) fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_raw(child.id() as i32).unwrap(), signal).unwrap();
 }
 
-/// Whether a process stands still after a signal.
+/// Returns whether a process is stopped by a signal.
 pub(crate) fn stands(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     stat.rsplit_once(") ").unwrap().1.starts_with('T')
 }
 
-/// A number from the environment, or another one.
+/// Returns a number from the environment, or another one.
 pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
-/// A word of a file.
+/// Returns a word of a file.
 pub(crate) fn word(path: &Path, index: usize) -> u64 {
     let mut bytes = [0; WORD];
     let file = fs::File::open(path).unwrap();
@@ -218,7 +218,7 @@ pub(crate) fn word(path: &Path, index: usize) -> u64 {
 
 pub(crate) const VIEWER: &str = env!("CARGO_BIN_EXE_tickscope");
 
-/// A name that no other program has.
+/// Returns a name that no other program has.
 pub(crate) fn name(stem: &str) -> String {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     format!(
@@ -228,11 +228,11 @@ pub(crate) fn name(stem: &str) -> String {
     )
 }
 
-/// A multiplicative generator: the same chances in each run, whatever the machine makes of them.
+/// A multiplicative generator: the same numbers in each run, on any machine.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
-    /// A number below a limit.
+    /// Returns a number below a limit.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self
             .0
@@ -242,10 +242,10 @@ impl Chance {
     }
 }
 
-/// A program that runs until it is told to end, killed at the latest with the test.
+/// A program that runs until it is told to end, and that is killed at the latest with the test.
 pub(crate) struct Program {
     pub(crate) child: Child,
-    /// What its role was given.
+    /// Argument of its role.
     pub(crate) name: String,
 }
 
@@ -271,7 +271,7 @@ impl Program {
         self.child.try_wait().unwrap().is_none()
     }
 
-    /// Stops it, and waits until it stands.
+    /// Stops the program, and waits until it is stopped.
     pub(crate) fn stop(&self) {
         send(&self.child, Signal::STOP);
         until("the program stands", || stands(self.pid()).then_some(()));
@@ -281,16 +281,16 @@ impl Program {
         send(&self.child, Signal::CONT);
     }
 
-    /// Kills it and waits until the kernel is done with it.
+    /// Kills the program and waits until the kernel is done with it.
     pub(crate) fn kill(&mut self) {
-        // Who waits closes the input, at whose end what it has started would end by itself.
+        // `wait` closes the input, at whose end processes that the program has started would end by themselves.
         let input = self.child.stdin.take();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         self.child.stdin = input;
     }
 
-    /// Lets it end.
+    /// Lets the program end.
     pub(crate) fn end(&mut self) -> ExitStatus {
         drop(self.child.stdin.take());
         until("the program has ended", || self.child.try_wait().unwrap())
@@ -304,7 +304,7 @@ impl Drop for Program {
     }
 }
 
-/// A command that ended.
+/// Result of an ended command.
 pub(crate) struct Done {
     pub code: Option<i32>,
     pub out: String,
@@ -312,7 +312,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    /// Asserts that it succeeded.
+    /// Asserts that the command succeeded.
     pub(crate) fn ok(self) -> Self {
         self.with_code(0)
     }
@@ -328,7 +328,7 @@ impl Done {
         self
     }
 
-    /// Asserts that it failed with one line that says so, and printed nothing else.
+    /// Asserts that the command failed with one line of these words, and printed nothing else.
     pub(crate) fn failed(self, code: i32, says: &[&str]) -> Self {
         let done = self.with_code(code).says(says);
         assert_eq!(done.out, "", "nothing on standard output");
@@ -336,7 +336,7 @@ impl Done {
         done
     }
 
-    /// Asserts what standard error says.
+    /// Asserts the text of standard error.
     pub(crate) fn says(self, says: &[&str]) -> Self {
         for part in says {
             assert!(self.err.contains(part), "wanted {part:?} in: {}", self.err);
@@ -360,7 +360,7 @@ pub(crate) fn finish(command: &mut Command) -> Done {
     finish_with(command, b"")
 }
 
-/// The same with something on standard input.
+/// Runs a command to its end with bytes on standard input.
 pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     let mut child = command
         .stdin(Stdio::piped())
@@ -368,7 +368,7 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command that does not want its input may be gone already.
+    // A command that does not read its input may be gone already.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || ended(child));
     until(&format!("{command:?} has ended"), || {
@@ -377,7 +377,7 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     reader.join().unwrap()
 }
 
-/// What a command has written that ends.
+/// Returns the output of a command that ends.
 pub(crate) fn ended(child: Child) -> Done {
     let output = child.wait_with_output().unwrap();
     Done {
@@ -387,7 +387,7 @@ pub(crate) fn ended(child: Child) -> Done {
     }
 }
 
-/// Runs a command where nobody else's rings are: with a `/dev/shm` of its own. The test is skipped where that cannot be had.
+/// Returns a command without other users' rings: with a `/dev/shm` of its own. The test is skipped where that is impossible.
 pub(crate) fn sealed(place: &Place) -> Command {
     let mut command = place.command("unshare");
     command.arg("-m");
@@ -403,12 +403,12 @@ pub(crate) fn sealed(place: &Place) -> Command {
     command
 }
 
-/// `tickscope ARGS` where nobody else's rings are, only those of the place.
+/// Runs `tickscope ARGS` without other users' rings, only with the rings of the place.
 pub(crate) fn sealed_tickscope<S: AsRef<OsStr>>(place: &Place, args: &[S]) -> Done {
     finish(sealed(place).arg(VIEWER).args(args))
 }
 
-/// Runs a command in the namespace of a program that was started by [`sealed`].
+/// Returns a command in the namespace of a program that was started by [`sealed`].
 pub(crate) fn beside(place: &Place, program: &Program, command: &Path) -> Command {
     let mut inside = place.command("nsenter");
     inside.args(["-t", &program.pid().to_string(), "-m"]);

@@ -1,4 +1,4 @@
-//! The cases: the same as those of the `overhead` benchmark, cut into passes.
+//! The cases of the `overhead` benchmark, cut into passes.
 //!
 //! A pass is a frame to puffin and a trace to fastrace. fastrace keeps 10 240 spans of a trace and drops the
 //! others, so a pass has fewer.
@@ -10,7 +10,7 @@ use tickscope_bench::{Frame, Plain, Scene};
 
 use crate::peer::Peer;
 
-/// Scopes in a pass.
+/// Number of scopes in a pass.
 const PASS: u64 = 10_000;
 
 macro_rules! cases {
@@ -18,7 +18,7 @@ macro_rules! cases {
         /// Names of all cases.
         pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-        /// What runs a case once with the scopes of a peer.
+        /// Returns the function that runs a case once with the scopes of a peer.
         pub(crate) fn case<P: Peer>(name: &str) -> Option<fn()> {
             match name {
                 $(stringify!($name) => Some(|| {
@@ -35,7 +35,7 @@ macro_rules! cases {
     };
 }
 
-// Some two milliseconds each without a profiler, or enough scopes for that with one.
+// Each case takes some two ms without a profiler, or has enough scopes to take them with one.
 cases! {
     empty 50_000;
     work20ns 50_000;
@@ -47,10 +47,10 @@ cases! {
     sphereflake 16 * PASS;
 }
 
-/// 32 x 32 pixels of the reference picture: nearly a pass of scopes.
+/// Width of the picture, 32 x 32 pixels of the reference picture: nearly a pass of scopes.
 const SPHEREFLAKE_SIZE: usize = 32;
 
-/// One small picture, drawn by the calling thread.
+/// Draws one small picture on the calling thread.
 fn sphereflake<P: Peer>(_: u64) {
     thread_local! {
         static SCENE: Scene = Scene::build::<Plain>(6);

@@ -1,4 +1,4 @@
-//! A process for each peer and case: this program again.
+//! Processes for each peer and case, which run this program again.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use crate::peers;
 
-/// Says that this process is a child.
+/// Flag of a child process.
 pub(crate) const FLAG: &str = "--child";
-/// What a row begins with; anything else that a peer may print is not for us.
+/// Start of a row; other output of a peer is ignored.
 const ROW: &str = "ROW ";
-/// A line of its own when the scopes are over and the end begins.
+/// Line that a child writes when the scopes are over and the end begins.
 const END: &str = "END";
 
-/// What a child found.
+/// Measurements of a child.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) case: String,
@@ -25,14 +25,14 @@ pub(crate) struct Row {
     pub(crate) ratio_hi: f64,
     pub(crate) background_ns: f64,
     pub(crate) scopes: u64,
-    /// None if the peer cannot say.
+    /// Scopes that the peer recorded; `None` if it cannot say.
     pub(crate) recorded: Option<u64>,
     pub(crate) peak_kib: u64,
-    /// From the last scope until the process is gone.
+    /// Time from the last scope to the end of the process.
     pub(crate) exit: Duration,
 }
 
-/// The child's part: measures and writes a row.
+/// Measures, in the child, and writes a row.
 pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     let measured = peers::measure_named(peer, case).ok_or(format!("no peer {peer} or no case {case}"))?;
     let recorded = measured
@@ -54,9 +54,9 @@ pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     ))
 }
 
-/// Tells the parent that the scopes are over.
+/// Reports to the parent that the scopes are over.
 pub(crate) fn end_begins() {
-    // A parent that has gone needs no word.
+    // A parent that has gone needs no report.
     let _ = say(END);
 }
 
@@ -67,7 +67,7 @@ fn say(line: &str) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// The parent's part: lets a child measure and waits for its end.
+/// Runs, in the parent, a child and waits for its end.
 pub(crate) fn run(peer: &str, case: &str) -> Result<Row, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)

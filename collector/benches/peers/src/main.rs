@@ -1,9 +1,9 @@
-//! What a scope costs in other profilers, beside plain, the floor of two bare clock reads, and tickscope.
+//! Cost of a scope in other profilers, beside plain, the floor of two bare clock reads, and tickscope.
 //!
 //! `peers [--json] [--case NAME] [--peer NAME]`
 //!
-//! Each peer measures each case in a process of its own: nothing of one is in another's memory or caches, and its
-//! peak of memory and its end are its own.
+//! Each peer measures each case in a process of its own, so that its memory, its caches, its peak of memory and its end are its
+//! own.
 
 mod cases;
 mod child;
@@ -18,11 +18,11 @@ const USAGE: &str = "usage: peers [--json] [--case NAME] [--peer NAME]";
 #[derive(Debug, Default)]
 struct Options {
     json: bool,
-    /// None for all.
+    /// The only case; `None` for all.
     case: Option<String>,
-    /// None for all.
+    /// The only peer; `None` for all.
     peer: Option<String>,
-    /// In a child: measures, and writes one row.
+    /// Whether this process is a child, which measures and writes one row.
     child: bool,
 }
 
@@ -59,7 +59,7 @@ fn main() -> Result<(), String> {
     let chosen = |choice: &Option<String>, name: &str| choice.as_deref().is_none_or(|it| it == name);
     for case in cases::NAMES.iter().filter(|name| chosen(&options.case, name)) {
         for peer in peers::NAMES.iter().filter(|name| chosen(&options.peer, name)) {
-            // One that fails must not hide the others.
+            // A peer that fails must not hide the others.
             match child::run(peer, case) {
                 Ok(row) if options.json => print::json(&row),
                 Ok(row) => print::row(&row),

@@ -1,5 +1,5 @@
-//! A case with a peer against the same without: pairs in the order ABBA, so that a machine that gets slower or
-//! faster does not favour either side.
+//! A case with a peer against the same case without: pairs in the order ABBA, so that a machine that gets slower or faster does
+//! not favour either side.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use tickscope_bench::timing::timed;
 use crate::peer::{Counted, Peer};
 use crate::{cases, child};
 
-/// Pairs of plain and measured runs; each is two of either.
+/// Number of pairs of plain and measured runs; each pair has two runs of either.
 const PAIRS: usize = 40;
 
-/// A case with a peer.
+/// Measurements of a case with a peer.
 #[derive(Debug)]
 pub(crate) struct Measured {
     /// Nanoseconds of a scope with the work in it.
@@ -27,15 +27,15 @@ pub(crate) struct Measured {
     pub(crate) interval: (f64, f64),
     /// CPU nanoseconds of all other threads, while scopes ran and at the end, for each scope.
     pub(crate) background_ns: f64,
-    /// Scopes that were opened in all runs.
+    /// Number of scopes that were opened in all runs.
     pub(crate) scopes: u64,
-    /// Scopes that the peer says it has; None if it cannot say.
+    /// Number of scopes that the peer has recorded; `None` if it cannot say.
     pub(crate) recorded: Option<u64>,
-    /// KiB of memory at the highest.
+    /// Peak of memory in KiB.
     pub(crate) peak_kib: u64,
 }
 
-/// Measures a case of this process' peer. None for an unknown case.
+/// Measures a case of the peer of this process. Returns `None` for an unknown case.
 pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
     let plain = cases::case::<Plain>(case)?;
     let measured = cases::case::<P>(case)?;
@@ -43,7 +43,7 @@ pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
 
     let peer = P::start();
     let cpu_before = background_cpu();
-    // Nodes are made, caches and predictors warm.
+    // The first runs make the nodes and warm caches and predictors.
     timed(plain);
     timed(measured);
     let pairs: Vec<(f64, f64)> = (0..PAIRS)
@@ -70,14 +70,14 @@ pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
     })
 }
 
-/// Scopes in one run of a case.
+/// Returns the number of scopes in one run of a case.
 fn count(case: fn()) -> u64 {
     let counted = Counted::start();
     case();
     counted.finish().unwrap_or(0)
 }
 
-/// CPU nanoseconds so far of all threads but this one.
+/// Returns the CPU time in ns so far of all threads but this one.
 fn background_cpu() -> f64 {
     let [process, thread] = [ClockId::ProcessCPUTime, ClockId::ThreadCPUTime].map(|clock| {
         let time = clock_gettime(clock);
@@ -86,7 +86,7 @@ fn background_cpu() -> f64 {
     process.saturating_sub(thread).as_nanos() as f64
 }
 
-/// KiB of memory at the highest, as the kernel counts them; 0 where it does not say.
+/// Returns the peak of memory in KiB by the kernel's count; 0 where the kernel does not report it.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,24 +1,24 @@
-//! What a profiler must do to stand in the comparison.
+//! The interface of a profiler in the comparison.
 
 use std::cell::Cell;
 
 use tickscope_bench::{Plain, Probe};
 
-/// A profiler: how its scopes open, and what surrounds them.
+/// A profiler: its scopes, and the setup around them.
 pub(crate) trait Peer: Probe + Sized {
-    /// Starts it as its documents tell a program to.
+    /// Starts the profiler as its documentation tells a program to.
     fn start() -> Self;
 
-    /// Does some work as one frame, request or pass, for those that want to be told of them.
+    /// Does some work as one frame, request or pass, for peers that need to know them.
     fn pass(work: impl FnOnce()) {
         work();
     }
 
-    /// Ends it as a program would. Gives back how many scopes it has by its own count, if it can say.
+    /// Ends the profiler as a program would. Returns the number of scopes by its own count, if it can say.
     fn finish(self) -> Option<u64>;
 }
 
-/// Counts scopes and nothing else: what the others should have recorded.
+/// Counts scopes and nothing else: the number that the other peers should record.
 #[derive(Debug)]
 pub(crate) struct Counted;
 

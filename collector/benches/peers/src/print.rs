@@ -7,7 +7,7 @@
 
 use crate::child::Row;
 
-/// The line above the rows.
+/// Prints the line above the rows.
 pub(crate) fn heading() {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("medians of 40 ABBA pairs, one thread, a process for each row; [..] = 95 % interval");
@@ -21,7 +21,7 @@ pub(crate) fn heading() {
     );
 }
 
-/// A row for people.
+/// Prints a row for people.
 pub(crate) fn row(row: &Row) {
     let recorded = row.recorded.map_or("?".to_owned(), |recorded| {
         format!("{:.2} %", 100.0 * recorded as f64 / row.scopes as f64)
@@ -40,7 +40,7 @@ pub(crate) fn row(row: &Row) {
     );
 }
 
-/// A row for programs: the keys of the `overhead` benchmark, then our own.
+/// Prints a row for programs: the keys of the `overhead` benchmark, then our own.
 pub(crate) fn json(row: &Row) {
     let recorded = row.recorded.map_or("null".to_owned(), |count| count.to_string());
     println!(
@@ -64,7 +64,7 @@ pub(crate) fn json(row: &Row) {
     );
 }
 
-/// A peer that could not be measured.
+/// Prints the failure of a peer that could not be measured.
 pub(crate) fn failure(peer: &str, case: &str, error: &str) {
     eprintln!("{case}, {peer}: not measured: {error}");
 }

@@ -1,10 +1,10 @@
 //! A call site for each name.
 //!
-//! Most peers want a `static` at each call site, made by a macro of their own, but the workload opens its scopes
-//! through a generic function. So each name gets its site here. The name is a constant wherever a scope opens:
-//! after inlining the compiler sees that, and keeps one arm and no comparison.
+//! Most peers want a `static` at each call site, made by a macro of their own, but the workload opens its scopes through a
+//! generic function, so each name gets its site here. The name is a constant wherever a scope opens, so the compiler keeps one
+//! arm and no comparison after inlining.
 
-/// Expands to `$site!(NAME)` for the name that `$name` is.
+/// Expands to `$site!(NAME)` for the value of `$name`.
 macro_rules! site {
     ($name:expr, $site:ident) => {
         $crate::sites::site!(@ $name, $site,
@@ -17,7 +17,7 @@ macro_rules! site {
     (@ $name:expr, $site:ident, $($known:literal)*) => {
         match $name {
             $($known => $site!($known),)*
-            // A scope of a name that is not in the table: seen at once, as there are too many of it.
+            // A scope whose name is not in the table is seen at once, because its count is too high.
             _ => $site!("?"),
         }
     };

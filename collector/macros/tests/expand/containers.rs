@@ -62,7 +62,7 @@ fn an_impl_block() {
     assert_eq!(log_of(Table::after_less), "+table/after_less -table/after_less");
     assert_eq!(log_of(Table::named), "+own -own");
     assert_eq!(log_of(Table::quiet_on_a_condition), "");
-    // SAFETY: it has no contract.
+    // SAFETY: the function has no contract.
     let log = log_of(|| unsafe { Table::bare() });
     assert_eq!(log, "+table/bare bare -table/bare");
     assert_eq!(log_of(|| Table::of_c()), "+table/of_c -table/of_c");

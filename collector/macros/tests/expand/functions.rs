@@ -56,7 +56,7 @@ fn options_reach_the_scope() {
     assert_eq!(log_of(skipped), "body");
 }
 
-/// The path of the option `crate` is used, not just accepted.
+/// The expansion uses the path of the option `crate`.
 mod other {
     pub(super) mod mock {
         macro_rules! scope_ {
@@ -161,20 +161,20 @@ fn qualifiers_stay() {
     let no_contract: unsafe fn() -> u8 = no_contract;
     let called_from_c: extern "C" fn(u8) -> u8 = called_from_c;
     let both: unsafe extern "C" fn(u8) -> u8 = both;
-    // SAFETY: it has no contract.
+    // SAFETY: the function has no contract.
     let first = logged(|| unsafe { no_contract() });
     assert_eq!(first, (1, "+no_contract -no_contract".to_owned()));
     assert_eq!(
         logged(|| called_from_c(2)),
         (2, "+called_from_c -called_from_c".to_owned())
     );
-    // SAFETY: it has no contract.
+    // SAFETY: the function has no contract.
     let last = logged(|| unsafe { both(3) });
     assert_eq!(last, (3, "+both -both".to_owned()));
     assert_eq!(log_of(r#match), "+match -match");
 }
 
-// Attributes outside and inside, to see that both kinds stay in their places.
+// The attributes outside and inside show that both kinds stay in their places.
 #[allow(clippy::mixed_attributes_style)]
 /// Documented.
 #[inline(never)]
@@ -192,7 +192,7 @@ fn with_attributes<'a>(text: &'a str, _: &u8) -> impl Iterator<Item = char> + 'a
 #[cfg(any())]
 fn absent() -> NoSuchType {}
 
-/// Would not compile beside the one above if its `cfg` were lost.
+/// Would not compile beside the function above if its `cfg` were lost.
 fn absent() {}
 
 #[test]
@@ -242,7 +242,7 @@ fn the_guard_outlives_the_locals_and_not_the_arguments() {
     );
 }
 
-/// The names that the expansion uses are the user's own as well.
+/// The user's own names are the names that the expansion uses.
 #[profile]
 fn same_names(_guard: u8, value: u8) -> u8 {
     _guard + value

@@ -11,7 +11,7 @@ use tickscope_macros::profile;
 
 use crate::mock::{log_of, logged, note};
 
-/// Polls by hand until it is ready.
+/// Polls a future until it is ready.
 pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
@@ -23,7 +23,7 @@ pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Pending once.
+/// Is pending once.
 pub(crate) async fn pause() {
     let mut waited = false;
     poll_fn(|_| {
@@ -134,7 +134,7 @@ async fn nested_opaque() -> Option<impl Fn(u8) -> u8> {
     Some(|x| x + 1)
 }
 
-/// The error's type is known from the signature alone, the other stays opaque.
+/// The signature alone gives the type of the error; the other type stays opaque.
 #[profile]
 async fn half_opaque<'a>(
     text: &'a str,
@@ -168,7 +168,7 @@ async fn inner_attributes() {
     note(Odd.to_string());
 }
 
-/// The hint names a type that cannot be sent; the future can, since nothing of the kind lives across an await.
+/// The hint names a type that is not `Send`; the future is `Send`, because no such value lives across an await.
 #[profile]
 async fn returns_local(flag: bool) -> Option<Rc<u8>> {
     pause().await;
@@ -197,7 +197,7 @@ mod lowercase {
     #![allow(non_upper_case_globals)]
     const value: &str = "6";
 
-    /// A pattern in the expansion with the constant's name would not compile.
+    /// A pattern in the expansion with the name of the constant would not compile.
     #[tickscope_macros::profile]
     pub(super) async fn constant() -> Option<u8> {
         value.parse().ok()
@@ -239,7 +239,7 @@ fn signatures_of_all_sorts() {
     assert_eq!(finish(items_first()), Ok(5));
     assert_eq!(finish(lowercase::constant()), Some(6));
     assert_eq!(finish(same_names(8)), 8);
-    // SAFETY: it has no contract.
+    // SAFETY: the function has no contract.
     assert_eq!(finish(unsafe { no_contract() }), 4);
     drop(uninhabited(Err(1)));
 }
@@ -333,7 +333,7 @@ fn all_arguments_are_dropped_in_the_poll_in_the_order_of_a_plain_function() {
     );
 }
 
-/// As other crates have it: two names.
+/// Scope macro of another crate, with two names.
 macro_rules! other_scope {
     ($module:literal, $name:literal) => {
         let _guard = concat!($module, $name);
@@ -353,7 +353,7 @@ async fn one() -> u8 {
     1
 }
 
-/// No scope in it is open at an `.await`, whatever the order of the words.
+/// Function without a scope that is open at an `.await`, in any order of the words.
 #[profile]
 async fn scopes_that_end_in_time(flag: bool) -> u8 {
     {
@@ -371,7 +371,7 @@ async fn scopes_that_end_in_time(flag: bool) -> u8 {
         scope!("other", "crate");
         one().await;
     }
-    // Here it is open, and what waits is only made.
+    // The scope is open here, but the awaiting future is only created.
     tickscope::scope!("makes");
     #[allow(clippy::items_after_statements)]
     async fn inner() -> u8 {

@@ -1,4 +1,4 @@
-//! The stand-in for the collector: the emitted paths, writing into a log of the thread.
+//! The stand-in for the collector: the paths of the expansion, which write into a log of the thread.
 //!
 //! A scope is `+name .. -name`. A future is `*name` when it is counted, then `+name -name` for each poll. A
 //! group stands before the name as `group/name`.
@@ -13,14 +13,14 @@ pub(crate) fn note(what: impl Into<String>) {
     LOG.with_borrow_mut(|log| log.push(what.into()));
 }
 
-/// Runs it and gives its result and what was written meanwhile.
+/// Runs `run`; returns its result and the log of the run.
 pub(crate) fn logged<T>(run: impl FnOnce() -> T) -> (T, String) {
     LOG.take();
     let result = run();
     (result, LOG.take().join(" "))
 }
 
-/// What was written while it ran.
+/// Returns the log of `run`.
 pub(crate) fn log_of<T>(run: impl FnOnce() -> T) -> String {
     logged(run).1
 }
@@ -28,7 +28,7 @@ pub(crate) fn log_of<T>(run: impl FnOnce() -> T) -> String {
 pub(crate) struct Site(pub(crate) String);
 
 impl Site {
-    /// `path` is that of a function inside of the one to be named.
+    /// Makes a site. `path` is the path of a function inside the function to be named.
     pub(crate) fn new(group: Option<&str>, name: Option<&str>, path: &str) -> Self {
         let path = path.trim_end_matches("::here").trim_end_matches("::{{closure}}");
         let name = name.unwrap_or(path.rsplit("::").next().unwrap_or(path));
@@ -81,7 +81,7 @@ macro_rules! site_of {
 }
 pub(crate) use site_of;
 
-// Literals alone: should the attribute hand over anything else, the tests do not compile.
+// The macro takes only literals: with other arguments from the attribute the tests do not compile.
 macro_rules! scope_ {
     () => {
         let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, None));

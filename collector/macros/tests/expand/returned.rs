@@ -10,10 +10,10 @@ use crate::mock::{log_of, logged, note};
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What a call of two polls writes down: it counts once, and each poll is timed.
+/// Log of a call of two polls: the call counts once, and each poll is timed.
 const CALL: &str = "*f +f a -f wait +f b -f";
 
-/// Twice polled.
+/// Is ready at its second poll.
 async fn work() -> u8 {
     note("a");
     pause().await;
@@ -21,7 +21,7 @@ async fn work() -> u8 {
     7
 }
 
-/// Stands for the trait of the crate futures.
+/// Stands for the extension trait of the crate futures.
 trait Later: Future + Sized + Send {
     fn boxed<'a>(self) -> Boxed<'a, Self::Output>
     where
@@ -67,7 +67,7 @@ mod last_expression {
         }
     }
 
-    /// The name of the type does not say that it is a future.
+    /// The name of an alias does not show that the type is a future.
     pub(super) mod of_an_alias {
         use super::*;
 
@@ -232,7 +232,7 @@ trait Orders {
     }
 }
 
-/// As `#[async_trait]` leaves it.
+/// Method in the form that `#[async_trait]` leaves.
 #[profile]
 impl Orders for Shop {
     fn f<'life0, 'async_trait>(
@@ -261,7 +261,7 @@ impl Orders for Shop {
     }
 }
 
-/// Neither is a future that the attribute sees.
+/// Methods with futures that the attribute does not see.
 #[profile]
 impl Shop {
     fn start(&self) -> std::future::Ready<u8> {
@@ -313,7 +313,7 @@ fn options_reach_the_site() {
     assert_eq!(log_of(|| finish(named())), "*g/n +g/n -g/n");
 }
 
-/// What another attribute may look for stays as it is.
+/// Words that another attribute may look for stay unchanged.
 mod attributes_below {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What `#[profile]` refuses, with the feature `enable` and without, and what the compiler says of mistakes in a profiled body.
+//! Refusals of `#[profile]`, with the feature `enable` and without, and the compiler's messages on mistakes in a profiled body.
 
 #[test]
 fn refusals() {

@@ -1,4 +1,4 @@
-//! What `count!` and `value!` do not take, to what `gauge!` cannot be set, and what `note!` cannot show.
+//! Arguments that `count!` and `value!` do not take, that `gauge!` cannot be set to, and that `note!` cannot show.
 
 struct Silent;
 

@@ -1,4 +1,4 @@
-//! What asserting needs.
+//! Assertions need the feature `report`.
 
 fn main() {
     assert_eq!(tickscope::snapshot().function("parse").calls, 0);

@@ -1,5 +1,4 @@
-//! A library with a collector of its own, for programs that load it: it opens scopes before `main`, when it is asked to,
-//! and after `main`.
+//! A library with a collector of its own, for programs that load it: it opens scopes before `main`, on request, and after `main`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +10,7 @@ extern "C" fn at_exit() {
 
 extern "C" fn construct() {
     tickscope::scope!("constructor");
-    // SAFETY: a function that is there as long as the library, which calls it when it is unloaded.
+    // SAFETY: the function lives as long as the library, which calls it when it is unloaded.
     unsafe { libc::atexit(at_exit) };
 }
 
@@ -20,7 +19,7 @@ extern "C" fn construct() {
 #[unsafe(link_section = ".init_array")]
 static CONSTRUCT: extern "C" fn() = construct;
 
-/// Starts a session that is never dropped, and counts a call; true where it publishes.
+/// Starts a session that is never dropped, and counts a call; returns whether the session publishes.
 #[unsafe(no_mangle)]
 pub extern "C" fn loadable_work() -> bool {
     if !SESSION.swap(true, Ordering::Relaxed) {

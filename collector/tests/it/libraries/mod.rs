@@ -1,4 +1,4 @@
-//! Libraries that each bring a collector of their own into one program: loaded, unloaded, loaded before all others.
+//! Libraries that each bring a collector of their own into one program: loaded, unloaded, preloaded.
 
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use crate::support::{self, Isolated, calls_of, isolated, newest, rings_in, test_
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 
-/// The library in `loadable.rs`, which `cargo test` makes with the other examples; where a test is built alone, it
-/// is made here.
+/// Returns the path of the library in `loadable.rs`. `cargo test` builds it with the other examples; where a test is built alone,
+/// this function builds it.
 fn library() -> PathBuf {
     let this = std::env::current_exe().unwrap();
     let built = this.parent().unwrap().parent().unwrap();
@@ -47,7 +47,7 @@ fn library() -> PathBuf {
     library
 }
 
-/// A copy of it under another name, which the loader takes for another library.
+/// Copies the library under another name, so that the loader takes it for another library.
 fn copy(name: &str) -> CString {
     let copy = support::shared_place().join(name);
     std::fs::copy(library(), &copy).unwrap();
@@ -68,7 +68,7 @@ impl Loaded {
         // SAFETY: a handle of the loader's, and a name that ends in a zero.
         let work = unsafe { libc::dlsym(self.0, c"loadable_work".as_ptr()) };
         assert!(!work.is_null());
-        // SAFETY: what the library says of its function.
+        // SAFETY: the library declares its function with this type.
         let work = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> bool>(work) };
         work()
     }
@@ -108,7 +108,7 @@ fn two_copies_in_one_process_have_a_ring_each() {
             lives && facts.0.header().pid == std::process::id()
         });
         assert_eq!(running.count(), 3, "all of this process");
-        // Each knows of the others, and where they are.
+        // Each ring lists the other collectors and their files.
         let place = support::shared_place();
         let files = [
             std::env::current_exe().unwrap(),
@@ -153,11 +153,11 @@ fn two_copies_in_one_process_have_a_ring_each() {
     }
 }
 
-/// Its code went from under its publisher.
+/// The unloading used to remove the code under its running publisher.
 fn a_library_that_publishes_can_be_unloaded() {
     let done = isolated!(|| {
         let path = copy("one.so");
-        // Not on this thread: the loader waits with the unloading for the ends of threads that have counted.
+        // Not on this thread: the loader delays the unloading until threads that have counted end.
         std::thread::scope(|scope| {
             let works = || Loaded::new(&path).work();
             assert!(scope.spawn(works).join().unwrap());
@@ -165,7 +165,7 @@ fn a_library_that_publishes_can_be_unloaded() {
         let library = Loaded::new(&path);
         let path = rings()[0].path().to_path_buf();
         library.unload();
-        // As often as it was loaded.
+        // The library is unloaded once for each load.
         let once_more =
             Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
         for _ in 0..2 {
@@ -176,7 +176,7 @@ fn a_library_that_publishes_can_be_unloaded() {
         let _slot = ring.take_slot().unwrap();
         let first = ring.newest().unwrap().sequence;
         wait_until("later records", || ring.newest().unwrap().sequence > first + 3);
-        // Where it is loaded again it is the same, and counts on.
+        // A library that is loaded again is the same library, and counts on.
         let again =
             Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
         assert!(again.work());
@@ -186,7 +186,7 @@ fn a_library_that_publishes_can_be_unloaded() {
     assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
 }
 
-/// Its code went from under the end of a thread that had counted.
+/// The unloading used to remove the code before the end of a thread that had counted.
 fn a_library_that_only_counted_can_be_unloaded() {
     isolated!(|| {
         let path = copy("counts.so");
@@ -199,7 +199,7 @@ fn a_library_that_only_counted_can_be_unloaded() {
     });
 }
 
-/// A program that knows nothing of us gets a library with scopes in a constructor and an exit handler.
+/// A program without a collector gets a library with scopes in a constructor and in an exit handler.
 fn preloaded_it_publishes_what_comes_before_and_after_main() {
     for (command, code) in [("exit 3", 3), ("true | true; sleep 0.3; exit 4", 4)] {
         let test = Isolated::new(test_name!());
@@ -214,7 +214,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
         assert_eq!(done.status.code(), Some(code), "{done:?}");
         assert_eq!((done.stdout, done.stderr), (Vec::new(), Vec::new()));
         let rings = rings_in(&place);
-        // One for the shell, which forks, and one for each program that it starts.
+        // The shell, which forks, has one ring, and each program that it starts has one ring.
         assert!(!rings.is_empty());
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
@@ -226,7 +226,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
             let last = newest(&ring);
             support::check(&last);
             assert_eq!(calls_of(&last, "constructor"), 1);
-            // The thread that exits counts until our own handler, which was there before.
+            // The exiting thread counts until our own exit handler, which was registered earlier.
             assert_eq!(calls_of(&last, "after main"), 1);
         }
     }

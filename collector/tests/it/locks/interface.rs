@@ -1,4 +1,4 @@
-// What programs do with locks. It is compiled with std's locks and with those of tickscope, as `sync`.
+// Uses of locks by programs. The file is compiled with std's locks and with tickscope's locks, as `sync`.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -62,7 +62,7 @@ fn mutexes() {
     let made: Mutex<String> = String::from("made").into();
     assert_eq!(made.lock().unwrap().len(), 4);
     assert_eq!(Mutex::<u64>::default().into_inner().unwrap(), 0);
-    // Unsized, and what is in it through a method of its own.
+    // The mutex is unsized, and its value is reached through a method of the mutex.
     let of_any: Arc<Mutex<dyn Debug + Send>> = Arc::new(Mutex::new([1, 2]));
     assert_eq!(format!("{:?}", &*of_any.lock().unwrap()), "[1, 2]");
     let of_slice: Box<Mutex<[u8]>> = Box::new(Mutex::new([1, 2, 3]));
@@ -153,7 +153,7 @@ fn condvars() {
     drop(guard);
     counts.join().unwrap();
     let (guard, waited) = state.1.wait_timeout(state.0.lock().unwrap(), Duration::from_millis(1)).unwrap();
-    // It may wake up without a reason.
+    // The wait may end spuriously.
     let _: bool = waited.timed_out();
     let (guard, waited) = state.1.wait_timeout_while(guard, Duration::from_millis(1), |_| true).unwrap();
     assert!(waited.timed_out());
@@ -161,7 +161,7 @@ fn condvars() {
     let (guard, _in_time): (_, bool) = state.1.wait_timeout_ms(guard, 1).unwrap();
     assert_eq!(*guard, 3);
     drop(guard);
-    // A mutex that was poisoned while its thread waited.
+    // This thread poisons the mutex while the spawned thread waits.
     let woken = {
         let state = Arc::clone(&state);
         std::thread::spawn(move || {
@@ -175,7 +175,7 @@ fn condvars() {
         state.1.notify_all();
         panic!("on purpose");
     }));
-    // It may have come too late to wait.
+    // The spawned thread may have come too late to wait.
     let _: bool = woken.join().unwrap();
     assert!(state.0.is_poisoned());
 }

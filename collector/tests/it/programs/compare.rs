@@ -1,4 +1,4 @@
-//! A snapshot against what the model says.
+//! Comparison of a snapshot with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::model::{Cell, Closed, Counted, Futures, Model, Path, Standing, Who};
 use crate::allocations::Allocated;
 use crate::support::path_of;
 
-/// What differs, in words.
+/// Description of a difference, in words.
 pub(crate) type Difference = String;
 
 macro_rules! same {
@@ -23,7 +23,7 @@ macro_rules! same {
 }
 pub(crate) use same;
 
-/// Counters of the process when a program began: what is shown is more than that by what the program did.
+/// Counters of the process when a program began. A snapshot shows these plus the program's own counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(crate) calls: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Base {
     pub(crate) errors: u64,
 }
 
-/// What a thread of a snapshot shows, by path.
+/// Returns the counts of a thread of a snapshot, by path.
 fn shown(snapshot: &Snapshot, thread: usize) -> Counted {
     let mut counted: BTreeMap<Path, Cell> = BTreeMap::new();
     let outside = |quantity: Quantity| {
@@ -72,13 +72,13 @@ fn shown(snapshot: &Snapshot, thread: usize) -> Counted {
     Counted(counted)
 }
 
-/// The ends of a range. No reset comes in the middle of an event here, so they are known.
+/// Returns the ends of a range. They are exact, because no reset comes in the middle of an event here.
 fn exact<T: Copy + std::fmt::Debug>(range: Extremes<T>) -> (T, T) {
     assert!(range.min_exact && range.max_exact, "{range:?}");
     (range.min, range.max)
 }
 
-/// A cell with what is measured of a place beside calls and time.
+/// Returns a cell with the measures of a place beside calls and time.
 fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     let in_flight = of(Quantity::InFlight).cast_signed() - of(Quantity::EndedElsewhere).cast_signed();
     Cell {
@@ -105,7 +105,7 @@ fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     }
 }
 
-/// What finished threads have at a moment, by name and path, without the small blocks that happen to be sampled.
+/// Returns the present state of finished threads, by name and path, without the small blocks that happen to be sampled.
 pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, Standing>> {
     let threads = snapshot.threads.iter().enumerate();
     let finished = threads.filter(|(_, thread)| thread.state == ThreadState::Finished);
@@ -128,8 +128,8 @@ pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, S
         .collect()
 }
 
-/// Takes out of what was found what is more than can be known: what threads do at their end, and small blocks that are sampled
-/// and stand for others.
+/// Removes from the found cell all that the model cannot know: acts of threads at their end, and small sampled blocks, which
+/// stand for others.
 fn without_unknown(found: &mut Cell, wanted: &Cell, who: &Who, path: &str) {
     if std::mem::take(&mut found.sampled_small) && found.standing.live > wanted.standing.live {
         found.standing.live = wanted.standing.live;
@@ -145,7 +145,7 @@ fn without_unknown(found: &mut Cell, wanted: &Cell, who: &Who, path: &str) {
     }
 }
 
-/// In adaptive mode bursts are not timed each: what they took is estimated, and right together with what they stand in.
+/// Merges bursts into their parents, because adaptive mode estimates the time of a burst: only the sum with its parent is right.
 fn without_bursts(counted: &mut Counted) {
     let bursts: Vec<Path> = counted
         .0
@@ -166,7 +166,7 @@ fn without_bursts(counted: &mut Counted) {
     }
 }
 
-/// Whether nothing but ends of futures was counted in a thread.
+/// Returns whether a thread has counted nothing but ends of futures.
 fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     let is_end = |row: usize| {
         let of_futures = |quantity: Quantity| {
@@ -183,8 +183,8 @@ fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     snapshot.rows_of(ThreadId(thread as u32)).all(is_end)
 }
 
-/// The rows of a snapshot against what every thread has counted. `tids` are those of the hands; `spent` is how much time
-/// samples can have found.
+/// Compares the rows of a snapshot with the counts of every thread. `tids` are the ids of the hands' threads; `spent` is the most
+/// time in ticks that samples can have found.
 fn rows(
     snapshot: &Snapshot,
     mode: Mode,
@@ -198,7 +198,7 @@ fn rows(
         let who = match (thread.state, tids.get(&thread.tid)) {
             (ThreadState::Finished, _) => Who::Finished(thread.name.clone()),
             (_, Some(&hand)) => Who::Hand(hand),
-            // Futures that a program leaves pending are dropped by the thread that plays it, and end there.
+            // Pending futures of a program end on the thread that plays the program, which drops them.
             _ if ends_futures_alone(snapshot, index) => continue,
             _ => return Err(format!("nobody knows thread {thread:?}")),
         };
@@ -241,7 +241,7 @@ fn rows(
     Ok(())
 }
 
-/// A snapshot of now.
+/// Compares the present snapshot.
 pub(crate) fn now(
     snapshot: &Snapshot,
     model: &Model,
@@ -303,7 +303,7 @@ pub(crate) fn now(
     Ok(())
 }
 
-/// The snapshot that closed an epoch.
+/// Compares the snapshot that closed an epoch.
 pub(crate) fn closing(
     snapshot: &Snapshot,
     closed: &Closed,
@@ -329,7 +329,7 @@ pub(crate) fn closing(
     .map_err(why)
 }
 
-/// The epochs that count add up to the lifetime, to the tick and the call.
+/// Checks that the epochs that count add up to the lifetime, to the tick and the call.
 pub(crate) fn sum(
     last: &Snapshot,
     closings: &BTreeMap<u64, Snapshot>,

@@ -1,8 +1,8 @@
 //! Random programs against a reference model: calls, ticks, sums, latencies, values, levels, allocations, live blocks and calls
-//! of futures of each place in each epoch, exactly, and what was dropped or unbalanced; over resets and undos from everywhere
+//! of futures of each place in each epoch, exactly, with dropped and unbalanced events. Over resets and undos from all threads
 //! the epochs add up to the lifetime.
 //!
-//! A program that fails is made as short as it can be and printed. `PROGRAMS=100000` plays more, `SEED=n` a single one.
+//! A failing program is shortened as far as possible and printed. `PROGRAMS=100000` plays more, `SEED=n` a single one.
 
 mod compare;
 mod model;
@@ -22,24 +22,24 @@ use model::Model;
 use program::{Act, Asked, HANDS, Program, Step};
 use stage::Hand;
 
-/// Programs of the short form, of each kind.
+/// Number of programs of each kind in the short form.
 const PROGRAMS: u64 = 60;
 
-/// So many are played in one session.
+/// Largest number of programs in one session.
 const IN_A_SESSION: u64 = 20;
 
-/// A session ends earlier where it has used so much CPU time: its publisher may use 250 ms for what viewers ask, and puts off the rest.
+/// CPU time in ns that ends a session early: its publisher may use 250 ms for requests of viewers, and delays further requests.
 const SESSION_CPU_NS: u64 = 125_000_000;
 
-/// Where programs are played.
+/// Session and ring with which programs are played.
 struct Theatre {
     ring: RingFile,
     slot: Slot,
     limits: (usize, usize),
-    /// Resets done.
+    /// Number of resets done.
     resets: u64,
     session: Option<Session>,
-    /// The process's CPU time when the session began.
+    /// CPU time of the process in ns when the session began.
     began_cpu_ns: u64,
 }
 
@@ -49,7 +49,7 @@ struct Play<'a> {
     model: Model,
     base: Base,
     hands: [Option<Hand>; HANDS],
-    /// Hands by the ids of all threads they ever had.
+    /// Hands by the ids of all their threads so far.
     tids: BTreeMap<u32, usize>,
     first_epoch: u64,
 }
@@ -86,7 +86,7 @@ impl Theatre {
         (ring, slot, session)
     }
 
-    /// Another session: what viewers ask for may cost so much, and what is put off is done behind what the program asks for.
+    /// Begins another session, because requests of viewers have a budget: beyond it they are done after requests of the program.
     fn begin_again(&mut self) {
         drop(self.session.take());
         let session;
@@ -95,13 +95,13 @@ impl Theatre {
         self.began_cpu_ns = process_cpu_ns();
     }
 
-    /// Plays a program from a clean stage on.
+    /// Plays a program from a clean stage.
     fn play(&mut self, program: &Program) -> Result<(), Difference> {
         stage::clear();
         if process_cpu_ns() - self.began_cpu_ns > SESSION_CPU_NS {
             self.begin_again();
         }
-        // A switch takes away what an undo could bring back.
+        // A switch discards the epoch that an undo could bring back.
         tickscope::set_mode(Mode::Off);
         tickscope::set_mode(Mode::Exact);
         tickscope::set_histogram(true);
@@ -189,7 +189,7 @@ impl Play<'_> {
         compare::now(&snapshot, &self.model, &self.base, &self.tids).map(|()| snapshot)
     }
 
-    /// A viewer asks, and the program asks for a reset: the publisher does both in this order, and at once.
+    /// Asks as a viewer, and then as the program for a reset: the publisher does both in this order, in one look.
     fn ask(&mut self, asked: Asked) -> Result<(), Difference> {
         let op = match asked {
             Asked::Reset => Op::Reset,
@@ -206,7 +206,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Looks once more, then at what was closed.
+    /// Compares once more, and then compares the closed epochs.
     fn end(&mut self) -> Result<(), Difference> {
         self.look()?;
         for hand in 0..HANDS {
@@ -223,7 +223,7 @@ impl Play<'_> {
         compare::sum(&last, &closings, &self.base)
     }
 
-    /// The snapshots that closed the epochs of this program, from the ring.
+    /// Returns the snapshots that closed the epochs of this program, from the ring.
     fn closings(&self) -> BTreeMap<u64, Snapshot> {
         let mut closings = BTreeMap::new();
         wait_until("all closing records", || {
@@ -258,7 +258,7 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// Plays programs; a failing one is made short, and printed.
+/// Plays programs; shortens and prints a program that fails.
 fn play(name: &'static str, limits: (usize, usize)) {
     let done = Isolated::new(name)
         .run(|| {

@@ -1,5 +1,5 @@
-//! What a program must count, by what the documentation says: a plain map from paths to calls and ticks. It knows nothing
-//! of nodes, baselines, captures or gaps: time passes, and whoever stands somewhere gets it.
+//! Counts of a program by the documentation: a plain map from paths to calls and ticks. The model has no nodes, baselines,
+//! captures or gaps: time passes, and each thread's innermost place gets it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,50 +13,50 @@ use super::program::{
 use super::stage::{self, BURST_TICKS, HANDLED_TICKS, POLLED_TICKS, POLLS, name_of};
 use crate::allocations::Allocated;
 
-/// Names from the top of a thread on, with `/` in between; the empty one is the time outside of any scope.
+/// Path of names from the top of a thread, with `/` in between; the empty path is the time outside of all scopes.
 pub(crate) type Path = String;
 
-/// What one place counts.
+/// Counts of one place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Cell {
     pub(crate) calls: u64,
     pub(crate) ticks: u64,
-    /// What was added, of a counter or a value.
+    /// Sum of a counter or a value.
     pub(crate) sum: u64,
     /// Ended calls by the bucket of their duration.
     pub(crate) ended: BTreeMap<u16, u64>,
-    /// The numbers of a value, by their bucket, and the smallest and the largest of them.
+    /// The numbers of a value by bucket, and the smallest and the largest number.
     pub(crate) numbers: BTreeMap<u16, u64>,
     pub(crate) extremes: Option<(u64, u64)>,
     /// The lowest and the highest level of a gauge.
     pub(crate) levels: Option<(i64, i64)>,
     pub(crate) allocated: Allocated,
     pub(crate) futures: Futures,
-    /// What is there, also from before a reset.
+    /// Present state, which resets do not change.
     pub(crate) standing: Standing,
-    /// Small blocks are sampled as well, and stand for others.
+    /// Whether small blocks are also sampled, and stand for others.
     pub(crate) sampled_small: bool,
 }
 
-/// What is counted of the calls of a future.
+/// Counts of the calls of a future.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Futures {
     pub(crate) polls: u64,
     pub(crate) ended: u64,
     pub(crate) cancelled: u64,
     pub(crate) ticks: u64,
-    /// Calls that are over, by the bucket of their duration.
+    /// Ended calls by the bucket of their duration.
     pub(crate) lasted: BTreeMap<u16, u64>,
 }
 
-/// What a place has at a moment.
+/// Present state of a place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Standing {
-    /// Calls of a future that began here less those that were over here.
+    /// Number of calls of a future that began here, less the calls that ended here.
     pub(crate) in_flight: i64,
-    /// Bytes of blocks that are certainly sampled.
+    /// Bytes of live blocks that are certainly sampled.
     pub(crate) live: u64,
-    /// The level of a gauge, and when it was set.
+    /// Level of a gauge, and the tick at which it was set.
     pub(crate) level: Option<(i64, u64)>,
 }
 
@@ -66,7 +66,7 @@ struct Flight {
     began: u64,
 }
 
-/// A block of memory: its bytes, and whose it is if it is sampled.
+/// A block of memory: its bytes, and the owner of its sample if it is sampled.
 #[derive(Clone, Debug)]
 struct Block {
     bytes: usize,
@@ -79,7 +79,7 @@ enum Owner {
     Finished(String),
 }
 
-/// What a thread, or all finished ones of a name, count in a reset epoch.
+/// Counts of a thread, or of all finished threads of a name, in a reset epoch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted(pub(crate) BTreeMap<Path, Cell>);
 
@@ -95,7 +95,7 @@ pub(crate) struct Epochs {
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) path: Path,
-    /// When it began, pauses left out; none where it began without a clock.
+    /// Tick at which the call began, shifted by its pauses; none for a call that began in a mode without time.
     pub(crate) began: Option<u64>,
 }
 
@@ -103,20 +103,20 @@ pub(crate) struct Frame {
 #[derive(Clone, Debug)]
 pub(crate) struct Life {
     pub(crate) number: u64,
-    /// It has met something that counts.
+    /// Whether the thread has met an event that counts.
     pub(crate) registered: bool,
     excluded: bool,
     pauses: u32,
     paused_at: u64,
     pub(crate) open: Vec<Frame>,
-    /// Places it has been at.
+    /// Places where the thread has been.
     known: BTreeSet<Path>,
     pub(crate) counted: Epochs,
-    /// Guards, by what they ended if dropped; none for those of calls that do not count.
+    /// Guards, each with the path that its drop ends; none for guards of calls that do not count.
     guards: Vec<Option<Path>>,
-    /// Pauses, and whether there was a clock to stop.
+    /// Open pauses, and whether each stopped a clock.
     held_pauses: Vec<bool>,
-    /// What it allocated before it counted.
+    /// Allocations before the thread counted.
     early: Allocated,
 }
 
@@ -132,17 +132,17 @@ pub(crate) struct Closed {
     pub(crate) counted: BTreeMap<Who, Counted>,
 }
 
-/// Whose rows these are: all finished threads of a name, or the living one of a hand.
+/// Owner of rows: all finished threads of a name, or the living thread of a hand.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Who {
     Finished(String),
     Hand(usize),
 }
 
-/// All that must hold now.
+/// State that must hold now.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
-    /// Deepest place and most places of a thread.
+    /// Depth and number of places that a thread may have.
     limits: (usize, usize),
     pub(crate) tick: u64,
     pub(crate) mode: Mode,
@@ -151,7 +151,7 @@ pub(crate) struct Model {
     pub(crate) hands: [Option<Life>; HANDS],
     lives: u64,
     pub(crate) finished: BTreeMap<String, Epochs>,
-    /// Calls in rows, of all epochs.
+    /// Number of calls in rows, over all epochs.
     pub(crate) calls: u64,
     pub(crate) dropped: u64,
     pub(crate) unbalanced: u64,
@@ -161,9 +161,9 @@ pub(crate) struct Model {
     /// Ticks spent since the last switch of modes.
     pub(crate) spent: u64,
     pub(crate) closed: BTreeMap<u64, Closed>,
-    /// Polls that each future has had.
+    /// Number of polls that each future has had.
     polls: [u64; FUTURES as usize],
-    /// Its call, if that counts.
+    /// The call of each future, if the call counts.
     flights: [Option<Flight>; FUTURES as usize],
     blocks: [Option<Block>; BLOCKS as usize],
     given: Vec<(u64, Option<Path>)>,
@@ -177,7 +177,7 @@ fn below(path: &str, name: &str) -> Path {
     }
 }
 
-/// One block of so many bytes, allocated.
+/// Returns the counts of one allocated block of this size.
 fn taken(bytes: usize) -> Allocated {
     Allocated {
         blocks: 1,
@@ -186,7 +186,7 @@ fn taken(bytes: usize) -> Allocated {
     }
 }
 
-/// One block of so many bytes, given back.
+/// Returns the counts of one freed block of this size.
 fn given(bytes: usize) -> Allocated {
     Allocated {
         freed_blocks: 1,
@@ -249,7 +249,7 @@ fn add_allocated(sum: &mut Allocated, more: Allocated) {
     sum.freed_bytes += more.freed_bytes;
 }
 
-/// The smallest and the largest of both.
+/// Returns the smallest and the largest of two ranges.
 fn both<T: Copy + Ord>(one: Option<(T, T)>, other: Option<(T, T)>) -> Option<(T, T)> {
     match (one, other) {
         (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
@@ -274,7 +274,7 @@ impl Epochs {
 
     fn reset(&mut self) {
         self.before = std::mem::take(&mut self.now);
-        // A level holds until it is set again.
+        // A level persists until it is set again.
         for (path, standing) in &self.standing {
             if let Some((level, _)) = standing.level {
                 self.now.at(path).levels = Some((level, level));
@@ -282,7 +282,7 @@ impl Epochs {
         }
     }
 
-    /// What this epoch shows.
+    /// Returns the counts that this epoch shows.
     fn shown(&self) -> Counted {
         let mut shown = self.now.clone();
         for (path, standing) in &self.standing {
@@ -329,7 +329,7 @@ impl Life {
         self.pauses > 0
     }
 
-    /// It counts; begins to if it can.
+    /// Returns whether the thread counts, and registers it if it can count.
     fn counts(&mut self) -> bool {
         if !self.excluded {
             self.register();
@@ -343,7 +343,7 @@ impl Life {
         add_allocated(&mut self.counted.now.at("").allocated, early);
     }
 
-    /// The place below the innermost call, if there is room for it.
+    /// Returns the place below the innermost call, if the limits have room for it.
     fn place(&mut self, name: &str, (depth, nodes): (usize, usize)) -> Option<Path> {
         let path = below(&self.at(), name);
         if !self.known.contains(&path) && (self.known.len() >= nodes || self.open.len() >= depth) {
@@ -353,7 +353,7 @@ impl Life {
         Some(path)
     }
 
-    /// The place of calls that have none of their own below the innermost call. What they call has no place at all.
+    /// Returns the place of calls beyond the limits below the innermost call. Calls inside them have no place at all.
     fn place_over_the_limit(&self, name: &str, (depth, _): (usize, usize)) -> Option<Path> {
         let at = self.at();
         let is_inside = at.ends_with("over the limit)");
@@ -372,7 +372,7 @@ impl Life {
 }
 
 impl Model {
-    /// A program begins, in exact mode with histograms, without rules, in this reset epoch. `standing` is what finished
+    /// Begins a program, in exact mode with histograms, without rules, in this reset epoch. `standing` is the state that finished
     /// threads of earlier programs have left.
     pub(crate) fn new(
         limits: (usize, usize),
@@ -417,7 +417,7 @@ impl Model {
         matches!(self.mode, Mode::Exact | Mode::Adaptive)
     }
 
-    /// Whether a site counts: the last rule that matches decides.
+    /// Returns whether a site counts: the last rule that matches decides.
     fn is_on(&self, name: &str) -> bool {
         let matches = |pattern: &str| match pattern.strip_suffix('*') {
             Some(begin) => name.starts_with(begin),
@@ -431,7 +431,7 @@ impl Model {
         self.mode != Mode::Off && !rule.is_some_and(|&(_, off)| off)
     }
 
-    /// The life of a hand; a new one where there is none, and whether it is.
+    /// Begins a life of a hand that has none, and returns its number; returns none where the hand has one.
     pub(crate) fn begin(&mut self, hand: usize) -> Option<u64> {
         if self.hands[hand].is_some() {
             return None;
@@ -441,12 +441,12 @@ impl Model {
         Some(self.lives)
     }
 
-    /// A thread has begun, and has allocated so much before it does anything.
+    /// Notes the allocations of a new thread before its first act.
     pub(crate) fn begun(&mut self, hand: usize, early: Allocated) {
         self.life(hand).early = early;
     }
 
-    /// Time passes: it goes to wherever each thread stands.
+    /// Lets time pass, which goes to the innermost place of each thread.
     pub(crate) fn spend(&mut self, ticks: u64) {
         self.tick += ticks;
         self.spent += ticks;
@@ -465,7 +465,7 @@ impl Model {
         self.hands[hand].as_mut().expect("begun before")
     }
 
-    /// Opens a scope that counts as so many calls; the guard's place.
+    /// Opens a scope that counts as `calls` calls; returns the guard's place.
     fn open(&mut self, hand: usize, name: &str, calls: u64) -> Option<Path> {
         let (limits, began, on) = (
             self.limits,
@@ -492,7 +492,7 @@ impl Model {
         Some(path)
     }
 
-    /// A guard is dropped: its call ends, and all that are open in it.
+    /// Drops a guard, which ends its call and all calls that are open inside it.
     fn close(&mut self, hand: usize, guard: Option<Path>) {
         let now = self.tick;
         let measured = self.is_timed() && self.histograms;
@@ -521,7 +521,7 @@ impl Model {
         self.unbalanced += inside;
     }
 
-    /// A thread has allocated and freed, where it stands.
+    /// Counts allocations and frees of a thread at its innermost place.
     fn allocated(&mut self, hand: usize, allocated: Allocated) {
         let is_off = self.mode == Mode::Off;
         let life = self.life(hand);
@@ -536,7 +536,7 @@ impl Model {
         }
     }
 
-    /// A block of so many bytes was allocated: whose it is, if it is sampled.
+    /// Returns a newly allocated block, with its owner if it is sampled.
     fn new_block(&mut self, hand: usize, bytes: usize) -> Block {
         let counts = self.mode != Mode::Off && bytes >= SAMPLED;
         let life = self.life(hand);
@@ -551,7 +551,7 @@ impl Model {
         }
     }
 
-    /// A block is no more, wherever it went.
+    /// Forgets a block, whichever thread frees it.
     fn forget_block(&mut self, block: &Block) {
         let Some((owner, path)) = &block.owner else { return };
         let counted = match owner {
@@ -590,7 +590,7 @@ impl Model {
         self.allocated(hand, given(block.bytes));
     }
 
-    /// Polls a future, and makes it before that if there is none.
+    /// Polls a future, and creates it before that if there is none.
     fn poll(&mut self, hand: usize, which: usize) {
         let bytes = stage::bytes_of_a_future();
         let is_first = self.polls[which] == 0;
@@ -600,7 +600,7 @@ impl Model {
         let now = self.tick;
         let guard = self.open(hand, POLLED, is_first.into());
         if is_first {
-            // A call that finds no place does not count later either.
+            // A call that has no place does not count later either.
             self.flights[which] = guard.is_some().then_some(Flight { began: now });
             if let Some(path) = &guard {
                 self.life(hand).counted.standing(path).in_flight += 1;
@@ -618,7 +618,7 @@ impl Model {
         }
     }
 
-    /// Drops a future that is not ready, in a scope of its own where that has a place.
+    /// Drops an unfinished future, in a scope of its own where that scope has a place.
     fn drop_future(&mut self, hand: usize, which: usize) {
         if std::mem::take(&mut self.polls[which]) == 0 {
             return;
@@ -632,7 +632,7 @@ impl Model {
             } else {
                 None
             };
-            // That is no poll, and has no latency.
+            // A drop is no poll, and has no latency.
             if let Some(frame) = self.life(hand).open.last_mut().filter(|_| guard.is_some()) {
                 frame.began = None;
             }
@@ -642,8 +642,8 @@ impl Model {
         self.allocated(hand, given(stage::bytes_of_a_future()));
     }
 
-    /// The call of a future is over, at the place of its last scope or at one that it has here. Where there is none, it is
-    /// not counted.
+    /// Ends the call of a future, at the place of its last scope or at its place on this thread. Without a place the end is not
+    /// counted.
     fn end_flight(&mut self, hand: usize, which: usize, guard: Option<Path>, is_cancelled: bool) {
         let Some(flight) = self.flights[which].take() else {
             return;
@@ -685,14 +685,14 @@ impl Model {
         }
         life.pauses -= 1;
         if life.pauses == 0 {
-            // What was open has not lasted so long.
+            // The pause is no part of the duration of open calls.
             for began in life.open.iter_mut().filter_map(|frame| frame.began.as_mut()) {
                 *began += now - life.paused_at.max(*began);
             }
         }
     }
 
-    /// A thread does something that is no end of it. Time within goes by here as well.
+    /// Does an act of a thread that does not end it. Time within the act passes here as well.
     pub(crate) fn act(&mut self, hand: usize, act: &Act) {
         let take = |life: &mut Life, back: usize| {
             let at = life.guards.len().checked_sub(back + 1)?;
@@ -718,7 +718,7 @@ impl Model {
                 if !self.given.is_empty() {
                     let (life, guard) = self.given.remove(0);
                     let mine = self.life(hand).number == life;
-                    // Elsewhere it finds no call of its own, whatever is open there.
+                    // On another thread the guard finds none of its calls open.
                     self.close(hand, guard.map(|path| if mine { path } else { "?".into() }));
                 }
             }
@@ -794,7 +794,7 @@ impl Model {
         self.close(hand, guard);
     }
 
-    /// Counts an execution of something without time; its cell if it counts.
+    /// Counts an execution without time; returns its cell if it counts.
     fn count(&mut self, hand: usize, name: &str) -> Option<&mut Cell> {
         let limits = self.limits;
         if !self.is_on(name) || !self.life(hand).counts() {
@@ -821,14 +821,14 @@ impl Model {
         life.counted.standing(&path).level = Some((level, tick));
     }
 
-    /// The clock has opened a scope of its own in the middle of an event.
+    /// Counts scopes that the clock has opened in the middle of an event.
     pub(crate) fn interrupted(&mut self, times: u64) {
         if self.is_on("interrupting") {
             self.dropped += times;
         }
     }
 
-    /// A thread ends, and is one of the finished ones of its name.
+    /// Ends a thread, which joins the finished threads of its name.
     pub(crate) fn end(&mut self, hand: usize, end: End) {
         if end == End::Panic {
             self.allocated(hand, taken_only(stage::allocated_by_a_panic()));
@@ -857,7 +857,7 @@ impl Model {
         }
     }
 
-    /// What everybody counts in this epoch.
+    /// Returns the counts of all threads in this epoch.
     pub(crate) fn counted(&self) -> BTreeMap<Who, Counted> {
         let finished = self.finished.iter();
         let finished = finished.map(|(name, epochs)| (Who::Finished(name.clone()), epochs.shown()));
@@ -899,7 +899,7 @@ impl Model {
         }
     }
 
-    /// A switch closes the epoch, and that is for good.
+    /// Switches the mode, which closes the epoch for good.
     fn switch(&mut self, mode: Mode, histograms: bool) {
         if (mode, histograms) != (self.mode, self.histograms) {
             self.reset();
@@ -908,7 +908,7 @@ impl Model {
         }
     }
 
-    /// The publisher does what a viewer asks for, and then a reset.
+    /// Does a viewer's request as the publisher does, and then a reset.
     pub(crate) fn ask(&mut self, asked: Asked) {
         match asked {
             Asked::Reset => self.reset(),

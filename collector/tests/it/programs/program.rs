@@ -1,5 +1,5 @@
-//! Random programs: what their threads do, step by step. Every step means something at any time, so that a program
-//! with steps left out is a program.
+//! Random programs: the steps of their threads. Every step is valid at any time, so that a program without some of its steps is a
+//! program.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use tickscope_format::snapshot::Mode;
 
 use crate::support::Random;
 
-/// Names of scopes, by their number. The last is called thousands of times at once.
+/// Names of scopes, by number. The last scope is called thousands of times at once.
 pub(crate) const SCOPES: [&str; 6] = ["red", "green", "blue", "gold", "grey", "burst"];
 
-/// The scopes that any step may open.
+/// Number of the scopes that any step may open.
 pub(crate) const PLAIN: u64 = 5;
 
 /// Names of counters, by their number.
@@ -24,23 +24,23 @@ pub(crate) const GAUGES: [&str; 2] = ["queue", "green level"];
 pub(crate) const POLLED: &str = "polled";
 pub(crate) const HANDLED: &str = "handled";
 
-/// What rules may say.
+/// Patterns of rules.
 pub(crate) const PATTERNS: [&str; 8] = ["red", "green", "bytes", "polled", "rows", "queue", "gr*", "*"];
 
-/// Threads at once, and how many names they share.
+/// Number of threads at once, and of the names that they share.
 pub(crate) const HANDS: usize = 4;
 pub(crate) const NAMES: usize = 2;
 
-/// Futures that any thread may poll.
+/// Number of futures that any thread may poll.
 pub(crate) const FUTURES: u64 = 3;
 
-/// Blocks of memory that any thread may allocate, give another size and free.
+/// Number of blocks of memory that any thread may allocate, resize and free.
 pub(crate) const BLOCKS: u64 = 5;
 
-/// Blocks of at least this size are certainly sampled: one point lies on 512 KiB on average.
+/// Size in bytes from which a block is certainly sampled: one point lies on 512 KiB on average.
 pub(crate) const SAMPLED: usize = 40 << 20;
 
-/// Calls of one burst.
+/// Number of calls of one burst.
 pub(crate) const BURST: u64 = 1500;
 
 /// One step of a program.
@@ -48,15 +48,15 @@ pub(crate) const BURST: u64 = 1500;
 pub(crate) enum Step {
     /// Time passes, for all threads.
     Spend(u64),
-    /// Somebody looks.
+    /// Takes and checks a snapshot.
     Look,
-    /// A thread does something; it begins with this if it is not there.
+    /// A thread acts; a thread that is not there begins with this act.
     Do(usize, Act),
-    /// The publisher is asked by a viewer, and right after by the program for a reset.
+    /// A viewer asks the publisher, and right after it the program asks for a reset.
     Ask(Asked),
 }
 
-/// What a viewer asks for.
+/// Request of a viewer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asked {
     Reset,
@@ -64,24 +64,24 @@ pub(crate) enum Asked {
     Mode(Mode),
 }
 
-/// What a thread does.
+/// Act of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
     Open(usize),
-    /// Drops the guard so far from the newest.
+    /// Drops the guard at this distance from the newest.
     Close(usize),
     Leak(usize),
     /// Gives a guard away; some thread drops it.
     Give(usize),
     DropGiven,
-    /// Scopes inside each other, each with time in it, left by a panic that is caught or as usual.
+    /// Scopes inside each other, each with time in it. They end as usual or by a panic that is caught.
     Nest {
         scopes: Vec<usize>,
         spend: u64,
         panics: bool,
     },
     Count(usize, u64),
-    /// A scope in whose beginning the clock itself opens another one.
+    /// A scope during whose opening the clock itself opens another scope.
     OpenInterrupted(usize),
     /// A signal handler with a scope of its own.
     Signal,
@@ -90,9 +90,9 @@ pub(crate) enum Act {
     DropFuture(usize),
     Value(usize, u64),
     Gauge(usize, i64),
-    /// Puts a new block of so many bytes in the place of another one.
+    /// Puts a new block of this size in the place of another block.
     Allocate(usize, usize),
-    /// Gives a block at least so many bytes.
+    /// Grows a block to at least this size.
     Grow(usize, usize),
     Free(usize),
     Burst,
@@ -112,7 +112,7 @@ pub(crate) enum Act {
 /// How a thread ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
-    /// By a panic that nobody catches, from the innermost scope out.
+    /// By a panic that no code catches, from the innermost scope out.
     Panic,
     /// Its guards lie in a vector, which drops the outermost first.
     WrongOrder,
@@ -137,10 +137,10 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// The program of a seed.
+    /// Returns the program of a seed.
     pub(crate) fn random(seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        // Neighbouring seeds begin alike.
+        // Neighbouring seeds give similar first numbers.
         (0..8).for_each(|_| _ = random.below(2));
         let steps = 10 + random.below(70);
         // Most programs stay in one or two modes for long, so that much happens in them.
@@ -148,7 +148,7 @@ impl Program {
         Self((0..steps).map(|_| step(&mut random, switches)).collect())
     }
 
-    /// The smallest program found that still fails, by leaving steps out.
+    /// Returns the smallest failing program that is found by leaving steps out.
     pub(crate) fn shrunk(mut self, fails: impl Fn(&Self) -> bool) -> Self {
         let mut width = self.0.len().div_ceil(2);
         while width > 0 {
@@ -189,7 +189,7 @@ fn mode(random: &mut Random) -> Mode {
     [Mode::Exact, Mode::Exact, Mode::Adaptive, Mode::Sampled, Mode::Off][random.below(5) as usize]
 }
 
-/// A size of a block: small ones may be sampled, large ones are.
+/// Returns a size of a block in bytes: a small block may be sampled, a large block always is.
 fn bytes(random: &mut Random) -> usize {
     match random.below(3) {
         0 => SAMPLED + random.below(SAMPLED as u64) as usize,

@@ -1,4 +1,4 @@
-//! Where programs are played: real threads, of which one at a time does a step, by a clock in the test's hand.
+//! Real threads that play programs: one thread at a time does a step, by a clock under the test's control.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -17,15 +17,15 @@ use crate::allocations::{Allocated, allocated};
 use crate::support::Yield;
 pub(crate) use crate::support::{spend, tick};
 
-/// Scopes opened by the clock itself.
+/// Number of scopes that the clock itself opened.
 static INTERRUPTIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// The clock is to open a scope at its next reading.
+    /// Whether the clock opens a scope at its next reading.
     static INTERRUPT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The clock of all programs.
+/// Reads the clock of all programs.
 pub(crate) fn clock() -> u64 {
     if INTERRUPT.replace(false) {
         INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
@@ -34,12 +34,12 @@ pub(crate) fn clock() -> u64 {
     tick()
 }
 
-/// How often the clock has opened a scope so far.
+/// Returns how often the clock has opened a scope so far.
 pub(crate) fn interruptions() -> u64 {
     INTERRUPTIONS.load(Ordering::Relaxed)
 }
 
-/// Opens the scope of a number; see `program::SCOPES`.
+/// Opens the scope with this number; see `program::SCOPES`.
 pub(crate) fn open(scope: usize) -> Scope {
     match scope {
         0 => tickscope::scope_guard!("red"),
@@ -56,7 +56,7 @@ pub(crate) const BURST_TICKS: u64 = 3;
 pub(crate) const HANDLED_TICKS: u64 = 2;
 pub(crate) const POLLED_TICKS: u64 = 5;
 
-/// Polls until a future is ready.
+/// Number of polls until a future is ready.
 pub(crate) const POLLS: u64 = 3;
 
 fn count(counter: usize, amount: u64) {
@@ -97,13 +97,13 @@ type Polled = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 static POOL: Mutex<[Option<Polled>; FUTURES as usize]> = Mutex::new([const { None }; FUTURES as usize]);
 
-/// How many bytes the block of a future has.
+/// Returns the size in bytes of the block of a future.
 pub(crate) fn bytes_of_a_future() -> usize {
     size_of_val(&polled())
 }
 
 fn poll(which: usize) {
-    // In the pool it is nobody's, so that another thread may poll it next.
+    // The future is out of the pool during a poll and back after it, so that another thread may poll it next.
     let future = POOL.lock().unwrap()[which].take();
     let mut future = future.unwrap_or_else(|| Box::pin(polled()));
     let ready = future
@@ -130,7 +130,7 @@ fn allocate(which: usize, bytes: usize) {
 fn grow(which: usize, bytes: usize) {
     let block = POOL_OF_BLOCKS.lock().unwrap()[which].take();
     if let Some(mut block) = block {
-        // It is empty, so this is all that it holds then.
+        // The vector is empty, so the block has exactly this size.
         block.reserve_exact(bytes);
         POOL_OF_BLOCKS.lock().unwrap()[which] = Some(block);
     }
@@ -141,10 +141,10 @@ fn free(which: usize) {
     drop(block);
 }
 
-/// Snapshots of resets, for the thread that plays the program: who drops them frees memory.
+/// Snapshots of resets, for the thread that plays the program, because a thread that drops them frees memory.
 static CLOSED: Mutex<Option<Snapshot>> = Mutex::new(None);
 
-/// What a panic allocates where it begins, and frees where it is caught.
+/// Allocations of a panic where it begins, which are freed where it is caught.
 static PANIC: Mutex<Allocated> = Mutex::new(Allocated::NOTHING);
 
 pub(crate) fn allocated_by_a_panic() -> Allocated {
@@ -154,13 +154,12 @@ pub(crate) fn allocated_by_a_panic() -> Allocated {
 /// A guard on its way to another thread, against its type's will.
 struct Given(Scope, u64);
 
-// SAFETY: a guard is a pointer to a node that is never freed; what happens where it is dropped elsewhere is what the test
-// is about.
+// SAFETY: a guard is a pointer to a node that is never freed; the drop of a guard on another thread is the subject of the test.
 unsafe impl Send for Given {}
 
 static GIVEN: Mutex<Vec<Given>> = Mutex::new(Vec::new());
 
-/// Before the first program: meets every site, so that rules hold for it at once, and has signals handled.
+/// Prepares the first program: meets every site, so that rules apply at once, and installs the signal handler.
 pub(crate) fn prepare() {
     crate::support::on_signal(libc::SIGUSR1, handle);
     for scope in 0..super::program::SCOPES.len() {
@@ -171,7 +170,7 @@ pub(crate) fn prepare() {
     (0..GAUGES.len()).for_each(|number| gauge(number, 0));
     (0..POLLS).for_each(|_| poll(0));
     GIVEN.lock().unwrap().reserve(GUARDS_MOST);
-    // The first one may have to prepare more.
+    // The first panic may have to prepare more.
     for _ in 0..2 {
         let before = allocated();
         let _ = catch_unwind(|| panic_any(OnPurpose));
@@ -181,7 +180,7 @@ pub(crate) fn prepare() {
     tickscope::time!("interrupting", ());
 }
 
-/// Before each program: nothing is left of the one before.
+/// Removes, before each program, all that the program before has left.
 pub(crate) fn clear() {
     *POOL.lock().unwrap() = [const { None }; FUTURES as usize];
     *POOL_OF_BLOCKS.lock().unwrap() = [const { None }; BLOCKS as usize];
@@ -195,15 +194,15 @@ pub(crate) fn clear() {
 /// A thread of a program.
 pub(crate) struct Hand {
     pub(crate) tid: u32,
-    /// What it allocated before its first act.
+    /// Allocations before its first act.
     pub(crate) early: Allocated,
-    /// Its life, by number: guards may outlive it.
+    /// Number of the thread's life, because guards may outlive it.
     life: u64,
     desk: Arc<Desk>,
     thread: JoinHandle<()>,
 }
 
-/// Where a thread finds what it is to do. Neither side allocates here.
+/// Place where a thread finds its next act. Neither side allocates here.
 #[derive(Default)]
 struct Desk {
     paper: Mutex<Paper>,
@@ -212,36 +211,36 @@ struct Desk {
 
 #[derive(Default)]
 struct Paper {
-    /// What the thread has told of itself.
+    /// Id and allocations that the thread has reported.
     begun: Option<(u32, Allocated)>,
     to_do: Option<Act>,
-    /// An act comes back when it is done, so that its thread does not free what it holds.
+    /// An act that is done. It comes back, so that its thread does not free the memory of the act.
     done: Option<Act>,
 }
 
-/// More than the steps of any program.
+/// Capacity of a stack: more than the steps of any program.
 const GUARDS_MOST: usize = 128;
 
-/// A stack that holds its values itself.
+/// A stack that holds its values inline.
 struct Stack<T> {
     values: [Option<T>; GUARDS_MOST],
     length: usize,
 }
 
-/// What such a thread holds.
+/// Guards and pauses that a thread holds.
 struct Held {
     guards: Stack<Scope>,
     pauses: Stack<Pause>,
     life: u64,
 }
 
-/// The name of the threads of a hand.
+/// Returns the name of the threads of a hand.
 pub(crate) fn name_of(hand: usize) -> String {
     format!("pool-{}", hand % NAMES)
 }
 
 impl Desk {
-    /// Waits for something on the paper.
+    /// Waits until `find` returns a value of the paper.
     fn wait<T>(&self, find: impl Fn(&mut Paper) -> Option<T>) -> T {
         let mut paper = self.paper.lock().unwrap();
         loop {
@@ -279,14 +278,14 @@ impl Hand {
         }
     }
 
-    /// Has it do something, and waits until it has.
+    /// Lets the thread do an act, and waits until it is done.
     pub(crate) fn act(&self, act: Act) {
         self.desk.write(|paper| paper.to_do = Some(act));
         let done = self.desk.wait(|paper| paper.done.take());
         drop((done, CLOSED.lock().unwrap().take()));
     }
 
-    /// Ends it.
+    /// Ends the thread.
     pub(crate) fn end(self, end: End) {
         self.desk.write(|paper| paper.to_do = Some(Act::End(end)));
         let ended = self.thread.join();
@@ -311,7 +310,7 @@ impl<T> Stack<T> {
         self.take(0)
     }
 
-    /// Takes the value out that stands so far from the newest.
+    /// Removes and returns the value at this distance from the newest.
     fn take(&mut self, back: usize) -> Option<T> {
         let at = self.length.checked_sub(back + 1)?;
         self.values[at..self.length].rotate_left(1);
@@ -319,16 +318,16 @@ impl<T> Stack<T> {
         self.values[self.length].take()
     }
 
-    /// Takes the oldest value out.
+    /// Removes and returns the oldest value.
     fn take_first(&mut self) -> Option<T> {
         self.take(self.length.checked_sub(1)?)
     }
 }
 
-/// What a panic on purpose carries.
+/// Payload of a panic on purpose.
 struct OnPurpose;
 
-/// Whether a panic was on purpose.
+/// Returns whether a panic was on purpose.
 pub(crate) fn is_on_purpose(info: &std::panic::PanicHookInfo<'_>) -> bool {
     info.payload().is::<OnPurpose>()
 }
@@ -339,7 +338,7 @@ fn live(desk: &Desk, life: u64) {
         pauses: Stack::new(),
         life,
     };
-    // SAFETY: asks for a number.
+    // SAFETY: the call returns a number.
     let tid = unsafe { libc::gettid() } as u32;
     desk.write(|paper| paper.begun = Some((tid, allocated())));
     loop {
@@ -372,7 +371,7 @@ fn nest(scopes: &[usize], ticks: u64, panics: bool) {
 }
 
 impl Held {
-    /// What the thread does last.
+    /// Does the last act of the thread.
     fn end(&mut self, end: End) {
         match end {
             End::Panic => panic_any(OnPurpose),
@@ -417,14 +416,14 @@ impl Held {
             }
             Act::Count(counter, amount) => count(counter, amount),
             Act::Signal => {
-                // SAFETY: its handler does what handlers may.
+                // SAFETY: its handler does only what handlers may do.
                 unsafe { libc::raise(libc::SIGUSR1) };
             }
             Act::Poll(which) => poll(which),
             Act::DropFuture(which) => drop_future(which),
             Act::Value(which, number) => value(which, number),
             Act::Gauge(which, level) => {
-                // No two threads set a level at one tick: which of them ended last depends on who merges them.
+                // No two threads set a level at one tick, because then the order of their merge decides which level is last.
                 spend(1);
                 gauge(which, level);
             }
@@ -464,7 +463,7 @@ fn mode_of(mode: snapshot::Mode) -> Mode {
     }
 }
 
-/// A guard given away by a thread that has ended is nobody's any more: its node may be another thread's.
+/// Leaks the given guards of an ended thread, because their nodes may belong to another thread now.
 pub(crate) fn forget_given(life: u64) {
     let mut given = GIVEN.lock().unwrap();
     while let Some(at) = given.iter().position(|given| given.1 == life) {

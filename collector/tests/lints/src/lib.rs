@@ -1,5 +1,5 @@
-//! Each mark of tickscope on functions of all kinds. `check.sh` compares the warnings with those of this file without the marks,
-//! so each mark is a line of its own, or the call of a macro around an expression that ends with its line.
+//! Each mark of tickscope on functions of all kinds. `check.sh` compares the warnings with the warnings of this file without the
+//! marks, so each mark is a line of its own, or the call of a macro around an expression that ends with its line.
 
 use core::fmt;
 use core::future::{Future, ready};
@@ -74,7 +74,7 @@ pub fn unused(value: u32, mut count: u32) {
 
 #[tickscope::profile]
 pub unsafe fn contract(pointer: *const u8) -> u8 {
-    // SAFETY: the caller's.
+    // SAFETY: the caller keeps the contract.
     unsafe { *pointer }
 }
 

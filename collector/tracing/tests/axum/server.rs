@@ -1,5 +1,5 @@
-//! A small server of axum, as it is: handlers with `#[instrument]`, requests in the span of tower-http. check.sh asks it, and builds it with
-//! the crates of the registry.
+//! A small axum server: handlers with `#[instrument]`, requests in the span of tower-http. `check.sh` sends requests to it, and
+//! builds it with the crates of the registry.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Waits twice, and answers.
+/// Waits twice, and replies.
 #[instrument]
 async fn item(Path(number): Path<u32>) -> String {
     let found = query(number).await;
@@ -42,7 +42,7 @@ async fn query(number: u32) -> u32 {
     number
 }
 
-/// Waits until its client goes away: then hyper drops it.
+/// Waits until its client goes away, because then hyper drops the future.
 #[instrument]
 async fn never() -> StatusCode {
     forever().await;
@@ -54,7 +54,7 @@ async fn forever() {
     std::future::pending::<()>().await;
 }
 
-/// Writes what is counted now.
+/// Writes a snapshot.
 #[instrument]
 async fn dump(Path(name): Path<String>) -> Result<String, StatusCode> {
     let written = tickscope_tracing::tickscope::dump(name, tickscope_tracing::tickscope::Format::Json);

@@ -5,7 +5,7 @@ use tickscope_format::codec::{self, Decoder};
 use super::derive::snapshot;
 use super::input::Input;
 
-/// Reads the input as a payload, or an honest payload with changes that the input says.
+/// Reads the input as a payload, or as an honest payload with changes that the input chooses.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let encode = match input.byte() % 4 {
@@ -28,7 +28,7 @@ pub(crate) fn run(input: &[u8]) {
     read(&payload);
 }
 
-/// In every way that there is; what was read is written and read again, where the sites are known already.
+/// Reads a payload in every way. A payload that can be read is written and read again, with its sites already known.
 fn read(payload: &[u8]) {
     let _ = codec::capture(payload);
     if let Ok((others, sites)) = codec::split_sites(payload) {

@@ -1,4 +1,4 @@
-//! Snapshots of any shape that a decoder lets through, and all that is done with one or two of them.
+//! Snapshots of any shape that a decoder accepts, and all operations on one or two of them.
 
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
@@ -13,7 +13,7 @@ use tickscope_format::snapshot::{
 use super::follow::follow;
 use super::input::Input;
 
-/// Makes two snapshots of the input and does something with them.
+/// Makes two snapshots of the input and runs an operation on them.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let which = usize::from(input.byte());
@@ -32,7 +32,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// Anything, most of it in the form that a decoder wants.
+/// Returns a snapshot of any shape, mostly in the form that a decoder accepts.
 pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.name = input.text();
@@ -115,7 +115,7 @@ pub(crate) fn snapshot(input: &mut Input) -> Snapshot {
     s
 }
 
-/// Samples of the program counter.
+/// Adds samples of the program counter.
 fn lines(s: &mut Snapshot, input: &mut Input) {
     s.lines.modules = vec![Module::default(); input.below(3)];
     for _ in 0..input.below(4) {
@@ -139,12 +139,12 @@ fn lines(s: &mut Snapshot, input: &mut Input) {
     s.lines.samples.dedup_by_key(|sample| sample.place());
 }
 
-/// What may be counted of a row or a thread: most of it fits together, and some of it does not.
+/// Adds measures of rows and threads: most of them are consistent, and some are not.
 fn measures(s: &mut Snapshot, input: &mut Input) {
     s.waits = input.byte() & 1 != 0;
     for _ in 0..input.below(5) {
         let quantity = Quantity::ALL[input.below(Quantity::ALL.len())];
-        // What a row has by now, and a few more.
+        // The column has its present values, and a few more.
         let mut column = s.measures.of(quantity).cloned().unwrap_or_default();
         for (values, length) in [
             (&mut column.rows, s.nodes.len()),
@@ -158,7 +158,7 @@ fn measures(s: &mut Snapshot, input: &mut Input) {
                 values.sort_by_key(|&(index, _)| index);
                 values.dedup_by_key(|(index, _)| *index);
             } else {
-                // Rows out of order, rows that are not there, and zeros.
+                // The values have rows out of order, missing rows, and zeros.
                 values.extend(more);
                 values.push((input.number() as u32, 0));
             }
@@ -167,8 +167,7 @@ fn measures(s: &mut Snapshot, input: &mut Input) {
     }
 }
 
-/// Calls of futures in flight: paths with parents before and sometimes behind them, and wall times of rows.
-/// A watched function: most of what is known of it fits together.
+/// Returns a watched function, most of whose parts are consistent.
 fn watch(sites: usize, input: &mut Input) -> Watch {
     let count = input.below(6) as u32;
     let paths = (0..count)
@@ -183,7 +182,7 @@ fn watch(sites: usize, input: &mut Input) -> Watch {
             slow: path_sums(input),
         })
         .collect();
-    // One that does not exist, now and then.
+    // Some paths do not exist.
     let path = |input: &mut Input| input.below(count as usize + 1).saturating_sub(1) as u32;
     let kind = |input: &mut Input| CauseKind::ALL[input.below(CauseKind::ALL.len())];
     Watch {
@@ -263,12 +262,13 @@ fn trace(path: impl Fn(&mut Input) -> u32, input: &mut Input) -> Trace {
     trace
 }
 
+/// Adds calls of futures in flight: paths with parents before and sometimes after them, and wall times of rows.
 fn calls_of_futures(s: &mut Snapshot, input: &mut Input) {
     for index in 0..input.below(6) as u32 {
         let parent = match input.byte() {
             0..=99 => NO_PARENT,
             100..=239 if index > 0 => input.below(index as usize) as u32,
-            // Of itself, of a later one, or of none that there is.
+            // The parent is the path itself, a later path, or a missing path.
             _ => index + input.below(3) as u32,
         };
         let in_flight = input.number();
@@ -404,7 +404,7 @@ fn facts_of_rows(s: &mut Snapshot, input: &mut Input) {
     }
 }
 
-/// What a row without time shows.
+/// Returns the tally of a row without time.
 fn tally(input: &mut Input) -> Tally {
     let kind = input.byte() % 3;
     let (one, other) = (input.number(), input.number());
@@ -437,7 +437,7 @@ fn tally(input: &mut Input) -> Tally {
     }
 }
 
-/// The same program after a while, or what a hostile one says of that.
+/// Returns a later snapshot of the same program, or a hostile program's version of it.
 fn later(one: &Snapshot, input: &mut Input) -> Snapshot {
     let mut s = one.clone();
     s.capture.tick = s.capture.tick.wrapping_add(input.number());

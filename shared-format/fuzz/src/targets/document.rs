@@ -14,12 +14,12 @@ use super::input::Input;
 use super::open::checksum;
 use super::scratch;
 
-/// An honest page, cut where its snapshot stands: what is before, and what is behind.
+/// An honest page, cut at its snapshot into the text before and the text after it.
 static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
     let page = html::page(&Default::default(), &PageOptions::default()).unwrap();
     let (before, rest) = page.split_once("data-crc32=\"").unwrap();
     let (_, behind) = rest.split_once("</script>").unwrap();
-    // The reader of a snapshot does not look at the scripts.
+    // The reader of a snapshot does not read the scripts.
     let before = &before[before.rfind("<script").unwrap()..];
     (
         format!("<!doctype html>{before}data-crc32=\""),
@@ -36,7 +36,7 @@ pub(crate) fn run(input: &[u8]) {
             let (before, behind) = &*PAGE;
             read(&format!("{before}{}{behind}", String::from_utf8_lossy(input.0)));
         }
-        // A payload in a page that holds together.
+        // A payload in a consistent page.
         2 => {
             let (before, behind) = &*PAGE;
             let (sum, text) = (checksum(&[], input.0), STANDARD.encode(input.0));
@@ -73,7 +73,7 @@ pub(crate) fn run(input: &[u8]) {
             }
             read(&String::from_utf8_lossy(&text));
         }
-        // The same from a file, where what it is has to be found out first.
+        // The same input is read from a file, where the reader must first detect the kind.
         _ => scratch::with(|scratch| {
             scratch.hold(input.0);
             let _ = archive::is_archive(scratch.path());

@@ -1,4 +1,4 @@
-//! What readers do with a snapshot once it is decoded: all that is derived from it and written of it.
+//! Operations of readers on a decoded snapshot: all that is derived from it and written of it.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
 use tickscope_report::{Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope};
 
-/// Gives the short answers for scripts and agents, which are short whatever the snapshot has.
+/// Writes the short answers for scripts and agents, which are short for any snapshot.
 fn briefly(snapshot: &Snapshot) {
     let subject = Subject {
         snapshot,
@@ -51,7 +51,7 @@ fn briefly(snapshot: &Snapshot) {
     assert!(brief::sites::json(&subject, None, Length::Brief).len() <= BYTES_MAX);
 }
 
-/// Tells why slow calls are slow, and lays those out that are kept.
+/// Reports why slow calls are slow, and lays out the calls that are kept.
 fn slow_calls(snapshot: &Snapshot) {
     for watch in &snapshot.watches {
         let answer = Answer::of(snapshot, watch, SlowOptions::default());
@@ -81,7 +81,7 @@ fn slow_calls(snapshot: &Snapshot) {
     }
 }
 
-/// Does one of them with a snapshot, or with it and another of the same program.
+/// Runs one operation on a snapshot, or on it and another snapshot of the same program.
 pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     let mut out = Vec::new();
     match which % 16 {
@@ -96,7 +96,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
             drop(json::of_part(one, None, ProcessState::Crashed, &extent, &code));
         }
         3 => drop(html::page(one, &PageOptions::default())),
-        // The corpus knows these by their numbers; 4 was a form that is gone.
+        // The corpus knows these operations by number; 4 was a form that is gone.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),
@@ -122,7 +122,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     }
 }
 
-/// Code for the samples of a snapshot: in its functions' own files, inlined there, elsewhere, and not found.
+/// Returns code for the samples of a snapshot: in its functions' own files, inlined there, elsewhere, and not found.
 fn code_of(snapshot: &Snapshot) -> Addresses {
     let lines = &snapshot.lines;
     let mut addresses = Addresses::default();
@@ -151,13 +151,13 @@ fn code_of(snapshot: &Snapshot) -> Addresses {
     addresses
 }
 
-/// One of the measures of a snapshot.
+/// Returns one of the measures of a snapshot.
 fn measure(snapshot: &Snapshot, which: usize) -> Measure {
     let measured: Vec<Measure> = Measure::measured(snapshot).collect();
     measured[which % measured.len()]
 }
 
-/// A snapshot that was made from others is one.
+/// Checks that a snapshot made from others is a valid snapshot.
 fn whole(made: &Snapshot) {
     trees(made);
     texts(made, 0);

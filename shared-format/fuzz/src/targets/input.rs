@@ -1,6 +1,6 @@
-//! Takes an input apart. Whatever it is, something comes out: where it ends, zeros.
+//! Takes any input apart. After the end of the input the values are zeros.
 
-/// What is left of an input.
+/// Rest of an input.
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Input<'a> {
@@ -18,7 +18,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Below a number above 0.
+    /// Returns a number below `end`, which is above 0.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let number = usize::from(self.byte());
         if end <= 256 {
@@ -35,7 +35,7 @@ impl<'a> Input<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// A number as files may hold it: small, near a power of two, or anything.
+    /// Returns a number as files may hold it: small, near a power of two, or any.
     pub(crate) fn number(&mut self) -> u64 {
         match self.byte() {
             small @ 0..=199 => small.into(),
@@ -48,20 +48,20 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// So many, or all that is left.
+    /// Returns the next `count` bytes, or the rest of the input.
     pub(crate) fn bytes(&mut self, count: usize) -> &'a [u8] {
         let (taken, rest) = self.0.split_at(count.min(self.0.len()));
         self.0 = rest;
         taken
     }
 
-    /// As many as two bytes say.
+    /// Returns the next bytes; the first two bytes are their number.
     pub(crate) fn piece(&mut self) -> &'a [u8] {
         let length = usize::from(self.byte()) | usize::from(self.byte()) << 8;
         self.bytes(length)
     }
 
-    /// A short text, often one of those that are hard to show.
+    /// Returns a short text, often one that is hard to show.
     pub(crate) fn text(&mut self) -> String {
         const TEXTS: [&str; 8] = [
             "",

@@ -1,4 +1,4 @@
-//! What is fed with hostile bytes, and what must hold whatever they are. The fuzzer and a normal test
+//! Targets that get hostile bytes, and the properties that must hold for any bytes. The fuzzer and a normal test
 //! (`shared-format/testkit/tests/hostile`) run the same functions.
 
 mod decode;
@@ -13,25 +13,24 @@ pub(crate) mod slots;
 
 use crate::counting::most_allocated;
 
-/// One of them.
+/// A target.
 pub(crate) struct Target {
-    /// What it is called.
+    /// Name of the target.
     pub(crate) name: &'static str,
     run: fn(&[u8]),
-    /// An input of so many bytes may make it take so much memory: `limit.0 + limit.1 * bytes`.
+    /// Most memory in bytes that an input of `bytes` bytes may take: `limit.0 + limit.1 * bytes`.
     limit: (usize, usize),
 }
 
-/// All variants.
+/// All targets.
 pub(crate) const ALL: [Target; 7] = [
-    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64
-    // KiB.
+    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64 KiB.
     Target {
         name: "decode",
         run: decode::run,
         limit: (1 << 20, 64),
     },
-    // A page holds its scripts, some 100 kB, and is put together from pieces.
+    // A page holds its scripts, some 100 kB, and is joined from pieces.
     Target {
         name: "derive",
         run: derive::run,
@@ -53,7 +52,7 @@ pub(crate) const ALL: [Target; 7] = [
         run: slots::run,
         limit: (64 << 10, 64),
     },
-    // What is deflated grows a thousandfold at most.
+    // Deflated data grows a thousandfold at most.
     Target {
         name: "series",
         run: series::run,
@@ -67,7 +66,7 @@ pub(crate) const ALL: [Target; 7] = [
 ];
 
 impl Target {
-    /// Runs it, and panics where it took more than four times what it may.
+    /// Runs the target, and panics where it took more than four times its limit.
     pub(crate) fn check(&self, input: &[u8]) {
         let (most, ()) = most_allocated(|| (self.run)(input));
         let limit = self.limit.0 + self.limit.1 * input.len();

@@ -1,6 +1,6 @@
-//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest
-//! file; what it changes it may also sign, so that checksums do not stop it. `open` reads it in memory, which is what
-//! most of the time is for; `file` reads the same from a real file, with all that a viewer tells of its program.
+//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest file and may
+//! also sign its changes, so that checksums do not stop it. `open` reads the file in memory, which most of the time is spent on;
+//! `file` reads it from a real file, with all that a viewer reports of its program.
 
 use std::cell::RefCell;
 use std::fs;
@@ -23,25 +23,25 @@ use super::scratch::{self, Scratch};
 
 const RING_WORDS: usize = (64 << 10) / WORD;
 
-/// Words of a record of which two leave little room in a ring.
+/// Words of a record; two such records leave little room in a ring.
 const LONG: usize = RING_WORDS / 2 - 30;
 
-/// More records than these do not fit into both rings: a reader that finds more walks in a circle.
+/// Number of records that do not fit into both rings: a reader that finds more walks in a circle.
 const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
 
-/// A file in memory: an honest one, and what an input has made of it.
+/// A file in memory: the honest file, and the file that an input has made of it.
 struct Image {
     honest: Vec<u64>,
     words: Vec<u64>,
     /// Indices of words that may differ.
     changed: Vec<usize>,
-    /// How long the file is, in bytes; behind its words are zeros.
+    /// Length of the file in bytes; after its words are zeros.
     bytes: usize,
-    /// Which of its words differ in the file of this thread; all, before it is written for the first time.
+    /// Range of words that differ in the file of this thread; `None`, which means all, before the first write.
     in_file: Option<(usize, usize)>,
 }
 
-/// Works with the calling thread's image, which is honest again.
+/// Works with the calling thread's image, which is made honest again.
 fn with_image<T>(work: impl FnOnce(&mut Image) -> T) -> T {
     thread_local!(static IMAGE: RefCell<Option<Image>> = const { RefCell::new(None) });
     IMAGE.with_borrow_mut(|image| {
@@ -51,7 +51,7 @@ fn with_image<T>(work: impl FnOnce(&mut Image) -> T) -> T {
     })
 }
 
-/// An honest file with a few records in each ring, of which one wraps; those before them are gone.
+/// Returns an honest file with a few records in each ring, one of which wraps; the records before them are gone.
 fn honest() -> Vec<u64> {
     let dir = scratch::with(|scratch| scratch.dir().join("honest"));
     fs::create_dir_all(&dir).unwrap();
@@ -84,7 +84,7 @@ fn honest() -> Vec<u64> {
             tick: number,
             unix_ns: number,
         };
-        // The first two take up the ring but for a few words, and are not read: that would take long.
+        // The first two records fill nearly the whole ring, and are not read, because that would take long.
         if number < 3 {
             payload.resize((LONG - record::WORDS) * WORD, 0);
         }
@@ -104,7 +104,7 @@ fn honest() -> Vec<u64> {
     words
 }
 
-/// The checksum of the format.
+/// Returns the checksum of the format.
 pub(crate) fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     let mut crc = crc32fast::Hasher::new();
     crc.update(&bytes_of(words));
@@ -120,7 +120,7 @@ fn bytes_of(words: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Changes an honest file as the input says, and reads all that is in it from memory.
+/// Changes an honest file as the input says, and reads all of it from memory.
 pub(crate) fn run(input: &[u8]) {
     with_image(|image| {
         image.craft(&mut Input(input));
@@ -128,7 +128,7 @@ pub(crate) fn run(input: &[u8]) {
     });
 }
 
-/// The same from a real file, as viewers do.
+/// Reads the same file from disk, as viewers do.
 pub(crate) fn run_file(input: &[u8]) {
     with_image(|image| {
         image.craft(&mut Input(input));
@@ -191,7 +191,7 @@ impl Image {
         self.words[at] = value;
     }
 
-    /// Makes a file of it: writes what this file and the one before it have changed.
+    /// Makes a real file of the image: writes the words that this image and the one before it have changed.
     fn write(&mut self, scratch: &Scratch) {
         let all = (0, self.words.len());
         let (mut from, mut to) = self.in_file.unwrap_or(all);
@@ -203,12 +203,12 @@ impl Image {
         scratch.set_len((self.words.len() * WORD) as u64);
         scratch.put(&bytes_of(&self.words[from..to]), (from * WORD) as u64);
         scratch.set_len(self.bytes as u64);
-        // A file that was cut has to be written again as a whole.
+        // A file that was cut has to be written again in full.
         let is_cut = self.bytes < self.words.len() * WORD;
         self.in_file = Some(if is_cut { all } else { changed });
     }
 
-    /// Changes words, and how long the file is.
+    /// Changes words, and the length of the file.
     fn craft(&mut self, input: &mut Input) {
         for _ in 0..32 {
             if input.is_empty() {
@@ -228,13 +228,13 @@ impl Image {
                         self.put(first + offset, Input(chunk).word());
                     }
                 }
-                // A word of the newest record's head, signed.
+                // A word of the newest record's head is changed and signed.
                 5 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     self.put(place + input.below(record::WORDS), input.number());
                     self.sign_record(place);
                 }
-                // Another payload in the newest record.
+                // The newest record gets another payload.
                 6 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     let payload = input.piece();
@@ -247,7 +247,7 @@ impl Image {
                     }
                     self.sign_record(place);
                 }
-                // The newest record is behind itself, or somewhere else.
+                // The newest record has itself or another place as predecessor.
                 7 => {
                     let place = self.newest(input.byte() & 1 != 0);
                     let previous = self.words[place + record::POSITION].wrapping_sub(input.number());
@@ -263,7 +263,7 @@ impl Image {
         self.put(at::CRC, checksum(&self.words[..at::CRC], &[]));
     }
 
-    /// Where the newest record lies that the state names, as far as it is in the file.
+    /// Returns the place of the newest record that the state names, limited to the file.
     fn newest(&self, coarse: bool) -> usize {
         let (first, latest) = if coarse {
             (RING_FIRST + RING_WORDS, state::COARSE_LATEST)
@@ -273,7 +273,7 @@ impl Image {
         (first + self.words[latest] as usize % RING_WORDS).min(self.words.len() - record::WORDS)
     }
 
-    /// Makes what lies there a record that a program wrote, if it is one that does not wrap.
+    /// Signs the data at `place` as a record that a program wrote, unless it wraps.
     fn sign_record(&mut self, place: usize) {
         let bytes = self.words[place + record::BYTES] as usize;
         let begin = place + record::WORDS;
@@ -307,7 +307,7 @@ impl ReadWords for Image {
     fn fence_acquire(&self) {}
 }
 
-/// Opens it and reads all that is in it, and asks what it says of its program.
+/// Opens the file, reads all of it, and asks for the state of its program.
 fn read_file(scratch: &Scratch) {
     let Ok(ring) = RingFile::open(scratch.path()) else {
         return;

@@ -1,4 +1,4 @@
-//! A file of a thread, for those who read files: made at its first use, gone when the thread ends.
+//! A file of each thread, for targets that read files: made at its first use, removed when the thread ends.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -37,7 +37,7 @@ impl Scratch {
         &self.path
     }
 
-    /// The file holds these bytes and no others.
+    /// Makes the file hold exactly these bytes.
     pub(crate) fn hold(&self, bytes: &[u8]) {
         self.file.set_len(bytes.len() as u64).unwrap();
         self.file.write_all_at(bytes, 0).unwrap();

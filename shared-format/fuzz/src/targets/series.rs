@@ -1,5 +1,5 @@
-//! A file of records (`.tks`): its index, any record of it, and what is packed in one. The input says what records
-//! there are; what it says is packed and signed, so that neither checksums nor deflate stop it.
+//! A file of records (`.tks`): its index, any record of it, and the payload packed in a record. The input chooses the records;
+//! its data is packed and signed, so that neither checksums nor deflate stop it.
 
 use std::io::Write;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(input: &[u8]) {
             "more records than bytes"
         );
         assert!(series.torn_bytes() <= file.len() as u64);
-        // In both orders: sites are kept from one read to the next.
+        // The records are read in both orders, because sites are kept from one read to the next.
         let moments = series.moments();
         for moment in moments.iter().chain(moments.iter().rev()) {
             if let Ok(payload) = series.payload(moment) {
@@ -63,7 +63,7 @@ pub(crate) fn run(input: &[u8]) {
     });
 }
 
-/// Reads the same as it comes through a pipe.
+/// Reads the same bytes as they come through a pipe.
 fn stream(bytes: &[u8]) {
     let mut stream = Stream::new(bytes, 1 << 22);
     let mut pieces = 0;
@@ -88,7 +88,7 @@ fn bytes_of(words: impl IntoIterator<Item = u64>) -> Vec<u8> {
     words.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-/// What stands behind a record's head.
+/// Returns the bytes after a record's head.
 fn stored(kind: u8, input: &mut Input, position: u64) -> Vec<u8> {
     let mut payload = Vec::new();
     match input.byte() % 3 {
@@ -128,7 +128,7 @@ fn section(out: &mut Vec<u8>, id: u64, body: &[u8], input: &mut Input) {
             encoder.write_all(body).unwrap();
             encoder.finish().unwrap()
         }
-        // A section that claims to be deflated.
+        // The section claims to be deflated.
         _ => input.piece().to_vec(),
     };
     let length = match input.byte() {
@@ -139,7 +139,7 @@ fn section(out: &mut Vec<u8>, id: u64, body: &[u8], input: &mut Input) {
     out.extend_from_slice(&body);
 }
 
-/// A record with its head, filled up to whole words.
+/// Returns a record with its head, filled up to whole words.
 fn record(input: &mut Input, position: u64, stored: &[u8]) -> Vec<u8> {
     let magic = u64::from(record::MAGIC_VALUE) | u64::from(input.byte() % 4) << 32;
     let mut head = [

@@ -1,5 +1,4 @@
-//! The slots page: the program's server over what hostile viewers write, and viewers over what a hostile program
-//! answers.
+//! The slots page: the program's server against writes of hostile viewers, and viewers against replies of a hostile program.
 
 use std::cell::RefCell;
 
@@ -40,7 +39,7 @@ impl Words for Page {
     fn fence_release(&self) {}
 }
 
-/// Plays both sides, as the input says.
+/// Plays both sides, as the input chooses.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let page = Page(RefCell::new(vec![0; RING_FIRST]));
@@ -54,9 +53,9 @@ pub(crate) fn run(input: &[u8]) {
         let index = input.below(slot::COUNT);
         let first = first_word(index);
         match input.byte() % 8 {
-            // Any word of the slot.
+            // Any word of the slot changes.
             0 => put(first + input.below(slot::WORDS), input.number()),
-            // A request or a reply that holds together.
+            // The request or the reply is consistent.
             1 => {
                 for offset in 0..input.below(slot::REQUEST_WORDS) {
                     put(first + offset, input.number());
@@ -69,7 +68,7 @@ pub(crate) fn run(input: &[u8]) {
                 }
                 sign(&page, first + slot::REQUEST_WORDS);
             }
-            // A pattern of any bytes.
+            // The pattern has any bytes.
             3 => {
                 put(first, answered[index].unwrap_or(0).wrapping_add(input.number()));
                 put(first + 1, 6 + u64::from(input.byte() % 2));
@@ -80,7 +79,7 @@ pub(crate) fn run(input: &[u8]) {
                 }
                 sign(&page, first);
             }
-            // An honest viewer.
+            // The viewer is honest.
             4 => {
                 let sequence = slots::next_sequence(&page, index).unwrap();
                 let request = slots::request_words(sequence, Op::Interval(input.number()));
@@ -99,7 +98,7 @@ pub(crate) fn run(input: &[u8]) {
         }
     }
     look(&page, &mut server, &mut answered, 0);
-    // A later request is answered, whatever was there before.
+    // A later request is answered, after any state of the slot.
     let (first, sequence) = (first_word(1), answered[1].unwrap_or(0).wrapping_add(1));
     for (offset, word) in slots::request_words(sequence, Op::Reset).into_iter().enumerate() {
         put(first + offset, word);

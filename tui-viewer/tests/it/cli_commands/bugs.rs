@@ -1,4 +1,4 @@
-//! One test for each bug that was found, named after it.
+//! One test for each bug, named after it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use tickscope_format::layout::state;
 
 use crate::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
 
-/// A request stayed in its slot when the command gave up; the program did it as soon as it went on.
+/// The request of a command that gave up used to stay in its slot; the program did it as soon as it went on.
 fn a_reset_given_up_is_not_done_later() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -19,14 +19,14 @@ fn a_reset_given_up_is_not_done_later() {
     let ring = place.ring_of(program.pid()).unwrap();
     let before = word(&ring, state::LATEST);
     program.go_on();
-    // Wait for a record without asking for one, which would take the request's place.
+    // The loop waits for a record without a request for one, which would take the request's place.
     until("it publishes again", || {
         (word(&ring, state::LATEST) != before).then_some(())
     });
     assert_eq!(place.json(&program.name)["reset_epoch"], 0);
 }
 
-/// A ring's name is whatever its writer wrote: it was printed as it stood, escape sequences and all.
+/// A ring's name is any text of its writer: it used to be printed unchanged, with its escape sequences.
 fn a_hostile_name_does_not_reach_the_terminal() {
     let place = Place::new();
     let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
@@ -66,7 +66,7 @@ fn a_hostile_name_does_not_reach_the_terminal() {
     }
 }
 
-/// The program resolved a relative directory after it had gone elsewhere.
+/// The program used to resolve a relative directory after it had changed its own.
 fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -90,7 +90,7 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     }
 }
 
-/// `report NAME --wait` took the last run for the one that is about to start.
+/// `report NAME --wait` used to take the last run for the run that is about to start.
 fn a_wait_is_for_the_run_to_come() {
     let place = Place::new();
     let shared = name("rerun");
@@ -104,14 +104,14 @@ fn a_wait_is_for_the_run_to_come() {
     let done = waiting.join().unwrap().ok().quiet();
     assert_eq!(done.json()["process"]["pid"], second.pid());
     drop(second);
-    // Where none comes, it is the last run only where that will do, and said.
+    // Where no run comes, the last run is taken only with `--ended`, and that is reported.
     let in_vain = |more: &[&str]| place.tickscope(&[&report[..], &["200ms"], more].concat());
     in_vain(&[]).failed(2, &["no live", "--ended"]);
     let done = in_vain(&["--ended"]).ok().says(&["no live"]);
     assert_eq!(done.json()["process"]["state"], "crashed");
 }
 
-/// A program that could not publish answered all the same, and an old record went for a new one.
+/// A program that could not publish used to answer all the same, and an old record was taken for a new one.
 fn an_answer_without_a_record_is_no_answer() {
     let place = Place::new();
     let program = place.start("cramped");
@@ -126,8 +126,8 @@ fn an_answer_without_a_record_is_no_answer() {
     ]);
 }
 
-/// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory. Where its mappings tell, too, nobody
-/// notices; on a file system without nameless files they do not.
+/// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory. Where its mappings also show the path, a fault stays
+/// unnoticed; on a file system without nameless files they do not.
 fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
@@ -139,7 +139,7 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     });
 }
 
-/// Of several programs one was shown, and nothing said of the others.
+/// Of several programs one used to be shown, and the others were not mentioned.
 fn several_programs_under_one_run_are_all_named() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -162,12 +162,12 @@ fn several_programs_under_one_run_are_all_named() {
     );
 }
 
-/// A signal that came before it was heard ended the command and left the program behind.
+/// A signal that came before its handler used to end the command and leave the program behind.
 fn run_hears_a_termination_from_the_beginning() {
     let place = Place::new();
     for _ in 0..10 {
         let mut command = place.command(VIEWER);
-        // The program ends the command in its first instant, and is told so in turn.
+        // The program ends the command in its first instant, and gets the signal in turn.
         let script = "trap 'exit 11' TERM; kill -TERM $PPID; while :; do sleep 0.01; done";
         finish(command.args(["run", "--", "sh", "-c", script])).with_code(11);
     }

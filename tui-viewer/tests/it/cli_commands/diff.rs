@@ -1,4 +1,4 @@
-//! `tickscope diff`: real programs compared, gates that let pass or not, and what is not to be compared.
+//! `tickscope diff`: real programs compared, gates that pass or fail, and runs that must not be compared.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use tickscope_testkit::orderbook;
 
 use crate::support::{Place, Program, VIEWER, finish, until};
 
-/// Keeps the last snapshot of a program that makes so many calls, `FRAMES CALLS`, and ends.
+/// Keeps the last snapshot of a program that makes this number of calls, `FRAMES CALLS`, and ends.
 fn keep(place: &Place, file: &str, numbers: &str) {
     let mut program = Program::spawn(&mut place.role("counted", numbers));
     let pid = program.pid().to_string();
@@ -34,7 +34,7 @@ fn counts_are_a_gate_without_noise() {
         .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat())
         .ok()
         .quiet();
-    // Without it the run is longer, and that is more calls.
+    // Without `--per` the longer run has more calls.
     let done = place
         .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[2..]].concat())
         .with_code(3);
@@ -214,7 +214,7 @@ fn write_commands(place: &Place) {
     }
 }
 
-/// What the action for pull requests does, in a job whose files are here.
+/// Runs the script of the action for pull requests, in a job whose files are here.
 fn the_action_for_pull_requests_compares_two_commands() {
     let place = Place::new();
     std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();

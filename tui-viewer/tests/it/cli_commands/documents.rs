@@ -1,11 +1,11 @@
-//! Reports in files and for other tools: what options choose, what opens again, and what makes no sense together.
+//! Reports in files and for other tools: choices of options, forms that open again, and options that conflict.
 
 use tickscope_format::Snapshot;
 use tickscope_testkit::fixture;
 
 use crate::support::{Done, Place};
 
-/// A place with a kept snapshot.
+/// Makes a place with a kept snapshot.
 fn kept() -> Place {
     let place = Place::new();
     place.keep("kept.tks", &fixture::two_threads());
@@ -50,7 +50,7 @@ fn a_report_into_a_file_that_opens_again_is_the_snapshot() {
         report(&place, &[&["-o", &file], part].concat()).ok().quiet();
         assert_eq!(json(&file, &[]), json("./kept.tks", part), "{part:?}");
     }
-    // A page shows a part, and carries all.
+    // A page shows a part, and carries the whole snapshot.
     let page = ["-o", "./page.html", "--thread", "match-0"];
     report(&place, &page).ok().quiet();
     assert_eq!(json("./page.html", &[]), json("./kept.tks", &[]));
@@ -92,7 +92,7 @@ fn what_makes_no_sense_is_said_in_one_line() {
     ] {
         report(&place, args).failed(2, &[says]);
     }
-    // These are clap's to say.
+    // clap reports these errors.
     for (args, says) in [
         (
             ["--min-share", "200%"],

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use crate::support::Place;
 
-/// All commands that open a file.
+/// Commands that open a file.
 const COMMANDS: [&str; 5] = ["report", "stacks", "snapshot", "reset", "attach"];
 
-/// Broken files with what must be said of each.
+/// Makes broken files; returns each with its error message.
 fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
     let program = place.start("stuck");
     let ring = place.ring_of(program.pid()).unwrap();
@@ -30,7 +30,7 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
         fs::write(dir.join(name), bytes).unwrap();
         files.push((dir.join(name), says));
     };
-    // The same bytes each time, and no two alike.
+    // The bytes are the same each time, and no two files are alike.
     let random: Vec<u8> = (0..70_000u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -67,7 +67,7 @@ fn broken_targets_get_one_line_and_code_one() {
     let place = Place::new();
     let refused = |command: &str, path: &str, says: &str| {
         let done = place.tickscope(&[command, path]).failed(1, &[says]);
-        // It may be that nothing is wrong with the file.
+        // A file without an error need not be named.
         if says != "nothing to reset" {
             assert!(done.err.contains(path), "which one? {}", done.err);
         }
@@ -76,7 +76,7 @@ fn broken_targets_get_one_line_and_code_one() {
         let path = path.to_str().unwrap();
         refused("report", path, says);
         for command in COMMANDS.iter().skip(1).filter(|_| path.contains("/half.")) {
-            // A snapshot by its ending is refused as one before it is read.
+            // A file that ends like a snapshot is refused before it is read.
             let is_kept = *command == "reset" && path.ends_with(".tks");
             refused(command, path, if is_kept { "kept snapshot" } else { says });
         }
@@ -91,7 +91,7 @@ fn broken_targets_get_one_line_and_code_one() {
     ] {
         refused("report", path, says);
     }
-    // "Input/output error (os error 5): Input/output error (os error 5)".
+    // The error used to be "Input/output error (os error 5): Input/output error (os error 5)".
     let done = place.tickscope(&["report", "/proc/self/mem"]).with_code(1);
     assert_eq!(done.err.matches("Input/output error").count(), 1, "{}", done.err);
 }
@@ -100,7 +100,7 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
     let place = Place::new();
     let mut files = broken(&place);
     let program = place.start("stuck");
-    // Beside the ring of a program that runs.
+    // The broken files are beside the ring of a running program.
     for entry in fs::read_dir(place.work().join("broken")).unwrap() {
         let path = entry.unwrap().path();
         fs::rename(&path, place.rings().join(path.file_name().unwrap())).unwrap();
@@ -143,7 +143,7 @@ fn a_ring_cut_while_its_program_runs_is_said() {
     let place = Place::new();
     let program = place.start("stuck");
     let path = place.ring_of(program.pid()).unwrap();
-    // Stopped, so that it does not write into what is not there any more.
+    // The program is stopped, so that it does not write into the part that is cut off.
     program.stop();
     fs::OpenOptions::new()
         .write(true)
@@ -156,7 +156,7 @@ fn a_ring_cut_while_its_program_runs_is_said() {
             .tickscope(&[command, path.to_str().unwrap()])
             .failed(1, &["truncated: 6000 bytes", path.to_str().unwrap()]);
     }
-    // By name there is none that can be read.
+    // By name there is no ring that can be read.
     place.tickscope(&["report", &program.name]).with_code(2);
 }
 

@@ -1,4 +1,4 @@
-//! What somebody stumbles over who uses the commands for the first time.
+//! Obstacles for a user who runs the commands for the first time.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use tickscope_testkit::command::install;
 
 use crate::support::{Place, Program, in_role, until};
 
-/// `report -o now.svg` was a text of that name.
+/// `report -o now.svg` used to write a text of that name.
 fn an_ending_that_says_no_form_is_refused() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -42,7 +42,7 @@ fn an_ending_that_says_no_form_is_refused() {
     }
 }
 
-/// "no program called words.txt" beside the file of that name.
+/// The message used to be "no program called words.txt", beside the file of that name.
 fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
     for file in ["words.txt", "now.folded"] {
@@ -58,7 +58,7 @@ fn a_name_that_is_also_a_file_is_said_to_be_one() {
     );
 }
 
-/// A program that runs was said not to, where its file was named.
+/// A running program used to be reported as not running when its file was named.
 fn a_program_is_found_by_its_file() {
     let place = Place::new();
     let role = place.role("stuck", "by-file");
@@ -83,7 +83,7 @@ fn a_program_is_found_by_its_file() {
         .says(&[&pids[0], &pids[1]]);
 }
 
-/// `tickscope reprot` waited for a program of that name.
+/// `tickscope reprot` used to wait for a program of that name.
 fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -102,7 +102,7 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
             .with_code(2)
             .says(&["(did you mean ", &program.name]);
     }
-    // Who is called so is found.
+    // A program with this name is found.
     let report = place.start_named("stuck", "reprot");
     let pid = place.json("reprot")["process"]["pid"].clone();
     assert_eq!(pid, report.pid());
@@ -115,7 +115,7 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     );
 }
 
-/// A group that is not there was followed in silence, and one that is there was no function.
+/// A missing group used to be followed in silence, and an existing group was reported as no function.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
     let place = Place::new();
     let program = place.start("grouped");
@@ -141,7 +141,7 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
         );
 }
 
-/// "invalid digit found in string", "entity not found", and the like.
+/// Messages used to be "invalid digit found in string", "entity not found", and the like.
 fn what_is_wanted_is_said() {
     let place = Place::new();
     let program = place.start("stuck");

@@ -1,4 +1,4 @@
-//! What `--help` says.
+//! Texts of `--help`.
 
 use clap::CommandFactory;
 use tickscope_cli::cli::args::Cli;
@@ -32,7 +32,7 @@ fn help_shows_examples_and_every_command() {
     }
 }
 
-/// Whether a program reads a text without complaint. The test is skipped where there is no such program.
+/// Returns whether a program reads a text without complaint. Without the program the test is skipped.
 fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
     use std::io::Write;
     use std::process::{Command, Stdio};
@@ -46,7 +46,7 @@ fn accepts(program: &str, arguments: &[&str], text: &str) -> bool {
         skip(format_args!("no {program} here"));
     };
     let mut input = child.stdin.take().expect("piped");
-    // Who stops reading has seen enough.
+    // The program may stop reading before the end.
     let _ = input.write_all(text.as_bytes());
     drop(input);
     let out = child.wait_with_output().expect("it ends");

@@ -1,4 +1,4 @@
-//! `tickscope list`, its JSON, and what `--clean` removes.
+//! `tickscope list`, its JSON, and the files that `--clean` removes.
 
 use serde_json::Value;
 
@@ -48,14 +48,14 @@ fn the_list_tells_running_stale_exited_and_crashed() {
             "{line}"
         );
     }
-    // The living stand before the dead.
+    // Living programs come before dead ones.
     let at = |program: &Program| text.find(&program.name).unwrap();
     assert!(at(&running) < at(&exited) && at(&stale) < at(&crashed), "{text}");
 }
 
 fn cleaning_removes_the_dead_and_never_the_living() {
     let place = Place::new();
-    // Others' rings are none of this test's business: out of sight.
+    // Rings of other users are out of sight, because the test must not touch them.
     let held = name("held");
     let mut command = played(sealed(&place), &place.role("stuck", &held));
     let running = Program::spawn(&mut command);
@@ -80,7 +80,7 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     );
     assert!(place.ring_of(exited.pid()).is_none() && place.ring_of(crashed.pid()).is_none());
     assert!(place.ring_of(running.pid()).is_some() && place.ring_of(stopped.pid()).is_some());
-    // And they are whole.
+    // The rings of living programs are unharmed.
     place.tickscope(&["reset", &held]).ok().quiet();
     stopped.go_on();
     place.tickscope(&["reset", &stopped.name]).ok().quiet();
@@ -102,7 +102,7 @@ fn an_empty_list_says_where_it_looked_and_what_to_do() {
     assert!(done.out.lines().count() <= 4);
 }
 
-/// `--clean` with a directory of one's choice emptied all the others as well.
+/// `--clean` with a chosen directory used to empty all other directories as well.
 fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let place = Place::new();
     let mut ended = place.start("stuck");
@@ -133,7 +133,7 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
         .ok()
         .says(&[&format!(": 1 from {rings}\n")]);
     assert_eq!(there(), [false, true, false]);
-    // Without a choice the user's own.
+    // Without a choice the user's own directory is cleaned.
     finish(
         sealed(&place)
             .env_remove("TICKSCOPE_DIR")

@@ -1,4 +1,4 @@
-//! What commands show of a program that runs, under load: it adds up, it is fresh, it moves.
+//! Reports of commands on a running program under load: they add up, they are fresh, they change.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().unwrap_or_else(|| panic!("a list: {value}"))
 }
 
-/// What is promised of every report as JSON.
+/// Checks the guarantees of every report as JSON.
 pub(crate) fn check(document: &Value) {
     assert_eq!(document["tickscope"], 1);
     let nodes = list(&document["nodes"]);
@@ -78,7 +78,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
         calls = number(&lifetime["calls"]);
         ticks = number(&lifetime["ticks"]);
         seq = number(&document["seq"]);
-        // Without a reset, all that was ever counted is shown.
+        // Without a reset, all counts since the start are shown.
         let shown: u64 = list(&document["nodes"])
             .iter()
             .map(|node| number(&node["calls"]))
@@ -90,7 +90,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
 fn what_is_shown_was_captured_after_the_command_began() {
     let place = Place::new();
     let program = place.start("busy");
-    // Without a request, at 1 Hz, some of these would see an older record.
+    // Without a request, at 1 Hz, some of these reports would see an older record.
     for _ in 0..3 {
         let before = unix_ns();
         let document = place.json(&program.name);
@@ -181,7 +181,7 @@ fn reset_after_a_while_waits_first() {
     assert_eq!(number(&document["reset_epoch"]), 1);
 }
 
-/// However it has ended, its newest record is there, and nothing older than what was seen before.
+/// After any end the newest record is there, and it is no older than any record seen before.
 fn a_program_that_has_ended_leaves_its_newest_record() {
     let place = Place::new();
     for state in ["crashed", "exited"] {

@@ -1,4 +1,4 @@
-//! The log of a program that runs: what waits fills its intervals, resets go unnoticed, and it ends when it should.
+//! The log of a running program: waiting calls fill its intervals, resets do not change it, and it ends when it should.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Stdio};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::{Done, Place, Program, VIEWER, until};
 
-/// The objects of a log.
+/// Returns the objects of a log.
 fn objects(done: &Done) -> Vec<Value> {
     let lines = done.out.lines();
     lines.map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -19,7 +19,7 @@ fn number(value: &Value) -> u64 {
         .unwrap_or_else(|| panic!("a whole number: {value}"))
 }
 
-/// A log in the background, behind its header.
+/// A log in the background, after its header.
 struct Running {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -50,7 +50,7 @@ impl Running {
         line
     }
 
-    /// Waits for its end: its exit code and what it complained of.
+    /// Waits for the end of the log; returns its exit code and its errors.
     fn end(mut self) -> (Option<i32>, String) {
         drop(self.out);
         let status = until("the log has ended", || self.child.try_wait().unwrap());
@@ -93,7 +93,7 @@ fn a_call_that_waits_fills_every_interval() {
         }
     }
     assert!(worked > 1, "{}", done.out);
-    // What a capture finds last it reads last: single intervals may be off, their sum is not.
+    // A capture reads the thread that it finds last at its end: single intervals may be off, but their sum is right.
     assert!(waited.abs_diff(passed) < passed / 5, "{waited} of {passed} ns");
 }
 
@@ -146,7 +146,7 @@ fn it_ends_with_the_program() {
     let mut log = Running::start(&place, &program, &["--every", "100ms"]);
     assert!(log.line().contains('%'));
     program.end();
-    // What is still to come, and then the end.
+    // The log writes the rest of its lines, and then ends.
     let mut rest = String::new();
     log.out.read_to_string(&mut rest).unwrap();
     assert!(

@@ -1,5 +1,5 @@
-//! `tickscope mcp`: a session over standard input and output, word for word as a client speaks. `tests/mcp_client` has one with
-//! the official client.
+//! `tickscope mcp`: a session over standard input and output, word for word as a client speaks. `tests/mcp_client` has a session
+//! with the official client.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -47,7 +47,7 @@ impl Client {
         answer
     }
 
-    /// A request of the newest revision.
+    /// Sends a request of the newest revision.
     fn ask(&mut self, method: &str, mut params: Value) -> Value {
         self.id += 1;
         params["_meta"] = json!({
@@ -62,7 +62,7 @@ impl Client {
         answer
     }
 
-    /// The result of a tool, which has to have worked.
+    /// Calls a tool, which must succeed, and returns its result.
     fn call(&mut self, name: &str, arguments: Value) -> Value {
         let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         let result = &answer["result"];
@@ -74,7 +74,7 @@ impl Client {
         parsed
     }
 
-    /// What a tool says is wrong.
+    /// Calls a tool, which must fail, and returns its error.
     fn error(&mut self, name: &str, arguments: Value) -> String {
         let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         assert_eq!(answer["result"]["isError"], true, "{answer}");
@@ -176,7 +176,7 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     let sites = client.call("sites", json!({ "target": pid, "matching": "leaf" }));
     assert_eq!((&sites["shown"], &sites["total"]), (&json!(1), &json!(1)));
 
-    // Nothing of that has changed the program.
+    // These requests have not changed the program.
     let before = place.json(&program.name);
     assert_eq!(before["rules"], json!([]));
     assert_eq!(before["reset_epoch"], 0);
@@ -188,7 +188,7 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     let said = client.error("why", json!({ "function": "leaf", "target": pid }));
     assert!(said.contains("leaf is not watched"), "{said}");
 
-    // The end of standard input is the end.
+    // The end of standard input ends the server.
     drop(client.input.take());
     assert!(client.child.wait().unwrap().success());
 }
@@ -209,7 +209,7 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         "{said}"
     );
 
-    // A client that leaves meanwhile, and a signal, end the watch and not only the server.
+    // A client that leaves during a watch, and a signal, end the watch and not only the server.
     for leaves in [true, false] {
         let mut client = Client::start(&place, &["--allow-control"]);
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -246,7 +246,7 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
         assert_eq!(code(&answer), wanted, "{answer}");
         assert!(answer.to_string().len() < 1_000);
     }
-    // These want no answer: the next one is that of the request behind them.
+    // These messages get no answer: the next answer is for the request after them.
     client.send(b"");
     client.send(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     client.send(br#"{"jsonrpc":"2.0","id":"x","result":{}}"#);

@@ -1,4 +1,4 @@
-//! Metrics of real programs over HTTP and in a file, and what real Prometheus makes of them.
+//! Metrics of real programs over HTTP and in a file, and the results of a real Prometheus.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,7 +15,7 @@ use crate::support::{Place, Program, VIEWER, finish, name, send, until};
 struct Agent {
     child: Child,
     address: String,
-    /// What it says later would fill the pipe.
+    /// Standard error of the agent, kept open for its later lines.
     _said: BufReader<std::process::ChildStderr>,
 }
 
@@ -61,7 +61,7 @@ impl Agent {
         Metrics::parse(body).unwrap()
     }
 
-    /// Scrapes until something is so.
+    /// Scrapes until a condition holds.
     fn until(&self, what: &str, is_so: impl Fn(&Metrics) -> bool) -> Metrics {
         until(what, || Some(self.scrape()).filter(&is_so))
     }
@@ -82,7 +82,7 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
     metrics.sum("tickscope_calls_total", ("program", program))
 }
 
-/// The calls in the newest snapshot of a program, counters aside.
+/// Returns the calls in the newest snapshot of a program, without counters.
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
     let report = place.json(ring.to_str().unwrap());
@@ -101,7 +101,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     let mut run = place.start_named("busy", &program);
     let first = agent.until("it is met", |metrics| calls(metrics, &program) > 100.0);
     assert_eq!(up(&first, &program), Some(1.0));
-    // What a reset takes away is in the last record before it.
+    // Counts that a reset removes are in the last record before it.
     place.tickscope(&["reset", &program]).ok();
     run.end();
     let second = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
@@ -112,7 +112,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
         second.sum("tickscope_unclosed_resets_total", ("program", &program)),
         0.0
     );
-    // Another run of the same name that is killed: exactly the calls of its newest record come to those before.
+    // Another run of the same name is killed: exactly the calls of its newest record are added to the earlier calls.
     let mut killed = place.start_named("busy", &program);
     agent.until("it runs again", |metrics| {
         calls(metrics, &program) > calls(&second, &program)
@@ -125,7 +125,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     );
 }
 
-/// Who knocks and says nothing, or says nonsense, is a matter of the server's own tests.
+/// The server's own tests cover clients that connect and send nothing, or send nonsense.
 fn what_no_scrape_asks_for_is_answered() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -185,7 +185,7 @@ fn an_agent_that_is_started_again_goes_on() {
             .ok()
             .filter(|text| text.contains(&program))
     });
-    // Nothing is left of the run but what was kept.
+    // Only the kept state of the run is left.
     fs::remove_file(place.ring_of(run.pid()).unwrap()).unwrap();
     let after = Agent::start(&place, &["--state", "state"]).scrape();
     assert_eq!(calls(&after, &program), calls(&before, &program));
@@ -220,8 +220,8 @@ fn what_cannot_be_served_is_said() {
     }
 }
 
-/// Prometheus scrapes two programs, of which one is reset and restarted all the time: its rates are those of the programs, and nothing shows
-/// as a spike. Needs the Debian package `prometheus`.
+/// Prometheus scrapes two programs, one of which is reset and restarted all the time: its rates are the programs' rates, without
+/// spikes. The test needs the Debian package `prometheus`.
 fn prometheus_sees_the_calls_of_the_programs() {
     let place = Place::new();
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
@@ -236,7 +236,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
     finish(promtool.args(["check", "rules", rules])).ok();
     let agent = Agent::start(&place, &["--octaves", "8"]);
     let (steady, shaken) = (name("steady"), name("shaken"));
-    // Whatever is counted before the first scrape is no increase: series have to be there.
+    // Calls that are counted before the first scrape are no increase, because series have to be there.
     let mut runs = vec![
         place.start_named("busy", &steady),
         place.start_named("busy", &shaken),
@@ -279,7 +279,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
     until("prometheus has scraped", || {
         query(&sum(&steady)).filter(|calls| *calls > 0.0)
     });
-    // One is reset and restarted while both are watched.
+    // One program is reset and restarted while both are watched.
     let mut killed = 0;
     for round in 0..6 {
         let before = query(&sum(&shaken)).unwrap();
@@ -298,7 +298,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             runs[1] = place.start_named("busy", &shaken);
         }
     }
-    // At least a minute of one scrape a second.
+    // The loop waits for at least a minute of one scrape a second.
     let spans = |program: &str| format!("count_over_time(tickscope_up{{program=\"{program}\"}}[1h])");
     until("a minute of samples", || {
         query(&spans(&steady)).filter(|count| *count >= 60.0)
@@ -321,7 +321,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             Some(0.0),
             "{program}: no counter falls"
         );
-        // The difference of the last and the first sample of each series, which increase() extrapolates to the whole range.
+        // The difference of the last and the first sample of each series: increase() extrapolates it to the whole range.
         let first = query(&format!("sum(min_over_time({series}[1h]))")).unwrap();
         let own = calls(&last, program) - first;
         let raw = query(&format!(
@@ -344,7 +344,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             "{program}: increase {rate} of {own}"
         );
     }
-    // A spike would be a second with many times the calls of the others.
+    // A spike would be a second with many times the calls of the other seconds.
     let rates = format!("sum(rate(tickscope_calls_total{{program=\"{shaken}\"}}[5s]))");
     let most = query(&format!("max_over_time({rates}[1h:1s])")).unwrap();
     let usual = query(&format!("quantile_over_time(0.9, {rates}[1h:1s])")).unwrap();
@@ -359,6 +359,6 @@ tickscope_testkit::tests![
     an_agent_that_is_started_again_goes_on,
     what_cannot_be_served_is_said;
     ignored:
-    // Takes minutes and needs prometheus: .ci/nightly metrics.
+    // The test takes minutes and needs prometheus, so only `.ci/nightly metrics` runs it.
     prometheus_sees_the_calls_of_the_programs,
 ];

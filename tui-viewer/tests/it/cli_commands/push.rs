@@ -11,13 +11,13 @@ use rustix::process::Signal;
 
 use crate::support::{Place, VIEWER, ended, finish, send};
 
-/// A request that came.
+/// A received request.
 struct Request {
     head: String,
     body: Vec<u8>,
 }
 
-/// A server that gives these answers in turn, and then 200 to all.
+/// Starts a server that gives these answers in turn, and then 200 to all requests.
 fn server(answers: &'static [&'static [u8]]) -> (String, mpsc::Receiver<Request>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -62,7 +62,7 @@ fn push(place: &Place, url: &str, more: &[&str]) -> Command {
     command
 }
 
-/// Ends it by a signal; what it has said.
+/// Ends the command by a signal; returns its standard error.
 fn end(child: Child) -> String {
     send(&child, Signal::TERM);
     ended(child).ok().err
@@ -97,7 +97,7 @@ fn profiles_arrive_in_order_whatever_the_server_answers_first() {
         head.contains("authorization: bearer of-a-file\r\n") && head.contains("x-scope-orgid: shop\r\n"),
         "{head}"
     );
-    // The same one again, until it is taken.
+    // The same profile is sent again, until it is accepted.
     for _ in 0..3 {
         let again = requests.recv().unwrap();
         assert_eq!((line(&again), &again.body), (line(&first), &first.body));
@@ -157,14 +157,14 @@ fn addresses_that_cannot_be_used_are_refused() {
     }
 }
 
-/// Servers with certificates of an authority of one's own.
+/// Servers with certificates of a private authority.
 #[cfg(feature = "tls")]
 mod tls {
     use tickscope_testkit::suite::skip;
 
     use super::*;
 
-    /// Runs openssl. The test is skipped where there is none.
+    /// Runs openssl. Without openssl the test is skipped.
     fn openssl(place: &Place, words: &str) {
         let mut command = Command::new("openssl");
         command.args(words.split(' ')).current_dir(place.work());
@@ -174,7 +174,7 @@ mod tls {
         assert!(output.status.success(), "{words}: {output:?}");
     }
 
-    /// Answers all requests with 200, and prints its port and their first lines.
+    /// Script of a server that answers all requests with 200, and prints its port and their first lines.
     const SERVER: &str = r#"
 import http.server, ssl, sys
 class Handler(http.server.BaseHTTPRequestHandler):

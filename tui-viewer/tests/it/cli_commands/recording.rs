@@ -1,4 +1,4 @@
-//! `tickscope record`, and what is made of a recording.
+//! `tickscope record`, and the uses of a recording.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -14,20 +14,20 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Done, Place, Program, VIEWER, ended, finish, send, until};
 
-/// `tickscope record ARGS -- PROGRAM`, the program being this binary in a role.
+/// Runs `tickscope record ARGS -- PROGRAM`, where the program is this binary in a role.
 fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
     let args = [&["record"], args, &["--"]].concat();
     finish(&mut place.around(&args, &place.role(role, argument)))
 }
 
-/// A recorder at work.
+/// Starts a recorder.
 fn recorder(place: &Place, args: &[&str]) -> Child {
     let mut command = place.command(VIEWER);
     command.arg("record").args(args);
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until a file holds so many records.
+/// Waits until a file holds this number of records.
 fn holds(path: &Path, records: usize) {
     until("enough is recorded", || {
         let series = Recording::open(path).ok()?;
@@ -89,7 +89,7 @@ fn a_running_program_is_recorded_for_a_while() {
     place.tickscope(&[&args[..], &["--force"]].concat()).ok();
     assert_ne!(snapshots(&path_in(&place, "run.tks"))[0], all[0]);
 
-    // Without a name it finds one of its own, twice.
+    // Without a name the command finds a new one, twice.
     fs::remove_file(path_in(&place, "run.tks")).unwrap();
     for count in 1..=2 {
         place
@@ -111,7 +111,7 @@ fn a_command_is_recorded_from_its_start_to_its_end() {
     assert_eq!((last.capture.kind, last.calls()), (CaptureKind::Final, 1));
     let report = place.tickscope(&["report", "run.tks"]).ok();
     assert!(report.out.contains("roles::marked"), "{}", report.out);
-    // By a signal: as a shell has it, and what there was is there.
+    // A program that a signal ends has the code that a shell gives it, and all its records are there.
     record_role(&place, &["-o", "killed.tks"], "killed", "")
         .with_code(128 + 15)
         .says(&["crashed or was killed"]);
@@ -270,7 +270,7 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
     send(&child, Signal::STOP);
     let sequence = || ring.newest().ok().map(|record| record.sequence);
     let first = until("there is a record", sequence);
-    // A record of it has 16 kilobytes, the ring holds 64.
+    // A record of this program has 16 kilobytes; the ring holds 64.
     until("the ring is written over", || {
         sequence().filter(|&sequence| sequence > first + 8)
     });
@@ -286,7 +286,7 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
         .says(&[" more were written over before they could be read)"]);
 }
 
-/// Resets while it is recorded: all that a reset takes away is written before.
+/// Records a program with resets: each record before a reset has all counts that the reset removes.
 fn recorded_with_resets(place: &Place, program: &Program) -> PathBuf {
     let child = recorder(place, &[&program.name, "-o", "run.tks"]);
     let path = path_in(place, "run.tks");
@@ -366,7 +366,7 @@ fn what_is_not_recorded_is_said() {
         let text = report(args).ok().quiet().out;
         assert!(text.contains(words), "{words} in {text}");
     };
-    // What reaches beyond the end is cut, as with --window.
+    // A range beyond the end is cut, as with --window.
     let all = "\n  window       in 10.0 s, from 0.0 s to 10.0 s after the beginning";
     shows(&["run.tks", "--from", "-99s", "--to", "1h"], all);
     shows(
@@ -379,7 +379,7 @@ fn what_is_not_recorded_is_said() {
         assert_eq!(page.contains("\n\"timeline\":"), has_timeline, "{file}");
     }
     report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
-    // Of a ring as well, while the program runs and when it has ended.
+    // A ring has windows too, while the program runs and after its end.
     let program = place.start("busy");
     shows(&[&program.name, "--window", "10s"], "\n  window       in ");
     let ring = place.ring_of(program.pid()).unwrap();

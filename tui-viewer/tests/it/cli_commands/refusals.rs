@@ -1,4 +1,4 @@
-//! What the system refuses: files that grow too long, places and files of other users, devices that are full.
+//! Refusals of the system: files that grow too long, places and files of other users, full devices.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Done, Place, VIEWER, finish};
 
-/// The viewer where no file may have more than a kilobyte.
+/// Runs the viewer where no file may have more than a kilobyte.
 fn limited(place: &Place, args: &[&str]) -> Done {
     let mut command = place.command("sh");
     command
@@ -17,7 +17,7 @@ fn limited(place: &Place, args: &[&str]) -> Done {
     finish(&mut command)
 }
 
-/// It died of SIGXFSZ without a word, and left its half behind.
+/// The viewer used to die of SIGXFSZ without a word, and left half of the file behind.
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -30,7 +30,7 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
         (&["record", "--duration", "100ms", "-o"], "z.tks"),
     ] {
         let args = [args, &[file, &program.name]].concat();
-        // The limit is one for the program's ring as well, so that it cannot be asked for a new record: which is said before.
+        // The limit is also on the program's ring, so a new record cannot be requested, which is reported before.
         limited(&place, &args)
             .with_code(1)
             .says(&[&format!("write {file}: File too large")]);
@@ -38,9 +38,9 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     }
 }
 
-/// `tickscope ARGS` as a user who is not the owner of the place. The test is skipped where that cannot be had.
+/// Runs `tickscope ARGS` as a user who is not the owner of the place. The test is skipped where that is impossible.
 fn as_another(place: &Place, args: &[&str]) -> Done {
-    // Permission is denied to whoever is not root by a mode alone.
+    // Modes alone deny permission to users other than root.
     if !rustix::process::getuid().is_root() {
         return place.tickscope(args);
     }
@@ -55,13 +55,13 @@ fn as_another(place: &Place, args: &[&str]) -> Done {
     finish(&mut command)
 }
 
-/// Opens the place to everybody.
+/// Opens the place to all users.
 fn open_to_all(place: &Place) {
     let work = place.work();
     fs::set_permissions(work.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A directory that nobody may look into but root, and is opened again at the end.
+/// A directory that only root may look into, and that is opened again at the end.
 struct Closed(PathBuf);
 
 impl Closed {
@@ -85,7 +85,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// It was "no file" though it is there.
+/// The message used to be "no file", though the file is there.
 fn a_file_behind_a_closed_door_is_not_called_missing() {
     let place = Place::new();
     let closed = Closed::new(&place);
@@ -103,7 +103,7 @@ fn a_file_behind_a_closed_door_is_not_called_missing() {
     }
 }
 
-/// Commands and what they take.
+/// Commands and their arguments.
 const WITH_DIRECTORY: [&[&str]; 5] = [
     &["list", "--clean"],
     &["report"],
@@ -112,7 +112,7 @@ const WITH_DIRECTORY: [&[&str]; 5] = [
     &["name"],
 ];
 
-/// It was passed over in silence, and another program was shown.
+/// The directory used to be passed over in silence, and another program was shown.
 fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
     let place = Place::new();
     let file = place.work().join("file");
@@ -162,7 +162,7 @@ fn places_that_may_not_be_read_are_named_where_nothing_is_found() {
         .with_code(2)
         .says(&["no program called ", &format!("\n  not looked into: {denied}")]);
     let listed = run(&["list"]).ok().out;
-    // Programs of one's own may run in other places.
+    // The user's own programs may run in other places.
     assert!(
         listed.contains(&denied) || !listed.starts_with("no program"),
         "{listed}"

@@ -1,4 +1,4 @@
-//! Where reports and snapshots go: whole, never over another file, and quietly into a pipe that closes.
+//! Destinations of reports and snapshots: whole, never over another file, and without an error into a pipe that closes.
 
 use std::fs;
 use std::io::Read;
@@ -60,7 +60,7 @@ fn a_pipe_that_closes_early_is_no_error() {
         "list".into(),
         "--help".into(),
     ] {
-        // Nobody reads from the beginning: the first byte meets a closed pipe.
+        // The pipe has no reader from the start: the first byte meets a closed pipe.
         let script = format!("set -o pipefail; '{VIEWER}' {args} | true");
         let mut command = place.command("bash");
         finish(command.args(["-c", &script])).ok().quiet();
@@ -83,7 +83,7 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
         .tickscope(&["reset", path])
         .failed(1, &[path, " is a kept snapshot: no program is behind it"]);
 
-    // By default there is always another name, and a named file is never written over. It needs no ending.
+    // By default the command finds another name, and a named file is never written over. The name needs no ending.
     let again = place.tickscope(&["snapshot", &program.name]).ok().quiet().out;
     assert_ne!(again, printed);
     let named = ["snapshot", "-o", "kept", &program.name];
@@ -97,7 +97,7 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     assert_eq!(place.json("./kept"), kept);
 }
 
-/// The report as it comes to a terminal of so many columns.
+/// Returns the report that a terminal of this number of columns gets.
 fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
     let size = PtySize {
         cols,
@@ -115,7 +115,7 @@ fn on_terminal(place: &Place, cols: u16, target: &str) -> String {
         .unwrap();
     drop(pair.slave);
     let mut text = Vec::new();
-    // Ends with an error once nobody has the terminal open any more.
+    // The read ends with an error after the last process closes the terminal.
     let _ = reader.read_to_end(&mut text);
     assert!(child.wait().unwrap().success());
     String::from_utf8(text).unwrap()
@@ -128,7 +128,7 @@ fn percentiles_are_shown_where_the_terminal_has_room() {
         let text = on_terminal(&place, cols, "./kept.tks");
         text.matches("  P50     P99      MAX  FUNCTION").count()
     };
-    // The tree, then the list of functions as well.
+    // A wider terminal shows the tree, then the list of functions as well.
     assert_eq!([80, 100, 160].map(titles), [0, 1, 2]);
 }
 

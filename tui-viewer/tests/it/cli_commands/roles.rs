@@ -1,4 +1,4 @@
-//! What the test binary does when it is run as a program to look at.
+//! Roles that the test binary plays when it is run as an observed program.
 
 use std::io::{Read, Write};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use crate::support::{VIEWER, rings_in, until};
 
 static END: AtomicBool = AtomicBool::new(false);
 
-/// Plays a role; false where it is none of these.
+/// Plays a role; returns false for an unknown role.
 pub(crate) fn play(role: &str, argument: &str) -> bool {
     match role {
         "busy" => busy(argument),
@@ -46,7 +46,7 @@ pub(crate) fn play(role: &str, argument: &str) -> bool {
     true
 }
 
-/// Has a report made of itself as soon as it has started.
+/// Makes a report of itself as soon as it has started.
 fn reported(name: &str) {
     let _session = tickscope::start(name);
     let report = Command::new(VIEWER)
@@ -78,7 +78,7 @@ fn computing(name: &str) {
     END.store(true, Ordering::Relaxed);
 }
 
-/// Says when the test that started it lets it end.
+/// Sets `END` when the test lets this process end.
 fn end_with_input() {
     thread::spawn(|| {
         wait_for_end();
@@ -86,7 +86,7 @@ fn end_with_input() {
     });
 }
 
-/// Ends with the test that started it: that holds the other end of standard input.
+/// Waits for the end of the test, which holds the other end of standard input.
 fn wait_for_end() {
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
 }
@@ -103,7 +103,7 @@ fn wait_for_a_call() {
     });
 }
 
-/// The directory of the rings.
+/// Returns the directory of the rings.
 fn rings() -> PathBuf {
     env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
@@ -122,7 +122,7 @@ fn leaf(n: u64) -> u64 {
     (0..n * 20).fold(n, |a, b| std::hint::black_box(a ^ b))
 }
 
-/// Threads that work a little, short-lived ones too.
+/// Runs threads that work a little, also short-lived threads.
 fn busy(name: &str) {
     let _tickscope = tickscope::start(name);
     thread::scope(|scope| {
@@ -134,7 +134,7 @@ fn busy(name: &str) {
                         for depth in 0..6 {
                             outer(depth);
                         }
-                        // A small machine is left to the test, and to those beside it.
+                        // The sleep leaves a small machine to the test and to other tests.
                         thread::sleep(Duration::from_millis(2));
                     }
                 })
@@ -156,7 +156,7 @@ fn busy(name: &str) {
     });
 }
 
-/// Counts what it measures, and says at its end how often.
+/// Counts its calls, and reports their number at its end.
 fn telling(name: &str) {
     end_with_input();
     let session = tickscope::Builder::new(name)
@@ -174,7 +174,7 @@ fn telling(name: &str) {
     std::fs::write("calls", calls.to_string()).unwrap();
 }
 
-/// A thread waits in a call of the group `pipe`; another one works in calls of `work`, one inside the other.
+/// Runs a thread that waits in a call of the group `pipe`, and a thread that works in nested calls of `work`.
 fn grouped(name: &str) {
     let _tickscope = tickscope::start(name);
     thread::scope(|scope| {
@@ -198,7 +198,7 @@ fn grouped(name: &str) {
     });
 }
 
-/// Requests that are handled in no time, and one that takes two seconds for each file `slow` that appears beside it.
+/// Handles requests in no time, and one request for two seconds for each file `slow` that appears beside it.
 fn handling(name: &str) {
     let _tickscope = tickscope::start(name);
     end_with_input();
@@ -214,7 +214,7 @@ fn handling(name: &str) {
     }
 }
 
-/// Scopes with names as symbols have them: instances of a generic function, and a closure.
+/// Opens scopes with names as symbols have them: instances of a generic function, and a closure.
 fn instances(name: &str) {
     let _tickscope = tickscope::start(name);
     end_with_input();
@@ -228,14 +228,14 @@ fn instances(name: &str) {
     }
 }
 
-/// One call that does not end.
+/// Makes one call that does not end.
 fn stuck(name: &str) {
     let _tickscope = tickscope::start(name);
     tickscope::scope!("stuck_in_here");
     wait_for_end();
 }
 
-/// So many frames with so many calls each, `10 3`, and then the end.
+/// Makes this number of frames with this number of calls each, `10 3`, and ends.
 fn counted(numbers: &str) {
     let _tickscope = tickscope::start("counted");
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
@@ -254,7 +254,7 @@ fn marked() {
     eprintln!("the program's complaint");
 }
 
-/// One attribute and nothing else; ends with the code it is given.
+/// Calls one function with the attribute; ends with the given code.
 fn attribute(code: &str) {
     marked();
     std::process::exit(code.parse().unwrap_or(0));
@@ -276,10 +276,10 @@ fn killed() {
     thread::sleep(Duration::from_secs(60));
 }
 
-/// The library that one of the collectors of `two_rings` is in.
+/// Library of one of the collectors of `two_rings`.
 pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
 
-/// A ring as a collector makes it, with one record in it.
+/// Makes a ring as a collector does, with one record in it.
 fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     let header = Header {
         name: name.into(),
@@ -304,7 +304,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     ring
 }
 
-/// Publishes a record of the collector in a library, beside which the program's own one counts.
+/// Publishes a record of the collector in a library, beside which the program's own collector counts.
 fn publish(ring: &mut OwnRing, library: &str) -> u64 {
     let stamp = Stamp {
         kind: CaptureKind::Periodic,
@@ -320,14 +320,14 @@ fn publish(ring: &mut OwnRing, library: &str) -> u64 {
     ring.publish(stamp, &payload).unwrap()
 }
 
-/// Two rings of one process, as two copies of the library make; the second has a name that no library gives.
+/// Makes two rings of one process, as two copies of the library do; the second ring names a library.
 fn two_rings(name: &str) {
     let rings = [(1, ""), (2, LIBRARY)].map(|(nonce, library)| made_ring(name, nonce, library));
     wait_for_end();
     drop(rings);
 }
 
-/// A collector that knows no request but for a record.
+/// Plays a collector whose only request is a record.
 fn older(name: &str) {
     let mut ring = made_ring(name, 1, "");
     end_with_input();
@@ -344,14 +344,14 @@ fn older(name: &str) {
     }
 }
 
-/// Takes no requests.
+/// Runs a session without remote control.
 fn deaf(name: &str) {
     let _tickscope = tickscope::Builder::new(name).allow_remote_control(false).start();
     tickscope::scope!("deaf");
     wait_for_end();
 }
 
-/// A name of so many letters.
+/// Returns a name of these letters.
 const fn letters(bytes: &[u8]) -> &str {
     match std::str::from_utf8(bytes) {
         Ok(name) => name,
@@ -359,7 +359,7 @@ const fn letters(bytes: &[u8]) -> &str {
     }
 }
 
-/// A name of which a small ring has room for a few records.
+/// Opens a scope with a long name: a small ring has room for a few such records.
 fn wordy(name: &str) {
     const LONG: &str = letters(&[b'x'; 16_000]);
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();
@@ -367,7 +367,7 @@ fn wordy(name: &str) {
     wait_for_end();
 }
 
-/// A name longer than a small ring's record: nothing can be pruned to make that fit.
+/// Opens a scope with a name longer than a small ring's record: no pruning can make it fit.
 fn cramped(name: &str) {
     const LONG: &str = letters(&[b'x'; 40_000]);
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();

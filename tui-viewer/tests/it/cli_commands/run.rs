@@ -8,13 +8,13 @@ use rustix::process::Signal;
 
 use crate::support::{Done, Place, VIEWER, finish, finish_with, send, until};
 
-/// `tickscope run ARGS -- PROGRAM`, the program being this binary in a role.
+/// Runs `tickscope run ARGS -- PROGRAM`, where the program is this binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
     let args = [&["run"], args, &["--"]].concat();
     finish_with(&mut place.around(&args, &place.role(role, argument)), input)
 }
 
-/// `tickscope run ARGS`.
+/// Runs `tickscope run ARGS`.
 fn plain(place: &Place, args: &[&str]) -> Done {
     place.tickscope(&[&["run"], args].concat())
 }
@@ -48,7 +48,7 @@ fn the_program_ends_and_so_does_the_command() {
     run(&place, &["--report"], "attribute", "255", b"")
         .with_code(255)
         .says(&["marked"]);
-    // By a signal: as a shell has it, and the report is there all the same.
+    // A program that a signal ends has the code that a shell gives it, and its report is still there.
     run(&place, &[], "killed", "", b"")
         .with_code(128 + 15)
         .says(&["tickscope report: ", "crashed"]);
@@ -83,7 +83,7 @@ fn a_program_without_scopes_gets_a_hint() {
     ]);
     let said = done.err.lines().filter(|line| !line.contains("test")).count();
     assert!(said <= 4, "{}", done.err);
-    // What else is there is not shown in its place.
+    // Another running program is not shown in its place.
     let other = place.start("stuck");
     let done = plain(&place, &["--", "true"])
         .ok()
@@ -115,7 +115,7 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
     let role = place.role("attribute", "5");
     let exe = role.get_program().to_str().unwrap();
     let program = format!("'{exe}'");
-    // Another program of the same name runs meanwhile, and one has ended: neither was started here.
+    // Another program of the same name runs meanwhile, and one has ended: this command started neither program.
     let (_other, mut ended) = (place.start("busy"), place.start("stuck"));
     ended.end();
     for script in [
@@ -186,7 +186,7 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     for name in ["scene::nearest", "shop::serve", "requests::order"] {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
-    // Pool::take and others have too little.
+    // `Pool::take` and other functions have a smaller share.
     assert!(
         done.out
             .contains("rows below 0.5% are not shown (--all-rows shows them)"),

@@ -1,4 +1,4 @@
-//! What scripts and agents use: `tickscope top`, `tickscope wait-until`, `tickscope agents`.
+//! Commands for scripts and agents: `tickscope top`, `tickscope wait-until`, `tickscope agents`.
 
 use std::process::Stdio;
 
@@ -77,7 +77,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         "{}",
         done.out
     );
-    // As trigger measures it.
+    // `--over` measures as `tickscope trigger` does.
     place
         .tickscope(&["wait-until", "calls(leaf) > 10", &name, "--over", "1s"])
         .ok()
@@ -100,7 +100,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
     waiting.args(["wait-until", never, &name]);
     waiting.stdout(Stdio::piped()).stderr(Stdio::piped());
     let waiting = waiting.spawn().unwrap();
-    // A viewer that follows the program is seen by it.
+    // The program sees a viewer that follows it.
     until("it watches", || {
         (place.json(&name)["viewers"].as_u64()? > 1).then_some(())
     });
@@ -109,7 +109,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .with_code(4)
         .says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);
 
-    // What an ended program left is judged where no other run can be meant.
+    // A condition on an ended program is checked where the target cannot be another run.
     place
         .tickscope(&["wait-until", "calls(leaf) > 1000", "-p", &pid])
         .ok()

@@ -4,7 +4,7 @@ use tickscope_testkit::fixture;
 
 use crate::support::{Place, until};
 
-/// A kept snapshot of a program that watches `draw_frame`.
+/// Makes a place with a kept snapshot of a program that watches `draw_frame`.
 fn kept() -> (Place, &'static str) {
     let place = Place::new();
     place.keep("frames.tks", &fixture::slow_frames());
@@ -40,7 +40,7 @@ fn one_of_the_calls_is_written_for_other_tools() {
     let (place, file) = kept();
     let done = |options: &[&str]| place.tickscope(&[&["why", "draw_frame", file], options].concat());
     for (args, has) in [
-        // The longest.
+        // The longest call is the default.
         (&["-f", "trace"][..], "draw_frame, 8.48ms, on main"),
         (
             &["-f", "firefox", "--call", "3"],
@@ -108,7 +108,7 @@ fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
         "{done}"
     );
     place.tickscope(&["why", "leaf", name]).ok();
-    // It is watched on where it was before, and told of that time alone.
+    // A function that was watched before stays watched, and the answer covers only the time of the command.
     let calls = |words: &[&str]| {
         let words = [&["why", "leaf", name, "--json"], words].concat();
         place.tickscope(&words).ok().json()["calls"].as_u64().unwrap()

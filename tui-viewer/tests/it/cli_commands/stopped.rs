@@ -1,4 +1,4 @@
-//! A program that stands still, by SIGSTOP: said so, nothing hangs, and nothing happens behind one's back.
+//! A program that SIGSTOP has stopped: commands report that, do not hang, and leave no request behind.
 
 use crate::support::Place;
 

@@ -7,7 +7,7 @@ use tickscope_format::recording::{Piece, Stream};
 
 use crate::support::{Place, VIEWER, ended, finish_with, name, until};
 
-/// A recording as it goes through a pipe.
+/// Returns a recording as it goes through a pipe.
 fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
     let mut command = place.command(VIEWER);
     command.args(["record", "-o", "-"]).args(args);
@@ -37,7 +37,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let program = place.start("busy");
     let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
     assert!(records(&bytes) > 2, "{}", records(&bytes));
-    // In a file it is a file like any other.
+    // Written to a file, the stream is a file like any other.
     fs::write(place.work().join("run.tks"), &bytes).unwrap();
     let kept = place.json("./run.tks");
     let read = |args: &[&str], input: &[u8]| finish_with(place.command(VIEWER).args(args), input);
@@ -130,7 +130,7 @@ fn the_next_run_follows_in_the_same_stream() {
     let name = name("again");
     let path = place.work().join("stream");
     let mut command = place.command(VIEWER);
-    // Nothing of that name is there yet.
+    // No program of that name is there yet.
     command
         .args(["record", "-o", "-", "--follow", &name])
         .stdout(fs::File::create(&path).unwrap());

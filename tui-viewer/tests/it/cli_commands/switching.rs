@@ -1,4 +1,4 @@
-//! Modes, and sites switched off and on, asked for from outside.
+//! Modes and switched sites, requested from outside.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ fn calls_of(document: &Value, name: &str) -> u64 {
         .sum()
 }
 
-/// A program of whose functions all have been called.
+/// Starts a program and waits until all its functions have been called.
 fn begun(place: &Place) -> Program {
     let program = place.start("busy");
     until("all is entered", || {
@@ -47,7 +47,7 @@ fn a_mode_is_switched_and_every_report_says_so() {
         assert!(text.contains(&format!("\n  mode         {mode}: ")), "{text}");
         assert_eq!(text.contains("nothing is measured"), mode == "off", "{text}");
     }
-    // The mode that is in force may be asked for again.
+    // The present mode may be requested again.
     place.tickscope(&["mode", "adaptive", &program.name]).ok().quiet();
 }
 
@@ -107,7 +107,7 @@ fn sites_are_switched_off_and_on_and_listed() {
     let report = place.tickscope(&["report", name]).ok().out;
     assert!(report.contains("switched off: 1 site ("), "{report}");
 
-    // Nothing is counted there any more; the rest goes on.
+    // Sites that are off count no more; the other sites go on.
     let before = place.json(name);
     let after = until("others were called", || {
         let after = place.json(name);

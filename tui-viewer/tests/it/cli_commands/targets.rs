@@ -1,4 +1,4 @@
-//! How a target is found, and what is said where it is not.
+//! The choice of a target, and the messages where none is found.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::cli_commands::roles::LIBRARY;
 use crate::support::{Place, Program, VIEWER, beside, finish, name, played, sealed, sealed_tickscope, until};
 
-/// At most four lines, so that the message and the prompt fit on any screen.
+/// Checks that a text has at most four lines, so that the message and the prompt fit on any screen.
 fn short(text: &str) {
     assert!((1..=4).contains(&text.lines().count()), "{text}");
 }
@@ -136,7 +136,7 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert_eq!(place.json(&shared)["process"]["pid"], second.pid());
     assert!(second.end().success());
 
-    // Of the finished ones the newest, and said so.
+    // Of the finished runs the newest is taken, and that is reported.
     let done = place
         .tickscope(&["report", "-f", "json", "--ended", &shared])
         .ok()
@@ -149,7 +149,7 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
         ]);
     assert_eq!(done.json()["process"]["pid"], second.pid());
     assert_eq!(done.err.lines().count(), 1, "{}", done.err);
-    // By its number it was meant: nothing to explain.
+    // A run that is named by its pid needs no message.
     let first = place
         .tickscope(&["report", "-f", "json", &first.pid().to_string()])
         .ok()
@@ -157,11 +157,11 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert_eq!(first.json()["process"]["state"], "exited");
 }
 
-/// `ENDS` is how often; `.ci/nightly` asks for many.
+/// `ENDS` is the number of runs; `.ci/nightly` asks for many.
 fn a_program_is_found_as_soon_as_its_start_has_returned() {
     let place = Place::new();
     let name = name("reported");
-    // Each run finds those before it, which have ended.
+    // Each run finds the earlier runs, which have ended.
     let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
     for _ in 0..times {
         let running = place
@@ -172,14 +172,14 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
         let pid = running.id();
         let done = running.wait_with_output().unwrap();
         assert!(done.status.success(), "{done:?}");
-        // The test harness writes in front of it.
+        // The test harness writes text before it.
         let out = String::from_utf8(done.stdout).unwrap();
         let report: serde_json::Value = serde_json::from_str(&out[out.find('{').unwrap()..]).unwrap();
         assert_eq!(report["process"]["pid"], pid, "{report}");
     }
 }
 
-/// A script took the numbers of an older run for those of the program that had just been started, with exit code 0.
+/// A script used to take the numbers of an older run for the numbers of the program just started, with exit code 0.
 fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
     let place = Place::new();
     let mut program = place.start("stuck");
@@ -207,7 +207,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             ],
         );
         assert_eq!(place.files(), 0, "{args:?}");
-        // Only that there is no such function is left to say.
+        // The only remaining message is that there is no such function.
         let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
         for target in [&[name.as_str(), "--ended"], by_pid] {
             let asked = with(target);
@@ -219,7 +219,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             }
         }
     }
-    // A person is told first.
+    // At a terminal the user is told first.
     for args in [
         &["report"][..],
         &["report", "-f", "html"],
@@ -232,18 +232,18 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             .ok()
             .says(&["no live program called ", "; showing the newest that has ended: "]);
     }
-    // The commands to go on with name the run that was shown.
+    // The suggested commands name the run that was shown.
     let top = place.tickscope(&["top", "--json", "--ended", &name]).ok().json();
     assert_eq!(top["program"]["pid"], program.pid());
     assert!(top["next"].to_string().contains(&format!(" {pid} ")), "{top}");
 }
 
-/// A ring of the same name in another place was shown in the place of the one that was meant.
+/// A ring of the same name in another place used to be shown instead of the named directory's.
 fn a_directory_that_is_named_is_the_only_one() {
     let place = Place::new();
     let mut program = place.start("stuck");
     let (name, pid) = (program.name.clone(), program.pid());
-    // One of the usual places.
+    // This is one of the usual places.
     let user = rustix::process::getuid().as_raw();
     let usual = place.work().join(format!("../tmp/tickscope-{user}"));
     let empty = place.work().join("empty");
@@ -291,7 +291,7 @@ fn several_live_ones_of_a_name_are_a_choice() {
             .filter(|program| done.err.contains(&format!("tickscope {} ", program.pid())))
             .collect();
         assert_eq!(offered.len(), 2, "{}", done.err);
-        // What it offers works.
+        // The suggested pid works.
         place
             .tickscope(&["report", &offered[0].pid().to_string()])
             .ok()
@@ -322,7 +322,7 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
             );
         }
     }
-    // Which of them is the library's is said where one chooses, and in the list with what counts beside it.
+    // The choice and the list show which ring is the library's; the list also shows the collector beside it.
     let list = place.tickscope(&["list"]).ok();
     let beside = format!(".ring  of {LIBRARY}  beside /usr/bin/program\n");
     assert_eq!(list.out.matches(&beside).count(), 1, "{}", list.out);
@@ -348,7 +348,7 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
     );
     assert_eq!(of(serde_json::Value::Null)["copies"], serde_json::json!([]));
     for ring in &rings {
-        // Nobody answers there, which is said.
+        // No collector answers there, and that is reported.
         let done = place
             .tickscope(&["report", ring.to_str().unwrap()])
             .ok()
@@ -363,7 +363,7 @@ fn wait_until_the_program_is_there() {
     let mut command = place.command(VIEWER);
     command.args(["report", "-f", "json", "--wait", "50s", &late]);
     let waiting = std::thread::spawn(move || finish(&mut command));
-    // Started only when the command has surely looked in vain; a command that does not wait has ended by then.
+    // The program starts after the first look of the command; a command that does not wait has ended by then.
     std::thread::sleep(Duration::from_millis(100));
     assert!(!waiting.is_finished(), "it waits");
     let program = place.start_named("stuck", &late);
@@ -382,7 +382,7 @@ fn a_wait_in_vain_ends_like_no_wait() {
         short(&done.err);
     }
     assert!(begin.elapsed() >= Duration::from_millis(600));
-    // Several do not become one by waiting.
+    // A wait does not reduce several programs to one.
     let shared = name("both");
     let _programs = [
         place.start_named("stuck", &shared),
@@ -441,7 +441,7 @@ fn a_pid_is_followed_to_a_directory_that_the_command_does_not_know() {
     let done = here.tickscope(&["report", "-f", "json", &pid]).ok().quiet();
     assert_eq!(done.json()["process"]["name"], program.name);
     here.tickscope(&["reset", "-p", &pid]).ok().quiet();
-    // Or the command is told.
+    // The command can also be given the directory.
     let dir = there.rings();
     here.tickscope(&["report", "--dir", dir.to_str().unwrap(), &program.name])
         .ok()
@@ -457,28 +457,28 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
         .args(["-p", "--fork", "--kill-child"])
         .args(sealed.get_args());
     let mut command = played(command, &place.role("stuck", &inside));
-    // Into its own /dev/shm, that nobody else sees.
+    // The rings are in the program's own /dev/shm, which other processes do not see.
     command.env_remove("TICKSCOPE_DIR");
     let unshare = Program::spawn(&mut command);
     let children = format!("/proc/{0}/task/{0}/children", unshare.pid());
     let document = until("it is found", || {
         let outer = std::fs::read_to_string(&children).unwrap();
         let done = place.tickscope(&["report", "-f", "json", outer.trim()]);
-        // Until its ring is there, an earlier process of the same number is none.
+        // Until its ring is there, an earlier process of the same pid is not taken.
         (done.code == Some(0)).then(|| done.json())
     });
     assert_eq!(document["process"]["name"], inside);
     assert_eq!(document["process"]["pid"], 1, "that is what it is inside");
 }
 
-/// It was "no program with pid" while the program ran, until its next ring was there.
+/// The message used to be "no program with pid" while the program ran, until its next ring was there.
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     tickscope_testkit::ring::wants_kernel_copies();
     let place = Place::new();
     let mut program = place.start("stuck");
     let pid = program.pid().to_string();
     let first = place.ring_of(program.pid()).unwrap();
-    // The first one that is lost is replaced at once, the next ones a minute later.
+    // The first lost ring is replaced at once, the next ones a minute later.
     std::fs::remove_file(first).unwrap();
     let second = until("there is another one", || place.ring_of(program.pid()));
     let cut = |bytes| {
@@ -512,7 +512,7 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
         .failed(2, &[&broken, "; its program has ended: try another"]);
 }
 
-/// It was a subcommand that cannot be used with `[TARGET]`.
+/// The message used to be about a subcommand that cannot be used with `[TARGET]`.
 fn two_files_are_opened_one_at_a_time() {
     let place = Place::new();
     for args in [

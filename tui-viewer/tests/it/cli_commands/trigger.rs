@@ -1,4 +1,4 @@
-//! `tickscope trigger`: what it keeps, what it starts, what it says, and how it ends.
+//! `tickscope trigger`: its recordings, its commands, its messages, and its end.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -13,7 +13,7 @@ use tickscope_format::recording::Recording;
 
 use crate::support::{Done, Place, VIEWER, send, until};
 
-/// A trigger at work, and what it has said so far.
+/// A running trigger, and its messages so far.
 struct Trigger {
     child: Child,
     err: BufReader<ChildStderr>,
@@ -37,7 +37,7 @@ impl Trigger {
         }
     }
 
-    /// Waits until it has said this.
+    /// Waits until the trigger has written this text.
     fn says(&mut self, text: &str) {
         while !self.said.contains(text) {
             let read = self.err.read_line(&mut self.said).unwrap();
@@ -60,7 +60,7 @@ impl Trigger {
     }
 }
 
-/// The recordings that a trigger has kept.
+/// Returns the recordings that a trigger has kept.
 fn kept(place: &Place, name: &str) -> Vec<PathBuf> {
     let files = fs::read_dir(place.work())
         .unwrap()
@@ -72,7 +72,7 @@ fn kept(place: &Place, name: &str) -> Vec<PathBuf> {
     files.filter(is_kept).collect()
 }
 
-/// The longest call of `handle` up to a moment, in seconds.
+/// Returns the longest call of `handle` up to a moment, in seconds.
 fn longest_s(snapshot: &Snapshot) -> f64 {
     let tree = CallTree::build(snapshot, |_| true);
     let rows = hot(&tree);
@@ -101,7 +101,7 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
         command,
     ];
     let mut trigger = Trigger::start(&place, &args);
-    // It says this once it has the first record.
+    // The trigger writes this once it has the first record.
     trigger.says("no function that matches nowhere was met yet");
     fs::write(place.work().join("slow"), "").unwrap();
     let told = until("the command has run", || {
@@ -150,12 +150,12 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
     let (first, last) = (snapshots.first().unwrap(), snapshots.last().unwrap());
     assert!(longest_s(first) < 1.5, "{}", longest_s(first));
     assert!(longest_s(last) > 1.5, "{}", longest_s(last));
-    // The call took two seconds, and what was before it is there as well.
+    // The call took two seconds, and the time before it is in the recording as well.
     assert!(last.capture.unix_ns - first.capture.unix_ns > 2_000_000_000);
     let report = place.tickscope(&["report", path.to_str().unwrap()]).ok();
     assert!(report.out.contains("roles::handle"), "{}", report.out);
 
-    // What was kept is in the list of this directory.
+    // The kept recording is in the list of this directory.
     let list = place.tickscope(&["list"]).ok().out;
     let line = list
         .lines()

@@ -1,5 +1,5 @@
-//! Commands on the pages: those of tickscope parse, cargo finds the packages and targets that are named, and
-//! files of the repository exist.
+//! Commands on the pages: commands of tickscope parse, cargo finds the packages and targets that are named, and files of the
+//! repository exist.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -23,10 +23,10 @@ const FOLDERS: [&str; 6] = [
     "tui-viewer/",
 ];
 
-/// Programs that the pages speak of. Another single word as a target may be a command that is misspelt.
+/// Programs that the pages name. Another single word as a target may be a misspelt command.
 const PROGRAMS: [&str; 4] = ["app", "groups", "order-book", "parse"];
 
-/// All commands of a page, each in words.
+/// Returns all commands of a page, each in words.
 pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
     let (fences, text) = markdown::cut(&read(page));
     let shells = fences
@@ -46,7 +46,7 @@ pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
         let is_shown = ["tickscope", "cargo", "TICKSCOPE", "source", "examples/compare.sh"]
             .iter()
             .any(|start| span.starts_with(start));
-        // Not `tickscope = { path = ".." }`, `tickscope::dump(..)` or `TICKSCOPE_REPORT`.
+        // Spans such as `tickscope = { path = ".." }`, `tickscope::dump(..)` or `TICKSCOPE_REPORT` are no commands.
         if is_shown && span.contains(' ') && !span.contains(" = ") && !span.contains("::dump") {
             let lines = shell::usages(&span);
             commands.extend(lines.iter().flat_map(|line| shell::commands(line)));
@@ -55,7 +55,7 @@ pub(crate) fn commands_of(page: &str) -> Vec<Vec<String>> {
     commands
 }
 
-/// A word of a usage line, as it may be typed.
+/// Returns the words that may be typed for a word of a usage line.
 pub(crate) fn typed(word: &str) -> Vec<String> {
     let words: &[&str] = match word {
         "FORM" => &["json"],
@@ -76,7 +76,7 @@ pub(crate) fn typed(word: &str) -> Vec<String> {
 fn parse(command: &[String]) -> Result<Cli, clap::Error> {
     let mut words: Vec<String> = command.iter().flat_map(|word| typed(word)).collect();
     if words.get(1).is_some_and(|word| word == "diff") {
-        // As `tickscope_cli::cli::parse` has it, which ends the process where this fails.
+        // `tickscope_cli::cli::parse` does the same, but ends the process where this fails.
         if let Some(dashes) = words.iter_mut().find(|word| *word == "--") {
             *dashes = "--after".into();
         }
@@ -86,7 +86,7 @@ fn parse(command: &[String]) -> Result<Cli, clap::Error> {
 
 fn assert_parses(page: &str, command: &[String]) {
     let parsed = parse(command);
-    // A command's name alone speaks of the command.
+    // A command's name alone refers to the command.
     let is_name = command.len() == 2;
     let is_fine = parsed.as_ref().err().is_none_or(|error| {
         let kind = error.kind();
@@ -119,13 +119,13 @@ fn commands_of_tickscope_parse() {
                 "cargo" if command[1] == "tickscope" => {
                     let words = split(command[1..].iter().map(OsString::from));
                     let parsed = CargoCli::try_parse_from(words.ours);
-                    // The name alone speaks of the command.
+                    // The name alone refers to the command.
                     assert!(
                         parsed.is_ok() || command.len() == 2,
                         "{page}: {command:?}: {parsed:?}"
                     );
                 }
-                // What follows the two builds is for `tickscope diff`.
+                // Words after the two builds are for `tickscope diff`.
                 "examples/compare.sh" if command.len() > 1 => {
                     let mut words = ["tickscope", "diff", "a.tks", "--", "b.tks"]
                         .map(String::from)
@@ -171,10 +171,10 @@ fn every_command_has_a_row_in_the_table_of_commands() {
     }
 }
 
-/// What `cargo bench` hands on to benchmarks.
+/// Option that `cargo bench` passes on to benchmarks.
 const OF_CRITERION: &str = "--profile-time";
 
-/// Whether a command has an option, and takes this value for it.
+/// Returns whether a command has an option, and takes this value for it.
 fn takes(command: &clap::Command, option: &str, value: Option<&str>) -> bool {
     let is_meant = |arg: &&clap::Arg| arg.get_long() == option.strip_prefix("--");
     let Some(arg) = command.get_arguments().find(is_meant) else {
@@ -185,12 +185,12 @@ fn takes(command: &clap::Command, option: &str, value: Option<&str>) -> bool {
     };
     let words = ["command", option, value];
     let parsed = command.clone().no_binary_name(false).try_get_matches_from(words);
-    // Other arguments may be missing.
+    // Other arguments of the command may be missing.
     let refused = [ErrorKind::InvalidValue, ErrorKind::ValueValidation];
     parsed.err().is_none_or(|error| !refused.contains(&error.kind()))
 }
 
-/// Options that stand alone in the text are options of some command, which takes the values that stand behind them.
+/// Options that are alone in the text are options of some command, which takes the values after them.
 fn options_that_are_named_exist() {
     let cli = Cli::command();
     let of_cargo = CargoCli::command();
@@ -212,7 +212,7 @@ fn options_that_are_named_exist() {
         };
         for usage in markdown::spans(&text).into_iter().flat_map(usages) {
             let words = shell::commands(&usage.replacen('=', " ", 1)).concat();
-            // A name in capitals stands for any value.
+            // A name in capitals is a placeholder for any value.
             let is_typed = |value: &&String| value.contains(|c: char| !c.is_ascii_uppercase());
             let value = words
                 .get(1)
@@ -230,7 +230,7 @@ fn options_that_are_named_exist() {
     );
 }
 
-/// What cargo knows of the workspace: for each package its targets by kind, and its features.
+/// Cargo's data on a package of the workspace: its targets by kind, and its features.
 struct Package {
     targets: HashSet<(String, String)>,
     features: HashSet<String>,
@@ -267,7 +267,7 @@ fn packages() -> HashMap<String, Package> {
         .collect()
 }
 
-/// The options that a cargo command has in front of `--`, with their values.
+/// Returns the options that a cargo command has before `--`, with their values.
 fn options(command: &[String]) -> impl Iterator<Item = (&str, &str)> {
     let own = command.split(|word| word == "--").next().unwrap_or_default();
     own.windows(2).map(|pair| (pair[0].as_str(), pair[1].as_str()))
@@ -297,13 +297,13 @@ fn cargo_finds_what_its_commands_name() {
                 .filter(|(name, _)| names.is_empty() || names.contains(&name.as_str()))
                 .map(|(_, package)| package)
                 .collect();
-            // A package that stands alone has its programs in files of their own.
+            // A package outside of the workspace has its programs in files of their own.
             let alone = options(command).find(|(option, _)| *option == "--manifest-path");
             let has_file = |name: &str| {
                 let folder = alone.and_then(|(_, manifest)| manifest.strip_suffix("Cargo.toml"));
                 folder.is_some_and(|folder| root().join(format!("{folder}src/bin/{name}.rs")).exists())
             };
-            // `FILE` stands for any.
+            // `FILE` is a placeholder for any value.
             let is_name = |value: &str| value.contains(|c: char| !c.is_ascii_uppercase());
             for (option, value) in options(command).filter(|(_, value)| is_name(value)) {
                 let is_there = match option {

@@ -1,14 +1,14 @@
-//! As much of Markdown as the pages use.
+//! The part of Markdown that the pages use.
 
 /// A block of code between two fences.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Fence {
-    /// What stands behind the opening fence.
+    /// Text after the opening fence.
     pub(crate) language: String,
     pub(crate) lines: Vec<String>,
 }
 
-/// A page cut into its blocks of code and the text around them, in which those blocks are empty lines.
+/// Cuts a page into its blocks of code and the text around them, in which those blocks are empty lines.
 pub(crate) fn cut(page: &str) -> (Vec<Fence>, String) {
     let mut fences: Vec<Fence> = Vec::new();
     let mut is_open = false;
@@ -35,8 +35,8 @@ pub(crate) fn cut(page: &str) -> (Vec<Fence>, String) {
     (fences, text)
 }
 
-/// The spans of code between single backticks, with blanks for line ends. A paragraph, a row of a table and an item of a list
-/// end every span.
+/// Returns the spans of code between single backticks, with blanks for line ends. A paragraph, a row of a table and an item of a
+/// list end every span.
 pub(crate) fn spans(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in parts(text) {
@@ -50,7 +50,7 @@ pub(crate) fn spans(text: &str) -> Vec<String> {
     found
 }
 
-/// Where the links and pictures of a page lead.
+/// Returns the targets of the links and pictures of a page.
 pub(crate) fn links(page: &str) -> Vec<String> {
     let (_, text) = cut(page);
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ pub(crate) fn links(page: &str) -> Vec<String> {
     found
 }
 
-/// The anchors of a page's headings.
+/// Returns the anchors of a page's headings.
 pub(crate) fn anchors(page: &str) -> Vec<String> {
     let (_, text) = cut(page);
     let headings = text.lines().filter_map(|line| line.strip_prefix('#'));
@@ -83,7 +83,7 @@ pub(crate) fn anchors(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// The cells of each row of the tables of a text.
+/// Returns the cells of each row of the tables of a text.
 pub(crate) fn rows(text: &str) -> Vec<Vec<String>> {
     let rows = text.lines().filter(|line| line.starts_with('|'));
     rows.map(|row| {
@@ -95,7 +95,7 @@ pub(crate) fn rows(text: &str) -> Vec<Vec<String>> {
     .collect()
 }
 
-/// Paragraphs, rows and items, each in one line.
+/// Returns paragraphs, rows and items, each in one line.
 fn parts(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for line in text.lines() {
@@ -112,7 +112,7 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// What stands between two runs of equally many backticks, with how many these are.
+/// Returns the text between two runs of the same number of backticks, with that number.
 fn marked(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -133,7 +133,7 @@ fn run(text: &str) -> usize {
     text.len() - text.trim_start_matches('`').len()
 }
 
-/// Where a run of exactly so many backticks begins.
+/// Returns the start of a run of exactly this number of backticks.
 fn closing(text: &str, marks: usize) -> Option<usize> {
     let mut from = 0;
     while let Some(at) = text[from..].find('`') {

@@ -1,8 +1,8 @@
-//! The README stays short, and has what a newcomer looks for.
+//! The README stays short, and has the facts that a newcomer looks for.
 
 use crate::docs::{README, read};
 
-/// In bytes: what is read in one go. The book has the rest.
+/// Longest README in bytes, which is read in one go. The book has the rest.
 const LONGEST: usize = 10_000;
 
 fn the_readme_stays_short() {

@@ -1,4 +1,4 @@
-//! The commands of the pages, run: beside the program of the demo, and on a recording of it.
+//! The commands of the pages are run, beside the program of the demo and on a recording of it.
 
 use std::fs;
 use std::fs::File;
@@ -15,16 +15,16 @@ use crate::docs::pages;
 
 const TICKSCOPE: &str = env!("CARGO_BIN_EXE_tickscope");
 
-/// The recording that stands for every file of that kind.
+/// Recording that replaces every file of that kind.
 const RECORDING: &str = "run.tks";
 
-/// Where commands write files.
+/// Directory where commands write files.
 const NEW: &str = "new";
 
-/// The page that stands for every page.
+/// Page that replaces every page.
 const PAGE: &str = "now.html";
 
-/// Words of the pages, and what the demo has instead. `requests::browse` is watched from the start.
+/// Words of the pages, and their replacements in the demo. `requests::browse` is watched from the start.
 const STAND_FOR: [(&str, &str); 17] = [
     ("app", "demo"),
     ("game", "demo"),
@@ -45,17 +45,17 @@ const STAND_FOR: [(&str, &str); 17] = [
     ("calls(parse) > 0", "calls(requests::browse) > 0"),
 ];
 
-/// Commands that end only when they are told to, or need what is not here: another program, a server, a terminal.
+/// Commands that end only at a signal, or need another program, a server or a terminal.
 const NOT_RUN: [&str; 6] = ["run", "demo-program", "log", "metrics", "push", "trigger"];
 
-/// Commands that change what the program measures, or begin another one, and so what the others would find.
+/// Commands that change the demo's measurement, or start another demo, and so change the results of other commands.
 const CHANGING: [&str; 7] = ["mode", "reset", "off", "on", "watch", "lines", "demo"];
 
-/// The demo, as long as this is there.
+/// The demo, which runs as long as this value lives.
 struct Demo {
     place: TempDir,
     child: Child,
-    /// The demo ends with it.
+    /// Standard input of the demo, which ends with it.
     _input: ChildStdin,
 }
 
@@ -76,7 +76,7 @@ impl Demo {
         // Slow calls are kept whole, and frames are drawn.
         demo.until_done(&["why", "requests::browse", "-f", "trace"]);
         demo.until_done(&["wait-until", "calls(demo::frame) > 2", "demo"]);
-        // Its moments are no further apart than the ones that the pages name.
+        // The recording has records at the times that the pages name.
         loop {
             demo.until_done(&["record", "-d", "1s", "-o", RECORDING]);
             let some_time = [
@@ -108,7 +108,7 @@ impl Demo {
             .unwrap()
     }
 
-    /// Runs a command of a page in a directory of its own, and says what is wrong.
+    /// Runs a command of a page in a directory of its own, and returns its error.
     fn complaint(&self, page: &str, words: &[String]) -> Option<String> {
         let here = tempfile::tempdir().unwrap();
         for file in [RECORDING, PAGE] {
@@ -116,7 +116,7 @@ impl Demo {
         }
         fs::create_dir(here.path().join(NEW)).unwrap();
         let done = self.run(here.path(), words);
-        // A gate may fail, and a time may be over.
+        // A gate may fail, and a timeout may pass.
         let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
         let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
         let said = String::from_utf8_lossy(&done.stderr);
@@ -131,7 +131,7 @@ impl Drop for Demo {
     }
 }
 
-/// The command, without anything of the tester's own environment.
+/// Returns the command, without the tester's own environment.
 fn tickscope(place: &Path) -> Command {
     let mut command = Command::new(TICKSCOPE);
     for (name, _) in std::env::vars_os() {
@@ -147,7 +147,7 @@ fn tickscope(place: &Path) -> Command {
     command
 }
 
-/// A word of a command as it can be run here, with shorter durations.
+/// Returns a word of a command in a form that can be run here, with shorter durations.
 fn runnable(word: &str, before: &str, demo: u32) -> String {
     if ["-o", "--output"].contains(&before) {
         let name = Path::new(word).file_name().unwrap_or_default().display();
@@ -160,7 +160,7 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
     if word.ends_with(".tks") {
         return RECORDING.into();
     }
-    // As a target, the name of a function is the program's.
+    // As a target, the name of a function means the program.
     if word == "parse" && ["", "attach"].contains(&before) {
         return "demo".into();
     }
@@ -180,13 +180,13 @@ fn runnable(word: &str, before: &str, demo: u32) -> String {
     stands_for.map_or(word, |(_, run)| run).to_string()
 }
 
-/// The arguments of a command that is run; none where it is not.
+/// Returns the arguments of a command that is run; `None` for a command that is not.
 fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
     let words: Vec<String> = command[1..].iter().flat_map(|word| typed(word)).collect();
     let name = words.first()?.as_str();
     let has = |option: &str| words.iter().any(|word| word == option);
     let is_endless = name == "record" && !has("-d") || name == "wait-until" && !has("--timeout");
-    // A program to start, a terminal, the time of the day, and a name in capitals are not to be had.
+    // These are not available here: a program to start, a terminal, the time of the day, a name in capitals.
     let lacks = |word: &String| {
         let is_name = |c: char| c.is_ascii_uppercase() || c == '.';
         ["./app", "--compare"].contains(&word.as_str())
@@ -204,7 +204,7 @@ fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
         .collect();
     let line = std::iter::once("tickscope").chain(words.iter().map(String::as_str));
     let is_diff = words[0] == "diff";
-    // What does not parse speaks of a command; diff reads dashes in a way of its own.
+    // Words that do not parse only mention a command; diff reads dashes in a way of its own.
     (is_diff && words.len() > 2 || Cli::try_parse_from(line).is_ok()).then_some(words)
 }
 
@@ -227,7 +227,7 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
     let (changing, others): (Vec<_>, Vec<_>) = lines
         .into_iter()
         .partition(|(_, words)| CHANGING.contains(&words[0].as_str()));
-    // Most of them wait for the demo.
+    // Threads run them, because most of them wait for the demo.
     let wrong = Mutex::new(Vec::new());
     let others = Mutex::new(others.into_iter());
     let next = || others.lock().unwrap().next();

@@ -1,4 +1,4 @@
-//! Tables of the book list what the code has.
+//! Tables of the book match the code.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::docs::{markdown, pages, read, root};
 const BEGIN: &str = "<!-- keys: begin -->\n";
 const END: &str = "<!-- keys: end -->\n";
 
-/// `UPDATE_BOOK=1 cargo test -p tickscope-cli --test it -- docs::` writes the table again.
+/// `UPDATE_BOOK=1 cargo test -p tickscope-cli --test it -- docs::` rewrites the table.
 fn the_viewers_page_has_the_table_of_keys() {
     const PAGE: &str = "docs/viewer.md";
     let page = read(PAGE);
@@ -37,14 +37,14 @@ fn every_form_has_its_section_and_its_row() {
         let link = format!("| [{name}](#{name}) |");
         let row = page.lines().find(|line| line.starts_with(&link)).unwrap();
         assert!(row.contains(&format!("`.{}`", form.ending())), "{row}");
-        // Every program keeps snapshots.
+        // Every program can keep snapshots.
         if name != "tks" {
             assert!(row.contains(&format!("feature `{}`", form.feature())), "{row}");
         }
     }
 }
 
-/// Every word of a text that names a variable of tickscope.
+/// Returns every word of a text that names a variable of tickscope.
 fn variables(text: &str) -> BTreeSet<String> {
     let is_part = |c: char| c.is_ascii_uppercase() || c == '_';
     text.split(|c| !is_part(c))
@@ -53,7 +53,7 @@ fn variables(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// The texts of all sources below a folder, without their tests.
+/// Collects the texts of all sources below a folder, without their tests.
 fn sources(folder: &Path, found: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -67,7 +67,7 @@ fn sources(folder: &Path, found: &mut String) {
     }
 }
 
-/// The variables that the program and the viewer read: those that stand in quotes in their sources.
+/// Returns the variables that the program and the viewer read, which their sources have in quotes.
 fn known_variables() -> BTreeSet<String> {
     let mut text = String::new();
     for folder in [
@@ -107,9 +107,9 @@ fn the_settings_page_has_every_variable_and_setter() {
 
 fn pages_name_no_variable_that_nothing_reads() {
     let mut known = known_variables();
-    // What a program in C writes is no variable.
+    // Names in programs in C are no variables.
     known.extend(variables(&read("collector/c/include/tickscope.h")));
-    // What its build reads is no setting of a program.
+    // Variables of the C build are no settings of a program.
     known.extend(variables(&read("collector/c/build.rs")));
     for page in pages() {
         for name in variables(&read(&page)) {

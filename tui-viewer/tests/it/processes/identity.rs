@@ -1,4 +1,4 @@
-//! Who a ring is of: process ids taken again, boots gone by, containers that share a directory, a small `/dev/shm`.
+//! Owners of rings: process ids used again, earlier boots, containers that share a directory, a small `/dev/shm`.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -17,7 +17,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{header, numbered};
 use crate::support::{Done, Place, Program, VIEWER, played, rings_in, until};
 
-/// The ring of a program that is gone, with a sign of life of the given time.
+/// Makes the ring of a program that is gone, with a heartbeat at the given time.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     let mut ring = OwnRing::create(&place.rings(), header).unwrap();
     let snapshot = numbered(1);
@@ -33,7 +33,7 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     ring.link().unwrap();
     let path = ring.path().to_path_buf();
     drop(ring);
-    // A process that another test starts has all descriptors of this one, and with them the lock, until it becomes another program.
+    // A process that another test starts shares all descriptors, and with them the lock, until it becomes another program.
     until("no child has the lock", || {
         fs::File::open(&path)
             .unwrap()
@@ -67,7 +67,7 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     assert!(out.lines().next().unwrap().contains("crashed"), "{out}");
     let said = format!("process {pid} has no ring; showing what an earlier process {pid} left: forerunner ");
     assert!(err.contains(&said), "{err}");
-    // It may be about to begin its session.
+    // The process may be about to begin its session.
     let Done { err, code, .. } = place.tickscope(&["report", "-f", "json", &pid]);
     let refused = format!("process {pid} has no ring; an earlier process {pid} left one, ");
     assert!(
@@ -80,7 +80,7 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     assert!(code == Some(1) && err.contains("does not run any more"), "{err}");
 }
 
-/// The monotonic clock begins anew with each boot: an old heartbeat may lie ahead of it, and somebody may hold the lock.
+/// The monotonic clock begins anew with each boot: an old heartbeat may lie ahead of it, and another process may hold the lock.
 fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
         let place = Place::new();
@@ -129,7 +129,7 @@ fn wants(command: &str, arguments: &[&str]) {
     }
 }
 
-/// A role behind another command.
+/// Returns a command for a role that another command starts.
 fn behind(place: &Place, command: &str, arguments: &[&str], role: &str) -> Command {
     let mut outer = place.command(command);
     outer.args(arguments);
@@ -163,11 +163,11 @@ fn two_containers_that_share_a_directory_have_two_rings() {
         states.sort();
         states
     };
-    // The container's init is killed with the one who made it, a moment later.
+    // The container's init is killed with its creator, a moment later.
     until("one of them has crashed", || {
         (states() == ["\"crashed\"", "\"running\""]).then_some(())
     });
-    // There is a process 1 here as well: not theirs.
+    // This namespace has a process 1 as well, which is another process.
     let Done { err, code, .. } = place.tickscope(&["reset", "asked"]);
     assert_eq!(code, Some(0), "{err}");
 }
@@ -225,7 +225,7 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
         said.contains("/dev/shm") && said.contains("trying the next place"),
         "{said}"
     );
-    // From inside all of them are seen.
+    // From inside all rings are seen.
     let mut list = place.command("nsenter");
     list.args(["-t", &inside, "-m", VIEWER, "list", "--json"])
         .env_remove("TICKSCOPE_DIR")

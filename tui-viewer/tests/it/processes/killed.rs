@@ -1,5 +1,5 @@
-//! Programs that end at any instant without a word: their newest snapshot is there, whole, and they are said to have
-//! crashed, with the time.
+//! Programs that end at any instant without a word: their newest snapshot is there, whole, and they are reported as crashed, with
+//! the time.
 //!
 //! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` is the long form.
 
@@ -20,13 +20,13 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::numbered;
 use crate::support::{Chance, Place, Program, number, played, send, until};
 
-/// One kill in so many is that of a whole program, which takes longer to start.
+/// Number of kills of which one is of a whole program, which takes longer to start.
 const WHOLE_EVERY: u64 = 10;
 
-/// One kill in so many comes at any moment since the start, also before there is a ring.
+/// Number of kills of which one comes at any moment since the start, also before there is a ring.
 const EARLY_EVERY: u64 = 5;
 
-/// What was seen of a program while it ran: the numbers of its newest records.
+/// Numbers of a program's newest records that were seen while it ran.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     fine: u64,
@@ -35,7 +35,7 @@ struct Seen {
 
 impl Seen {
     fn look(&mut self, ring: &RingFile) {
-        // Lapped on all tries is no record seen.
+        // A reader that is lapped on all tries has seen no record.
         if let Ok(record) = ring.newest() {
             self.fine = record.sequence;
         }
@@ -48,7 +48,7 @@ impl Seen {
 fn decoded(record: &Record) -> Snapshot {
     let snapshot = codec::decode(&record.payload).unwrap();
     assert_eq!(snapshot.capture.tick, record.stamp.tick);
-    // Whatever it is of: as many calls inside as outside, or one fewer that has begun.
+    // In every snapshot the sums of its parts agree.
     assert_eq!(snapshot.calls(), snapshot.nodes.calls.iter().sum::<u64>());
     let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let roots = (0..snapshot.nodes.len()).filter(|&row| snapshot.nodes.parent_of(row_id(row)).is_none());
@@ -63,7 +63,7 @@ fn row_id(row: usize) -> tickscope_format::ids::NodeId {
     tickscope_format::ids::NodeId(row as u32)
 }
 
-/// Asserts that a record is the one of its number, in all its words.
+/// Asserts that all words of a record follow from its number.
 fn is_of_its_number(record: &Record) {
     let mut wanted = numbered(record.stamp.tick);
     let found = decoded(record);
@@ -71,7 +71,7 @@ fn is_of_its_number(record: &Record) {
     assert_eq!(found, wanted);
 }
 
-/// Asserts what is left of a program that was killed; gives how many records it had published.
+/// Asserts the state that a killed program has left; returns the number of its published records.
 fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     let ring = RingFile::open(path).unwrap();
     let newest = ring.newest().unwrap();
@@ -84,7 +84,7 @@ fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     let crashed = Liveness::Crashed {
         unix_ns: newest.stamp.unix_ns,
     };
-    // Who looks at its memory just then, as `ps` does, keeps its files open for a moment more.
+    // A process that reads its memory at this time, as `ps` does, keeps its files open for a moment more.
     let state = until("the lock of the dead program is free", || {
         let state = ring.liveness().unwrap();
         (state != Liveness::Running).then_some(state)
@@ -108,8 +108,8 @@ fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     newest.sequence
 }
 
-/// Starts one program, kills it at a moment by chance and looks at what it leaves; gives how many records that were, none
-/// where there was no ring yet.
+/// Starts one program, kills it at a random moment and checks the files that it leaves; returns the number of its records, or
+/// none where there was no ring yet.
 fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
     let place = Place::new();
     let whole = kill.is_multiple_of(WHOLE_EVERY);
@@ -188,7 +188,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
     for _ in 0..10 {
         let place = Place::new();
         let mut program = Program::spawn(&mut place.role("writer", chance.below(10_000).to_string()));
-        // To wait for it as the standard library does would end its input first, and with that the program.
+        // The standard library's wait would first end its input, and thereby the program.
         let status = until("it has died", || program.child.try_wait().unwrap());
         assert_eq!(status.signal(), Some(Signal::ABORT.as_raw()));
         check(&place.ring_files()[0], Seen::default(), false);
@@ -197,7 +197,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
         let mut program = Program::spawn(&mut place.role("writer", ""));
         until("there is a ring", || place.ring_files().pop());
         std::thread::sleep(Duration::from_micros(chance.below(5_000)));
-        // The first one is met by the handler of the standard library, which steps aside.
+        // The handler of the standard library gets the first signal, and steps aside.
         let status = until("it has died", || {
             send(&program.child, Signal::SEGV);
             program.child.try_wait().unwrap()
@@ -210,7 +210,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
 fn a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well() {
     let place = Place::new();
     let group = format!("tickscope-test-{}", std::process::id());
-    // Either kind of control group; 77 where there is none to be had.
+    // The script works with either kind of control group; it exits with 77 where neither is available.
     let script = "for try in /sys/fs/cgroup/memory/$GROUP:memory.limit_in_bytes /sys/fs/cgroup/$GROUP:memory.max; do
         dir=${try%:*}; mkdir $dir 2>/dev/null && echo 67108864 > $dir/${try#*:} && echo $$ > $dir/cgroup.procs && exec \"$@\"
         done 2>/dev/null; exit 77";

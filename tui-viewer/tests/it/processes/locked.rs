@@ -7,7 +7,7 @@ use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::support::{Done, Place, Program, until};
 
-/// A process that holds a lock on a ring.
+/// Starts a process that holds a lock on a ring.
 fn hold(place: &Place, what: &str, ring: &RingFile) -> Program {
     let holder = Program::spawn(&mut place.role("holder", format!("{what}\n{}", ring.path().display())));
     until("the lock is held", || {
@@ -24,7 +24,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
         let (mut program, ring) = place.run("asked");
         let holder = hold(&place, what, &ring);
         let first = ring.newest().unwrap().sequence;
-        // It takes the locks for viewers that watch, so it comes at their rate.
+        // The program takes the locks for viewers that watch, so records come at their rate.
         until("it publishes on", || {
             (ring.newest().unwrap().sequence > first + 20).then_some(())
         });
@@ -46,7 +46,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
     }
 }
 
-/// The lock says that a program lives, and its heartbeat that it does anything: who holds the lock of a dead one does not
+/// The lock shows that a program lives, and its heartbeat that it works: a process that holds the lock of a dead program does not
 /// make it run.
 fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     let place = Place::new();
@@ -76,7 +76,7 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     assert_eq!(clean(&place.rings(), 0, None).len(), 1);
 }
 
-/// Whoever looks takes the lock for a moment, shared with all who look.
+/// A process that looks takes the lock for a moment, shared with all other processes that look.
 fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -88,7 +88,7 @@ fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     other.try_lock_shared().unwrap();
     assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
     assert_eq!(place.listed(ring.path())["state"], "crashed");
-    // And it gives the lock back: a program that had been taken for dead could not have it else.
+    // It also releases the lock: otherwise a program that was taken for dead could not get it.
     other.unlock().unwrap();
     other.try_lock().unwrap();
 }

@@ -1,4 +1,4 @@
-//! What else may stand where a ring or its directory is looked for: nothing is followed, waited for or removed.
+//! Other files in the place of a ring or its directory: commands follow, wait for and remove none of these files.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -18,7 +18,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::header;
 use crate::support::{Done, Place, VIEWER};
 
-/// A ring that is not linked yet, with its first record, and the name that it is going to have.
+/// Makes a ring that is not linked yet, with its first record; returns also its future name.
 fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
     let header = Header {
         nonce: 0xabcd,
@@ -41,13 +41,13 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// A character device; false where that is not permitted.
+/// Makes a character device; returns false where that is not permitted.
 fn device(path: &Path) -> bool {
     let made = Command::new("mknod").arg(path).args(["c", "1", "5"]).output();
     made.is_ok_and(|made| made.status.success())
 }
 
-/// Everything that may be planted under a name, each with how it is called when it is refused.
+/// Plants a file of every kind under a name; returns each with the word for it in the refusal.
 fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(PathBuf, &'static str)> {
     let mut planted = Vec::new();
     let mut plant = |kind: &str, says, make: &dyn Fn(&Path)| {
@@ -80,7 +80,7 @@ fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(P
     planted
 }
 
-/// Kind, size, blocks and content of everything in a directory.
+/// Returns kind, size, blocks and content of every file in a directory.
 fn state(dir: &Path) -> Vec<(PathBuf, u32, u64, u64, Vec<u8>)> {
     let mut all: Vec<_> = fs::read_dir(dir)
         .unwrap()
@@ -102,14 +102,14 @@ fn state(dir: &Path) -> Vec<(PathBuf, u32, u64, u64, Vec<u8>)> {
 fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleaning() {
     let place = Place::new();
     let elsewhere = tempfile::tempdir().unwrap();
-    // A dead ring of somebody, which all links lead to.
+    // All links lead to this dead ring.
     let (mut ring, victim) = made(elsewhere.path(), "victim");
     ring.link().unwrap();
     drop(ring);
     let planted = plant(&place.rings(), &victim, |kind| {
         place.rings().join(format!("{kind}.ring"))
     });
-    // A file of which nothing but its name is that of a ring being made, long ago.
+    // Only the name of this file is the name of a ring that was being made, long ago.
     let old = place.rings().join("old.making");
     symlink(&victim, &old).unwrap();
     let before = (state(&place.rings()), state(elsewhere.path()));
@@ -213,7 +213,7 @@ fn a_directory_of_another_user_is_refused_by_programs() {
     assert!(error.contains("belongs to user 12345"), "{error}");
 }
 
-/// `/tmp` is everybody's: whoever is first makes the directory in which this user's rings would be looked for.
+/// All users can write to `/tmp`: another user may make the directory first in which this user's rings would be looked for.
 fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
     let place = Place::new();
     let tmp = tempfile::tempdir().unwrap();

@@ -1,10 +1,9 @@
-//! Viewers ask one program for one thing after the other while viewers are killed at any instant: what was asked
-//! for is done once, and never twice; and whoever is killed leaves its slot.
+//! Viewers send one program one request after the other while viewers are killed at any instant: each request is done once, and
+//! never twice; and a killed viewer leaves its slot.
 //!
-//! Each viewer writes down what it asks for and what became of it. What a killed one had asked for last stands in its
-//! slot, which is free then, with the program's answer; nobody takes the slot before that was read. So it is known of each
-//! request what became of it, and the program's reset epoch says how many were carried out: every reset and every undo
-//! that found something raises it by one.
+//! Each viewer logs its requests and their results. The last request of a killed viewer is in its slot, which is free then, with
+//! the program's reply; no viewer takes the slot before the test has read it. So the result of each request is known, and the
+//! program's reset epoch shows the number of done requests: every reset and every undo with a result raises it by one.
 //!
 //! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` is the long form. A slot holds one
 //! request, and the program looks ten times a second: 160 requests a second are the most.
@@ -20,27 +19,27 @@ use tickscope_format::os;
 use crate::processes::roles::request;
 use crate::support::{Chance, Place, Program, number, until};
 
-/// A viewer that asks.
+/// A viewer that sends requests.
 struct Asker {
     running: Program,
     log: PathBuf,
 }
 
-/// What became of requests.
+/// Results of requests.
 #[derive(Debug, Default)]
 struct Tally {
     asked: u64,
-    /// Carried out, and raised the epoch.
+    /// Number of done requests that raised the epoch.
     raised: u64,
     done: u64,
     refused: u64,
-    /// The viewer was killed before it wrote it into the slot.
+    /// Number of requests whose viewer was killed before it wrote them into the slot.
     never_sent: u64,
-    /// The viewer was killed before it heard; the slot says that it was done.
+    /// Number of requests that the slot shows as done, but whose viewer was killed before it read the reply.
     unheard: u64,
 }
 
-/// The words of a slot, request and reply.
+/// Returns the words of a slot, request and reply.
 fn slot_words(ring: &Path, index: usize) -> Vec<u64> {
     let mut bytes = [0; slot::WORDS * 8];
     let at = (slot::FIRST + index * slot::WORDS) * 8;
@@ -64,7 +63,7 @@ fn is_held(ring: &Path, index: usize) -> bool {
         .is_some()
 }
 
-/// Whether a request of this number raises the epoch when it is carried out.
+/// Returns whether a request of this number raises the epoch when it is done.
 fn raises(number: u64) -> bool {
     number < 60
 }
@@ -78,7 +77,7 @@ fn ask(place: &Place, ring: &Path, life: u64) -> Asker {
     }
 }
 
-/// Adds up what a viewer wrote down that has ended; gives what it had asked for and not heard of.
+/// Adds up the log of a viewer that has ended; returns its request without a result.
 fn read_log(log: &Path, tally: &mut Tally) -> Option<u64> {
     let text = fs::read_to_string(log).unwrap_or_default();
     let mut open = None;
@@ -105,7 +104,7 @@ fn read_log(log: &Path, tally: &mut Tally) -> Option<u64> {
     open
 }
 
-/// How many requests a viewer has written down.
+/// Returns the number of requests that a viewer has logged.
 fn asked_so_far(log: &Path) -> u64 {
     let text = fs::read_to_string(log).unwrap_or_default();
     text.lines().filter(|line| line.starts_with("ask ")).count() as u64
@@ -126,7 +125,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         ask(&place, &ring, lives)
     };
     let mut askers: Vec<Asker> = (0..viewers).map(|_| start_one()).collect();
-    // How many requests each slot had seen when its owner died.
+    // Number of requests that each slot had seen when its owner died.
     let mut sequences = [0; slot::COUNT];
     let (mut kills, mut asked) = (0u64, 0);
     let begin = Instant::now();
@@ -136,7 +135,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         if askers.is_empty() {
             break;
         }
-        // Half of them while something is on its way, as it takes up to a tenth of a second.
+        // Half of the kills come while a request is pending, because a reply takes up to a tenth of a second.
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         let victim = chance.below(askers.len() as u64) as usize;
         let mut asker = askers.swap_remove(victim);
@@ -152,7 +151,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         let [index] = freed[..] else {
             panic!("one slot is free: {freed:?}")
         };
-        // Whatever stands there is answered, its owner being dead or not.
+        // A request in the slot is answered, also after its owner's death.
         let words = until("the program has answered what stands in the slot", || {
             let words = slot_words(&ring, index);
             let (sequence, answered) = (words[0], words[slot::REQUEST_WORDS]);
@@ -223,7 +222,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
     assert!(program.end().success());
 }
 
-/// The word that says in a slot what is asked for.
+/// Returns the word of a request in its slot.
 fn code_of(number: u64) -> u64 {
     use tickscope_cli::source::events::Request;
     match request(number) {

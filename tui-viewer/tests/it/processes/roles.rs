@@ -1,4 +1,4 @@
-//! What the test binary does when it is run as a program, or as a viewer without a screen.
+//! Roles that the test binary plays as a program, or as a viewer without a screen.
 
 use std::fs::File;
 use std::io::Write;
@@ -26,7 +26,7 @@ use tickscope_format::{codec, os};
 
 use crate::support::{Chance, rings_in};
 
-/// Plays a role; false where it is none of these.
+/// Plays a role; returns false for an unknown role.
 pub(crate) fn play(role: &str, argument: &str) -> bool {
     match role {
         "writer" => writer(argument),
@@ -42,12 +42,12 @@ pub(crate) fn play(role: &str, argument: &str) -> bool {
     true
 }
 
-/// The directory of the rings.
+/// Returns the directory of the rings.
 fn rings() -> PathBuf {
     env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
 
-/// Ends this process when whoever started it lets it, or is gone.
+/// Ends this process when its parent closes its input, or is gone.
 fn end_with_input() {
     thread::spawn(|| {
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -55,7 +55,7 @@ fn end_with_input() {
     });
 }
 
-/// A header of this process, with the smallest ring and a coarse one that grows to 4 MiB.
+/// Returns a header of this process, with the smallest ring and a coarse ring that grows to 4 MiB.
 pub(crate) fn header(name: &str) -> Header {
     Header {
         nonce: os::random(),
@@ -71,7 +71,7 @@ fn unix_ns() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-/// A snapshot all of whose numbers follow from its own: 3 to 60 rows, each called `number` times, with something in each section
+/// Returns a snapshot whose numbers all follow from its own: 3 to 60 rows, each called `number` times, with data in each section
 /// of a record.
 pub(crate) fn numbered(number: u64) -> Snapshot {
     let mut snapshot = Snapshot::default();
@@ -131,7 +131,7 @@ pub(crate) fn numbered(number: u64) -> Snapshot {
     });
     snapshot.tasks.ages.push(0, &histogram);
     snapshot.tasks.beyond = number % 3;
-    // The last two rows have nothing below them.
+    // The last two rows have no children.
     let [value, gauge] = [2, 1].map(|back| NodeId((rows - back) as u32));
     let range = Extremes {
         min: 0,
@@ -160,12 +160,12 @@ pub(crate) fn numbered(number: u64) -> Snapshot {
     snapshot
 }
 
-/// The programs count what they allocate.
+/// Allocator of the programs, which count their allocations.
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Publishes into both rings without a pause, by the ring's own code alone. With an argument it aborts so many
-/// microseconds after its ring is there.
+/// Publishes into both rings without a pause, by the ring's own code alone. The argument is a number of microseconds after which
+/// it aborts, counted from its ring's link.
 fn writer(argument: &str) {
     end_with_input();
     let mut ring = OwnRing::create(&rings(), header("writer")).unwrap();
@@ -209,7 +209,7 @@ fn work() {
     assert!(polled.is_pending());
 }
 
-/// A whole program whose publisher writes into both rings without a pause: each reset closes an epoch.
+/// Runs a whole program whose publisher writes into both rings without a pause: each reset closes an epoch.
 fn resetting() {
     end_with_input();
     let _session = tickscope::Builder::new("resetting").ring_bytes(64 << 10).start();
@@ -219,7 +219,7 @@ fn resetting() {
     }
 }
 
-/// A whole program that takes memory until there is none.
+/// Runs a whole program that takes memory until none is left.
 fn hungry() {
     let _session = tickscope::Builder::new("hungry")
         .interval(Duration::from_millis(5))
@@ -235,10 +235,10 @@ fn hungry() {
     }
 }
 
-/// A whole program that works a little.
+/// Runs a whole program that works a little.
 fn asked() {
     end_with_input();
-    // A request for the mode that is in force changes nothing, and all requests for a mode are for this one.
+    // A request for the present mode has no effect, and all requests for a mode are for this one.
     let _session = tickscope::Builder::new("asked")
         .mode(tickscope::Mode::Exact)
         .start();
@@ -250,14 +250,14 @@ fn asked() {
     }
 }
 
-/// A whole program that takes whichever place there is.
+/// Runs a whole program that takes the first place that works.
 fn usual() {
     let _session = tickscope::start("usual");
     work();
     let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
 }
 
-/// The requests of a viewer without a screen, by number.
+/// Returns the request of a viewer without a screen, by number.
 pub(crate) fn request(number: u64) -> Request {
     match number {
         0..40 => Request::Reset,
@@ -271,8 +271,8 @@ pub(crate) fn request(number: u64) -> Request {
     }
 }
 
-/// A viewer without a screen that asks for one thing after the other, and writes down what it asks for before it does,
-/// and what became of it after: ring, file to write to, and seed, a line each.
+/// Runs a viewer without a screen that sends one request after the other, and logs each request before and its result after: the
+/// argument has the ring, the log and the seed, a line each.
 fn asker(argument: &str) {
     end_with_input();
     let mut lines = argument.lines();
@@ -284,7 +284,7 @@ fn asker(argument: &str) {
     feed.poll();
     loop {
         let number = chance.below(100);
-        // One call each: what is killed in between has written all of it or nothing.
+        // Each line is one call: a process that is killed has written all of the line or nothing.
         log.write_all(format!("ask {number}\n").as_bytes()).unwrap();
         if let Err(why) = feed.send(request(number)) {
             log.write_all(format!("not sent {why}\n").as_bytes()).unwrap();
@@ -304,7 +304,7 @@ fn asker(argument: &str) {
     }
 }
 
-/// A viewer without a screen that looks as often as it is to be looked, and says in a file when it has seen data.
+/// Runs a viewer without a screen that looks at its usual rate, and reports in a file when it has seen data.
 fn watcher(argument: &str) {
     end_with_input();
     let (ring, told) = argument.split_once('\n').unwrap();
@@ -320,7 +320,7 @@ fn watcher(argument: &str) {
     }
 }
 
-/// Holds locks on a file as no viewer does: which ones, and the file.
+/// Holds locks on a file as no viewer does: the argument has the kind of locks, and the file.
 fn holder(argument: &str) {
     end_with_input();
     let (what, path) = argument.split_once('\n').unwrap();
@@ -339,7 +339,7 @@ fn holder(argument: &str) {
         }
         other => panic!("no lock {other}"),
     }
-    // Seen by the test: the name of a thread.
+    // The test sees the name of this thread.
     let _ready = thread::Builder::new().name("holding".into()).spawn(|| {
         loop {
             thread::park();

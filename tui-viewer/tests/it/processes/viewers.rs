@@ -1,4 +1,4 @@
-//! Many viewers at once, viewers that stand still, and viewers that die in the middle of asking: the program goes on as
+//! Many viewers at once, viewers that stand still, and viewers that die in the middle of a request: the program goes on as
 //! before.
 
 use std::fs;
@@ -17,7 +17,7 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Chance, Done, Place, Program, VIEWER, number, until};
 
-/// Records that a program publishes in a while, and how long that was: as many a second whoever watches.
+/// Returns the records a second that a program publishes in this time, which must not depend on its viewers.
 fn records(ring: &RingFile, time: Duration) -> f64 {
     let sequence = || until("a record can be read", || ring.newest().ok()).sequence;
     let (begin, first) = (Instant::now(), sequence());
@@ -25,7 +25,7 @@ fn records(ring: &RingFile, time: Duration) -> f64 {
     (sequence() - first) as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Waits until the program goes by what its viewers wish.
+/// Waits until the program follows the wishes of its viewers.
 fn watched_by(ring: &RingFile, viewers: u32) {
     until("the program has seen its viewers", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;
@@ -33,7 +33,7 @@ fn watched_by(ring: &RingFile, viewers: u32) {
     });
 }
 
-/// Waits until the program has looked at its slots so often.
+/// Waits until the program has looked at its slots this number of times.
 fn looked_at(ring: &RingFile, times: u32) {
     let file = fs::File::open(ring.path()).unwrap();
     let beat = || {
@@ -74,10 +74,10 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     watched_by(&ring, slot::COUNT.min(viewers) as u32);
     let together = records(&ring, Duration::from_secs(1));
     println!("{alone:.1} records a second with one viewer, {together:.1} with {viewers}");
-    // What a busy machine does to either is not much.
+    // A busy machine changes either rate only a little.
     assert!(together > alone / 3.0, "{together} of {alone} records a second");
 
-    // Whoever has a slot is answered; whoever has none is told why.
+    // A viewer with a slot gets a reply; a viewer without a slot gets the reason.
     one.send(Request::Reset).unwrap();
     assert_eq!(wait_for_answer(&mut one), Ok(1));
     let mut last = RingFeed::new(Wanted::File(ring.path().into()), None, None);
@@ -93,7 +93,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     assert_eq!(code, Some(0), "{err}");
     assert!(out.contains("asked"), "{out}");
 
-    // All killed at once: their slots are free, and whoever waited gets one.
+    // All viewers are killed at once: their slots are free, and a waiting viewer gets one.
     for watcher in &mut watchers {
         watcher.child.kill().unwrap();
     }
@@ -120,7 +120,7 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     let mut asker = Program::spawn(&mut asking);
     watched_by(&ring, 1);
     let before = records(&ring, Duration::from_secs(1));
-    // In the middle of whatever it is asking for.
+    // The viewer stops in the middle of a request.
     asker.stop();
     let stopped = records(&ring, Duration::from_secs(2));
     println!("{before:.1} records a second with a viewer that asks, {stopped:.1} with one that stands still");
@@ -138,8 +138,8 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     assert!(program.runs());
 }
 
-/// strace kills a viewer at its n-th call, for every n of what it does from its start to its first answer: between any
-/// two calls is a moment at which others see no difference.
+/// strace kills a viewer at its n-th call, for every n from its start to its first reply: between two calls other processes see
+/// no difference.
 fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let Ok(found) = Command::new("strace")
         .arg("-V")
@@ -180,7 +180,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let (mut at, mut killed) = (1, 0);
     let mut epoch = ring.newest_snapshot().unwrap().1.capture.reset_epoch;
     let (mut done, mut not_done) = (0, 0);
-    // Injected into each of them at its n-th call of that name.
+    // The signal is injected at the n-th call of each name.
     loop {
         let status = reset(&format!("inject={calls}:signal=KILL:when={at}"));
         if status.success() {
@@ -188,7 +188,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         }
         killed += 1;
         at += every;
-        // What it had written before is done, once, however often the program looks; what it had not is not.
+        // A request that it had written before is done once, at any number of looks; an unwritten request is not done.
         looked_at(&ring, 3);
         let mut slot = until("its slot is free", || ring.take_slot().unwrap());
         let sent = slot.send(Op::PublishNow).unwrap();
@@ -204,7 +204,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     assert!(program.runs());
 }
 
-/// The same at moments by chance, which lie inside calls as well.
+/// Viewers are killed at random moments, which lie inside calls as well.
 fn viewers_killed_while_they_begin_leave_their_slots() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -218,7 +218,7 @@ fn viewers_killed_while_they_begin_leave_their_slots() {
         let _ = fs::remove_file(log);
     }
     watched_by(&ring, 0);
-    // All sixteen are to be had.
+    // All sixteen slots can be taken.
     let slots: Vec<_> = (0..slot::COUNT)
         .map(|_| ring.take_slot().unwrap().unwrap())
         .collect();

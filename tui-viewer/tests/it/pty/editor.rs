@@ -11,7 +11,7 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     std::fs::create_dir(dir.path().join("below")).unwrap();
     std::fs::write(source.join("run.rs"), "fn run() {}\n").unwrap();
     let editor = dir.path().join("editor");
-    // It has the terminal as a shell leaves it, reads a key from it, and says what it was given.
+    // The editor has the terminal as a shell leaves it, reads a key from it, and prints its arguments.
     let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
                   echo EDITING\nread line\n";
     let written = dir.path().join("written");
@@ -33,7 +33,7 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     let told = std::fs::read_to_string(dir.path().join("editor.told")).unwrap();
     let file = source.canonicalize().unwrap().join("run.rs");
     assert_eq!(told, format!("--wait\n+8\n{}\nicanon\n", file.display()));
-    // A row whose file is nowhere: nothing is run, and the screen says where it looked.
+    // The row's file is missing: no editor is run, and the screen names the directories that were searched.
     session.send("jo");
     session.wait_for_text("! no crates/engine/src/step.rs in ");
     session.quit();

@@ -1,4 +1,4 @@
-//! However the viewer ends, the terminal is as it was before.
+//! After any end of the viewer, the terminal is as it was before.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -67,12 +67,12 @@ fn it_dies_with_its_terminal() {
     }
 }
 
-/// The screen as a job of a shell.
+/// Starts the screen as a job of a shell.
 fn in_a_shell(arguments: &str) -> Session {
     in_a_shell_with("", &std::env::temp_dir(), arguments)
 }
 
-/// The same with an editor, in a directory.
+/// Starts the screen with an editor, in a directory.
 fn in_a_shell_with(editor: impl AsRef<OsStr>, dir: &Path, arguments: &str) -> Session {
     let mut shell = CommandBuilder::new("bash");
     shell.args(["--norc", "--noprofile", "-i"]);
@@ -89,7 +89,7 @@ fn has_mouse(screen: &vt100::Screen) -> bool {
     screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
 }
 
-/// Waits until the shell has the terminal as it was, has said that its job stopped, and reads keys.
+/// Waits until the shell has the terminal as it was, has reported that its job stopped, and reads keys.
 fn wait_for_the_shell(session: &Session) {
     let is_prompted = |contents: &str| {
         let mut parts = contents.split("Stopped").skip(1);
@@ -114,7 +114,7 @@ fn go_on_and_leave(mut session: Session) {
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
     });
-    // It reads keys: a shell's line would wait for its end.
+    // The viewer reads keys: a shell's line would wait for its end.
     session.send("?");
     session.wait_for_text("Keys");
     session.send("qq");
@@ -130,7 +130,7 @@ fn ctrl_z_stops_it_and_fg_repaints() {
     go_on_and_leave(session);
 }
 
-/// It stopped with the terminal in its hands, where the shell then stood without an echo.
+/// The viewer used to stop without restoring the terminal, so the shell had no echo.
 fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     let mut session = in_a_shell("still");
     session.send("M");
@@ -142,7 +142,7 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     go_on_and_leave(session);
 }
 
-/// Nobody could continue it: there is no shell above it in this session.
+/// Without a shell above it in this session no process could continue the viewer.
 fn without_a_shell_nothing_stops_it() {
     let mut session = Session::start(&["still"], (80, 24));
     session.wait_for_text("match::run");
@@ -154,7 +154,7 @@ fn without_a_shell_nothing_stops_it() {
     session.quit();
 }
 
-/// In a container that another session has begun, its own session and group are 0.
+/// In a container that another session has begun, the viewer's own session and group are 0.
 fn ctrl_z_in_a_container_stops_nothing() {
     let apart = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let can = Command::new("unshare").args(apart).arg("true").output();
@@ -174,7 +174,7 @@ fn ctrl_z_in_a_container_stops_nothing() {
     session.assert_as_before();
 }
 
-/// The editor stopped, and the screen waited for it with the shell's terminal.
+/// The editor used to stop while the screen waited for it with the shell's terminal.
 fn an_editor_that_stops_stops_the_screen_too() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");
@@ -190,7 +190,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     let editor = only_child(&viewer);
     session.send("\x1a");
     wait_for_the_shell(&session);
-    // Until it stands, it takes a key that is for the shell.
+    // Until the editor has stopped, it takes a key that is for the shell.
     until("the editor stands", || {
         stands(editor.parse().unwrap()).then_some(())
     });
@@ -206,7 +206,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.contents().contains("match::run")
     });
-    // Not once more for the editor's stop.
+    // The screen does not stop once more for the editor's stop.
     session.send("?");
     session.wait_for_text("Keys");
     session.send("qq");

@@ -1,4 +1,4 @@
-//! What is written to the terminal, and what is not.
+//! Bytes that are written to the terminal, and bytes that are not.
 
 use std::path::Path;
 use std::time::Duration;
@@ -14,10 +14,10 @@ fn an_idle_screen_writes_nothing() {
     // The rows come later than the footer where the first frame has no snapshot yet.
     session.wait_for_text("match::run");
     session.wait_for_text("q quit");
-    // The end of the first frame may still be on its way.
+    // The end of the first frame may not have come yet.
     const FRAME: &str = "\x1b[?2026h";
     let drawn = session.written().matches(FRAME).count();
-    // Keys without a meaning wake the loop up like time does; what follows shows that they were read.
+    // Keys without a meaning wake the loop up like time does; the text after them shows that they were read.
     session.send("YY");
     session.send("\x1b[99~");
     session.wait_for_text("? shows the keys");
@@ -29,7 +29,7 @@ fn an_idle_screen_writes_nothing() {
     session.quit();
 }
 
-/// A program that stands still.
+/// Starts a program that does not change.
 fn still(dir: &Path) -> ring::Program {
     let still = Duration::from_secs(3_600);
     ring::Program::start(dir, &[ring::snapshot(100, 2, 50, 1_340)], still).unwrap()
@@ -39,7 +39,7 @@ fn an_option_says_who_has_the_mouse_at_the_start() {
     let dir = tempfile::tempdir().unwrap();
     let program = still(dir.path());
     let path = program.path().to_str().unwrap();
-    // The last one counts: a shell's alias may have the other.
+    // The last option counts, because a shell's alias may have the other.
     for (options, is_taken) in [(&["--mouse"][..], true), (&["--mouse", "--no-mouse"], false)] {
         let mut session = Session::viewer(&[options, &[path]].concat(), (80, 24));
         session.wait_for_text("[1 Tree]");
@@ -66,7 +66,7 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
         Session::spawn(command, (80, 24))
     };
     let colours = ["38;5;130", "38;2;175;95;0"];
-    // The dark brown of the light theme, among 256 colours and among all, and none.
+    // The colour is the dark brown of the light theme, among 256 colours, among all colours, and none.
     for (variable, shown) in [
         (("TICKSCOPE_THEME", ""), [true, false]),
         (("COLORTERM", "truecolor"), [false, true]),

@@ -8,7 +8,7 @@ use tickscope_testkit::orderbook;
 use crate::pty::session::Session;
 use crate::support::{Place, VIEWER, until};
 
-/// A line of a shell in a terminal; `$0` is the viewer.
+/// Starts a line of a shell in a terminal; `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
     let mut command = CommandBuilder::new("sh");
     command.args(["-c", line, VIEWER]);
@@ -34,7 +34,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.wait_for_text("no mode to change: a pipe leads one way");
     viewer.send("W");
     viewer.wait_for_text("a pipe leads one way; ask the program on its own host");
-    // What came is kept: more than one record.
+    // The viewer keeps more than one record of the stream.
     viewer.wait_for("a second has passed", |screen| {
         !screen.contents().contains("since reset 00:00")
     });
@@ -69,7 +69,7 @@ fn a_stream_that_breaks_off_keeps_what_came_and_garbage_takes_no_screen() {
     viewer.wait_for_text("PAST");
     viewer.quit();
 
-    // What ssh says on the same terminal when its connection breaks does not stay on the screen.
+    // The message of ssh on the same terminal when its connection breaks does not stay on the screen.
     let line = format!(
         "{{ head -c {length} run.tks; until [ -e go ]; do sleep 0.1; done; echo connection closed > /dev/tty; }} | \"$0\" -"
     );

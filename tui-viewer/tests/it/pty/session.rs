@@ -1,4 +1,4 @@
-//! A program in a pseudo terminal: keys in, the screen that the terminal shows out.
+//! A program in a pseudo terminal: keys go in, and the screen of the terminal comes out.
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -23,14 +23,14 @@ pub(crate) struct Session {
     pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
     tty: PathBuf,
     modes_before: String,
-    /// Stays open: the modes are looked at after the program has gone.
+    /// The end stays open, because the modes are read after the program has gone.
     _slave: Box<dyn SlavePty + Send>,
     reader: Option<JoinHandle<()>>,
     deaf: Arc<AtomicBool>,
     last_byte: Once,
 }
 
-/// The screen over a program that does not exist: this test, which [`Session`] makes it.
+/// Returns the screen over a program that does not exist: this test binary, in the role that [`Session`] sets.
 pub(crate) fn example() -> PathBuf {
     std::env::current_exe().expect("this test is a file")
 }
@@ -50,14 +50,14 @@ fn modes(tty: &PathBuf) -> String {
 }
 
 impl Session {
-    /// The example in a terminal.
+    /// Starts the example in a terminal.
     pub(crate) fn start(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new(example());
         command.args(arguments);
         Self::spawn(command, size)
     }
 
-    /// The example, which leaves no core where a signal ends it.
+    /// Starts the example so that it leaves no core where a signal ends it.
     pub(crate) fn start_without_core(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]);
@@ -66,14 +66,14 @@ impl Session {
         Self::spawn(command, size)
     }
 
-    /// The command itself in a terminal, without anything of the tester's own environment.
+    /// Starts the command itself in a terminal, without the tester's own environment.
     pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new(VIEWER);
         command.args(arguments);
         Self::spawn(command, size)
     }
 
-    /// The command itself in a terminal, in the work of a place.
+    /// Starts the command itself in a terminal, in the work of a place.
     pub(crate) fn beside(place: &Place, arguments: &[&str]) -> Self {
         let mut command = CommandBuilder::new(VIEWER);
         command.args(arguments);
@@ -81,12 +81,12 @@ impl Session {
         Self::spawn_in(command, (140, 30), &place.work())
     }
 
-    /// A program in a terminal.
+    /// Starts a program in a terminal.
     pub(crate) fn spawn(command: CommandBuilder, size: (u16, u16)) -> Self {
         Self::spawn_in(command, size, &std::env::temp_dir())
     }
 
-    /// The same, with a directory that it is started in.
+    /// Starts a program in a terminal, in a directory.
     pub(crate) fn spawn_in(mut command: CommandBuilder, (cols, rows): (u16, u16), dir: &Path) -> Self {
         let size = PtySize {
             rows,
@@ -98,7 +98,7 @@ impl Session {
         let tty = pair.master.tty_name().expect("it has a name");
         let modes_before = modes(&tty);
         for name in ["NO_COLOR", "FORCE_COLOR", "COLORTERM", "TICKSCOPE_THEME"] {
-            // What a test sets itself stays.
+            // Variables that a test sets itself stay.
             if command.get_env(name) == std::env::var_os(name).as_deref() {
                 command.env_remove(name);
             }
@@ -120,7 +120,7 @@ impl Session {
                 if read == 0 {
                     break;
                 }
-                // What is on the screen has been written, and who finds it written waits for the screen.
+                // The bytes are stored before the screen changes, and a reader that finds the bytes waits for the screen.
                 let mut terminal = to_terminal.lock().unwrap();
                 to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
                 terminal.process(&buffer[..read]);
@@ -146,14 +146,14 @@ impl Session {
         }
     }
 
-    /// Types.
+    /// Types keys.
     pub(crate) fn send(&mut self, keys: &str) {
         let writer = self.writer.as_mut().expect("open");
         writer.write_all(keys.as_bytes()).expect("writable");
         writer.flush().expect("writable");
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits until the screen fulfils a condition.
     pub(crate) fn wait_for(&self, what: &str, condition: impl Fn(&vt100::Screen) -> bool) {
         let shown = || format!("{what} is on the screen:\n{}", self.contents());
         until_shown(shown, || {
@@ -164,7 +164,7 @@ impl Session {
         });
     }
 
-    /// Whether all is read that the program has written before it ended: a byte that no screen shows comes last.
+    /// Returns whether all output of the ended program is read: a byte that no screen shows comes last.
     fn has_read_all(&self) -> bool {
         self.last_byte
             .call_once(|| std::fs::write(&self.tty, b"\0").expect("a terminal"));
@@ -176,12 +176,12 @@ impl Session {
         self.wait_for(text, |screen| screen.contents().contains(text));
     }
 
-    /// The screen as text.
+    /// Returns the screen as text.
     pub(crate) fn contents(&self) -> String {
         self.terminal.lock().unwrap().screen().contents()
     }
 
-    /// What was written so far.
+    /// Returns the output so far.
     pub(crate) fn written(&self) -> String {
         String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
@@ -203,7 +203,7 @@ impl Session {
         self.child.lock().unwrap().try_wait().expect("a child")
     }
 
-    /// The process id of the program.
+    /// Returns the process id of the program.
     pub(crate) fn pid(&self) -> u32 {
         self.child.lock().unwrap().process_id().expect("it runs")
     }
@@ -220,22 +220,22 @@ impl Session {
         );
     }
 
-    /// Closes the terminal: every copy of its master end, the reader's as well.
+    /// Closes the terminal: every copy of its master end, also the reader's.
     pub(crate) fn hang_up(&mut self) {
         self.stop_reading();
         drop(self.writer.take());
         drop(self.master.take());
     }
 
-    /// Reads no more, so that the terminal takes nothing once its buffer is full.
+    /// Stops reading, so that the terminal accepts no bytes once its buffer is full.
     pub(crate) fn stop_reading(&mut self) {
         self.deaf.store(true, Ordering::Relaxed);
-        // The reader sleeps until something is written.
+        // The reader sleeps until the program writes.
         self.send("j");
         self.reader.take().expect("it reads").join().expect("no panic");
     }
 
-    /// Reads on, as far as a text; what is read is not shown.
+    /// Reads on up to a text; the bytes are not shown.
     pub(crate) fn read_to(&mut self, text: &str) {
         let master = self.master.as_ref().expect("open");
         let mut reader = master.try_clone_reader().expect("readable");
@@ -263,7 +263,7 @@ impl Session {
     }
 }
 
-/// Gives the terminal another size.
+/// Changes the size of the terminal.
 pub(crate) fn resize(session: &Session, cols: u16, rows: u16) {
     session
         .terminal

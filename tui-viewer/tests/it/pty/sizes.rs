@@ -1,4 +1,4 @@
-//! Other sizes while it runs: what is on the screen then is what a fresh start shows.
+//! Changes of size while the viewer runs: the screen then equals the screen of a fresh start.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::support::Chance;
 fn fifty_sizes_a_second_leave_nothing_behind() {
     let mut session = Session::start(&["still"], (120, 30));
     session.wait_for_text("match::run");
-    // The tree opens what has room at the start; the hotspots are the same whatever the size was.
+    // The tree opens the rows that have room at the start; the hotspots are the same for any earlier size.
     session.send("2");
     let mut chance = Chance(5);
     for last in [(60, 15), (80, 24)] {
@@ -30,12 +30,12 @@ fn fifty_sizes_a_second_leave_nothing_behind() {
         });
         fresh.quit();
     }
-    // The terminal has another size than before.
+    // The terminal now has another size than before.
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
 }
 
-/// Every cell: what stands in it and how it looks.
+/// Returns the text and the look of every cell.
 fn looks(screen: &vt100::Screen, (cols, rows): (u16, u16)) -> Vec<(String, String)> {
     let cells = (0..rows).flat_map(|y| (0..cols).map(move |x| (y, x)));
     cells

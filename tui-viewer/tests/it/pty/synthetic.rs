@@ -1,4 +1,4 @@
-//! The screen over a program that does not exist. This test runs itself as it: no made-up data gets into the command itself.
+//! The screen over a program that does not exist. The test binary plays it itself, so that the command has no made-up data.
 //!
 //! ```text
 //! [live|slow|still|waiting] [--panic-after FRAMES]
@@ -17,13 +17,13 @@ use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
 use tickscope_testkit::{fixture, orderbook};
 
-/// The role that makes this test this program.
+/// Role in which this test binary plays this program.
 pub(crate) const ROLE: &str = "screen";
 
-/// How old the program is when the screen starts, in tenths of a second.
+/// Age of the program when the screen starts, in tenths of a second.
 const AGE: u64 = 1_340;
 
-/// Between two snapshots.
+/// Time between two snapshots.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 struct Synthetic {
@@ -31,7 +31,7 @@ struct Synthetic {
     state: String,
     told: Option<u64>,
     outcomes: Vec<Outcome>,
-    /// What it watches.
+    /// Watched patterns.
     watched: Vec<Pattern>,
 }
 
@@ -100,7 +100,7 @@ impl Feed for Synthetic {
     }
 }
 
-/// Shows it, as the arguments say.
+/// Shows the screen, as the arguments choose.
 pub(crate) fn main() -> anyhow::Result<ExitCode> {
     let mut feed = Synthetic {
         began: Instant::now(),

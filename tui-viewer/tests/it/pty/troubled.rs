@@ -1,4 +1,4 @@
-//! What the screen says while its program stands still, or its file is taken away.
+//! Messages of the screen while its program stands still, or loses its file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use rustix::process::Signal;
 use crate::pty::session::Session;
 use crate::support::{Place, Program, VIEWER, ended, rings_in, send, until};
 
-/// The one ring there.
+/// Returns the only ring.
 fn ring_in(rings: &Path) -> PathBuf {
     rings_in(rings).pop().unwrap()
 }
@@ -18,8 +18,8 @@ fn cut(rings: &Path) {
     file.set_len(5_000).unwrap();
 }
 
-/// What is done to a ring so that it is lost, and how the viewer was started that looks at it. That each is replaced is a matter
-/// of the collector's own tests.
+/// Harms by which a ring is lost, each with the way in which the viewer was started. The collector's own tests check that each
+/// ring is replaced.
 type Harm = (&'static str, fn(&Path), &'static str);
 const HARMS: [Harm; 3] = [
     ("cut", cut, "path"),
@@ -31,7 +31,7 @@ const HARMS: [Harm; 3] = [
     ),
 ];
 
-/// The counted calls of the row on the screen.
+/// Returns the counted calls of the row on the screen.
 fn row(contents: &str) -> Option<String> {
     let line = contents
         .lines()
@@ -39,7 +39,7 @@ fn row(contents: &str) -> Option<String> {
     Some(line.to_string())
 }
 
-/// A program, the viewer that looks at it, and the place of its ring.
+/// Starts a program, and the viewer that looks at it; returns also the place of the ring.
 fn watched() -> (Place, Program, Session) {
     let place = Place::new();
     let program = place.start_named("telling", "counted");
@@ -49,7 +49,7 @@ fn watched() -> (Place, Program, Session) {
     (place, program, viewer)
 }
 
-/// Ends both: the program is unharmed.
+/// Ends both, and checks that the program is unharmed.
 fn quit(viewer: Session, mut program: Program) {
     viewer.quit();
     assert!(program.end().success());
@@ -78,11 +78,11 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         };
         let mut viewer = Session::beside(&place, &[&target]);
         viewer.wait_for_text("roles::counted");
-        // What was known before is compared with what comes.
+        // The data before the loss is compared with the data after it.
         viewer.send("m");
         viewer.wait_for_text("is marked");
         harm(&place.rings());
-        // It stands there for some seconds.
+        // The message stays on the screen for some seconds.
         viewer.wait_for_text(&format!(
             "the ring file of pid {} was lost; its next one is followed",
             program.pid()
@@ -95,7 +95,7 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         });
         viewer.send("'");
         viewer.wait_for_text("vs ");
-        // Asked through the new one.
+        // The request goes through the new ring.
         viewer.send("'r");
         viewer.wait_for_text("counting from zero");
         quit(viewer, program);
@@ -143,7 +143,7 @@ fn commands_go_on_with_the_next_ring_as_well() {
 
 fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     let (place, program, viewer) = watched();
-    // The first one is replaced at once, the next ones a minute later.
+    // The first lost ring is replaced at once, the next ones a minute later.
     let first = ring_in(&place.rings());
     cut(&place.rings());
     fs::remove_file(first).unwrap();

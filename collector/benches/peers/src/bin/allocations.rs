@@ -1,5 +1,5 @@
-//! What counting adds to an allocation and its free: `tickscope::Alloc`, hotpath's and dhat's allocator beside the system's,
-//! which is inside all of them. They take turns in one process, each within an open scope of its own profiler.
+//! Cost that counting adds to an allocation and its free: the allocators of tickscope, hotpath and dhat beside the system's
+//! allocator, which all of them call. They take turns in one process, each within an open scope of its own profiler.
 //!
 //! `allocations [ROUNDS]`, 101 rounds unless said otherwise.
 #![allow(unsafe_code, reason = "calls four allocators to compare them")]
@@ -10,24 +10,24 @@ use std::hint::black_box;
 use tickscope_bench::statistics::{interval, median, sorted};
 use tickscope_bench::timing::timed;
 
-/// Blocks that a round allocates and frees.
+/// Number of blocks that a round allocates and frees.
 const BLOCKS: usize = 100_000;
 
-/// The same of dhat, which takes the backtrace of each allocation.
+/// Number of blocks for dhat, which takes the backtrace of each allocation.
 const BLOCKS_OF_DHAT: usize = 1_000;
 
-/// Sizes in bytes: one of a list's nodes, and one of a buffer.
+/// Sizes in bytes: a node of a list, and a buffer.
 const SIZES: [usize; 2] = [64, 4096];
 
 static TICKSCOPE: tickscope::Alloc = tickscope::Alloc::system();
 static HOTPATH: hotpath::CountingAllocator = hotpath::CountingAllocator::new();
 static DHAT: dhat::Alloc = dhat::Alloc;
 
-/// Returns the nanoseconds of allocating and freeing a block.
+/// Returns the time in ns to allocate and free a block.
 fn nanoseconds(allocator: &impl GlobalAlloc, layout: Layout, blocks: usize) -> f64 {
     let all = timed(|| {
         for _ in 0..blocks {
-            // SAFETY: the layout is not of size 0.
+            // SAFETY: the size of the layout is not 0.
             let block = black_box(unsafe { allocator.alloc(layout) });
             // SAFETY: this allocator has just made the block with this layout.
             unsafe { allocator.dealloc(block, layout) };
@@ -77,7 +77,7 @@ fn main() -> Result<(), String> {
             println!("{size:5}  {name:10} {all:9.2} {added:9.2} [{low:.2} {high:.2}]");
         }
     }
-    // What was compared has counted.
+    // dhat must have counted the blocks that were compared.
     let counted = dhat::HeapStats::get().total_blocks;
     let wanted = (SIZES.len() * rounds * BLOCKS_OF_DHAT) as u64;
     if counted < wanted {

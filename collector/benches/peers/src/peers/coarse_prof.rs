@@ -1,4 +1,4 @@
-//! coarse-prof: a tree per thread. It prints rates and no counts, which come back as rate times time.
+//! coarse-prof: a tree per thread. It prints rates and no counts; rate times time gives the count.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ impl Probe for CoarseProf {
 
     #[inline(always)]
     fn begin(name: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Guard {
-        // The macro makes the guard a variable of its own.
+        // The macro would make the guard a variable of its own.
         coarse_prof::PROFILER.with(|profiler| profiler.borrow_mut().enter(name))
     }
 }

@@ -1,4 +1,4 @@
-//! fastrace: a pass is a trace of its own; the reporter counts spans and lets them go.
+//! fastrace: a pass is a trace of its own; the reporter counts spans and drops them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-/// What the root of each trace is called: it is not one of the case's scopes.
+/// Name of the root of each trace, which is not one of the case's scopes.
 const ROOT: &str = "pass";
 
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub(crate) struct Fastrace {
     spans: Arc<AtomicU64>,
 }
 
-/// Counts what it is given.
+/// Reporter that counts the spans.
 #[derive(Debug)]
 struct Counter(Arc<AtomicU64>);
 

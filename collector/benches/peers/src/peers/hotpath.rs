@@ -1,4 +1,4 @@
-//! hotpath: what `#[hotpath::measure]` puts into a function, under a guard that reports into a file at its end.
+//! hotpath: the code that `#[hotpath::measure]` inserts into a function, under a guard that reports into a file at its end.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-/// The function that the guard stands for: in the report, but not one of the case's scopes.
+/// Function of the guard: it is in the report, but is not one of the case's scopes.
 const CALLER: &str = "peers";
 
 pub(crate) struct Hotpath {
@@ -43,7 +43,7 @@ impl Peer for Hotpath {
     }
 
     fn finish(self) -> Option<u64> {
-        // Here it takes in what its queues still hold.
+        // The drop of the guard reads the rest of its queues.
         drop(self.guard);
         let text = std::fs::read_to_string(&self.report).ok()?;
         let _ = std::fs::remove_file(&self.report);
@@ -52,7 +52,7 @@ impl Peer for Hotpath {
             let end = digits.find(|c: char| !c.is_ascii_digit())?;
             digits[..end].parse::<u64>().ok()
         });
-        // One call is that of the guard.
+        // One call is the guard's own.
         Some(calls.sum::<u64>().saturating_sub(1))
     }
 }

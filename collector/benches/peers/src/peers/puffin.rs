@@ -1,4 +1,4 @@
-//! puffin: a pass is a frame with a scope around it; who gets the frames counts their scopes and lets them go.
+//! puffin: a pass is a frame with a scope around it; the sink of the frames counts their scopes and drops them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +11,7 @@ use crate::sites::site;
 
 #[derive(Debug)]
 pub(crate) struct Puffin {
-    /// Of all frames so far, without the scope around each.
+    /// Number of scopes of all frames so far, without the scope around each frame.
     scopes: Arc<AtomicU64>,
 }
 

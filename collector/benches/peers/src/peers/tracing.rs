@@ -1,6 +1,6 @@
 //! tracing with its registry and the least layer that measures: time between enter and exit, summed per thread.
 //!
-//! It keeps no sums by function, which a profiler would have to: a lower bound.
+//! The layer is a lower bound, because it keeps no sums by function, which a profiler would have to keep.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -18,16 +18,16 @@ use crate::sites::site;
 #[derive(Debug)]
 pub(crate) struct Tracing;
 
-/// Measures spans.
+/// Layer that measures spans.
 #[derive(Debug)]
 struct Timing;
 
-/// When a span was entered last.
+/// Time at which a span was entered last.
 #[derive(Debug)]
 struct Entered(Instant);
 
 thread_local! {
-    /// Exits, and nanoseconds between enters and exits.
+    /// Number of exits, and ns between enters and exits.
     static SUMS: Cell<(u64, u64)> = const { Cell::new((0, 0)) };
 }
 

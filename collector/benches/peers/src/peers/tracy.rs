@@ -1,6 +1,6 @@
-//! tracy-client: records from its start on and keeps all until a viewer comes, which none does here.
+//! tracy-client: it records from its start on and keeps all records until a viewer connects, which does not happen here.
 //!
-//! It has no count that a program could ask for: that it records shows in its memory alone.
+//! It has no count that a program could read: only its memory shows that it records.
 
 use tickscope_bench::Probe;
 use tracy_client::{Client, Span, span};

@@ -16,7 +16,7 @@ mod inside {
     pub(crate) use make;
 }
 
-// The module stands there all the same: this is no further error.
+// The module exists all the same, so this is no further error.
 inside::make!();
 
 fn main() {}

@@ -40,7 +40,7 @@ macro_rules! run_all {
 
 fn main() {
     let enabled = cfg!(feature = "enable");
-    // The library's condition.
+    // This is the condition of the library.
     let on = enabled && cfg!(all(target_os = "linux", not(tickscope_unsupported)));
     run_all!(user);
     run_all!(own);
@@ -50,7 +50,7 @@ fn main() {
         disabled_lib::pair::pair_scoped(&[1, 2])
     );
     let shown = format!("{:?}", tickscope::snapshot());
-    // Of the library, of the application; by macro and by attribute.
+    // The names are of the library and of the application, by macro and by attribute.
     for part in [
         "constant",
         "renamed",

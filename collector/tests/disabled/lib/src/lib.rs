@@ -1,8 +1,8 @@
-//! A library that uses tickscope and leaves it to the application whether it is on.
+//! A library that uses tickscope and lets the application switch it on.
 
 pub mod user;
 
-/// Work without any scope, and the same with them: without the feature both are the same instructions.
+/// Work without any scope, and the same work with scopes: without the feature both compile to the same instructions.
 pub mod pair {
     use std::hint::black_box;
 

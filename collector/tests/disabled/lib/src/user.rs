@@ -1,5 +1,5 @@
-//! Every form of every macro and every call, compiled with the feature and without, warnings denied. What is not allowed in
-//! either is in `collector/tests/compile/cases`.
+//! Every form of every macro and every call, compiled with the feature and without, with warnings denied. Forms that are not
+//! allowed in either are in `collector/tests/compile/cases`.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use tickscope::{
 const NAME: &str = "constant";
 const GROUP: &str = "group";
 
-/// Used by the macros alone.
+/// Names that only the macros use.
 mod names {
     pub const OTHER: &str = "other";
 }
@@ -72,7 +72,7 @@ pub fn macros(values: &[u8]) -> Option<u8> {
     Some(closure(second))
 }
 
-/// Each number that the macros take, as a variable and as a literal.
+/// Uses each number type that the macros take, as a variable and as a literal.
 pub fn numbers() {
     macro_rules! each {
         ($name:ident: $($number:ident $literal:literal),*) => {$(
@@ -94,7 +94,7 @@ pub fn numbers() {
     tickscope::gauge!("the lowest", -9_223_372_036_854_775_808);
     tickscope::count!("a sum", 1 + 2u64);
     tickscope::gauge!("a difference", 1 - 2i16);
-    /// A macro of the program's own, which hands on an expression.
+    /// A macro of the program's own, which passes on an expression.
     macro_rules! bytes {
         ($bytes:expr) => {
             tickscope::count!("handed on", $bytes)
@@ -104,7 +104,7 @@ pub fn numbers() {
     bytes!("text".len());
 }
 
-/// A number and a level of the program's own. It cannot be copied.
+/// A type with an amount and a level of the program's own. The type is not `Copy`.
 pub struct Bytes(pub String);
 
 impl tickscope::Amount for Bytes {
@@ -125,7 +125,7 @@ pub fn own_numbers(text: &str) {
     tickscope::gauge!("own level", Bytes(text.to_owned()));
 }
 
-/// What may go to another thread, and what survives a panic.
+/// Checks which values are `Send` and which survive a panic.
 pub fn auto_traits() {
     fn of_its_future<T: Send + Sync + Unpin + std::panic::UnwindSafe + std::panic::RefUnwindSafe>(_: T) {}
     of_its_future(tickscope::future!("future", std::future::ready(1)));
@@ -158,7 +158,7 @@ pub async fn asynchronous(value: &str) -> usize {
     std::future::ready(value.len()).await
 }
 
-/// A future of its own, and what only becomes one.
+/// Uses futures, and values that become futures.
 pub async fn futures(value: &str) -> usize {
     let text = String::from(value);
     let first = tickscope::future!("future", async { text.len() });
@@ -229,7 +229,7 @@ pub mod returned {
         built(value)
     }
 
-    /// The sum of what they return.
+    /// Returns the sum of the functions' results.
     pub async fn all() -> Result<u8, Box<dyn std::error::Error>> {
         let _: fn() -> Boxed<'static, u8> = || Box::pin(never());
         let parsed = boxed("2").await? + of_an_alias("abc").await as u8;

@@ -1,4 +1,4 @@
-//! An executor: threads that take tasks from one queue, and one that wakes sleepers.
+//! An executor: threads that take tasks from one queue, and a thread that wakes sleepers.
 
 use std::future::Future;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,11 +12,11 @@ use std::time::{Duration, Instant};
 type Boxed = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 struct Task {
-    /// Gone when it is over.
+    /// Future of the task; `None` after its end.
     future: Mutex<Option<Boxed>>,
 }
 
-/// Where the result of a task appears: `Err` if it was dropped or has panicked.
+/// Result of a task: `Err` if the task was dropped or has panicked.
 struct Slot<T>(Mutex<(Option<Result<T, ()>>, Option<Waker>)>);
 
 pub(crate) struct Handle<T> {
@@ -24,7 +24,7 @@ pub(crate) struct Handle<T> {
     slot: Arc<Slot<T>>,
 }
 
-/// Says that there is no result if there is none when it is dropped.
+/// Stores `Err` when it is dropped without a result.
 struct Teller<T>(Arc<Slot<T>>);
 
 static QUEUE: Mutex<VecDeque<Arc<Task>>> = Mutex::new(VecDeque::new());

@@ -91,7 +91,7 @@ async fn middle(call: u64) -> u64 {
     sum
 }
 
-/// Its result is not in registers.
+/// Returns a value that is not in registers.
 #[cfg_attr(marked, tickscope::profile)]
 async fn text(call: u64) -> String {
     let own = TEXT.call();
@@ -118,7 +118,7 @@ async fn falls(call: u64) -> u64 {
     call
 }
 
-/// Never ready.
+/// Is never ready.
 #[cfg_attr(marked, tickscope::profile)]
 async fn waits(call: u64) -> u64 {
     let own = WAITS.call();
@@ -127,7 +127,7 @@ async fn waits(call: u64) -> u64 {
     call
 }
 
-/// The first of two; the other one is dropped with it.
+/// Waits for the first of two futures; the other future is dropped with it.
 async fn first(one: impl Future<Output = u64>, other: impl Future<Output = u64>) -> u64 {
     let (mut one, mut other) = (pin!(one), pin!(other));
     std::future::poll_fn(move |context| match one.as_mut().poll(context) {
@@ -144,9 +144,9 @@ async fn request(call: u64) -> u64 {
         0 => middle(call).await,
         1 => boxed(call).await,
         2 => first(waits(call), leaf(call)).await,
-        // On other threads.
+        // The call runs on other threads.
         3 => spawn(middle(call)).await.unwrap_or_default(),
-        // Dropped by another thread than polled it.
+        // Another thread than the polling thread drops the call.
         4 => {
             let task = spawn(waits(call));
             yield_now().await;
@@ -154,7 +154,7 @@ async fn request(call: u64) -> u64 {
             task.await.unwrap_or(3)
         }
         5 => spawn(falls(call / 7)).await.unwrap_or(5),
-        // Never polled.
+        // The call is never polled.
         _ => {
             drop(leaf(call));
             1
@@ -195,7 +195,7 @@ fn main() {
         .into_iter()
         .map(|client| executor::block_on(client).unwrap())
         .sum();
-    // Some stay in flight, and are of this thread.
+    // Some calls stay in flight on this thread.
     let mut left = [waits(1), waits(2), waits(3)].map(Box::pin);
     for call in &mut left {
         let poll = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));

@@ -3,7 +3,7 @@
 use std::arch::naked_asm;
 use std::hint::black_box;
 
-/// Keeps the registers that calls keep, changes to the stack at `to`, and notes the one it leaves at `from`.
+/// Keeps the callee-saved registers, changes to the stack at `to`, and stores the stack that it leaves at `from`.
 #[unsafe(naked)]
 unsafe extern "C" fn change(from: *mut usize, to: usize) {
     naked_asm!(
@@ -53,7 +53,7 @@ extern "C" fn body() {
 
 #[inline(never)]
 fn next() -> u64 {
-    // SAFETY: as above.
+    // SAFETY: one thread uses the coroutine.
     unsafe {
         change(&raw mut OUTSIDE, INSIDE);
         GIVEN
@@ -66,9 +66,9 @@ pub fn act() -> u64 {
     let end = (&raw const stack[stack.len() - 16]).addr();
     // A function begins with its return address 8 bytes below a multiple of 16.
     let top = stack.len() - 16 - end % 16 / 8;
-    // Where `change` returns to; the six registers stand below.
+    // `change` returns to this address; the six registers are below it.
     stack[top] = body as *const () as u64;
-    // SAFETY: as above.
+    // SAFETY: one thread uses the coroutine.
     unsafe { INSIDE = (&raw mut stack[top - 6]).addr() };
     (0..20).map(|_| next()).sum()
 }

@@ -127,7 +127,7 @@ fn panics() -> u64 {
     (0..15).filter(|_| catch_unwind(|| falls(2)).is_err()).count() as u64
 }
 
-/// Each level catches the panic of the one below and goes on with it.
+/// Catches, at each level, the panic of the level below and goes on with it.
 #[inline(never)]
 fn nested(depth: u64) -> u64 {
     if depth == 0 {
@@ -157,7 +157,7 @@ impl Drop for Counts<'_> {
     }
 }
 
-/// Values are dropped while a panic unwinds.
+/// Drops values while a panic unwinds.
 #[inline(never)]
 fn drops() -> u64 {
     let count = Cell::new(0);
@@ -202,7 +202,7 @@ fn overflow(n: u64) -> u64 {
     black_box(overflow as fn(u64) -> u64)(black_box(room)[3] + 1) + 1
 }
 
-/// Four threads compute and compare, for as many milliseconds.
+/// Lets four threads compute and compare, for this number of milliseconds.
 #[inline(never)]
 fn work(ms: u64) -> u64 {
     let end = std::time::Instant::now() + std::time::Duration::from_millis(ms);

@@ -37,7 +37,7 @@ fn floats(a: f64, b: f32, c: f64, d: f32, e: f64, f: f32, g: f64, h: f32) -> f64
 pub fn act() -> u64 {
     let sum = floats(1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0) as u64;
     if std::is_x86_feature_detected!("avx2") {
-        // SAFETY: the CPU has it.
+        // SAFETY: the CPU has AVX2.
         unsafe { sums() + u64::from(sum != 36) }
     } else {
         660

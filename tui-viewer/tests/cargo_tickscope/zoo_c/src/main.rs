@@ -22,7 +22,7 @@ extern "C-unwind" fn falls(n: i64) -> i64 {
 
 #[inline(never)]
 fn rust_calls(n: i64) -> i64 {
-    // No tail call, after which this function would be over.
+    // The addition prevents a tail call, after which this function would be over.
     black_box(unsafe { c_sum(n, back) }) + 1
 }
 

@@ -1,4 +1,4 @@
-//! Allocates by the system's allocator.
+//! Allocates with the system's allocator.
 
 #[global_allocator]
 static ALLOCATOR: std::alloc::System = std::alloc::System;
