@@ -21,7 +21,7 @@ use tickscope_format::snapshot::Quantity;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-/// Number of calls with each number of workers, unless `CALLS` gives another.
+/// Calls for each number of workers, unless the variable `CALLS` sets another number.
 const CALLS: u64 = 10_000;
 
 /// Number of calls in flight at once.

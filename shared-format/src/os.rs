@@ -94,7 +94,8 @@ pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
             paths.push(directory.join(OsStr::from_bytes(name)));
         }
     }
-    // SAFETY: the stream is open and not used later. The call may report that the program has closed the descriptor.
+    // SAFETY: the stream is open and not used later. If the profiled program has closed its descriptor, the call fails, and the
+    // error is ignored.
     unsafe { libc::closedir(stream) };
     paths
 }
@@ -297,7 +298,7 @@ fn byte_range(kind: libc::c_int, offset: u64, bytes: u64) -> libc::flock {
 }
 
 /// Locks a byte range for this open file. Returns false if another open file holds it. The kernel releases the lock with the last
-/// descriptor of this open file, also if the process crashes.
+/// descriptor of this open file, even if the process crashes.
 ///
 /// # Errors
 /// The system's error.

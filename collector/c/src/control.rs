@@ -83,7 +83,7 @@ fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Without the feature `report` there is one form, from which `tickscope report` makes all others.
+/// Without the feature `report` the only form is a `.tks` file, from which `tickscope report` makes all others.
 #[cfg(not(feature = "report"))]
 fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     if format != Format::Tks {

@@ -15,7 +15,7 @@ type Functions = Vec<(u64, String)>;
 /// The functions of each file, by its path.
 static KNOWN: Mutex<BTreeMap<PathBuf, Functions>> = Mutex::new(BTreeMap::new());
 
-/// Describes the function at an address. It reads the file that holds it, once.
+/// Describes the function at an address. Its file is read at the first question only.
 pub(crate) fn of_function(address: u64) -> Site {
     let Some(file) = File::holding(address) else {
         return Site {

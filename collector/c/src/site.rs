@@ -73,8 +73,9 @@ impl CSite {
     }
 }
 
-// No function here unwinds. Without the guard of `extern "C"` against unwinding, the rare paths are jumps and save no registers.
-// Functions for macros do not test for null pointers, because their site is a variable, and they end only existing scopes.
+// These functions are `extern "C-unwind"`, although none unwinds: without the guard of `extern "C"` the rare paths are jumps and
+// save no registers. Functions for macros take no null pointers, because a macro passes the address of a variable, and ends only
+// a scope that it has opened.
 
 /// Opens a scope.
 #[unsafe(no_mangle)]

@@ -53,7 +53,8 @@ pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
         while fits > 0 && text.get(fits).is_some_and(|byte| byte & 0xc0 == 0x80) {
             fits -= 1;
         }
-        // SAFETY: the caller has `size` bytes there, and less than `size` bytes are written. A Rust text cannot overlap them.
+        // SAFETY: the caller guarantees `size` bytes at the place, and fewer are written. `text` is borrowed, so it cannot
+        // overlap them.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast::<u8>(), fits) };
         // SAFETY: as above, for the zero behind them.
         unsafe { place.wrapping_add(fits).write(0) };

@@ -1,4 +1,4 @@
-//! Call trees of benchmarks of the crate `criterion`: a report for each of them.
+//! Writes a report with the call tree of each benchmark that runs under the crate `criterion`.
 //!
 //! ```no_run
 //! use criterion::{Criterion, criterion_group, criterion_main};
@@ -64,7 +64,8 @@ pub struct TickscopeProfiler {
 }
 
 impl TickscopeProfiler {
-    /// Returns a profiler that writes reports of one form. From now on scopes are off, except while criterion profiles.
+    /// Returns a profiler that writes reports of one form. Unless the variable `TICKSCOPE` is set, scopes are then off except
+    /// while criterion profiles.
     ///
     /// ```
     /// use criterion::Criterion;
@@ -96,7 +97,7 @@ impl TickscopeProfiler {
     fn begin(&mut self) {
         let (_, mode) = self.running.get_or_insert_with(|| {
             let session = Builder::new(program_name()).mode(Mode::default()).start();
-            // The environment decides the mode.
+            // `TICKSCOPE_MODE` overrides the mode of the builder.
             (session, mode())
         });
         set_mode(*mode);
@@ -107,7 +108,7 @@ impl TickscopeProfiler {
         fs::create_dir_all(directory)?;
         for &format in &self.formats {
             let name = format!("tickscope.{}", ending(format));
-            // The report of the last time, also under the name that `dump` gives it if the form is not built in.
+            // Remove the report of the run before, also under the name that `dump` uses if the form is not built in.
             for before in [format!("{name}.tks"), name.clone()] {
                 match fs::remove_file(directory.join(before)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

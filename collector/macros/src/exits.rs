@@ -137,7 +137,8 @@ impl Exits<'_> {
         Some(out)
     }
 
-    /// Returns whether methods that are called on a future return a future. Another method may wait for it.
+    /// Returns whether a chain of methods on an async block returns a future: the signature says so, or the last method is
+    /// `boxed` or `boxed_local`. Another method may consume the future.
     fn is_future(&self, value: &[TokenTree]) -> bool {
         let boxes = |method| value.len() > 1 && is_word(value, value.len() - 2, method);
         !matches!(self.promise, Promise::None) || boxes("boxed") || boxes("boxed_local")

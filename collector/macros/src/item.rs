@@ -54,7 +54,7 @@ pub(crate) struct Item<'a> {
     pub(crate) speaks_for_itself: bool,
     /// Whether one of its attributes may look for the word `async`.
     pub(crate) may_look_for_async: bool,
-    /// The braces at its end, and their index. `None` for `fn f();`, `mod m;` and all other kinds.
+    /// The braces that end the item, and their index. `None` for an item that ends otherwise, such as `fn f();` or `mod m;`.
     pub(crate) body: Option<(usize, Group)>,
 }
 

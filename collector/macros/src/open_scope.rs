@@ -120,8 +120,8 @@ fn statement_end(trees: &[TokenTree], from: usize) -> usize {
         .unwrap_or(trees.len())
 }
 
-/// Returns whether a statement begins at `start`. `cfg` may leave out a statement with an attribute, so such a statement does not
-/// count.
+/// Returns whether a statement begins at `start`. A statement with an attribute is not recognized, because the attribute may be a
+/// `cfg` that removes it.
 fn is_statement(trees: &[TokenTree], start: usize) -> bool {
     match start.checked_sub(1) {
         None => true,

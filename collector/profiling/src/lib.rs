@@ -1,4 +1,4 @@
-//! The macros of the crate `profiling`, version 1, as rows of tickscope.
+//! Replaces version 1 of the crate `profiling`: its macros measure with tickscope.
 //!
 //! A program that uses that crate changes one line of its `Cargo.toml`, and no source:
 //!
@@ -38,14 +38,14 @@
 //! - Names of scopes are constants, as all backends of that crate but one require.
 //! - Crates that depend on `profiling` themselves keep it, because cargo puts no package of another name in its place.
 
-/// Measures every function of an `impl` block that is not marked with [`skip`].
+/// Measures every function of an `impl` block, except functions marked with [`skip`].
 pub use tickscope_macros::profiling_all_functions as all_functions;
 /// Measures a function. For an `async fn` it measures calls and polls.
 pub use tickscope_macros::profiling_function as function;
-/// Leaves a function of an `impl` block with [`all_functions`] out.
+/// Excludes a function from [`all_functions`].
 pub use tickscope_macros::profiling_skip as skip;
 
-/// Crates to which the macros expand. They are not part of the public API and may change in any release.
+/// The crate that expanded macros name. This module is not part of the public API and may change in any release.
 #[doc(hidden)]
 pub mod __private {
     pub use tickscope;
@@ -75,7 +75,7 @@ macro_rules! function_scope {
     };
 }
 
-/// Counts a frame: a row called `frames`, below the scope that is open.
+/// Counts a frame, in a row called `frames` below the open scope.
 #[macro_export]
 macro_rules! finish_frame {
     () => {
@@ -83,7 +83,8 @@ macro_rules! finish_frame {
     };
 }
 
-/// Makes the calling thread count where threads opt in. Its name has no effect: threads are shown under their kernel names.
+/// Measures the calling thread where `Builder::threads` asks threads to opt in. The argument has no effect: threads are shown
+/// under their kernel names.
 #[macro_export]
 macro_rules! register_thread {
     () => {
@@ -95,7 +96,7 @@ macro_rules! register_thread {
     }};
 }
 
-/// Uses an expression, so that the compiler does not report it as unused, and does not evaluate it.
+/// Names an expression without evaluating it, so that the compiler does not report its variables as unused.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __unused {

@@ -169,7 +169,7 @@ mod tests {
         own.retain(|number| *number != u32::MAX);
         own.sort_unstable();
         own.dedup();
-        // Another test of this process may have a row as well.
+        // `first` has a row, and tests beside this one may have rows.
         assert!((MOST - 3..MOST).contains(&own.len()), "{}", own.len());
         assert_eq!(numbers.last(), Some(&u32::MAX), "the last one shares a row");
         assert!(get(u32::MAX).is_none());

@@ -35,7 +35,7 @@ pub fn layer() -> Layer {
 }
 
 impl Layer {
-    /// Makes no rows of spans and events that are more verbose than this. Other layers may want them, so they are not
+    /// Makes no rows of spans and events that are more verbose than `level`. Other layers may want them, so they are not
     /// disabled.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
         self.filter.set_level(level);

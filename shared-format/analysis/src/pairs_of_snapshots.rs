@@ -45,7 +45,8 @@ fn grown(snapshot: &Snapshot, steps: &[u32], ended: &[bool]) -> Snapshot {
     finish(&s, ends)
 }
 
-/// Returns a snapshot in which the chosen threads have ended, as the collector shows it: folded by name, behind the others.
+/// Returns the snapshot that the collector writes after the chosen threads have ended: ended threads are folded by name, after
+/// the live threads.
 fn finish(s: &Snapshot, ends: impl Fn(usize) -> bool) -> Snapshot {
     let mut out = Snapshot {
         threads: Vec::new(),

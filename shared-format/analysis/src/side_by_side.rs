@@ -319,8 +319,8 @@ mod tests {
     }
 
     proptest! {
-        /// With any processes, some ended: each function has its sum over all processes, and each running thread keeps its open
-        /// scopes. The result is a valid snapshot.
+        /// For any processes, of which some have ended, each function has its sum over all processes, and each thread of a live
+        /// process keeps its open scopes. The result is a valid snapshot.
         #[test]
         fn nothing_is_lost_and_no_threads_are_mixed_up(mut runs in prop::collection::vec((any_snapshot(), any::<bool>()), 1..5)) {
             for (run, _) in &mut runs {

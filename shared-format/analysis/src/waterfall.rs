@@ -152,8 +152,8 @@ impl Waterfall {
         }
     }
 
-    /// Returns the blocks that `cells` cells show of a stretch of time, line by line and from left to right. Neighbours
-    /// of one path become one block where each alone would have no more than `few` cells.
+    /// Returns the blocks that draw the time `shown` in `cells` cells, line by line and from left to right. Adjacent calls of one
+    /// path, of at most `few` cells each, are one block.
     pub fn blocks(&self, shown: &Range<u64>, cells: u16, few: u16) -> Vec<Block> {
         let length = shown.end.saturating_sub(shown.start);
         if length == 0 || cells == 0 {

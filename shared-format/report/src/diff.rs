@@ -211,7 +211,7 @@ impl Comparison<'_> {
         columns
     }
 
-    /// Returns whether a gate failed for each function, by its id.
+    /// Returns, by id of the function, whether a gate failed for it.
     fn failing(&self) -> Vec<bool> {
         let mut failing = vec![false; self.diff.by_function.len()];
         for failure in self.verdicts.iter().flat_map(|verdict| &verdict.failures) {

@@ -1,7 +1,7 @@
 //! The forms of a report, in one table: names, endings, help, and writers.
 //!
 //! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of `--help` from
-//! the entry; the collector takes the feature with the form. The files that write a form do not use the table.
+//! the entry; the collector takes from it the cargo feature that has the form. The files that write a form do not use the table.
 
 mod input;
 

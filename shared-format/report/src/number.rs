@@ -106,7 +106,7 @@ pub fn value(n: u64, dimension: Dimension) -> String {
     }
 }
 
-/// Formats the mean value of `calls` calls in at most 6 cells. Time is rounded down, as elsewhere.
+/// Formats the mean value of `calls` calls in at most 6 cells. A mean time is cut to whole nanoseconds first.
 pub fn mean(n: u64, calls: u64, dimension: Dimension) -> String {
     match dimension {
         Dimension::Time => duration(n / calls.max(1)),

@@ -59,7 +59,8 @@ fn name(thread: &Thread) -> String {
     format!("{} ({who}), summed, not in time order", thread.name)
 }
 
-/// Returns the end of the profile, which is the sum of the thread's own values, and the events that open and close its frames.
+/// Returns the end of the profile, which is the sum of the self values of the thread's rows, and the events that open and close
+/// its frames.
 fn events(
     snapshot: &Snapshot,
     functions: &Functions,

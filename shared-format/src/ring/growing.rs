@@ -1,8 +1,8 @@
 //! A ring that begins small and doubles. Only a long-running program fills it.
 //!
-//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling it moves no record.
-//! A ring therefore doubles before it would wrap for the first time, or never again. The size has a word of its own. A reader
-//! with an old size and a new position finds a record that names another position, and reads again.
+//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling the size moves no
+//! record. So a ring doubles only until it first wraps; then its size is fixed. The size has a word of its own. A reader with an
+//! old size and a new position finds a record that names another position, and reads again.
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};

@@ -31,7 +31,7 @@ const SIDE_BY_SIDE: u16 = 100;
 const LATENCY_LINES: u16 = 9;
 const NO_LATENCY_LINES: u16 = 3;
 
-/// Lines of the last seconds below the latencies.
+/// Lines of the chart of the last seconds, which is below the latencies, or beside them on wide screens.
 const SECONDS_LINES: u16 = 5;
 
 /// Lines that lists keep when charts come: short lists the lines they need, long lists at most the upper bound.

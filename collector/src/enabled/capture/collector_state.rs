@@ -60,9 +60,9 @@ const CLOSINGS_MAX: usize = 64;
 const LONGEST_LOOKS: f64 = 3.0;
 const LEAST_HZ: f64 = 100.0;
 
-/// A CPU works on some hundred instructions at a time. If loads among them wait for each other and for memory, a call may leave
-/// about a microsecond of work to later calls. A function that follows a list had 2 % of the time by the clock, where it really
-/// had 40 %.
+/// Work that may be unfinished when the clock is read. A CPU has several hundred instructions in flight. If their loads wait for
+/// memory and for each other, about a microsecond of a call's work is charged to later calls. A function that walks a linked list
+/// got 2 % of the time in place of 40 %.
 const UNFINISHED_NS: f64 = 1_000.0;
 
 /// Warning for a table of live blocks that was too small.

@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_child_gets_back_what_its_parent_was_charged() {
-        // The root has a, which is always timed. a has b, which was timed in 10 of 100 calls, 7 ticks each.
+        // The root calls `a`, all of whose calls are timed. `a` calls `b`: 10 of its 100 calls were timed, at 7 ticks each.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
         assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(0.0))), [50, 300, 700]);

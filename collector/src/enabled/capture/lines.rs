@@ -285,7 +285,7 @@ impl Lines {
         self.drain();
     }
 
-    /// Returns the samples in these nodes or rows, by index.
+    /// Returns the samples of these owners, each with the index of its node or row.
     pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, LineSample)> {
         let found = self.found.range(places_of(owners));
         found

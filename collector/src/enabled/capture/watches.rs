@@ -440,7 +440,7 @@ fn leave_out(trace: &mut Trace, steps: u64) {
     gap.steps = gap.steps.saturating_add(steps);
 }
 
-/// Adds a note, from its lengths and its text.
+/// Adds a note: a word with the lengths of its key and its value, and words with both texts.
 fn add_note(trace: &mut Trace, words: &[u64]) {
     let Some((&lengths, words)) = words.split_first() else {
         return;

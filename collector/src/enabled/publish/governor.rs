@@ -42,7 +42,7 @@ const BEGINNING: Duration = Duration::from_millis(250);
 /// Smallest CPU time that a look judges, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
-/// Number of calls after which the mean time of a call is known.
+/// Number of timed calls from which the mean time of a function is trusted.
 const SETTLED: u64 = 64;
 
 /// CPU time of a trial before it is judged, in ns.

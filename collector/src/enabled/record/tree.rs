@@ -608,7 +608,7 @@ impl Tree {
         }
     }
 
-    /// Ends all calls at the tick that `now` reads, because the thread leaves.
+    /// Ends all open calls at the tick that `now` returns, because the thread has ended or is no longer measured.
     pub(crate) fn end_all(&self, now: impl FnOnce() -> u64) {
         let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
             return;

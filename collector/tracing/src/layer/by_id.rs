@@ -31,7 +31,7 @@ static TABLE: [Place; PLACES] = [const {
 /// The spans whose places are taken by other spans.
 static FURTHER: Mutex<Option<HashMap<u64, u32>>> = Mutex::new(None);
 
-/// Number of spans in `FURTHER`. Mostly it is 0, and spans that the layer leaves out need no lock.
+/// Number of spans in `FURTHER`, usually 0. Then spans that the layer filters out need no lock.
 static FURTHER_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn place_of(id: u64) -> &'static Place {

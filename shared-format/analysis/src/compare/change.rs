@@ -68,7 +68,7 @@ pub struct Change {
     pub after: Values,
     /// Sides that have the row.
     pub presence: Presence,
-    /// Whether the row is a counter, a value or a gauge on both sides: it has a sum and no time.
+    /// Whether the row is a counter, a value or a gauge wherever it occurs, so that it has no time.
     pub is_counter: bool,
     /// Whether the row is a gauge in one of the runs, so that it has no sum either.
     pub is_gauge: bool,

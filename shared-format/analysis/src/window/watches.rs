@@ -42,7 +42,7 @@ fn take(watch: &mut Watch, then: &Watch, from_unix_ns: u64) {
 
 fn less(now: &PathSums, then: &PathSums) -> PathSums {
     let ticks = now.ticks.saturating_sub(then.ticks);
-    // Time off the CPU stays within the time, even if the two counts disagree.
+    // Waiting time is at most the total time, although the two are counted separately.
     let waiting = now.waiting.saturating_sub(then.waiting).min(ticks);
     PathSums {
         calls: now.calls.saturating_sub(then.calls),

@@ -212,7 +212,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats the time of one of `calls` calls.
+    /// Formats the mean time of a call, where `calls` calls took `ns` together.
     fn part(&self, ns: u64, calls: u64) -> String {
         match number::rounded(ns, calls.max(1)) {
             // A short time differs from no time.

@@ -1,4 +1,4 @@
-//! Marks of a number beside its digits: an estimate, or not known.
+//! Marks of numbers that are not exact: `~` before an estimate, `-` in place of an unknown number.
 
 use tickscope_analysis::call_tree::Figures;
 

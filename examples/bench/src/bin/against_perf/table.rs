@@ -18,7 +18,7 @@ const POINTS: f64 = 0.02;
 /// Largest ratio of a stated error to the binomial error of the samples.
 const ERROR_MAX: f64 = 2.0;
 
-/// Comparison of a function in a report with perf's.
+/// Share of a function in a report of tickscope, compared with its share by perf.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Beside {
     share: f64,

@@ -103,7 +103,8 @@ fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     named.map(|(_, ticks)| ticks).sum()
 }
 
-/// Returns the main thread's ticks off the CPU: placed in rows or outside them, and not placed.
+/// Returns two sums of the main thread's ticks off the CPU: ticks charged to a row or to the time outside rows, and ticks charged
+/// to neither.
 fn of_main(snapshot: &Snapshot) -> [u64; 2] {
     let mut threads = (0..).zip(&snapshot.threads);
     let Some((at, _)) = threads.find(|(_, thread)| thread.name == "main") else {

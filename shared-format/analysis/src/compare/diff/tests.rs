@@ -1,4 +1,4 @@
-//! Comparisons of snapshots made by hand.
+//! Tests of comparisons, with snapshots made by hand and by a strategy.
 
 use proptest::prelude::*;
 use tickscope_testkit::fixture;

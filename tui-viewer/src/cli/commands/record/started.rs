@@ -95,7 +95,7 @@ fn record(
         Some(_) => Begin::Now,
     };
     let mut copier = Copier::new(ring, writer, begin, args.rate);
-    // The line would be drawn into the program's output.
+    // If standard output is a terminal, the line would be drawn into the program's output.
     let mut progress = StatusLine::on_stderr(!std::io::stdout().is_terminal());
     let copied = copy(&mut copier, args.duration, &mut progress, || {
         running.status().is_ok_and(|ended| ended.is_some())
