@@ -1,13 +1,33 @@
 //! Maps whose keys are indices.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::LazyLock;
 
 /// A map by indices of rows, sites and functions.
-pub(crate) type IndexMap<K, V> = HashMap<K, V, BuildHasherDefault<IndexHasher>>;
+pub(crate) type IndexMap<K, V> = HashMap<K, V, IndexState>;
+
+/// Begins hashes with a number that differs in each process, so that no file has indices that all collide.
+#[derive(Clone, Copy)]
+pub(crate) struct IndexState(u64);
+
+impl Default for IndexState {
+    fn default() -> Self {
+        static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(0));
+        Self(*SEED)
+    }
+}
+
+impl BuildHasher for IndexState {
+    type Hasher = IndexHasher;
+
+    fn build_hasher(&self) -> IndexHasher {
+        IndexHasher(self.0)
+    }
+}
 
 /// Mixes indices by one multiplication each: every row of a tree is looked up.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) struct IndexHasher(u64);
 
 impl Hasher for IndexHasher {

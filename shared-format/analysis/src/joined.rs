@@ -32,8 +32,13 @@ impl<'a> Threads<'a> {
 
     /// Returns the row of ended threads that a missing thread was folded into: threads of its name, or of ended processes.
     pub(crate) fn ended(&self, thread: &Thread) -> Option<usize> {
-        let of_name = |name: &str| self.0.get(&(name, 0)).copied();
-        of_name(&thread.name).or_else(|| of_name(&after_end(&thread.name)?))
+        let of_process = || self.finished(&after_end(&thread.name)?);
+        self.finished(&thread.name).or_else(of_process)
+    }
+
+    /// Returns the finished threads of a name.
+    pub(crate) fn finished(&self, name: &str) -> Option<usize> {
+        self.0.get(&(name, 0)).copied()
     }
 
     /// Adds the row of ended threads of a name.

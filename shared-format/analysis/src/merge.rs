@@ -1,7 +1,7 @@
 //! Adds up several snapshots of one run into one snapshot.
 
 use tickscope_format::ids::{SiteId, ThreadId};
-use tickscope_format::snapshot::{Cost, Part, Snapshot, Thread, ThreadState, When, scaled};
+use tickscope_format::snapshot::{Cost, Part, Snapshot, Tasks, Thread, ThreadState, When, scaled};
 
 use crate::joined::{Joined, Threads, joined_sites};
 
@@ -11,6 +11,14 @@ use crate::joined::{Joined, Threads, joined_sites};
 /// Rows are matched by thread (name and id) and path of sites. Threads that the last snapshot no longer has go to the
 /// finished threads of their name.
 pub fn sum(parts: &[&Snapshot]) -> Snapshot {
+    sum_with(parts, |known, thread| known.ended(thread))
+}
+
+/// Adds up snapshots. `ended` finds the threads that took over the rows of a thread that the last snapshot no longer has.
+pub(crate) fn sum_with(
+    parts: &[&Snapshot],
+    ended: impl Fn(&Threads<'_>, &Thread) -> Option<usize>,
+) -> Snapshot {
     let Some((&last, earlier)) = parts.split_last() else {
         return Snapshot::default();
     };
@@ -24,7 +32,7 @@ pub fn sum(parts: &[&Snapshot]) -> Snapshot {
     let mut known = Threads::of(last);
     for (of, snapshot) in (1..).zip(earlier) {
         for (id, thread) in (0..).map(ThreadId).zip(&snapshot.threads) {
-            let there = known.same(thread).or_else(|| known.ended(thread));
+            let there = known.same(thread).or_else(|| ended(&known, thread));
             let at = there.unwrap_or_else(|| {
                 known.add_ended(&thread.name, threads.len());
                 made_of.push(Vec::new());
@@ -123,6 +131,13 @@ pub(crate) fn hold(sum: &mut Snapshot) {
     sum.measures.hold(u64::MAX);
     sum.waits_in.hold(u64::MAX);
     hold_each(&mut sum.errors.iter_mut().map(|error| &mut error.count), u64::MAX);
+    let Tasks { paths, beyond, .. } = &mut sum.tasks;
+    let in_flight = paths.iter_mut().map(|path| &mut path.in_flight);
+    hold_each(&mut in_flight.chain([beyond]), u64::MAX);
+    for path in paths {
+        path.innermost = path.innermost.min(path.in_flight);
+        path.polled = path.polled.min(path.in_flight);
+    }
 }
 
 fn hold_each(numbers: &mut dyn Iterator<Item = &mut u64>, mut room: u64) {

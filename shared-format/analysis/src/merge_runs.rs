@@ -7,7 +7,7 @@ use tickscope_format::snapshot::{
     Thread, ThreadState,
 };
 
-use crate::merge::{add_facts, bounds, sum};
+use crate::merge::{add_facts, bounds, sum_with};
 
 /// Number of rows that wait to be added at once, because each sum goes through all rows that were added before.
 const ROWS_AT_ONCE: usize = 200_000;
@@ -50,6 +50,8 @@ impl MergedRuns {
         let ratio = sum.clock.ticks_per_second / run.clock.ticks_per_second;
         self.other_rates += u64::from((ratio - 1.0).abs() >= SAME_RATE);
         add_facts(sum, &run, ratio);
+        let share = &mut sum.capture.cost.publisher_share;
+        *share = share.max(run.capture.cost.publisher_share);
         sum.process.started_unix_ns = sum.process.started_unix_ns.min(run.process.started_unix_ns);
         sum.capture.unix_ns = sum.capture.unix_ns.max(run.capture.unix_ns);
         self.waiting.push(plain(run, ratio));
@@ -106,7 +108,8 @@ impl MergedRuns {
     fn add_waiting(&mut self) {
         let Some(before) = self.sum.take() else { return };
         let parts: Vec<&Snapshot> = self.waiting.iter().chain([&before]).collect();
-        let mut sum = sum(&parts);
+        // Runs have their threads by name alone: processes that ended in one run may live in another.
+        let mut sum = sum_with(&parts, |known, thread| known.finished(&thread.name));
         sum.window = false;
         self.sum = Some(sum);
         self.waiting.clear();
@@ -251,6 +254,26 @@ mod tests {
             said,
             ["slow calls, lines and tasks of 2 of 2 runs are left out: they are of one run alone"]
         );
+    }
+
+    #[test]
+    fn each_thread_is_counted_where_its_rows_are() {
+        let of = |names: [&str; 2]| {
+            let mut run = fixture::two_threads();
+            for (thread, name) in run.threads.iter_mut().zip(names) {
+                (thread.name, thread.count) = (name.into(), 2);
+            }
+            run
+        };
+        let (sum, _) = merged(&[of(["io", "w (ended)"]), of(["io", "w (99)"])]);
+        let count = |name| {
+            sum.threads
+                .iter()
+                .find(|thread| thread.name == name)
+                .unwrap()
+                .count
+        };
+        assert_eq!(["io", "w (99)", "w (ended)"].map(count), [4, 2, 2]);
     }
 
     #[test]

@@ -4,12 +4,12 @@
 //! states, and views add threads up anyway. There may be thousands of ended processes, so [`fold`] adds them up by the names of
 //! their threads.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
-use tickscope_format::ids::{NO_PARENT, ThreadId};
+use tickscope_format::ids::{NO_PARENT, SiteId, ThreadId};
 use tickscope_format::snapshot::{
-    CaptureInfo, ClockInfo, ClockSource, Functions, Lines, Mode, OverBudget, Part as Moved, Process,
-    SeenCost, Sites, Snapshot, TaskPath, Tasks, Thread, both,
+    CaptureInfo, ClockInfo, ClockSource, Functions, Lines, Mode, Nodes, Part as Moved, Process, SeenCost,
+    Sites, Snapshot, TaskPath, Tasks, Thread, both,
 };
 
 use crate::joined::{Joined, Of, joined_sites};
@@ -81,7 +81,11 @@ pub fn side_by_side(clock: &ClockInfo, parts: &[Part<'_>]) -> Snapshot {
         ..Snapshot::default()
     };
     joined.place(&mut out.threads);
-    out.nodes = joined.nodes;
+    // Facts of all parts name the places of sites, so rows do too.
+    out.nodes = Nodes {
+        site: joined.places,
+        ..joined.nodes
+    };
     for (part, places) in parts.iter().zip(&places) {
         add_beside(&mut out, part, places);
     }
@@ -238,8 +242,11 @@ fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
 /// Merges the state of prepared functions: sums the calls of both processes, and takes the largest of the other numbers.
 fn both_functions(one: Functions, other: Functions) -> Functions {
     let mut over_budget = one.over_budget;
-    let is_new = |over: &OverBudget| over_budget.iter().all(|known| known.site != over.site);
-    let new: Vec<OverBudget> = other.over_budget.into_iter().filter(is_new).collect();
+    let known: HashSet<SiteId> = over_budget.iter().map(|over| over.site).collect();
+    let new = other
+        .over_budget
+        .into_iter()
+        .filter(|over| !known.contains(&over.site));
     over_budget.extend(new);
     Functions {
         known: one.known.max(other.known),
@@ -280,7 +287,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use proptest::prelude::*;
-    use tickscope_format::ids::SiteId;
     use tickscope_testkit::fixture;
     use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies};
 
@@ -451,6 +457,29 @@ mod tests {
             (both.measuring.off_sites, both.was_off),
             (vec![SiteId(1)], vec![SiteId(0)])
         );
+    }
+
+    #[test]
+    fn equal_sites_of_a_process_are_one_for_its_rows_and_its_facts() {
+        let mut one = fixture::over_budget();
+        let mut sites = one.sites.to_vec();
+        let twin = SiteId(sites.len() as u32);
+        sites.push(sites[0].clone());
+        one.sites = sites.into();
+        one.nodes.site[0] = twin.0;
+        one.measuring.off_sites = vec![SiteId(0), twin];
+        let over_budget = &mut one.functions.as_mut().unwrap().over_budget;
+        over_budget.truncate(1);
+        over_budget.extend(over_budget.clone());
+        over_budget[0].site = SiteId(0);
+        over_budget[1].site = twin;
+        for pids in [&[1][..], &[1, 2]] {
+            let parts: Vec<_> = pids.iter().map(|&pid| part(&one, pid)).collect();
+            let both = side_by_side(&one.clock, &parts);
+            assert_eq!(both.nodes.site[0], 0);
+            assert_eq!(both.measuring.off_sites, [SiteId(0)]);
+            assert_eq!(both.functions.unwrap().over_budget.len(), 1);
+        }
     }
 
     #[test]

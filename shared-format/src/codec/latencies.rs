@@ -12,12 +12,14 @@ use crate::snapshot::Snapshot;
 pub(super) const LATENCIES: Section = Section {
     id: 9,
     write: |s, out| {
+        if !out.is_fine() {
+            return Ok(());
+        }
         let of_calls = match s.value_rows.is_empty() {
             true => Cow::Borrowed(&s.latencies),
             false => Cow::Owned(those(s, false)),
         };
-        let is_there = out.is_fine() && !of_calls.row.is_empty();
-        out.put_if(is_there, &*of_calls)
+        out.put_if(!of_calls.row.is_empty(), &*of_calls)
     },
     read: |to, body| body.read().map(|latencies| to.snapshot.latencies = latencies),
     check: |s| check_latencies(&s.latencies, s.nodes.len()),

@@ -2,7 +2,7 @@
 
 use super::section::{Section, check_rows, check_sum, damaged};
 use crate::error::FormatError;
-use crate::snapshot::{Column, Quantity, Snapshot};
+use crate::snapshot::{Column, Measures, Quantity, Snapshot};
 
 /// Index of a row or thread, and its value.
 type Value = (u32, u64);
@@ -21,6 +21,7 @@ pub(super) const MEASURES: Section = Section {
     },
     read: |to, body| {
         let columns: Vec<(u32, Vec<Value>, Vec<Value>)> = body.read_small()?;
+        to.snapshot.measures = Measures::default();
         for (code, rows, outside) in columns {
             // Later versions may write quantities that this version does not know.
             if let Some(quantity) = Quantity::of_code(code) {
@@ -51,11 +52,23 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
 mod tests {
     use super::*;
     use crate::codec::tests::refuses;
+    use crate::codec::{decode, encode};
     use crate::fixture;
 
     fn polls(s: &mut Snapshot, rows: Vec<(u32, u64)>) {
         let outside = Vec::new();
         s.measures.set(Quantity::Polls, Column { rows, outside });
+    }
+
+    #[test]
+    fn a_second_section_replaces_the_first() {
+        let mut other = fixture::serving();
+        other.measures = Measures::default();
+        polls(&mut other, vec![(0, 5)]);
+        let mut both = Vec::new();
+        encode(&fixture::serving(), &mut both).unwrap();
+        encode(&other, &mut both).unwrap();
+        assert_eq!(decode(&both).unwrap().measures, other.measures);
     }
 
     #[test]

@@ -133,9 +133,9 @@ impl TextsIn {
             found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
         };
         // A long text could stand in very many sites.
-        let mut bytes = 0;
+        let mut bytes = 0usize;
         for &number in rows.iter().flat_map(|row| &row[..4]) {
-            bytes += text(number)?.len();
+            bytes = bytes.saturating_add(text(number)?.len());
         }
         if bytes > DECODE_LIMIT {
             return Err(damaged(
@@ -175,7 +175,7 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     let mut next = 0usize;
     for (index, thread) in s.threads.iter().enumerate() {
         let first = thread.first_row as usize;
-        let end = first + thread.rows as usize;
+        let end = first.saturating_add(thread.rows as usize);
         if first != next || end > rows {
             let (found, wanted) = (format!("{first}..{end}"), format!("{next}..={rows}"));
             return Err(damaged("thread rows", index, found, wanted));

@@ -177,14 +177,4 @@ impl Lines {
         };
         self.samples = sums.into_iter().map(sum).collect();
     }
-
-    /// Returns the index of a module, which is added if it is new.
-    pub fn number_of(&mut self, module: &Module) -> u32 {
-        let known = self.modules.iter().position(|known| known == module);
-        let number = known.unwrap_or_else(|| {
-            self.modules.push(module.clone());
-            self.modules.len() - 1
-        });
-        number as u32
-    }
 }

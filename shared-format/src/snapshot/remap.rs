@@ -19,9 +19,11 @@
 //! | `lines` | added up by place, modules by path and build id | 0 | less in the same place, the rest from other places of the row |
 //! | all else | set by the caller: [`Snapshot::facts`] has the data of one part | | the later data; its time, samples and watches less |
 
+use std::collections::{HashMap, HashSet};
+
 use super::{
-    Column, Count, Estimate, GaugeRow, LineSample, Measures, NO_MODULE, NodeErrors, OpenFrame, Quantity,
-    SampledIn, Site, Snapshot, Tally, ValueRow, WaitsIn, both,
+    Column, Count, Estimate, Functions, GaugeRow, LineSample, Measures, Module, NO_MODULE, NodeErrors,
+    OpenFrame, Quantity, SampledIn, Site, Snapshot, Tally, ValueRow, WaitsIn, both,
 };
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
@@ -473,9 +475,15 @@ impl Snapshot {
 
     fn gather_lines(&mut self, parts: &[Part<'_>]) {
         let mut samples = Vec::new();
+        let mut known: HashMap<Module, u32> = self.lines.modules.iter().cloned().zip(0..).collect();
         for part in parts {
             let lines = &part.snapshot.lines;
-            let modules = lines.modules.iter().map(|module| self.lines.number_of(module));
+            let modules = lines.modules.iter().map(|module| {
+                *known.entry(module.clone()).or_insert_with(|| {
+                    self.lines.modules.push(module.clone());
+                    self.lines.modules.len() as u32 - 1
+                })
+            });
             let modules: Vec<u32> = modules.collect();
             samples.extend(lines.samples.iter().filter_map(|&sample| {
                 let inside = match sample.inside {
@@ -517,11 +525,11 @@ impl Snapshot {
         self.measuring.off_sites.iter_mut().for_each(moved);
         self.was_off.iter_mut().for_each(moved);
         self.settle_off_sites();
-        let over_budget = self
-            .functions
-            .iter_mut()
-            .flat_map(|functions| &mut functions.over_budget);
-        over_budget.for_each(|over| moved(&mut over.site));
+        if let Some(Functions { over_budget, .. }) = &mut self.functions {
+            over_budget.iter_mut().for_each(|over| moved(&mut over.site));
+            let mut seen = HashSet::new();
+            over_budget.retain(|over| seen.insert(over.site));
+        }
         let paths = self.watches.iter_mut().flat_map(|watch| &mut watch.paths);
         paths.for_each(|path| moved(&mut path.site));
         self.tasks.paths.iter_mut().for_each(|path| moved(&mut path.site));

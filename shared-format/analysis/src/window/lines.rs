@@ -9,12 +9,13 @@ use crate::window::pools::take as take_part;
 /// Subtracts earlier samples, which are stored by pool and group: first at the same place of the same path, then the rest at any
 /// place of the path. A record tells only the most frequent places apart. A record of the coarse ring has no samples.
 pub(super) fn take(lines: &mut Lines, then: &Lines, pool_of: &[u32], group_of: &[u32]) {
-    let number = |module: &Module| lines.modules.iter().position(|now| now == module);
-    let modules: Vec<Option<usize>> = then.modules.iter().map(number).collect();
+    let now: HashMap<&Module, u32> = lines.modules.iter().zip(0..).collect();
+    let number = |module| now.get(module).copied().unwrap_or(NO_MODULE);
+    let modules: Vec<u32> = then.modules.iter().map(number).collect();
     let mut before: HashMap<SampledIn, HashMap<(u32, u64), Sampled>> = HashMap::new();
     for sample in &then.samples {
-        let module = modules.get(sample.module as usize).copied().flatten();
-        let place = (module.map_or(NO_MODULE, |module| module as u32), sample.address);
+        let module = modules.get(sample.module as usize).copied();
+        let place = (module.unwrap_or(NO_MODULE), sample.address);
         let of_pool = before.entry(sample.inside).or_default();
         of_pool.entry(place).or_default().add(sample.sampled());
     }
