@@ -108,7 +108,9 @@ fn a_sleep_is_waiting_and_work_is_none() {
                 assert!(snapshot.waits);
                 let shown = of(&snapshot, "sleep", Waiting) + of(&snapshot, "sleep", Ready);
                 assert_near(shown, slept, SLEEPS);
-                assert!(of(&snapshot, "sleep", Waiting) >= 90_000_000, "asleep on a timer");
+                // Within the same 2 % and the time of the readings: the kernel may count the thread as ready a little early.
+                let waiting = of(&snapshot, "sleep", Waiting);
+                assert!(waiting >= 87_600_000, "asleep on a timer: {waiting} ns");
                 let shown = of(&snapshot, "work", Waiting) + of(&snapshot, "work", Ready);
                 assert_near(shown, preempted, 1);
                 // The scheduler counts a thread as ready a little late.
