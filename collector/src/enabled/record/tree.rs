@@ -219,10 +219,10 @@ impl Tree {
         self.spans.clear();
         self.deepest.clear();
         self.stepped_back.store(0, Ordering::Relaxed);
+        self.clear_measures(0);
         let Some(root) = self.nodes.add(None, None) else {
             return false;
         };
-        self.clear_measures(root);
         // A node of an earlier life may have the same site and the same parent.
         self.guess.set(None);
         self.ended.set(None);

@@ -161,9 +161,9 @@ impl Watching {
     }
 
     /// Empties the sums of an earlier life of a node.
-    pub(crate) fn clear_node(&self, node: &Node) {
+    pub(crate) fn clear_node(&self, index: u32) {
         for sums in &self.sums {
-            sums.clear_node(node.index());
+            sums.clear_node(index);
         }
     }
 

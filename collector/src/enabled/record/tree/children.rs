@@ -134,6 +134,13 @@ impl Tree {
         if !self.nodes.make_space() || !may_add() {
             return None;
         }
+        // Readers see the node as soon as it is added, so the amounts of an earlier life go first.
+        let index = self.nodes.len();
+        if let Some(errors) = self.errors.get(index) {
+            errors.store(0, Ordering::Relaxed);
+        }
+        self.clear_measures(index);
+        self.watching.clear_node(index);
         let child = self.nodes.add(Some(site), Some(parent))?;
         if self.wants_latencies.load(Ordering::Relaxed) != 0 && !site.is_counter() {
             child.latency.set_release(self.latencies.make(child.index()));
@@ -141,11 +148,6 @@ impl Tree {
         if site.kind().keeps_numbers() {
             self.numbers.make(child);
         }
-        if let Some(errors) = self.errors.get(child.index()) {
-            errors.store(0, Ordering::Relaxed);
-        }
-        self.clear_measures(child);
-        self.watching.clear_node(child);
         self.deepest.note(child, self.depth_max.load(Ordering::Relaxed));
         self.put_into_table(parent, site, child)?;
         // A counter is the child entered last only until there is a scope.

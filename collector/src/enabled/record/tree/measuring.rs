@@ -94,9 +94,9 @@ impl Tree {
         self.has_sampled_blocks.load(Ordering::Relaxed) != 0
     }
 
-    /// Forgets the amounts of an earlier life of a node.
-    pub(crate) fn clear_measures(&self, node: &Node) {
-        if let Some(measures) = self.measures.get(node.index()) {
+    /// Forgets the amounts of an earlier life, before the node with this index is added.
+    pub(crate) fn clear_measures(&self, index: u32) {
+        if let Some(measures) = self.measures.get(index) {
             measures.clear();
         }
     }
