@@ -1,6 +1,7 @@
 //! Models of nodes and histograms that one thread makes while another reads them.
 
 use tickscope_format::latency::Histogram;
+use tickscope_format::snapshot::Quantity;
 
 use super::{INNER, OUTER};
 use crate::enabled::capture::tree_reader::latency_of;
@@ -8,6 +9,7 @@ use crate::enabled::platform::sync::modelled;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::Column;
 use crate::enabled::record::latency::{Latencies, Latency};
+use crate::enabled::record::measures::QUANTITIES;
 use crate::enabled::record::node::Nodes;
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
@@ -138,9 +140,10 @@ fn numbers_that_are_counted_are_in_their_stretches() {
     });
 }
 
-/// A reader finds the histogram of a node as it was made for this life of the tree, without counts from an earlier life.
+/// A reader finds the histogram of a node as it was made for this life of the tree, without counts from an earlier life, and no
+/// amounts from an earlier life.
 #[test]
-fn a_reader_finds_no_histogram_of_an_earlier_life() {
+fn a_reader_finds_nothing_of_an_earlier_life() {
     let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
     let open = || {
         assert!(tree.open(0, NO_LIMIT, 10, 10));
@@ -155,12 +158,14 @@ fn a_reader_finds_no_histogram_of_an_earlier_life() {
     };
     open();
     enter().flush(Some(100), &tree.latencies);
+    tree.measures.make(1).unwrap().add([(Quantity::Polls, 5)]);
     open();
     modelled::check(Some(2), move || {
         let owner = modelled::spawn(move || _ = enter());
         if let Some(node) = tree.nodes.get(1).filter(|_| tree.nodes.len() > 1) {
             let (latency, made) = latency_of(node);
             assert_eq!(made, if latency.is_some() { 2 } else { 0 });
+            assert_eq!(tree.measures.get(1).unwrap().read(), [0; QUANTITIES]);
         }
         owner.join().unwrap();
     });
