@@ -239,7 +239,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
 fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
     // On one CPU writer and reader take turns, so hardly a read is lapped.
     let has_two_cpus = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
-    let asked = if has_two_cpus { 1_000 } else { 200 };
+    let asked = if has_two_cpus { 4_000 } else { 200 };
     let asked: u64 = std::env::var("READS").map_or(asked, |reads| reads.parse().unwrap());
     let begin = Instant::now();
     let (mut met, mut reads) = (Vec::new(), 0);
