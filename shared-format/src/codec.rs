@@ -32,11 +32,11 @@ mod watches;
 use bincode::Decode;
 use bincode::config::Config;
 
-use self::section::{Body, CONFIG, Coded, Decoded, Form, Out, SMALL, Section};
+use self::section::{Body, CONFIG, Coded, Decoded, Form, KnownSites, Out, SMALL, Section};
 use crate::addresses::Addresses;
 use crate::error::FormatError;
 use crate::latency::Latencies;
-use crate::snapshot::{CaptureInfo, Lines, Sites, Snapshot};
+use crate::snapshot::{CaptureInfo, Lines, Snapshot};
 
 pub(crate) use self::section::section_at;
 
@@ -141,14 +141,14 @@ fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), F
 /// # Errors
 /// [`FormatError::Truncated`] or [`FormatError::Damaged`], with the offset.
 pub fn decode(bytes: &[u8]) -> Result<Snapshot, FormatError> {
-    Decoder::default().decode(bytes)
+    decoded(bytes, None)
 }
 
 /// Decodes the payloads of one program. Snapshots with equal sites share one copy of them.
 #[derive(Debug, Default)]
 pub struct Decoder {
     /// The last section of sites, and the sites decoded from it.
-    sites: Option<(Box<[u8]>, Sites)>,
+    sites: KnownSites,
 }
 
 impl Decoder {
@@ -157,31 +157,37 @@ impl Decoder {
     /// # Errors
     /// As [`decode`].
     pub fn decode(&mut self, bytes: &[u8]) -> Result<Snapshot, FormatError> {
-        let mut decoded = Decoded {
-            snapshot: Snapshot::default(),
-            of_values: Latencies::default(),
-            known_sites: &mut self.sites,
-        };
-        let mut at = 0usize;
-        while at < bytes.len() {
-            let (id, body) = section_at(bytes, at)?;
-            at += 16;
-            if let Some(section) = SECTIONS.iter().find(|section| section.id == id) {
-                (section.read)(&mut decoded, Body { bytes: body, at })?;
-            }
-            at += body.len();
-        }
-        let Decoded {
-            mut snapshot,
-            of_values,
-            ..
-        } = decoded;
-        functions::leave_out_unknown(&mut snapshot);
-        latencies::put_in(&mut snapshot, &of_values)?;
-        check(&snapshot)?;
-        Ok(snapshot)
+        decoded(bytes, Some(&mut self.sites))
     }
 }
+
+/// Decodes a payload, with the sites of an earlier one if their bytes are the same.
+fn decoded(bytes: &[u8], known_sites: Option<&mut KnownSites>) -> Result<Snapshot, FormatError> {
+    let mut to = Decoded {
+        snapshot: Snapshot::default(),
+        of_values: Latencies::default(),
+        known_sites,
+    };
+    let mut at = 0usize;
+    while at < bytes.len() {
+        let (id, body) = section_at(bytes, at)?;
+        at += 16;
+        if let Some(section) = SECTIONS.iter().find(|section| section.id == id) {
+            (section.read)(&mut to, Body { bytes: body, at })?;
+        }
+        at += body.len();
+    }
+    let Decoded {
+        mut snapshot,
+        of_values,
+        ..
+    } = to;
+    functions::leave_out_unknown(&mut snapshot);
+    latencies::put_in(&mut snapshot, &of_values)?;
+    check(&snapshot)?;
+    Ok(snapshot)
+}
+
 /// Splits a payload into its other sections and its section of sites. The two, one after the other, are a payload
 /// again. Sites rarely change, so payloads in memory can share them.
 ///

@@ -450,6 +450,15 @@ impl Nodes {
         }
     }
 
+    /// Returns whether each row has rows below it.
+    pub fn has_rows_below(&self) -> Vec<bool> {
+        let mut has = vec![false; self.len()];
+        for &parent in self.parent.iter().filter(|&&parent| parent != NO_PARENT) {
+            has[parent as usize] = true;
+        }
+        has
+    }
+
     /// Returns the total of each row: the sum of a column of self values over its subtree. Sums saturate.
     pub fn totals(&self, self_values: &[u64]) -> Vec<u64> {
         let mut totals = self_values.to_vec();

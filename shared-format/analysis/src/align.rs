@@ -69,12 +69,7 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
         }
         kinds
     });
-    let mut has_rows_below = vec![false; paths.len()];
-    for &parent in &joined.nodes.parent {
-        if let Some(has) = has_rows_below.get_mut(parent as usize) {
-            *has = true;
-        }
-    }
+    let has_rows_below = joined.nodes.has_rows_below();
     for (at, side) in sides.iter_mut().enumerate() {
         let mut had = vec![false; paths.len()];
         rows_of(at).for_each(|row| had[row] = true);

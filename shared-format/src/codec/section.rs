@@ -86,9 +86,12 @@ pub(super) struct Decoded<'a> {
     pub(super) snapshot: Snapshot,
     /// Histograms of values, which are not latencies.
     pub(super) of_values: Latencies,
-    /// Bytes of the section of sites that was read last, and its sites.
-    pub(super) known_sites: &'a mut Option<(Box<[u8]>, Sites)>,
+    /// Sites that are decoded once; `None` where a payload is decoded by itself.
+    pub(super) known_sites: Option<&'a mut KnownSites>,
 }
+
+/// Bytes of the section of sites that was read last, and its sites.
+pub(super) type KnownSites = Option<(Box<[u8]>, Sites)>;
 
 /// The body of a section, and the offset where it begins.
 #[derive(Clone, Copy)]
@@ -131,12 +134,13 @@ pub(super) fn check_rows(
 }
 
 /// Returns the sum of numbers. A sum beyond 64 bits is an error, because readers add them up and a file may be hostile.
-pub(super) fn check_sum(
-    what: &'static str,
-    mut numbers: impl Iterator<Item = u64>,
-) -> Result<u64, FormatError> {
-    let sum = numbers.try_fold(0u64, u64::checked_add);
-    sum.ok_or_else(|| damaged(what, 0, "a sum beyond 64 bits", "a sum of at most 64 bits"))
+pub(super) fn check_sum(what: &'static str, numbers: impl Iterator<Item = u64>) -> Result<u64, FormatError> {
+    sum(numbers).ok_or_else(|| damaged(what, 0, "a sum beyond 64 bits", "a sum of at most 64 bits"))
+}
+
+/// Returns the sum of numbers if it has at most 64 bits.
+pub(super) fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
+    numbers.try_fold(0, u64::checked_add)
 }
 
 /// Appends a section.

@@ -25,13 +25,14 @@ pub(super) const SITES: Section = Section {
         Form::Coarse => Ok(()),
     },
     read: |to, body| {
-        to.snapshot.sites = match &to.known_sites {
-            Some((known, sites)) if known[..] == *body.bytes => sites.clone(),
-            _ => {
+        to.snapshot.sites = match to.known_sites.as_deref_mut() {
+            Some(Some((known, sites))) if known[..] == *body.bytes => sites.clone(),
+            Some(known) => {
                 let sites: Sites = body.read()?;
-                *to.known_sites = Some((body.bytes.into(), sites.clone()));
+                *known = Some((body.bytes.into(), sites.clone()));
                 sites
             }
+            None => body.read()?,
         };
         Ok(())
     },

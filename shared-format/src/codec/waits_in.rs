@@ -1,6 +1,6 @@
 //! The section of wait names: names, samples by row and name, and the state of each thread.
 
-use super::section::{Section, damaged};
+use super::section::{Section, damaged, sum};
 use crate::snapshot::WaitsIn;
 
 /// The longest name of a call, in bytes.
@@ -41,8 +41,7 @@ fn fault(waits_in: &WaitsIn, rows: usize, threads: usize) -> Option<&'static str
     {
         return Some("samples out of order, out of range or 0");
     }
-    let mut counts = waits_in.samples.iter().map(|&(.., count)| count);
-    if counts.try_fold(0u64, u64::checked_add).is_none() {
+    if sum(waits_in.samples.iter().map(|&(.., count)| count)).is_none() {
         return Some("a sum beyond 64 bits");
     }
     let now_fits = |&(thread, code): &(u32, u32)| (thread as usize) < threads && (code as usize) < names + 2;

@@ -2,7 +2,7 @@
 
 use bincode::Encode;
 
-use super::section::{Section, damaged};
+use super::section::{Section, damaged, sum};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 
@@ -77,12 +77,7 @@ fn fault(watch: &Watch, sites: usize) -> Option<&'static str> {
         |sums: &PathSums| sums.allocations,
         |sums: &PathSums| sums.allocated_bytes,
     ];
-    let fits = |column: &fn(&PathSums) -> u64| {
-        sums.clone()
-            .map(|sums| column(&sums))
-            .try_fold(0u64, u64::checked_add)
-            .is_some()
-    };
+    let fits = |column: &fn(&PathSums) -> u64| sum(sums.clone().map(|sums| column(&sums))).is_some();
     if !columns.iter().all(fits) {
         return Some("a sum beyond 64 bits");
     }
@@ -128,13 +123,8 @@ fn fault_of_trace(trace: &Trace, paths: usize) -> Option<&'static str> {
     {
         return Some("more time off the CPU than time");
     }
-    let sum = trace
-        .ticks
-        .iter()
-        .copied()
-        .chain(trace.gap.map(|gap| gap.ticks))
-        .try_fold(0u64, u64::checked_add);
-    if sum.is_none() {
+    let gap = trace.gap.map(|gap| gap.ticks);
+    if sum(trace.ticks.iter().copied().chain(gap)).is_none() {
         return Some("a sum beyond 64 bits");
     }
     let notes = &trace.notes;

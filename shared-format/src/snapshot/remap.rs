@@ -339,10 +339,7 @@ impl Snapshot {
         if parts.iter().all(|part| part.snapshot.counts.is_empty()) {
             return;
         }
-        let mut is_scope = vec![false; self.nodes.len()];
-        for &parent in self.nodes.parent.iter().filter(|&&parent| parent != NO_PARENT) {
-            is_scope[parent as usize] = true;
-        }
+        let mut is_scope = self.nodes.has_rows_below();
         for part in parts {
             let mut counts = part.snapshot.counts.iter().map(|count| count.node.0).peekable();
             for (row, &to) in (0..).zip(&part.map.rows) {
