@@ -28,7 +28,7 @@ unsafe extern "C" fn __cyg_profile_func_enter(function: u64, caller: u64) {
 /// A function ends.
 ///
 /// # Safety
-/// The same as for [`__cyg_profile_func_enter`].
+/// The caller keeps the promises of [`__cyg_profile_func_enter`].
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cyg_profile_func_exit(function: u64, caller: u64) {

@@ -33,8 +33,8 @@
 //! place share a row.
 //!
 //! An attempt that gets the lock at once measures nothing, and giving a lock back without waiters is one comparison more. Each
-//! lock is 32 to 72 bytes larger than std's. Threads that do not count, and modes that do not measure, have no rows, and their
-//! waits are charged to nobody.
+//! lock is 32 to 72 bytes larger than std's. Threads that are not measured, and modes that do not measure, have no rows, and no
+//! row is charged for their waits.
 
 mod condvar;
 mod contention;

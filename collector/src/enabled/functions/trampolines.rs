@@ -222,19 +222,19 @@ macro_rules! poll_trampoline {
 }
 
 poll_trampoline! {
-    /// The same as [`entry`].
+    /// Entry of a poll function, as [`entry`] for other functions.
     poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin
 }
 poll_trampoline! {
-    /// The same as [`ret`].
+    /// Return of a poll function, as [`ret`] for other functions.
     poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end
 }
 poll_trampoline! {
-    /// The same as [`tail_call`].
+    /// Tail call of a poll function, as [`tail_call`] for other functions.
     poll_tail_call, "208", "r10d", "mov r11, [rsp + 56]", "call r11", polls::end
 }
 poll_trampoline! {
-    /// The same as [`entry`], for a function that drops a future.
+    /// Entry of a function that drops a future.
     drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped
 }
 

@@ -170,7 +170,7 @@ impl Tree {
     }
 
     /// Places the time off the CPU of a gap of `node` that ended at a tick in the past, when the mode was switched. The gap gets
-    /// the same share of it as all time since the last reading.
+    /// its share of the time off the CPU since the last reading, in proportion to its length.
     pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64, then: u64) {
         let waits = &self.waits;
         let Some(rate) = ticks_per_ns(os::monotonic_ns()).filter(|_| waits.is_wanted()) else {

@@ -12,7 +12,7 @@ use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 /// than there are, a call that works for longer also loses its CPU for longer, by about the same time.
 const READY_LEAST: i64 = 3;
 
-/// The same factor for a call that would be slow without that time.
+/// Value of [`READY_LEAST`] for a call that would be slow without its time without a CPU.
 const READY_LEAST_IF_SLOW: i64 = 10;
 
 /// A path that mostly waits is called too often if it has this many times its typical calls. With fewer calls more, such as one
