@@ -2,10 +2,11 @@
 
 use std::io;
 
-use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::backend::Backend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
+use ratatui_crossterm::CrosstermBackend;
 
 use crate::ui::theme::{Colours, indexed, sixteen};
 
