@@ -39,7 +39,7 @@ impl Words for Page {
     fn fence_release(&self) {}
 }
 
-/// Plays both sides, as the input chooses.
+/// Plays viewers and program, as the input chooses.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let page = Page(RefCell::new(vec![0; RING_FIRST]));
