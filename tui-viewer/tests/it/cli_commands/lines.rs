@@ -20,7 +20,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
         "{}",
         done.out
     );
-    // The look-up of lines reads all debug information of this large binary, so it happens once, after there are samples.
+    // Looking up lines reads all debug information of this large binary, so it happens once, after there are samples.
     until("there are samples", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;
         let samples = snapshot.lines.samples.iter().map(|sample| sample.samples);

@@ -25,7 +25,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     );
     viewer.wait_for_text("● PIPED");
     viewer.wait_for_text("roles::counted");
-    // Keys work, though standard input is the pipe.
+    // Keys work, although standard input is the pipe.
     viewer.send("2");
     viewer.wait_for_text("[2 Hot]");
     viewer.send("r");
