@@ -59,7 +59,7 @@ fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
     )
 }
 
-/// Returns the first inconsistency in a snapshot with `sites` sites, if any.
+/// Returns the first inconsistency of a watch in a snapshot with `sites` sites, if any.
 fn fault(watch: &Watch, sites: usize) -> Option<&'static str> {
     let paths = watch.paths.len();
     let has_path = |path: u32| (path as usize) < paths;

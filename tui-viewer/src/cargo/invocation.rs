@@ -96,7 +96,7 @@ impl Invocation {
         self.codegen.push((name.replace('_', "-"), value.to_string()));
     }
 
-    /// Returns the value of a code option. The last one on the command line counts.
+    /// Returns the value of a code generation option (`-C`). If it is given several times, the last value counts.
     pub(crate) fn code(&self, name: &str) -> Option<&str> {
         let mut last = self.codegen.iter().rev();
         last.find(|(given, _)| given == name).map(|(_, value)| &**value)

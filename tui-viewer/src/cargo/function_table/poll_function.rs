@@ -44,7 +44,7 @@ pub(super) struct Code<'a> {
     segments: Vec<(u64, &'a [u8])>,
     /// Values that the loader writes at an address, where the linker knows them.
     slots: HashMap<u64, u64>,
-    /// Slots of functions that another file defines, and whether each is the panic.
+    /// Addresses of slots for functions that another file defines, and whether each function is the panic.
     named_slots: HashMap<u64, bool>,
 }
 
@@ -163,7 +163,7 @@ pub(super) fn drops(code: &Code<'_>, symbols: &Symbols<'_>, address: u64, state_
 }
 
 fn is_resumed(name: &str) -> bool {
-    // `panic_const_async_fn_resumed_panic` has another length before its name.
+    // The length in `RESUMED` excludes longer names, such as `panic_const_async_fn_resumed_panic`.
     name.contains(RESUMED)
 }
 

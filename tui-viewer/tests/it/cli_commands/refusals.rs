@@ -38,7 +38,7 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     }
 }
 
-/// Runs `tickscope ARGS` as a user who is not the owner of the place. The test is skipped where that is impossible.
+/// Runs `tickscope ARGS` as a user who is not the owner of the place. The test is skipped if that is impossible.
 fn as_another(place: &Place, args: &[&str]) -> Done {
     // File modes restrict all users except root.
     if !rustix::process::getuid().is_root() {

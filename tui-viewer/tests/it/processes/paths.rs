@@ -197,7 +197,7 @@ fn what_is_planted_where_the_directory_is_to_be_is_refused_by_programs() {
     assert!(!dir.path().join("nowhere").exists());
 }
 
-/// Gives a file to another user. The test is skipped where that is not permitted.
+/// Gives a file to another user. The test is skipped if that is not permitted.
 fn give_away(path: &Path) {
     if chown(path, Some(12_345), None).is_err() {
         skip("only root can give a file away");

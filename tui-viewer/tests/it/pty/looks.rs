@@ -66,7 +66,7 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
         Session::spawn(command, (80, 24))
     };
     let colours = ["38;5;130", "38;2;175;95;0"];
-    // The dark brown of the light theme is one of 256 colours, one of all colours, or not shown.
+    // The dark brown of the light theme is written as one of 256 colours, as one of all colours, or not at all.
     for (variable, shown) in [
         (("TICKSCOPE_THEME", ""), [true, false]),
         (("COLORTERM", "truecolor"), [false, true]),

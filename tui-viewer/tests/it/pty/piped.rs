@@ -8,7 +8,7 @@ use tickscope_testkit::orderbook;
 use crate::pty::session::Session;
 use crate::support::{Place, VIEWER, until};
 
-/// Starts a line of a shell in a terminal; `$0` is the viewer.
+/// Starts a shell's command line in a terminal; `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
     let mut command = CommandBuilder::new("sh");
     command.args(["-c", line, VIEWER]);

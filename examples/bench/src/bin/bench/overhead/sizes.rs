@@ -54,7 +54,7 @@ pub(crate) fn nodes(mode: &str) -> Result<(), String> {
         (MANY, 1)
     };
     mode.enter();
-    // The first scope makes everything that a thread needs in any case.
+    // The first scope allocates what a thread needs for any number of scopes.
     deep::<Scoped>(0, 1);
     let before = anonymous_bytes();
     for path in 0..functions.pow(levels) * calls {
