@@ -4,10 +4,10 @@
 //! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program.
 //! Stores are therefore gathered, and the kernel copies them: if the destination does not exist, the call fails.
 //!
-//! **Order.** Each gathered run is copied by a call of its own before any store that comes after a fence. The kernel's copies are
-//! plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order for a reader
-//! on another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a `dmb ish`,
-//! which orders everything that this CPU stored, in the kernel or not.)
+//! **Order.** Each gathered run is copied by a call of its own before any store that comes after a fence. The kernel's
+//! copies are plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order
+//! for a reader on another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a
+//! `dmb ish`, which orders everything that this CPU stored, in the kernel or not.)
 //!
 //! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all
 //! lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone:

@@ -1,8 +1,8 @@
 //! The data model: everything that a program publishes about itself at one moment, as flat columns.
 //!
 //! Times are clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds once. A node stores the counts
-//! of its
-//! *own* calls and time. Totals are sums over the subtree and are never stored, so self + children = total holds by construction.
+//! of its *own* calls and time. Totals are sums over the subtree and are never stored, so self + children = total holds
+//! by construction.
 
 mod by_function;
 mod functions;

@@ -1,4 +1,5 @@
-//! The slots page: the program's server against writes of hostile viewers, and viewers against replies of a hostile program.
+//! The slots page: the program's server against writes of hostile viewers, and viewers against replies of a hostile
+//! program.
 
 use std::cell::RefCell;
 
