@@ -25,8 +25,8 @@ fn holders_take_no_more_than_was_waited() {
     });
 }
 
-/// Two threads begin to wait at once. The first one takes no waiting time of the other, and no earlier waiting time is left for a
-/// later holder.
+/// Two threads begin to wait at once. Neither removes the waiting time of the other, and a later holder is not charged
+/// for earlier waits.
 #[test]
 fn who_begins_to_wait_leaves_the_waits_of_others() {
     static WAITERS: Waiters = Waiters::new();
