@@ -72,7 +72,7 @@ pub const fn named_mutex<T>(name: &'static str, value: T) -> Mutex<T> {
 }
 
 impl<T> Mutex<T> {
-    /// Makes a mutex; see [`std::sync::Mutex::new`]. It is called after the caller's place in the source.
+    /// Makes a mutex; see [`std::sync::Mutex::new`]. Its row is named after the caller's place in the source.
     #[track_caller]
     pub const fn new(value: T) -> Self {
         Self::with(None, value)
@@ -109,7 +109,7 @@ impl<T: ?Sized> Mutex<T> {
             Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
             Err(TryLockError::WouldBlock) => self.wait(),
         };
-        // Here and not in `wait`, so that a guard got at once stays in registers.
+        // The guard is made here and not in `wait`, so that it stays in registers if the lock was free.
         map(got, |inner| self.guard(inner))
     }
 
