@@ -137,8 +137,9 @@ mod macros;
 mod own_thread;
 mod types;
 
-// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings no dependency
-// for measuring. `tickscope_unsupported` shows on any machine the build of other platforms.
+// Only this file decides whether scopes are measured. Cargo.toml has the same condition, so that builds without
+// measurement have no dependencies for it. `tickscope_unsupported` makes the build of an unsupported platform on any
+// machine.
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]

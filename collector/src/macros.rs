@@ -1,11 +1,12 @@
-//! The macros, with the feature `enable` and without: the functions that they call differ. So code that compiles with the feature
-//! compiles without it. Their bodies must not use `cfg`: it would be evaluated in the caller's crate.
+//! The macros. They are the same with and without the feature `enable`; only the functions that they call differ. So
+//! code that compiles with the feature also compiles without it. Macro bodies must not use `cfg`, because it would be
+//! evaluated in the caller's crate.
 
 /// Opens a scope that lasts to the end of the enclosing block.
 ///
-/// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may come
-/// first. With `watch` in front of all, as in `scope!(watch, "frame")`, its slow calls are distinguished from typical ones: see
-/// [`watch`](crate::watch()).
+/// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may
+/// come first. With `watch` as the first argument, as in `scope!(watch, "frame")`, slow calls are distinguished from
+/// typical ones: see [`watch`](crate::watch()).
 ///
 /// ```
 /// fn insert(orders: &mut Vec<u64>, order: u64) {
@@ -179,9 +180,10 @@ macro_rules! count {
 
 /// Keeps sizes: `value!("rows", n)` takes a number `n`, which can be any [`Amount`].
 ///
-/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest number, and a
-/// histogram. From it viewers and reports show `P50`, `P99` and `MAX` as they do for times. The numbers have no unit; put it into
-/// the name. `group = "..."` may come first, and the name is a constant string.
+/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest
+/// number, and a histogram. Viewers and reports take `P50`, `P99` and `MAX` from the histogram, as they do for times.
+/// The numbers have no unit; put the unit into the name. `group = "..."` may come first, and the name is a constant
+/// string.
 ///
 /// ```
 /// fn query(table: &[u32], least: u32) -> Vec<u32> {
@@ -266,7 +268,7 @@ macro_rules! note {
     };
 }
 
-/// The number of an expression. A literal without a suffix is a `u64`.
+/// Converts an expression to a `u64`, as `Amount` does. A literal without a suffix is a `u64`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __amount {
@@ -283,7 +285,7 @@ macro_rules! __amount {
     };
 }
 
-/// The level of an expression. A literal without a suffix is an `i64`.
+/// Converts an expression to an `i64`, as `Level` does. A literal without a suffix is an `i64`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __level {

@@ -77,8 +77,8 @@ impl Builder {
     }
 
     /// Sets the time between two records while no viewer watches: 10 ms to 1 h, 1 s by default. A value out of range is
-    /// clamped, with a warning. With the default or more, records that cost over 0.1 % of a core come less often, but
-    /// at least every 10 s. A viewer gets up to ten records a second. Variable: `TICKSCOPE_INTERVAL_MS`.
+    /// clamped, with a warning. If the interval is at least 1 s, it grows to up to 10 s when records would otherwise
+    /// cost more than 0.1 % of a core. A viewer gets up to ten records a second. Variable: `TICKSCOPE_INTERVAL_MS`.
     pub fn interval(mut self, interval: Duration) -> Self {
         self.settings.interval = interval;
         self
@@ -102,9 +102,8 @@ impl Builder {
         self
     }
 
-    /// Sets how scopes are measured from this start on. The mode is [`Mode::Adaptive`] at first, and a start without this setting
-    /// keeps it.
-    /// [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
+    /// Sets how scopes are measured from this start on. The mode is [`Mode::Adaptive`] at first, and a start without
+    /// this setting keeps the current mode. [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.mode = Some(mode.into());
         self
@@ -140,16 +139,16 @@ impl Builder {
     }
 
     /// Sets how many nodes a thread may have: 1 to 1048575, 65536 by default. A node takes 64 bytes. Calls that need
-    /// more share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It is fixed at the first scope or start of the process. Variable:
-    /// `TICKSCOPE_MAX_NODES`.
+    /// more nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as
+    /// dropped. It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_NODES`.
     pub fn max_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_nodes = nodes;
         self
     }
 
-    /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more share
-    /// a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It is fixed at the first scope or start of the process. Variable:
-    /// `TICKSCOPE_MAX_PROCESS_NODES`.
+    /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more
+    /// nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It
+    /// is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;
         self
@@ -212,8 +211,8 @@ impl Builder {
     }
 
     /// Watches the functions that a pattern matches from the start on, as [`watch`](crate::watch()) does. Variable:
-    /// `TICKSCOPE_WATCH`, which replaces the functions set here. It has functions separated by commas, each with `:tail`, `:p99`,
-    /// `:p99.9` or a duration such as `:5ms`, or with nothing behind it.
+    /// `TICKSCOPE_WATCH`, which replaces the functions set here. Its value is a list of functions separated by commas.
+    /// Each may end in `:tail`, `:p99`, `:p99.9` or a duration such as `:5ms`.
     pub fn watch(mut self, function: impl Into<String>, over: Over) -> Self {
         self.settings.watch.push((function.into(), over.into()));
         self
