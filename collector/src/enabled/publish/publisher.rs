@@ -61,19 +61,21 @@ const UNHURRIED: Duration = Duration::from_secs(1);
 /// The shortest time over which the publisher's CPU share is computed, in nanoseconds.
 const SHARE_LEAST_NS: u64 = 5_000_000;
 
-/// The interval is at least this many times the cost of a record: 1 % of a core.
+/// The interval is at least this many times the CPU time of a record, so records cost at most 1 % of a core.
 const COST_SHARE: u32 = 100;
 
-/// Factor of the cost in the modes sampled and adaptive, where samples may cost as much again.
+/// The factor in the modes sampled and adaptive: 0.5 % of a core, because samples may cost another 0.5 %.
 const COST_SHARE_SAMPLED: u32 = 200;
 
-/// Factor of the cost without viewers: 0.1 % of a core.
+/// The factor without viewers: 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
 
-/// Usual interval without viewers. A program that asks for a shorter interval gets it at any cost.
+/// Shortest configured interval to which [`COST_SHARE_UNWATCHED`] applies. For shorter intervals only [`COST_SHARE`]
+/// limits the cost.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// Longest interval that the cost of records can cause without viewers. A program that is killed loses at most this time.
+/// Longest interval to which [`COST_SHARE_UNWATCHED`] extends the interval, because a program that is killed loses the
+/// time since its last record.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 /// The state of the background thread.
@@ -96,7 +98,7 @@ pub(crate) struct Publisher {
     cost: Cost,
     /// The switch after which `cost` was measured.
     cost_of: Option<Switch>,
-    /// The clock when it last behaved normally.
+    /// Moment at which the clock last behaved normally.
     in_order: Moment,
     coarse: Coarse,
     /// The log of groups, if the program writes one.
@@ -117,7 +119,8 @@ pub(crate) struct Publisher {
     cleaned: bool,
     /// Whether [`Self::prepare`] has run.
     prepared: bool,
-    /// The publisher's thread; 0 before it has begun. Only this thread's CPU time is the publisher's.
+    /// Id of the publisher's thread; 0 before the thread has begun. Only the CPU time of this thread counts as the
+    /// publisher's.
     tid: u32,
 }
 
@@ -285,7 +288,7 @@ impl Publisher {
         self.cleaned = true;
     }
 
-    /// Measures the cost of a scope in the mode in force, if it is not known.
+    /// Measures the cost of a scope in the mode in force, if this cost is not known.
     fn measure_cost(&mut self) {
         let switch = mode_switch::newest();
         if self.cost_of != Some(switch) && config::is_settled() {
@@ -325,9 +328,9 @@ impl Publisher {
 
     /// Returns the time until there is work.
     pub(crate) fn rest(&self) -> Duration {
-        // The threads of a short program are sampled from early on.
+        // The first looks come early, so that the threads of a short program are sampled as well.
         let look = self.began.elapsed().clamp(FIRST_LOOK, LOOK);
-        // Before the first scope a round does nothing, so nothing becomes due in it.
+        // Before the first scope a round does nothing, so no work is due.
         if !config::is_settled() {
             return look;
         }
@@ -347,7 +350,7 @@ impl Publisher {
 
     /// Does one round: requests, resets by the program, and a record if it is due. Without a ring all other work goes on.
     pub(crate) fn round(&mut self, reset_asked: bool) {
-        // The program has met no scope, so a session of its own may still take this session's place.
+        // The program has run no scope yet, so its own session may still replace this session.
         if !config::is_settled() {
             return;
         }
@@ -594,8 +597,8 @@ impl Publisher {
         }
     }
 
-    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. One lock covers both,
-    /// so that a reset in between gets its place in the ring.
+    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. Both are
+    /// taken under one lock, so that the ring has all snapshots in the order of their epochs.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = collector_state::lock().map(|mut state| (state.take_closings(), take(&mut state)));
         let Some((closings, snapshot)) = taken else {
@@ -622,7 +625,8 @@ impl Publisher {
         }
     }
 
-    /// Begins a new epoch after a break of the clock, because its ticks then differ. Returns whether the clock has broken.
+    /// Begins a new epoch after a break of the clock, because ticks before and after the break cannot be added. Returns
+    /// whether the clock has broken.
     fn clock_broke(&mut self) -> bool {
         let clock = config::get().chosen.clock;
         if clock.declared_rate().is_some() {
@@ -668,7 +672,8 @@ impl Publisher {
         published
     }
 
-    /// Publishes, and returns the record's sequence number, or 0 if there is no ring.
+    /// Publishes a snapshot, and returns the record's sequence number. Returns 0 if there is no ring, or if writing
+    /// fails, which is counted as a fault.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
         let Some(ring) = &mut self.rings.current else {
             return 0;
@@ -688,8 +693,8 @@ impl Publisher {
         })
     }
 
-    /// Writes to the coarse ring its part of the last records. No viewer waits for that, and it is not part of the cost of a
-    /// record.
+    /// Writes the waiting records into the coarse ring. No viewer waits for this, and its time is not part of the cost
+    /// of a record.
     fn write_coarse(&mut self) {
         let Some(ring) = &mut self.rings.current else {
             return self.coarse.forget();

@@ -58,11 +58,11 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
     report_at_exit: None,
 });
 
-/// The publisher, while there is one and no thread has taken it to write its last record. The publisher's thread holds the lock while
-/// it works.
+/// The publisher of the session; `None` without one, or once a thread has taken it to write the last record. The
+/// publisher's thread holds the lock while it works.
 static PUBLISHER: Mutex<Option<Publisher>> = Mutex::new(None);
 
-/// Signals that something in `SHARED` has changed, or that the publisher has work.
+/// Signals that `SHARED` has changed, or that the publisher has work.
 pub(crate) static CHANGED: Condvar = Condvar::new();
 
 /// Time for which the end waits for the last record without progress, in milliseconds.
@@ -75,7 +75,7 @@ pub(crate) static REPORTS: AtomicBool = AtomicBool::new(false);
 pub(crate) static PUBLISHING: AtomicBool = AtomicBool::new(false);
 
 impl Shared {
-    /// Takes a message of the publisher that it has lost a ring or made a new one.
+    /// Takes the publisher's message about a lost or a new ring.
     pub(crate) fn update_ring(&mut self, said: String, path: Option<&Path>) {
         replace_ring_warning(&mut self.warnings, &said);
         self.path = path.map(Path::to_path_buf);
