@@ -196,10 +196,10 @@ macro_rules! count {
 /// # assert_eq!(query(&[1, 5, 9], 5).len(), 2);
 /// ```
 ///
-/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Up to 15, each number has a
-/// bucket of its own. The smallest and the largest are exact, also after a reset. If a reset happened at the same moment, they
-/// may be the edge of a bucket, and reports say so. For numbers that only add up, like bytes read, [`count!`](crate::count!)
-/// keeps less and costs less.
+/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Up to 15, each
+/// number has a bucket of its own. The smallest and the largest are exact, also after a reset. Only numbers that come
+/// during a reset may be shown as the edge of their bucket, and reports say so. For numbers that only add up, like
+/// bytes read, [`count!`](crate::count!) keeps less and costs less.
 ///
 /// An execution takes no lock, reads no clock, and allocates nothing once its row exists. Values count in every mode but
 /// off, also in a pause and below calls that are not timed, and whether latency histograms are on or off. `n` is always

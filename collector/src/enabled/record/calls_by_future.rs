@@ -1,4 +1,4 @@
-//! The calls in flight of futures that the source does not mark, by the address of the future.
+//! The calls in flight of futures that are not marked in the source, by the address of the future.
 //!
 //! A future that is marked in the source carries its call with it. Any other future has only its address, which stays the same
 //! from its first poll on. So its call is in this table between two polls. While the future is polled, its call is not here, so
@@ -74,10 +74,11 @@ struct Group {
 
 #[derive(Debug)]
 struct Table<const GROUPS: usize> {
-    /// Number of taken places of each group. They stand together, because most are 0 and all are looked at.
+    /// Number of taken places of each group. The counts are stored together, because a look reads all of them and most
+    /// are 0.
     counts: [AtomicU32; GROUPS],
     groups: [Group; GROUPS],
-    /// The group that is looked at next.
+    /// The group at which the next look begins.
     next: AtomicU32,
 }
 
@@ -92,14 +93,14 @@ pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
 
-/// Puts the call of a future in. Returns false if there is no place for it.
+/// Puts the call of a future into the table. Returns false if there is no place for it.
 pub(crate) fn put(future: Future, held: Held) -> bool {
     TABLE.put(future, held)
 }
 
-/// Puts in the call of a future that is over, for the next look to find.
+/// Puts the call of a future that is over into the table, so that the next look ends it.
 pub(crate) fn put_over(future: Future, held: Held) -> bool {
-    // No memory is at this address, so the future's state looks different.
+    // No memory is mapped at this address, so the next look finds that the call is over.
     let nowhere = Future {
         address: future.address | 1 << 63,
         ..future
@@ -111,7 +112,7 @@ pub(crate) fn put_over(future: Future, held: Held) -> bool {
     TABLE.put(nowhere, held)
 }
 
-/// Takes the call of a future out, if it is there.
+/// Removes the call of a future from the table and returns it, if it is in the table.
 pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
 }
@@ -124,7 +125,7 @@ pub(crate) fn are_none() -> bool {
         .all(|count| count.load(Ordering::Relaxed) == 0)
 }
 
-/// Moves the calls of a tree whose thread has ended to other rows, by the index of the node.
+/// Moves the calls of a tree whose thread has ended to other rows. `heir` returns the new row for the index of a node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     let of_tree = Owner::of_tree(tree);
     let groups = TABLE.groups.iter().zip(&TABLE.counts);
@@ -142,8 +143,8 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     }
 }
 
-/// Looks at all calls, or at some if there are more than `most`. Takes out calls that are over, and calls that have seemed to be
-/// over for `ticks` up to `now`.
+/// Looks at all calls, or at some if there are more than `most`. Removes calls that are over, and calls that have
+/// seemed to be over for `ticks` up to `now`.
 pub(crate) fn take_suspected(
     most: u32,
     now: u64,
@@ -166,7 +167,7 @@ impl Held {
             return Some(row);
         };
         if let Some(measures) = block.tree.measures.get(row.index()) {
-            // Any thread may find that the call is over, so this quantity alone is not written only by its own thread.
+            // Any thread may find that the call is over. So this quantity, unlike all others, has several writers.
             measures
                 .of(Quantity::FutureVanished)
                 .fetch_add(1, Ordering::Release);
@@ -263,7 +264,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
 
     fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // The thread that has the future has seen its call put in.
+        // The thread that has the future sees the call that was put in before, so a count of 0 means that the call is
+        // not here.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -411,7 +413,7 @@ mod tests {
         assert_eq!(look(109, 2), []);
         assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
-        // A future that was polled meanwhile begins anew.
+        // A call that was polled meanwhile is suspected anew.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));

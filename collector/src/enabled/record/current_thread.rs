@@ -50,7 +50,7 @@ pub(crate) fn hot() -> Option<&'static Tree> {
     hot_tree::get()
 }
 
-/// Returns whether the decision that the calling thread counts, or does not, is made.
+/// Returns whether it is decided that the calling thread counts, or does not count.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn is_decided() -> bool {
@@ -116,7 +116,7 @@ pub(crate) fn is_own_work() -> bool {
     OWN_WORK.get()
 }
 
-/// Counts amounts of a thread that has no tree. They belong to the thread if it has not met its first scope yet.
+/// Counts amounts of a thread before its first scope. Ignores amounts of other threads without a tree.
 #[cold]
 #[inline(never)]
 pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {

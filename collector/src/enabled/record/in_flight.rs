@@ -147,7 +147,7 @@ impl OwnSlots {
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);
-        // SYNC POINT: free before its link is one of the list.
+        // SYNC POINT: free before its link becomes a link of the list.
         fence(Ordering::Release);
         slot.link
             .store(self.free.load(Ordering::Relaxed).into(), Ordering::Relaxed);

@@ -24,7 +24,7 @@ const LEAST: u32 = 512;
 /// Value of [`KeptCall::cause`] for a call without a cause.
 const NO_CAUSE: u64 = u64::MAX;
 
-/// Number of the next call. It orders nothing, so models use std's atomic.
+/// Number of the next call. No other access depends on its ordering, so models use std's atomic.
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 zeroed! {
@@ -68,7 +68,7 @@ pub(crate) struct KeptCall {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) ticks: u64,
-    /// The tick at which it began.
+    /// The tick at which the call began.
     pub(crate) began: u64,
     pub(crate) tid: u32,
     /// The kernel's name of its thread.
@@ -102,8 +102,8 @@ impl KeptCalls {
         }
     }
 
-    /// Keeps a slow call of this duration if it is one of the longest, or by chance. It is slow call number `count`. Returns
-    /// false if it should have been kept and another thread was writing.
+    /// Keeps a slow call of this duration if it is one of the longest, or by chance. `count` is its number among the
+    /// slow calls of the watch. Returns false if the call should have been kept, but another thread held the lock.
     pub(crate) fn keep(&self, ticks: u64, count: u64, random: u64, write: impl FnOnce(&KeptCall)) -> bool {
         if self.place(ticks, count, random).is_none() {
             return true;

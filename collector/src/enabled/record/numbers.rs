@@ -1,9 +1,9 @@
 //! Numbers given to values and gauges: the smallest and the largest number, and a histogram for values.
 //!
-//! Only its thread writes here, and a reset writes no numbers. A reset begins a new *stretch* of time instead. Each execution
-//! notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the extremes of its stretches.
-//! While a reset reads the threads it is a stretch of its own, because it is unknown which executions the closing snapshot has
-//! counted.
+//! Only its thread writes here, and a reset writes no numbers. A reset begins a new *stretch* of time instead. Each
+//! execution notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the
+//! extremes of its stretches. The time in which a reset reads the threads is a stretch of its own, because it is
+//! unknown which executions the closing snapshot has counted.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, value_bucket};
 
@@ -49,14 +49,14 @@ zeroed! {
         present: AtomicU64,
         /// For a value: number of executions without memory for a bucket.
         missed: AtomicU64,
-        /// For a gauge: the tick at which it was set.
+        /// For a gauge: the tick at which it was last set.
         set_tick: AtomicU64,
         /// For a value: buckets by octave; `None` before the first hit.
         octaves: [Ref<Octave>; OCTAVES],
     }
 }
 
-// Pointers of 32 bits take less.
+// The struct is smaller with pointers of 32 bits.
 const _: () = assert!(size_of::<Numbers>() == 704 || cfg!(target_pointer_width = "32"));
 
 zeroed! {
@@ -91,7 +91,7 @@ pub(crate) fn begin_stretch() {
     STRETCH.store(STRETCH.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 
-/// Returns a level as a number: levels in order are numbers in order.
+/// Converts a level to a number. The order of levels is the order of their numbers.
 #[inline(always)]
 pub(crate) fn of_level(level: i64) -> u64 {
     level.cast_unsigned() ^ 1 << 63
@@ -121,7 +121,7 @@ impl Stretch {
 }
 
 impl Numbers {
-    /// Notes the number of an execution after `calls` others. `current` is taken out.
+    /// Notes the number of an execution after `calls` others. Must be called with `current` taken out.
     #[inline(always)]
     pub(crate) fn note(&self, number: u64, calls: u64) {
         self.note_in(stretch(), number, calls);
@@ -168,7 +168,7 @@ impl Numbers {
         turning + 1
     }
 
-    /// Counts a number in its bucket. `current` is taken out.
+    /// Counts a number in its bucket. Must be called with `current` taken out.
     #[inline(always)]
     pub(crate) fn hit(&self, number: u64, pool: &Latencies) {
         let bucket = value_bucket(number);
@@ -198,7 +198,7 @@ impl Numbers {
         self.set_tick.store(tick, Ordering::Relaxed);
     }
 
-    /// Returns the tick at which a gauge was set.
+    /// Returns the tick at which a gauge was last set.
     pub(crate) fn set_tick(&self) -> u64 {
         self.set_tick.load(Ordering::Relaxed)
     }
@@ -221,8 +221,8 @@ impl Numbers {
     /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, also
     /// while the thread begins another stretch.
     ///
-    /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread turns only to stretches that it has
-    /// found, so this loop runs at most three times.
+    /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread can turn only to a stretch
+    /// that had begun before, so this loop runs at most three times.
     pub(crate) fn stretches(&self) -> [Seen; STRETCHES] {
         loop {
             let before = self.turning.load(Ordering::Acquire);

@@ -77,7 +77,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Notes whether the open poll of `node` is about to end as the last poll of its call.
+    /// Notes that the open poll of `node` is about to end. `is_over` is whether it is the last poll of its call.
     #[cold]
     pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
         let watching = &self.watching;
@@ -129,8 +129,8 @@ impl Tree {
             .map_err(|NoPlace| Lost::Missed)
     }
 
-    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. A future that is dropped is
-    /// polled no more, so the scope in which it is dropped has no beginning.
+    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. It is needed for a
+    /// dropped future, because the scope of its drop has no known beginning.
     pub(super) fn noted_ticks(&self) -> Option<u64> {
         let journal = &self.watching.journal;
         if journal.was_full() {
@@ -170,7 +170,8 @@ impl Tree {
         Some(carried)
     }
 
-    /// Adds the events of a poll to the rest of its call, and leaves them for the next poll, or copies them into the journal.
+    /// Adds the events of a poll to the earlier events of its call. Leaves all events for the next poll or, if the call
+    /// is over, copies them into the journal.
     fn carry_on(
         &self,
         carried: &'static CarriedCall,
@@ -269,7 +270,7 @@ impl Tree {
         });
         self.forget_pending();
         added?;
-        // The first event of a call counts it.
+        // This event counts the call itself, because `replay` begins with `Kind::Enter`.
         let (node, kind) = (root.index(), Kind::Exit);
         add_record(carried, Record::Event { node, kind, ticks: 0 })
     }
@@ -339,7 +340,7 @@ impl Tree {
         added
     }
 
-    /// Begins a set of names.
+    /// Begins a new set of names.
     fn begin_names(&self) {
         let set = &self.watching.names_number;
         set.store(set.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
