@@ -1,9 +1,10 @@
-//! Cost of a scope in other profilers, beside plain, the floor of two bare clock reads, and tickscope.
+//! Measures the cost of a scope in other profilers. They are compared with the plain program, with the floor of two
+//! bare clock reads, and with tickscope.
 //!
 //! `peers [--json] [--case NAME] [--peer NAME]`
 //!
-//! Each peer measures each case in a process of its own, so that its memory, its caches, its peak of memory and its end are its
-//! own.
+//! Each peer measures each case in a process of its own, so that peers share no memory and no caches, and that each has
+//! its own memory peak and its own exit.
 
 mod cases;
 mod child;
