@@ -1,8 +1,8 @@
-//! Says to the linker what `libtickscope.so` is called, and that it is never unloaded: its thread may run, and threads may have
-//! counted, when a program closes the last library that uses it.
+//! Passes the name of `libtickscope.so` to the linker, and a flag that the library is never unloaded. When a program
+//! closes the last library that uses it, its thread may still run, and threads may have counted.
 //!
-//! A program looks for the name that is said here. Without more it is the name of the file that cargo leaves. The makefile installs the
-//! library under the name of its interface, and says that one by `TICKSCOPE_SONAME`.
+//! Programs look for the library by this name. By default, it is the name of the file that cargo writes. The makefile
+//! installs the library under the name of its interface, and passes that name by `TICKSCOPE_SONAME`.
 
 use std::io::Write;
 
