@@ -160,7 +160,7 @@ fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
         at += 3;
     }
     if !is_any_word(trees, at) {
-        // At the end of the path only the word is left to point at.
+        // If the path has ended, the error points at the option's word.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
         let found = trees
             .get(at)
