@@ -1,5 +1,6 @@
-//! Passes the name of `libtickscope.so` to the linker, and a flag that the library is never unloaded. When a program
-//! closes the last library that uses it, its thread may still run, and threads may have counted.
+//! Passes the name of `libtickscope.so` to the linker, and a flag that the library is never unloaded. The library must
+//! stay loaded even if a program closes the last plugin that uses it. The publisher's thread may still run the
+//! library's code, and so may threads that end after they have counted.
 //!
 //! Programs look for the library by this name. By default, it is the name of the file that cargo writes. The makefile
 //! installs the library under the name of its interface, and passes that name by `TICKSCOPE_SONAME`.

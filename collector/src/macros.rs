@@ -6,7 +6,7 @@
 ///
 /// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may
 /// come first. With `watch` as the first argument, as in `scope!(watch, "frame")`, slow calls are distinguished from
-/// typical ones: see [`watch`](crate::watch()).
+/// typical calls: see [`watch`](crate::watch()).
 ///
 /// ```
 /// fn insert(orders: &mut Vec<u64>, order: u64) {
@@ -71,12 +71,12 @@ macro_rules! time {
 
 /// Measures a future. `future!("download", async { .. })` is a future with the same output.
 ///
-/// It counts one call, at the first poll. The time in the call tree is the sum of its polls, so that times of concurrent calls
-/// add up to the time of their thread. Latencies are latencies of calls: from the first poll until the future is ready or
-/// dropped, waits included. A future that is dropped before it is ready counts as cancelled. The name is any constant string, and
-/// `group = "..."` may come first.
+/// The future counts as one call, at its first poll. Its time in the call tree is the sum of its polls, so that times
+/// of concurrent calls add up to the time of their thread. Latencies are the durations of calls: from the first poll
+/// until the future is ready or dropped, waits included. A future that is dropped before it is ready counts as
+/// cancelled. The name is any constant string, and `group = "..."` may come first.
 ///
-/// It takes anything that can be awaited, and can be spawned, boxed or awaited like the future itself:
+/// The argument is anything that can be awaited. The result can be spawned, boxed or awaited like the future itself:
 ///
 /// ```
 /// # async fn get(page: u32) -> String { page.to_string() }
@@ -196,10 +196,10 @@ macro_rules! count {
 /// # assert_eq!(query(&[1, 5, 9], 5).len(), 2);
 /// ```
 ///
-/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Up to 15, each
-/// number has a bucket of its own. The smallest and the largest are exact, also after a reset. Only numbers that come
-/// during a reset may be shown as the edge of their bucket, and reports say so. For numbers that only add up, like
-/// bytes read, [`count!`](crate::count!) keeps less and costs less.
+/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Each number up to
+/// 15 has its own bucket. The smallest and the largest are exact, also after a reset. Only numbers that come during a
+/// reset may be shown as the edge of their bucket, and reports say so. For numbers that only add up, like bytes read,
+/// [`count!`](crate::count!) keeps less and costs less.
 ///
 /// An execution takes no lock, reads no clock, and allocates nothing once its row exists. Values count in every mode but
 /// off, also in a pause and below calls that are not timed, and whether latency histograms are on or off. `n` is always
@@ -230,9 +230,9 @@ macro_rules! value {
 /// # assert_eq!(receive(&mut [7, 8].into()), Some(7));
 /// ```
 ///
-/// Each thread has a row of its own. If rows of several threads are shown as one, `last` is the newest level of any thread, by
-/// the program's clock. Lowest and highest are the extremes of all threads. A level holds until it is set again: a reset leaves
-/// it unchanged, and it counts for the lowest and the highest after the reset as well.
+/// Each thread has its own row. If rows of several threads are shown as one, `last` is the newest level of any thread,
+/// by the program's clock. Lowest and highest are the extremes of all threads. A level holds until it is set again: a
+/// reset leaves it unchanged, and it counts for the lowest and the highest after the reset as well.
 ///
 /// An execution reads the clock once, takes no lock, and allocates nothing once its row exists. Gauges are set in every
 /// mode but off. `n` is always evaluated, and a literal needs no suffix.

@@ -78,9 +78,9 @@ pub enum Destination {
     Stdout,
     /// A new file. The ending of its name chooses the form ([`Format`] lists the endings); any other ending gives text.
     ///
-    /// In the name, `%p` stands for the process id, `%n` for the program's name and `%%` for a percent sign. An
-    /// existing file is never overwritten: `report.html` becomes `report.2.html`, and a line on standard error says so.
-    /// If the form is not built in, the snapshot is kept instead, with `.tks` appended to the name.
+    /// In the name, `%p` becomes the process id, `%n` the program's name and `%%` a percent sign. An existing file is
+    /// never overwritten: `report.html` becomes `report.2.html`, and a line on standard error says so. If the form is
+    /// not built in, the snapshot is kept instead, with `.tks` appended to the name.
     File(PathBuf),
 }
 
@@ -93,7 +93,7 @@ pub enum Format {
     Text,
     /// One page for a browser, which `tickscope FILE` opens as well (`.html`). Needs the feature `report`.
     Html,
-    /// Every number, for programs (`.json`). Needs the feature `export`.
+    /// All data as JSON, for other programs (`.json`). Needs the feature `export`.
     Json,
     /// Folded stacks, for flame graphs (`.folded`). Needs the feature `report`.
     Folded,

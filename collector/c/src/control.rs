@@ -145,7 +145,7 @@ extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
     }
 }
 
-/// Distinguishes slow calls of functions from typical ones.
+/// Distinguishes slow calls of functions from typical calls.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
     match tickscope::watch(&of_c(pattern), Over::Tail) {

@@ -272,7 +272,7 @@ pub(crate) fn returned(
         future: &|value| future(options, site(), value),
         body: &|value| future(options, site(), braces(value)),
         boxed: &|written, value| {
-            // The type is written, because nothing else determines the type in the box.
+            // Writes the type, because no other code determines the type in the box.
             let name = || writer().word("__tickscope_future").done();
             let pinned = writer()
                 .word("let")

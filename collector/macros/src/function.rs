@@ -127,7 +127,7 @@ pub(crate) enum Promise {
     Opaque,
     /// `Pin<Box<dyn Future<..> + ..>>`, as it can be written in a body.
     Boxed(Vec<TokenTree>),
-    /// Any other type, which may be another name of a future.
+    /// Any other type, possibly a type alias of a future.
     None,
 }
 

@@ -13,11 +13,11 @@ pub(crate) struct Options {
     /// The name of the row, with the token `name` for messages.
     pub(crate) name: Option<(Ident, Literal)>,
     pub(crate) group: Option<Literal>,
-    /// The path in place of `::tickscope`.
+    /// Path that replaces `::tickscope`.
     pub(crate) root: Option<TokenStream>,
     /// The word `task`: the function is the root of a task.
     pub(crate) task: Option<Ident>,
-    /// The word `watch`: slow calls of the function are distinguished from typical ones.
+    /// The word `watch`: slow calls of the function are distinguished from typical calls.
     pub(crate) watch: bool,
     pub(crate) skip: bool,
 }

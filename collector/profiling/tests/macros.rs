@@ -1,4 +1,5 @@
-//! Tests a program that uses the crate `profiling`: it has rows with the feature `enable`, and none without it.
+//! Tests a program that uses the crate `profiling`: it must have rows with the feature `enable`, and no rows without
+//! it.
 
 // Uses the macros with all their forms of arguments.
 fn frame() {
@@ -40,7 +41,7 @@ impl World {
 
     const MOST: usize = 7;
 
-    /// The name of its row is the type's name and the function's name.
+    /// Its row has the type's name and the function's name.
     #[inline]
     #[allow(dead_code, reason = "it has attributes of its own")]
     fn other(&self) {}

@@ -85,7 +85,7 @@ impl Builder {
     }
 
     /// Sets the size of the ring in bytes: 64 KiB to 4 GiB, rounded up to a power of two, 16 MiB by default. One record
-    /// takes at most half of it; larger ones are cut down to their most expensive rows. Variable:
+    /// takes at most half of the ring; larger records are cut down to their most expensive rows. Variable:
     /// `TICKSCOPE_RING_BYTES`.
     ///
     /// After ten seconds the file also keeps a history, one record every ten seconds, and may grow to twice this size.
@@ -109,9 +109,9 @@ impl Builder {
         self
     }
 
-    /// Sets whether latency histograms are collected from this start on. They are on at first, and a start without this setting
-    /// keeps them as they are. They take about 1 KiB a node. [`set_histogram`](crate::set_histogram) changes it later. Variable:
-    /// `TICKSCOPE_HISTOGRAM`.
+    /// Sets whether latency histograms are collected from this start on. They are on at first, and a start without this
+    /// setting does not change that. Histograms take about 1 KiB per node. [`set_histogram`](crate::set_histogram)
+    /// changes it later. Variable: `TICKSCOPE_HISTOGRAM`.
     pub fn histogram(mut self, on: bool) -> Self {
         self.settings.histogram = Some(on);
         self
@@ -218,10 +218,10 @@ impl Builder {
         self
     }
 
-    /// Sets how long the end of the last session, and of the program, waits for the last record without progress. It is 2 s by
-    /// default, at most 10 minutes; zero does not wait. While the record is captured, encoded or written, waiting goes on, but no
-    /// longer than 30 s. The thread that ends does the work itself if the publisher's thread gets no CPU. Variable:
-    /// `TICKSCOPE_END_MS`.
+    /// Sets how long the end of the last session, and of the program, waits for the last record without progress. It is
+    /// 2 s by default, at most 10 minutes; zero does not wait. While the record is captured, encoded or written, the
+    /// wait continues, for at most 30 s. The thread that ends does the work itself if the publisher's thread gets no
+    /// CPU. Variable: `TICKSCOPE_END_MS`.
     pub fn end_within(mut self, limit: Duration) -> Self {
         self.settings.end_within = limit;
         self
@@ -237,9 +237,10 @@ impl Builder {
 
     /// Starts the session, or joins the running one.
     ///
-    /// When it returns, the ring file exists with its first record, and the settings are in force. That takes less than a
-    /// millisecond, and longer only if the previous session is still writing its last record. It never fails and never stops the
-    /// program: if there is a problem, the session counts without publishing, and [`Session::warnings`] has the reason.
+    /// When this function returns, the ring file exists with its first record, and the settings apply. The start takes
+    /// less than a millisecond, and longer only if the previous session is still writing its last record. The function
+    /// never fails and never stops the program: if there is a problem, the session counts without publishing, and
+    /// [`Session::warnings`] has the reason.
     pub fn start(self) -> Session {
         session::start(&self.name, self.settings)
     }

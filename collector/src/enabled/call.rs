@@ -16,7 +16,7 @@ use crate::enabled::scope;
 pub struct Call {
     /// The tick of the first poll, or [`NOT_POLLED`], or [`NOT_COUNTED`].
     pub(crate) began: u64,
-    /// Id of the call among the calls in flight; 0 if it has none.
+    /// Id of the call among the calls in flight; 0 if the call has no slot.
     pub(crate) id: CallId,
 }
 
@@ -57,7 +57,7 @@ impl Call {
         self.began == NOT_POLLED
     }
 
-    /// Returns whether the call counts or may begin to.
+    /// Returns whether the call counts, or may begin to count.
     pub(crate) fn may_count(self) -> bool {
         self.began != NOT_COUNTED
     }

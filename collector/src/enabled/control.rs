@@ -50,8 +50,8 @@ pub fn set_histogram(on: bool) {
 /// ```
 ///
 /// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), 256 patterns are in force already, or
-/// this is a forked child.
+/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), there are 256 patterns already, or this
+/// is a forked child.
 pub fn disable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, true)
 }
@@ -79,8 +79,9 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     })
 }
 
-/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls are distinguished from typical ones,
-/// with the sums of each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and reports show it.
+/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls are distinguished from
+/// typical calls, with the sums of each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and
+/// reports show it.
 ///
 /// While a call of such a function is open, each event in it costs some nanoseconds more; other events do not. At most
 /// four patterns are watched at once. Disabled functions that match are enabled. A pattern that is already watched gets
@@ -96,8 +97,8 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
 /// ```
 ///
 /// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), four others are watched already, or this is a
-/// forked child.
+/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), four other patterns are watched already,
+/// or this is a forked child.
 pub fn watch(pattern: &str, over: Over) -> Result<(), WatchError> {
     let _own = current_thread::own_work();
     watch_in(pattern, over.into()).map_err(|message| WatchError { message })

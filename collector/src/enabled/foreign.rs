@@ -1,5 +1,5 @@
 //! Scopes and counters of other languages. Their sites are made at run time, at the first call. The caller keeps an
-//! open scope as a value. No function here takes a lock or uses the allocator, so such a scope may stand wherever a
+//! open scope as a value. No function here takes a lock or uses the allocator, so such a scope may be used wherever a
 //! Rust scope may.
 
 use crate::enabled::record::arena::{Made, Texts};

@@ -90,7 +90,7 @@ impl<F: Future> Profiled<F> {
 }
 
 impl<F> Profiled<F> {
-    /// Returns its site and its call, unless it is being dropped.
+    /// Returns the future's site and call, unless the future is being dropped.
     fn held(&self) -> Option<(&'static Site, Call)> {
         match self {
             Self::Held { site, call, .. } => Some((site, *call)),
@@ -98,12 +98,12 @@ impl<F> Profiled<F> {
         }
     }
 
-    /// Returns whether its call counts or may begin to.
+    /// Returns whether the future's call counts, or may begin to count.
     pub(crate) fn may_count(&self) -> bool {
         self.held().is_some_and(|(_, call)| call.may_count())
     }
 
-    /// Returns the name of its row.
+    /// Returns the name of the future's row.
     pub(crate) fn name(&self) -> Option<String> {
         self.held().map(|(site, _)| site.describe().name)
     }

@@ -379,8 +379,8 @@ impl Drop for Scope {
     }
 }
 
-/// Ends the open poll of a future in `node`. Polls after the first are not calls, so each poll has a number of its own.
-/// `is_over` is whether the call is over.
+/// Ends the open poll of a future in `node`. Polls after the first are not calls, so `number` is the number of the
+/// poll. `is_over` is whether the call is over.
 #[inline(always)]
 pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
     let ended = current_thread::hot()

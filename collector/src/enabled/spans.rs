@@ -178,7 +178,7 @@ fn end_poll(tree: &'static Tree, open: &'static OpenSpan) {
     }
 }
 
-/// Exits a span that is not the innermost one. Spans inside it go on at its place.
+/// Exits a span that is not the innermost. The spans inside continue in its place.
 #[cold]
 #[inline(never)]
 fn exit_outer(tree: &'static Tree, number: u32) {

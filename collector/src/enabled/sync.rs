@@ -1,8 +1,8 @@
-//! Locks of [`std::sync`] that measure their waits and charge the threads that make others wait.
+//! Locks of [`std::sync`] that measure their waits and charge the threads that make other threads wait.
 //!
-//! [`Mutex`], [`RwLock`] and [`Condvar`] have the interface of the types in [`std::sync`], and contain these types. Only the
-//! import changes: `use tickscope::sync::Mutex` in place of `use std::sync::Mutex`. Without the feature `enable` they *are* std's
-//! types.
+//! [`Mutex`], [`RwLock`] and [`Condvar`] have the interface of the types in [`std::sync`], and contain these types.
+//! Only the import changes: `use tickscope::sync::Mutex` instead of `use std::sync::Mutex`. Without the feature
+//! `enable` they *are* std's types.
 //!
 //! ```
 //! use tickscope::sync::Mutex;
@@ -21,8 +21,8 @@
 //! scope's calls are the contended attempts, and its time is the wait. The part of the wait while the lock was held
 //! counts as *made others wait* for the row in which the lock is given back:
 //!
-//! - Each holder is charged for its own part. If a thread waits while others take turns with the lock, every one of them is
-//!   charged for the wait during its turn. All threads that wait at once add up.
+//! - Each holder is charged for its own part. If a thread waits while other threads take turns with the lock, each of
+//!   these is charged for the wait during its turn. The waits of several threads at once add up.
 //! - The time from giving the lock back until a waiting thread runs is charged to no row, unless another thread takes
 //!   the lock meanwhile. So the holders are charged at most for the waiting time.
 //! - Readers of a [`RwLock`] are charged for writers that wait and for the threads queued behind them. Of several

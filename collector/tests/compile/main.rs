@@ -36,7 +36,7 @@ fn mistakes_are_refused_with_the_feature_and_without() {
         return cases.compile_fail("tests/compile/unmeasured/*.rs");
     }
     cases.compile_fail("tests/compile/cases/*.rs");
-    // A build of the whole workspace enables `report`, because other packages need it.
+    // Skipped in builds of the whole workspace, in which other packages enable `report`.
     if cfg!(not(feature = "report")) {
         cases.compile_fail("tests/compile/without_report/*.rs");
     }

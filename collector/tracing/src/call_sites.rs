@@ -111,7 +111,7 @@ fn event_name(metadata: &Metadata<'_>) -> String {
     format!("[{level}] {}", name.strip_prefix("event ").unwrap_or(name))
 }
 
-/// Returns the row of all call sites without a row of their own.
+/// Returns the row that all further call sites share.
 fn shared(metadata: &Metadata<'_>) -> (u32, &'static Site) {
     static FURTHER: [OnceLock<&Site>; 2] = [const { OnceLock::new() }; 2];
     let is_event = metadata.is_event();

@@ -34,7 +34,7 @@
 //! be futures. A waiting call then looks ended until its second poll. A dropped future cannot be distinguished from a
 //! ready future, so no call counts as cancelled. The drop counts as one more poll.
 //!
-//! Spans may be exited in any order. Spans inside an exited span continue in rows of their own, in its place.
+//! Spans may be exited in any order. Spans inside an exited span continue in new rows, in its place.
 //!
 //! # Events
 //! Events are disabled, unless [`Subscriber::count_events`] makes counters of them. Each call site is then a row below the open

@@ -1,7 +1,7 @@
 //! The cases of the `overhead` benchmark, divided into passes.
 //!
-//! A pass is a frame to puffin and a trace to fastrace. fastrace keeps 10 240 spans of a trace and drops the
-//! others, so a pass has fewer.
+//! A pass is a frame to puffin and a trace to fastrace. fastrace keeps 10 240 spans of a trace and drops the rest, so a
+//! pass has fewer scopes.
 
 use std::hint::black_box;
 

@@ -164,6 +164,6 @@ fn what_a_scope_costs() {
 
 tickscope_testkit::tests![
     ; ignored:
-    // It needs a release build and an otherwise idle machine: see .ci/nightly.
+    // The measurement needs a release build and an otherwise idle machine: see .ci/nightly.
     what_a_scope_costs,
 ];

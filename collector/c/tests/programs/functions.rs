@@ -1,4 +1,5 @@
-//! Tests functions that report their calls themselves, in programs that do not use the library's header.
+//! Tests functions compiled with `-finstrument-functions`, which report their calls, in programs that do not use the
+//! library's header.
 
 use tickscope_testkit::suite::skip;
 

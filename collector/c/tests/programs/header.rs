@@ -1,5 +1,5 @@
-//! Tests the header: every compiler accepts it, it declares the library's functions, and it leaves nothing in a program
-//! with -DTICKSCOPE_DISABLE.
+//! Tests the header. Every compiler must accept it, it must declare the library's functions, and with
+//! -DTICKSCOPE_DISABLE it must leave nothing in a program.
 
 use std::collections::BTreeSet;
 use std::fs;

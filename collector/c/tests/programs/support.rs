@@ -37,7 +37,7 @@ impl Language {
         }
     }
 
-    /// Returns the compilers of this machine. Skips the test if there are none.
+    /// Returns the compilers of this machine. Skips the test if there is no compiler.
     pub(crate) fn compilers(self) -> Vec<&'static str> {
         let names = match self {
             Self::C => ["gcc", "clang"],

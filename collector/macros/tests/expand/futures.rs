@@ -23,7 +23,7 @@ pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Is pending once.
+/// Waits once: the first poll is pending.
 pub(crate) async fn pause() {
     let mut waited = false;
     poll_fn(|_| {
@@ -354,7 +354,7 @@ async fn one() -> u8 {
     1
 }
 
-/// A function without a scope that is open at an `.await`, although it has both words in many orders.
+/// A function whose scopes all end before its `.await`s. The function has scopes and `.await`s in many orders.
 #[profile]
 async fn scopes_that_end_in_time(flag: bool) -> u8 {
     {

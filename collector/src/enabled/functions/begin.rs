@@ -60,7 +60,7 @@ extern "C" fn begin() {
     }
 }
 
-/// Makes the functions of this image known, and switches on the ones that count.
+/// Makes the functions of this image known, and switches on the functions that count.
 fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());

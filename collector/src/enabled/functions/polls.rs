@@ -208,7 +208,7 @@ impl Held {
         }
     }
 
-    /// Returns the node of its last poll, if that poll was on this thread.
+    /// Returns the node of the call's last poll, if that poll was on this thread.
     fn node(self, tree: &'static Tree, future: Future) -> Option<&'static Node> {
         let owner = Owner::numbered(self.row).filter(|owner| Owner::of_tree(tree).contains(owner))?;
         let node = tree.nodes.get(owner.index())?;

@@ -1,14 +1,14 @@
 //! Targets of sleds: code that keeps the program's registers around the collector's functions.
 //!
-//! A sled stands where the compiler expects no call: at a function's first instruction, where the arguments are in
-//! registers, and in place of its return, where the result is in registers. So all registers that may hold arguments or
-//! results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
+//! A sled is at a place where the compiler expects no call: at a function's first instruction, where the arguments are
+//! in registers, and in place of its return, where the result is in registers. So all registers that may hold arguments
+//! or results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
 //! which register, and why.
 //!
-//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls no function. So it
-//! changes only the low halves of vector registers, and these are kept; a test looks at its instructions. If it returns false,
-//! another function handles the event. That function may run any code, so the whole state of the vector units is kept around it
-//! (`xsave`), which takes about 100 ns.
+//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls no
+//! function. So it changes only the low halves of vector registers, and these are kept; a test looks at its
+//! instructions. If the short function returns false, another function handles the event. That function may run any
+//! code, so the whole state of the vector units is kept around it (`xsave`), which takes about 100 ns.
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -150,9 +150,9 @@ trampoline! {
     /// this call.
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely
 }
-/// Jumped to in place of a return. The stack pointer is at the function's return address. If the innermost open
-/// function is above it, the end belongs to a call that began while the function was off. Many such calls may end while
-/// an earlier call is still open.
+/// Jumped to instead of a return. The stack pointer is at the function's return address. If the innermost open function
+/// is above this address, the end belongs to a call that began while the function was off. Many such calls may end
+/// while an earlier call is still open.
 #[cfg(target_env = "gnu")]
 #[unsafe(naked)]
 unsafe extern "C" fn ret() {
@@ -189,11 +189,11 @@ unsafe extern "C" fn ret() {
 use counted_ret as ret;
 
 trampoline! {
-    /// Jumped to in place of the return of a call that may be counted.
+    /// Jumped to instead of the return of a call that may be counted.
     counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely
 }
 trampoline! {
-    /// Called before a jump to a function that returns in place of this one.
+    /// Called before a tail call: a jump to a function that returns to this function's caller.
     tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely
 }
 
@@ -232,7 +232,7 @@ poll_trampoline! {
     poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin
 }
 poll_trampoline! {
-    /// Jumped to in place of a return of a poll function, like [`ret`] for other functions.
+    /// Jumped to instead of a return of a poll function, like [`ret`] for other functions.
     poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end
 }
 poll_trampoline! {

@@ -1,10 +1,10 @@
-//! Models of threads that wait for a lock while others give it back.
+//! Models of threads that wait for a lock while other threads give it back.
 
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::waiters::Waiters;
 
-/// Threads begin and cease to wait while two holders give the lock back. In any order the holders take no more than the waiting
-/// time, and no waiter is left.
+/// Threads begin and cease to wait while two holders give the lock back. In any order the holders take at most the
+/// waiting time, and no waiter is left.
 #[test]
 fn holders_take_no_more_than_was_waited() {
     static WAITERS: Waiters = Waiters::new();

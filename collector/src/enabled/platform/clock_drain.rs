@@ -28,7 +28,7 @@ fn measured(_: Clock) -> Option<f64> {
 fn measured(clock: Clock) -> Option<f64> {
     use crate::enabled::platform::os;
 
-    // Each line is on a page of its own.
+    // Each line is on another page.
     let words: Vec<u64> = vec![1; 4 * STEP];
     let lines = [0, 1, 2, 3].map(|line| &words[line * STEP]);
     let mut times = [const { Vec::new() }; 4];

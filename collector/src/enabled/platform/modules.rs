@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tickscope_format::snapshot::BUILD_ID_MAX;
 
-/// The type of the note that holds the build id, `NT_GNU_BUILD_ID`, and the name of its owner.
+/// Type of the note that holds the build id, `NT_GNU_BUILD_ID`, and the note's owner.
 const BUILD_ID: u32 = 3;
 const OWNER: &[u8] = b"GNU\0";
 

@@ -6,7 +6,7 @@
 //!   clears a word in it whenever it switches to another thread or delivers a signal. A word that still has its value says,
 //!   without a system call, that the thread has not left its CPU.
 //! - **The thread's CPU clock**: the time since the last reading that is not on this clock was spent off the CPU.
-//! - **`getrusage`**: how often the thread lost its CPU, and how often it lost it although it could run.
+//! - **`getrusage`**: how often the thread lost its CPU, and how often this happened although the thread could run.
 //! - **`schedstat`**: how often the thread got a CPU, and how long it was ready before that. It is read instead of
 //!   `getrusage` if the thread has a descriptor for it.
 
@@ -58,7 +58,7 @@ const OUT_OF_THE_WAY: libc::c_int = 40;
 /// scheduler's next tick; a larger difference means that the file is another one.
 const LAG_NS: u64 = 100_000_000;
 
-/// The scheduler's account of a thread since its start.
+/// The scheduler's statistics of a thread since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slices {
     /// Number of times that the thread got a CPU.
@@ -67,8 +67,8 @@ pub(crate) struct Slices {
     pub(crate) ready_ns: u64,
 }
 
-/// Returns the scheduler's account of the calling thread, whose CPU time is `cpu_ns`; `None` if it cannot be read. The
-/// caller keeps `file` for the next reading, and passes it to [`close`] at the end.
+/// Returns the scheduler's statistics of the calling thread, whose CPU time is `cpu_ns`; `None` if they cannot be read.
+/// The caller keeps `file` for the next reading, and passes it to [`close`] at the end.
 pub(crate) fn slices(file: &mut File, cpu_ns: u64) -> Option<Slices> {
     if *file == 0 {
         *file = open();

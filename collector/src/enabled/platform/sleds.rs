@@ -1,7 +1,7 @@
 //! Switches the compiler's sleds on and off while other threads run through them.
 //!
-//! A sled is 11 bytes that do nothing: a jump over the rest, or a return followed by padding. Switched on, it loads the
-//! function's number into a register and calls a trampoline, or jumps to it in place of the return:
+//! A sled is 11 bytes that do nothing: a jump over the rest, or a return followed by padding. A sled that is on loads
+//! the function's number into a register, and calls a trampoline or, instead of the return, jumps to it:
 //!
 //! | | off | on |
 //! |---|---|---|

@@ -11,7 +11,7 @@
 //! The governor looks often in the beginning and rarely later. When the cost has been far below the budget for some
 //! time, functions are switched on again. A function stays off longer each time. Functions that an earlier run has
 //! switched off are off from the start. They are tried once, as soon as the budget has room for a short trial: each run
-//! decides anew, and begins with a probably right choice.
+//! decides again, and begins with a probably right choice.
 
 use std::time::{Duration, Instant};
 
@@ -272,8 +272,8 @@ impl Governor {
         changed
     }
 
-    /// Returns the cost of a call in the mode in force. Returns `None` if that is unknown, or if the mode has changed since the
-    /// last look, because calls until then say nothing about this mode.
+    /// Returns the cost of a call in the present mode. Returns `None` if the cost is unknown, or if the mode has
+    /// changed since the last look, because calls until then say nothing about this mode.
     fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {

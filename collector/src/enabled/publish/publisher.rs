@@ -1,7 +1,8 @@
 //! The background thread: it captures, encodes, writes into the ring, and answers requests.
 //!
-//! It must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Other threads of the program do
-//! its work only at the beginning, where they wait for the first record, and at the end, where they wait for the last.
+//! The thread must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Other
+//! threads of the program do its work only at the beginning, where they wait for the first record, and at the end,
+//! where they wait for the last.
 
 mod coarse;
 pub(super) mod identity;
@@ -49,10 +50,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The time to the first look for new threads. Each further look comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// Interval of records for a viewer that has not asked for another interval.
+/// Interval of records for a viewer that has not requested another interval.
 const WATCHED: Duration = Duration::from_millis(100);
 
-/// The intervals that viewers may ask for, in nanoseconds: 100 to 1 records a second.
+/// The intervals that viewers may request, in nanoseconds: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
 /// A program that has run this long is unlikely to end soon.
@@ -86,7 +87,7 @@ pub(crate) struct Publisher {
     settings: Settings,
     /// The bytes of the last payload, kept for their capacity.
     payload: Vec<u8>,
-    /// The interval that the viewer of each slot asks for.
+    /// The interval that the viewer of each slot has requested.
     wishes: [Duration; slot::COUNT],
     watched: Vec<usize>,
     interval: Duration,
@@ -108,7 +109,7 @@ pub(crate) struct Publisher {
     sampler: Sampler,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
-    /// Number of threads that had begun to count at the last look for new ones.
+    /// Number of threads that had begun to count at the last look for new threads.
     threads: u64,
     /// Time of the last look at requests.
     last_look: Instant,
@@ -192,8 +193,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Gives the ring its name, if it has none. A session begun by the environment has no name until the first scope, because
-    /// `start` may come before that scope, and viewers must not find the ring that it replaces.
+    /// Gives the ring its name, unless it has one. A session begun by the environment has no name until the first
+    /// scope, because `start` may come before that scope, and viewers must not find the ring that it replaces.
     pub(crate) fn link(&mut self) {
         if let Some(ring) = &mut self.rings.current
             && config::is_settled()
@@ -288,7 +289,7 @@ impl Publisher {
         self.cleaned = true;
     }
 
-    /// Measures the cost of a scope in the mode in force, if this cost is not known.
+    /// Measures the cost of a scope in the present mode, if this cost is not known.
     fn measure_cost(&mut self) {
         let switch = mode_switch::newest();
         if self.cost_of != Some(switch) && config::is_settled() {
@@ -348,7 +349,8 @@ impl Publisher {
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
-    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring all other work goes on.
+    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring the publisher still
+    /// does all other work.
     pub(crate) fn round(&mut self, reset_asked: bool) {
         // The program has run no scope yet, so its own session may still replace this session.
         if !config::is_settled() {
@@ -425,7 +427,8 @@ impl Publisher {
         self.sampler.begin_to_wait();
     }
 
-    /// Publishes the last record and marks the ring as ended, after a reset if the program asked for one. Any thread may do it.
+    /// Publishes the last record and marks the ring as ended, after a reset if the program has requested one. Any
+    /// thread may do it.
     pub(crate) fn finish(mut self, reset_asked: bool) {
         let _unsignalled = Unsignalled::new();
         self.measure_cost();
@@ -499,7 +502,7 @@ impl Publisher {
         }
     }
 
-    /// Carries out the open requests as far as the budget allows; the others stay open.
+    /// Carries out open requests as far as the budget allows; further requests stay open.
     fn carry_out_all(&mut self) -> Vec<(Request, Outcome)> {
         let mut answers = Vec::new();
         if !self.budget.is_left(os::monotonic_ns()) {

@@ -85,7 +85,7 @@ os::before_main!(
     begin_before_main
 );
 
-/// Starts the session or report that `TICKSCOPE` asks for, before `main`.
+/// Starts the session or report that `TICKSCOPE` requests, before `main`.
 extern "C" fn begin_before_main() {
     os::note_standard();
     Settings::warn_of_bad_auto_start();
@@ -110,7 +110,7 @@ fn at_first_scope() {
     }
 }
 
-/// Starts the session or report that `TICKSCOPE` asks for.
+/// Starts the session or report that `TICKSCOPE` requests.
 fn begin_by_environment() {
     let _own = current_thread::own_work();
     let auto_start = Settings::auto_start();
@@ -224,7 +224,7 @@ fn start_here(program: &str, settings: Settings) -> Session {
     }
 }
 
-/// Begins a session. When this returns, its settings are in force, and its ring has the first record.
+/// Begins a session. When this function returns, the session's settings apply, and its ring has the first record.
 fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<String>) {
     shared.name.clone_from(&name);
     shared.warnings = warnings;
@@ -317,8 +317,8 @@ pub fn snapshot() -> Snapshot {
 /// depth.
 ///
 /// The file is written whole or not at all. The call costs one capture. The time that writing takes is charged to no
-/// scope, because this thread's clock stands still meanwhile. No session and no viewer is needed, and nothing is
-/// removed or reset. Do not call it from a signal handler.
+/// scope, because this thread's clock is stopped meanwhile. No session and no viewer is needed, and nothing is removed
+/// or reset. Do not call it from a signal handler.
 ///
 /// Most forms need the feature `report` or `export`: see [`Format`]. Without that feature, the snapshot itself is
 /// written, with `.tks` appended to the name, and `tickscope report THAT_FILE -o NAME` makes the report.
@@ -332,7 +332,7 @@ pub fn snapshot() -> Snapshot {
 ///
 /// # Errors
 /// The system's error (a file of that name exists, the directory does not, the disk is full); a forked child, which has
-/// no tree of its own; `TICKSCOPE=off`.
+/// no trees; `TICKSCOPE=off`.
 pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError> {
     let _own = current_thread::own_work();
     let refused = |why: &str| {
@@ -372,8 +372,8 @@ pub fn reset() -> Snapshot {
     closing.unwrap_or_default()
 }
 
-/// Resets like [`reset`], but asks the publisher to do it and returns at once. If nothing is published, the reset
-/// happens in this call.
+/// Requests a reset like [`reset`] from the publisher, and returns at once. If nothing is published, the reset happens
+/// in this call.
 pub fn request_reset() {
     if PUBLISHING.load(Ordering::Relaxed) && !config::is_forked_child() {
         RESET_ASKED.store(true, Ordering::Relaxed);
@@ -414,8 +414,7 @@ impl Session {
     }
 
     /// Returns the files in this process that contain another copy of tickscope which has counted: libraries linked
-    /// with it, or the executable. Each copy has rows and a ring of its own. [`Self::warnings`] names these files as
-    /// well.
+    /// with it, or the executable. Each copy has its own rows and ring. [`Self::warnings`] names these files as well.
     pub fn other_copies(&self) -> Vec<PathBuf> {
         copies::look();
         copies::files()

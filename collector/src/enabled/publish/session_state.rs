@@ -23,7 +23,7 @@ pub(crate) enum Phase {
     /// No session.
     Idle,
     Publishing,
-    /// The ring was destroyed from outside. The publisher goes on without one until it has made another.
+    /// The ring was destroyed from outside. The publisher works without a ring until it has made another one.
     Lost,
     /// No place for a ring was found; scopes are only counted.
     Counting,
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) is_of_environment: bool,
     /// Whether the publisher's thread exists.
     pub(crate) has_thread: bool,
-    /// The name of the session in force.
+    /// Name of the running session.
     pub(crate) name: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) path: Option<PathBuf>,
@@ -101,7 +101,7 @@ impl Shared {
         self.phase == Phase::Finishing
     }
 
-    /// Notes that there is no publisher any more, because the session has ended or goes on without one.
+    /// Notes that the publisher is gone, because the session has ended or continues without one.
     pub(crate) fn stop_publishing(&mut self) {
         if let Some(mut state) = collector_state::lock() {
             state.set_publishing(false);

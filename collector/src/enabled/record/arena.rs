@@ -257,7 +257,7 @@ impl<T: Sync + 'static> Ref<T> {
         self.0.store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Sets the value if there is none, and returns the value that is then there.
+    /// Sets the value if there is no value yet, and returns the value that is then set.
     pub(crate) fn set_first(&self, value: &'static T) -> &'static T {
         loop {
             let none = std::ptr::null_mut();
@@ -346,7 +346,7 @@ impl<T: FromZeros + 'static> Array<T> {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Replaces the pages by new ones for `length` zeroed elements; false if there is no memory. The old pages stay
+    /// Replaces the pages by new pages for `length` zeroed elements; false if there is no memory. The old pages stay
     /// mapped for threads that still read them.
     pub(crate) fn allocate(&self, length: u32) -> bool {
         let Some(pages) = sync::map_zeroed(length as usize * size_of::<T>()) else {

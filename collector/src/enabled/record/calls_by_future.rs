@@ -4,8 +4,8 @@
 //! from its first poll on. So its call is in this table between two polls. While the future is polled, its call is not here, so
 //! only one thread at a time has the call.
 //!
-//! The table is in static memory. A future has its place in one group. Each group has a lock of its own, which is held for some
-//! loads and stores. A thread that does not get it gives up ([`retried`]).
+//! The table is in static memory. A future has its place in one group. Each group has its own lock, which is held for
+//! some loads and stores. A thread that does not get the lock gives up ([`retried`]).
 
 use tickscope_format::snapshot::Quantity;
 
@@ -37,7 +37,8 @@ pub(crate) struct Held {
     /// The tick of the first poll.
     pub(crate) began: u64,
     pub(crate) call: CallId,
-    /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 if it has none.
+    /// Node of the call's last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 if
+    /// there is no node.
     pub(crate) row: u64,
     /// State of the future after its last poll.
     pub(crate) state: u8,
@@ -167,7 +168,8 @@ impl Held {
             return Some(row);
         };
         if let Some(measures) = block.tree.measures.get(row.index()) {
-            // Any thread may find that the call is over. So this quantity, unlike all others, has several writers.
+            // Any thread may find that the call is over. So this quantity, unlike all other quantities, has several
+            // writers.
             measures
                 .of(Quantity::FutureVanished)
                 .fetch_add(1, Ordering::Release);
@@ -413,7 +415,7 @@ mod tests {
         assert_eq!(look(109, 2), []);
         assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
-        // A call that was polled meanwhile is suspected anew.
+        // After another poll, a call must again seem over for the whole time.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));

@@ -8,7 +8,7 @@ use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
 use crate::enabled::record::tree::{PAUSED, Path, Tree};
 
 impl Tree {
-    /// Begins a life of the tree in the mode in force. `exact` is the path of events in exact mode.
+    /// Begins a life of the tree in the present mode. `exact` is the path of events in exact mode.
     pub(crate) fn begin_mode(&self, exact: Path) {
         let newest = mode_switch::newest();
         if !newest.is_timed() {

@@ -26,7 +26,7 @@ pub(crate) enum Phase {
     Gone,
 }
 
-/// The state of the calling thread, beside the pointer to its tree.
+/// The state of the calling thread, except the pointer to its tree.
 #[derive(Clone, Copy)]
 struct Own {
     phase: Phase,
@@ -38,7 +38,7 @@ thread_local! {
     static OWN_WORK: Cell<bool> = const { Cell::new(false) };
     /// Amounts counted before the thread's first scope.
     static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
-    /// Whether the thread is no longer new, in a word that is read without a call.
+    /// Whether the thread is no longer new, in a word that is read without a function call.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };

@@ -54,7 +54,7 @@ pub(crate) enum More {
     Allocation = 3,
     /// A value that the program notes: `number` words follow, the first of which is the address of its key.
     Note = 4,
-    /// Only in a call between two polls: later records name other nodes, which are the next `number` nodes of the call.
+    /// Only in a call between two polls: the following records index the next `number` nodes of the call.
     Nodes = 5,
     /// Calls whose records were added up and removed.
     Calls = 6,

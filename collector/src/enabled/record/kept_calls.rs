@@ -12,7 +12,7 @@ use crate::enabled::record::site::Site;
 /// Number of the longest calls that are kept.
 const LONGEST: usize = 8;
 
-/// Number of calls that are kept beside them.
+/// Number of other calls that are kept, chosen at random.
 const RANDOM: usize = 4;
 
 /// Number of checks by a thread of the program whether the lock is free: some microseconds.
@@ -64,7 +64,7 @@ pub(crate) struct KeptCall {
     node_count: AtomicU32,
 }
 
-/// Facts about a call beside its events.
+/// Data of a call, except its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) ticks: u64,
@@ -95,7 +95,7 @@ impl KeptCalls {
         }
     }
 
-    /// Forgets all calls. A call that is being written now stays; it belongs to no watch that still counts.
+    /// Forgets all calls. A call that is being written now stays, but its watch no longer counts.
     pub(crate) fn clear(&self) {
         for call in &self.calls {
             call.number.store(0, Ordering::Relaxed);

@@ -17,7 +17,7 @@ pub(crate) use crate::enabled::record::node::{Latency, Octave};
 /// thousandth of its time.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
-/// Number of attempts of a reader to read a histogram of one moment.
+/// Number of attempts of a reader to read a histogram that does not change meanwhile.
 const LOOKS: u32 = 20;
 
 zeroed! {
@@ -180,7 +180,7 @@ impl Latency {
     }
 
     fn look(&self, calls: &impl Fn() -> u64, histogram: &mut Histogram) -> u64 {
-        // This allocates first, because the allocator may be measured as well.
+        // Allocates before reading, because the allocator itself may be measured.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);

@@ -120,7 +120,7 @@ impl OpenCalls {
     fn of(tree: &Tree, number_of: fn(&'static Site) -> Option<u32>) -> Self {
         let current = tree.outside_events();
         let open = || std::iter::successors(current, |node| node.parent.get());
-        // Calls over the limit have no node of their own.
+        // Calls over the limit share a node.
         let is_known = current.is_some() && !open().any(Node::is_over_the_limit);
         Self {
             tree: std::ptr::from_ref(tree).addr(),
@@ -153,7 +153,7 @@ mod tests {
             functions: None,
         };
         assert_eq!(leaving.look(&[open(1, &[1, 7]), open(2, &[7])]), [5, 6]);
-        // A thread without an open call of the function at an earlier look has none now.
+        // A thread without an open call of the function at an earlier look has no open call now.
         leaving.begin(5);
         assert!(
             leaving

@@ -41,12 +41,12 @@ type At = (usize, usize);
 pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
     /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
     filter: [AtomicU8; FILTER],
-    /// The addresses; 0 where there is no block.
+    /// Addresses of the blocks; 0 in free places.
     blocks: [[AtomicU64; GROUP]; GROUPS],
     bytes: [[AtomicU64; GROUP]; GROUPS],
-    /// The owners; 0 while a place changes.
+    /// Owners of the blocks; 0 while the place is changed.
     owners: [[AtomicU64; GROUP]; GROUPS],
-    /// Number of places that were taken, and of places that were left.
+    /// Number of times that a place was taken, and that a place was left.
     put: AtomicU64,
     taken: AtomicU64,
     /// Number of sampled blocks for which there was no place.
@@ -55,7 +55,7 @@ pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
 
 static TABLE: Table<GROUPS, GROUP> = Table::new();
 
-/// Numbers threads, so that each has random numbers of its own.
+/// Number of the next thread, so that each thread has different random numbers.
 static THREADS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {

@@ -1,5 +1,5 @@
-//! Amounts of a node beside calls and time, in a column of their own. Nodes keep their size, and a thread without such amounts
-//! has no memory for them.
+//! Amounts of a node other than calls and time. They are stored outside the node, so nodes stay small, and threads
+//! without such amounts need no memory for them.
 
 use tickscope_format::snapshot::Quantity;
 

@@ -1,8 +1,9 @@
-//! Switches between modes: the mode in force, and the last switches with their ticks.
+//! Switches between modes: the present mode, and the last switches with their ticks.
 //!
-//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at its next
-//! event and catches up with all switches since the last one it knows of. It charges time for each stretch in a mode that
-//! measures time, and no time for the other stretches. So a thread that sleeps through a switch is charged exactly, to the tick.
+//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at
+//! its next event and catches up with all switches since the last switch that it has noticed. It charges time for each
+//! stretch in a mode that measures time, and no time for the other stretches. So a thread that sleeps through a switch
+//! is charged exactly, to the tick.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use tickscope_format::snapshot::Mode;
@@ -122,7 +123,7 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 }
 
-/// Returns the switch in force.
+/// Returns the newest switch.
 pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }

@@ -14,25 +14,24 @@ zeroed! {
     pub(crate) struct Node {
         /// Number of calls begun. Only the thread writes this and all fields below.
         pub(crate) calls: AtomicU64,
-        /// The ticks spent in the node itself.
+        /// Ticks spent in the node itself, without its children.
         pub(crate) self_ticks: AtomicU64,
-        /// The clock when the newest call began. A counter is never open; for it this is the sum ([`Self::sum`]), and for
-        /// a gauge the level ([`Self::level`]).
+        /// Tick at which the newest call began. In counters, which are never open, the field holds the sum
+        /// ([`Self::sum`]), and in gauges the level ([`Self::level`]).
         pub(crate) began: AtomicU64,
         /// The call site; `None` for the root. It does not change once the node is published.
         pub(crate) site: Ref<Site>,
         /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
         /// The child that is guessed when a call begins, [`NO_CHILD`] at first. It is the child entered last or, in
-        /// exact mode with latencies, the last child that was entered before all others of a call. A wrong guess only
-        /// costs time.
+        /// exact mode with latencies, the last child that was entered first in a call. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
         /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
         /// The index in the thread's arena, and the depth less one. It does not change once the node is published.
         place: AtomicU32,
-        /// In adaptive mode: number of calls, in timed calls of the parent, to skip until a call is timed. A value or a
-        /// gauge is never timed; for it this is the place of its numbers ([`Self::numbers`]).
+        /// In adaptive mode: number of calls, in timed calls of the parent, to skip until a call is timed. In values
+        /// and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).
         pub(crate) skip: AtomicU32,
     }
 }
@@ -102,7 +101,8 @@ const _: () = assert!(size_of::<Node>() == 64);
 pub(crate) static NO_CHILD: Node = Node::in_no_tree();
 
 zeroed! {
-    /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read those below `len`.
+    /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read the nodes below
+    /// `len`.
     #[derive(Debug)]
     pub(crate) struct Nodes {
         column: Column<Node>,
@@ -214,7 +214,8 @@ impl Node {
         self.began.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Returns the place of a value's or gauge's numbers among the numbers of its tree; `None` if it has none.
+    /// Returns the place of a value's or gauge's numbers among the numbers of its tree; `None` if the node has no
+    /// numbers.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> Option<u32> {
         self.skip.load(Ordering::Acquire).checked_sub(1)
@@ -237,7 +238,7 @@ impl Node {
         self.kind().is_counter()
     }
 
-    /// Returns whether calls without a row of their own are counted here. Such a node has no children.
+    /// Returns whether the node counts calls over the limit, which share it. Such a node has no children.
     pub(crate) fn is_over_the_limit(&self) -> bool {
         OVER_THE_LIMIT.iter().any(|site| self.site.is(site))
     }

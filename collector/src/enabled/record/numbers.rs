@@ -2,8 +2,8 @@
 //!
 //! Only its thread writes here, and a reset writes no numbers. A reset begins a new *stretch* of time instead. Each
 //! execution notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the
-//! extremes of its stretches. The time in which a reset reads the threads is a stretch of its own, because it is
-//! unknown which executions the closing snapshot has counted.
+//! extremes of its stretches. The time in which a reset reads the threads is a separate stretch, because it is unknown
+//! which executions the closing snapshot has counted.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, value_bucket};
 
@@ -41,7 +41,7 @@ zeroed! {
     pub(crate) struct Numbers {
         /// The stretch of the last execution.
         newest: Stretch,
-        /// The stretches before it: number `n`, from 0, is in place `n % OLDER`.
+        /// Earlier stretches: number `n`, from 0, is in place `n % OLDER`.
         older: [Stretch; OLDER],
         /// Twice the number of older stretches. It is odd while `newest`, which is kept as the last of them, changes.
         turning: AtomicU64,
@@ -121,7 +121,7 @@ impl Stretch {
 }
 
 impl Numbers {
-    /// Notes the number of an execution after `calls` others. Must be called with `current` taken out.
+    /// Notes the number of an execution after `calls` earlier executions. Must be called with `current` taken out.
     #[inline(always)]
     pub(crate) fn note(&self, number: u64, calls: u64) {
         self.note_in(stretch(), number, calls);
@@ -156,7 +156,7 @@ impl Numbers {
         self.turning.store(odd + 1, Ordering::Release);
     }
 
-    /// Keeps the newest stretch among the older ones, before it changes. Returns the count of turns, which is odd.
+    /// Copies the newest stretch to the older stretches, before it changes. Returns the count of turns, which is odd.
     fn keep_newest(&self) -> u64 {
         let turning = self.turning.load(Ordering::Relaxed);
         // A reader looks at the two places before this one.
@@ -206,7 +206,7 @@ impl Numbers {
     /// Reads the histogram of a value into `histogram`. Returns the number of executions in it and of executions without memory
     /// for a bucket.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
-        // This allocates first, because the allocator may be measured as well.
+        // Allocates before reading, because the allocator itself may be measured.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 1) * PER_OCTAVE);
@@ -273,7 +273,7 @@ impl NumbersOfTree {
         }
     }
 
-    /// Returns the numbers of a node; `None` if it is neither value nor gauge, or there was no memory.
+    /// Returns the numbers of a node; `None` if the node is neither a value nor a gauge, or there was no memory.
     #[inline(always)]
     pub(crate) fn of(&self, node: &Node) -> Option<&'static Numbers> {
         self.places.get(node.numbers()?)
@@ -315,7 +315,8 @@ mod tests {
         }
     }
 
-    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may come before it goes on.
+    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may come before the thread
+    /// continues.
     #[test]
     fn stretches_are_read_while_another_begins() {
         let (tree, nodes) = (NumbersOfTree::new(), Nodes::new());

@@ -13,7 +13,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::pool::{Linked, Pool};
 use crate::enabled::record::site::Site;
 
-/// A thread with this many free places gives half of them to others.
+/// A thread with this many free places gives half of them to other threads.
 const FREE_MAX: u32 = 128;
 
 zeroed! {
@@ -23,7 +23,7 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// Not 0 if the span was entered.
         pub(crate) is_entered: AtomicU32,
-        /// Not 0 once a thread has taken on the decision that the span's call belongs to a future.
+        /// Not 0 once a thread has claimed the change of the span's call to a call of a future.
         pub(crate) is_decided: AtomicU32,
         /// Not 0 if the span's call belongs to a future. `began` and `call` then hold the call.
         pub(crate) is_future: AtomicU32,

@@ -48,7 +48,7 @@ zeroed! {
         /// Ticks of the call in the node and all nodes below it, without the time in which the thread was ready without
         /// a CPU.
         pub(crate) whole: AtomicU64,
-        /// Number of the node's path among the paths of all threads, plus 1; 0 if it has none.
+        /// Number of the node's path among the paths of all threads, plus 1; 0 if the path has no number.
         pub(crate) path: AtomicU64,
         /// Slow calls by kind of cause.
         pub(crate) causes: [CauseSums; CauseKind::ALL.len()],
@@ -118,7 +118,7 @@ impl SumsOfWatch {
         }
     }
 
-    /// Returns the number of the watch to which the sums belong; 0 if there is none.
+    /// Returns the number of the watch to which the sums belong; 0 if they belong to no watch.
     pub(crate) fn number(&self) -> u64 {
         self.number.load(Ordering::Acquire)
     }

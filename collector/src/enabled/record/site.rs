@@ -47,7 +47,7 @@ const LATE: u32 = 2;
 /// Number of sites whose state is [`LATE`].
 static LATE_SITES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Returns the number of sites that were known to be futures' sites only after they were met.
+/// Returns the number of sites that became known as futures' sites only after they were met.
 pub(crate) fn late_futures() -> u32 {
     LATE_SITES.load(Ordering::Acquire)
 }
@@ -85,8 +85,8 @@ pub(crate) enum SiteState {
     Watched,
 }
 
-/// The sites of rows for calls that get no row of their own, because there are too many rows. One is for functions, and one for
-/// futures, whose calls last over many polls.
+/// The sites of rows for calls over the limit, which share a row because there are too many rows. One is for functions,
+/// and one for futures, whose calls last over many polls.
 pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
     Site::named("(over the limit)", "", "", 0),
     Site::named("(futures over the limit)", "", "", 0).of_futures(),
@@ -129,7 +129,7 @@ pub(crate) enum Labelled {
 }
 
 impl Site {
-    /// Makes a site with a name of its own.
+    /// Makes a site with a given name.
     pub const fn named(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self::new(Name::Given(name), module, file, line)
     }

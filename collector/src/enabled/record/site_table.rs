@@ -22,10 +22,10 @@ pub(crate) const RULES_MAX: usize = 256;
 /// The site that was met last. The other sites follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
 
-/// The rules, for sites that are met: 1 disables them, 0 enables them.
+/// Patterns of the rules, for sites that are met: 1 disables a site, 0 enables it.
 static RULES: Choices<RULES_MAX> = Choices::new();
 
-/// The places of watches, for sites that are met.
+/// Patterns of the watches, with their places, for sites that are met.
 pub(crate) static WATCHED: Choices<WATCHES_MAX> = Choices::new();
 
 /// The rules that disable and enable sites. The last rule that matches a site decides.
@@ -219,7 +219,7 @@ impl Rules {
         self.looked_at = newest;
     }
 
-    /// Returns the rules in force, oldest first.
+    /// Returns the rules, oldest first.
     pub(crate) fn list(&self) -> Vec<Rule> {
         let rule = |(pattern, off): &(Pattern, bool)| Rule {
             pattern: pattern.as_str().into(),
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(rules.list().len(), 1);
         assert!(!COSTLY.is_over_budget() && COSTLY.is(SiteState::Enabled));
         assert!(!COSTLY.set_over_budget(true));
-        // This restores the state before all rules.
+        // The pattern `*` restores the state before all rules.
         rules.add(pattern("*"), false);
         assert!(COSTLY.set_over_budget(true) && COSTLY.set_over_budget(false));
         WATCHED.set_watch(Some(0));

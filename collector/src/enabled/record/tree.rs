@@ -1,5 +1,5 @@
-//! One thread's call tree: the thread's place in it, and the effect of a begin or an end at a given tick. It reads no clock and
-//! does no I/O.
+//! One thread's call tree: the thread's place in it, and the effect of a begin or an end at a given tick. The code here
+//! reads no clock and does no I/O.
 //!
 //! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the node that was
 //! current. Totals are summed up later. So self + children = total, and no value is negative, even if a capture reads parts of
@@ -69,7 +69,7 @@ zeroed! {
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself stores all
         /// other paths.
         path: AtomicU32,
-        /// Number of pauses in force.
+        /// Number of pauses that have not ended.
         pauses: AtomicU32,
         /// Gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
@@ -87,7 +87,7 @@ zeroed! {
         pub(crate) slots: OwnSlots,
         /// Gaps of each node that were not charged.
         errors: Column<AtomicU64>,
-        /// Amounts of each node beside calls and time.
+        /// Amounts of each node other than calls and time.
         pub(crate) measures: Column<NodeMeasures>,
         /// Numbers given to values and gauges.
         pub(crate) numbers: NumbersOfTree,
@@ -103,7 +103,7 @@ zeroed! {
         excluded: AtomicU32,
         /// Not 0 if new nodes get a latency.
         pub(crate) wants_latencies: AtomicU32,
-        /// Tick at which the pause in force began.
+        /// Tick at which the present pause began.
         paused_at: AtomicU64,
         /// The word of the newest mode switch that the thread has caught up with.
         pub(crate) caught_up_to: AtomicU64,
@@ -593,7 +593,7 @@ impl Tree {
                     }
                     return self.finish_watched(node, parent, now, charged, clock);
                 }
-                // Only the call of this guard has a known duration; the calls inside it have none.
+                // Only the call of this guard has a known duration; the durations of the calls inside it are unknown.
                 if let Some(now) = self.charge(Self::charged(current), now)
                     && let Some(latency) = node.latency.get()
                     && let Some(ticks) = node.lasted(now)

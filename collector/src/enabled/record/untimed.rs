@@ -24,7 +24,8 @@ const RATE_INTERVAL: u64 = 32;
 /// seconds swing.
 const RATE_MAX: u64 = 7;
 
-/// Every call is timed until 2^9 were. Then one in two is timed, and each doubling of the number halves the share again.
+/// Every call is timed until 2^9 calls were timed. Then one in two is timed, and each doubling of the number halves the
+/// share again.
 const FIRST_TIMED_LOG2: u64 = 9;
 
 impl Tree {
@@ -153,7 +154,7 @@ impl Tree {
 }
 
 impl Latency {
-    /// In adaptive mode: returns whether the rate is computed anew after the timed call that ends.
+    /// In adaptive mode: returns whether the rate is recomputed after the timed call that ends.
     #[inline(always)]
     pub(crate) fn is_rate_due(&self) -> bool {
         self.timed.load(Ordering::Relaxed).is_multiple_of(RATE_INTERVAL)
@@ -169,8 +170,8 @@ pub(crate) fn xorshift(state: u64) -> u64 {
     x ^ x << 17
 }
 
-/// Computes the rate of a node by itself. It grows with the number of timed calls, in this thread and in earlier ones, and is 0
-/// if calls are long.
+/// Computes the rate of a node by itself. The rate grows with the number of timed calls, in this thread and in earlier
+/// threads, and is 0 if calls are long.
 ///
 /// The mean covers all calls so far. A rate that followed the latest durations would time long calls more often, and so make
 /// their mean too large.

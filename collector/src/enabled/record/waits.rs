@@ -51,8 +51,8 @@ thread_local! {
     pub(crate) static OF_TEST: std::cell::Cell<Option<ClockInUse>> = const { std::cell::Cell::new(None) };
 }
 
-/// Ticks a nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. The two atomics order nothing,
-/// so models use std's atomics.
+/// Ticks per nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. The two atomics
+/// order nothing, so models use std's atomics.
 static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Time of the monotonic clock, in ns, from which on the rate is measured again.
@@ -63,7 +63,7 @@ pub(crate) fn set_clock(clock: ClockInUse) {
     let _ = CLOCK.set(clock);
 }
 
-/// Reads the clock; 0 if there is none.
+/// Reads the clock; 0 if no clock is set.
 pub(crate) fn now() -> u64 {
     #[cfg(test)]
     if let Some(clock) = OF_TEST.get() {
@@ -126,7 +126,7 @@ zeroed! {
 pub(crate) struct Off {
     /// All time off the CPU.
     pub(crate) all: u64,
-    /// Part of it that belongs to the gap.
+    /// Part of `all` that belongs to the gap.
     pub(crate) placed: u64,
     /// Part of `placed` in which the thread was ready but had no CPU.
     pub(crate) ready: u64,

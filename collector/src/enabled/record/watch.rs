@@ -9,7 +9,7 @@ use crate::enabled::record::kept_calls::KeptCalls;
 /// A watched function.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// Number of the watch, which changes when the watch begins to count anew; 0 while nothing is watched.
+    /// Number of the watch, which changes when the watch begins to count from zero; 0 while nothing is watched.
     number: AtomicU64,
     /// Shortest duration of a slow call, in ticks; 0 while it is unknown. Then no call is watched.
     threshold: AtomicU64,
@@ -54,7 +54,7 @@ impl Watch {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Begins to count anew under this number, or ends the watch with 0. The caller must hold the capture lock.
+    /// Begins to count from zero under this number, or ends the watch with 0. The caller must hold the capture lock.
     pub(crate) fn begin(&self, number: u64) {
         for counter in [&self.discarded, &self.missed, &self.not_kept, &self.slow_calls] {
             counter.store(0, Ordering::Relaxed);

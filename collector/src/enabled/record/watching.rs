@@ -87,7 +87,7 @@ zeroed! {
     pub(crate) struct NodeName {
         /// Number of the set to which the name belongs.
         pub(crate) set: AtomicU64,
-        /// The index for which the name stands.
+        /// The index that the name gives for its node.
         pub(crate) index: AtomicU32,
     }
 }
@@ -96,7 +96,7 @@ zeroed! {
     /// The watched call of a thread, and the sums of earlier watched calls.
     #[derive(Debug)]
     pub(crate) struct Watching {
-        /// The node of the open call; `None` if there is none.
+        /// The node of the open call; `None` if no watched call is open.
         pub(crate) root: Ref<Node>,
         /// The place of the watch of the open call. `number` is the number of the watch when the call began.
         pub(crate) slot: AtomicU32,

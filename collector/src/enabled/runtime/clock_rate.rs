@@ -143,7 +143,7 @@ impl ClockRate {
         let measured = self.measured(now);
         let rate = match self.held.load(Ordering::Relaxed) {
             true => in_order.or(measured),
-            // A clock that stands still takes no time at any rate.
+            // While the clock does not tick, no time passes at any rate.
             false => measured.or(in_order),
         };
         rate.unwrap_or(1e9)

@@ -51,7 +51,7 @@ static CONFIG: OnceLock<Config> = OnceLock::new();
 static FOR_NOW: OnceLock<Config> = OnceLock::new();
 
 /// Whether this process was forked while the configuration was provisional. Such a child decides the configuration
-/// anew.
+/// again.
 static BEGINS_ANEW: AtomicBool = AtomicBool::new(false);
 
 /// Function that the first scope calls, once, if the configuration was provisional.
@@ -67,7 +67,7 @@ thread_local! {
     static DECIDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The ticks in a second. The value gets more precise as the program runs.
+/// Number of ticks per second. The value gets more precise as the program runs.
 pub(crate) static CLOCK_RATE: ClockRate = ClockRate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);

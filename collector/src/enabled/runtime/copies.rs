@@ -1,5 +1,5 @@
-//! Other copies of this library in the process, in the executable or in libraries that were linked with a copy of their
-//! own. Each copy has rows, a ring and a publisher of its own, and does not include the counts of other copies.
+//! Other copies of this library in the process, in the executable or in libraries that were linked with another copy.
+//! Each copy has its own rows, ring and publisher, and does not include the counts of other copies.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};

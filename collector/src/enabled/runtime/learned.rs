@@ -1,8 +1,8 @@
 //! Functions that earlier runs of the same build found too expensive to measure. A run begins with these functions switched off,
 //! so that its cost is low from its first call.
 //!
-//! The file is named after a hash of the function table, so another build learns anew. It contains the budget and the
-//! mode, because the cost of a call depends on the mode, and a line for each function. A file that cannot be read
+//! The file is named after a hash of the function table, so another build starts without it. It contains the budget and
+//! the mode, because the cost of a call depends on the mode, and a line for each function. A file that cannot be read
 //! completely is ignored.
 
 use std::fmt::Write;

@@ -57,7 +57,7 @@ const DEPTHS: Range = Range::new(1, node::DEPTH_MAX as u64, "nested scopes");
 const NODES: Range = Range::new(1, node::NODES_MAX as u64 - 1, "nodes a thread");
 const PROCESS_NODES: Range = Range::new(1, 100_000_000, "nodes in all threads");
 
-/// Maximum time in ms for which a program waits before `main` for a standard error that accepts nothing.
+/// Maximum time in ms that a program waits before `main` if standard error accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
 /// All settings.
@@ -66,7 +66,7 @@ pub(crate) struct Settings {
     pub(crate) interval: Duration,
     pub(crate) ring_bytes: u64,
     pub(crate) dir: Option<PathBuf>,
-    /// How scopes are measured; `None` leaves the mode as it is.
+    /// How scopes are measured; `None` leaves the mode unchanged.
     pub(crate) mode: Option<Mode>,
     /// Whether latencies are collected; `None` leaves the setting unchanged.
     pub(crate) histogram: Option<bool>,
@@ -372,14 +372,14 @@ fn bytes(value: &[u8]) -> Option<u64> {
 }
 
 impl Settings {
-    /// Returns the value of `TICKSCOPE`. `TICKSCOPE_REPORT` alone asks for a report.
+    /// Returns the value of `TICKSCOPE`. `TICKSCOPE_REPORT` alone requests a report.
     pub(crate) fn auto_start() -> Option<AutoStart> {
         let said = os::variable(c"TICKSCOPE").and_then(auto_start).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
-    /// Returns whether the environment asks for watched functions, which need a publisher.
+    /// Returns whether the environment sets watched functions, which need a publisher.
     pub(crate) fn wants_publisher() -> bool {
         os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
     }

@@ -11,7 +11,7 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::scope::Scope;
 
-/// [`std::sync::Condvar`], whose waits have a row of their own. Its mutex is the mutex of this [module](super).
+/// [`std::sync::Condvar`], whose waits are a row. Its mutex is the mutex of this [module](super).
 ///
 /// ```
 /// use tickscope::sync::{Condvar, Mutex};

@@ -10,9 +10,10 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::Mutex`], whose waits have rows of their own and are charged to the threads that make others wait.
+/// [`std::sync::Mutex`], whose waits are rows and are charged to the threads that make other threads wait.
 ///
-/// It has the whole interface of std's mutex, poisoning included. The [module](super) describes the measurement.
+/// This mutex has the whole interface of std's mutex, poisoning included. The [module](super) describes the
+/// measurement.
 ///
 /// ```
 /// use std::sync::Arc;

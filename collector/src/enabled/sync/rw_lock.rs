@@ -10,11 +10,11 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::RwLock`], whose waits have rows of their own (`[lock] NAME (read)` and `(write)`) and are charged to the thread that
-/// makes others wait.
+/// [`std::sync::RwLock`], whose waits are rows (`[lock] NAME (read)` and `(write)`) and are charged to the threads that
+/// make other threads wait.
 ///
-/// It has the interface of std's lock, poisoning included, except functions that became stable after Rust 1.89. The
-/// [module](super) describes the measurement.
+/// This lock has the interface of std's lock, poisoning included, except functions that became stable after Rust 1.89.
+/// The [module](super) describes the measurement.
 ///
 /// ```
 /// use tickscope::sync::RwLock;

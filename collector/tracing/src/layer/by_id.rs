@@ -1,8 +1,8 @@
 //! Finds the collector's span by the registry's id of the span.
 //!
 //! The registry could keep the collector's span among the span's extensions, behind a lock and a map by type. In this
-//! table, most spans have a place of their own, and a lookup is one load. A span whose place is taken by another span
-//! is in a map.
+//! table, most spans have their own place, and a lookup is one load. A span whose place is taken by another span is in
+//! a map.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -59,7 +59,7 @@ pub(crate) fn put(id: u64, number: u32) {
     }
 }
 
-/// Returns the collector's number of a span, or 0 if it has none.
+/// Returns the collector's number of a span, or 0 if the span has no number.
 pub(crate) fn get(id: u64) -> u32 {
     let place = place_of(id);
     if place.id.load(Ordering::Acquire) == id {
@@ -73,7 +73,7 @@ pub(crate) fn get(id: u64) -> u32 {
     number.copied().unwrap_or(0)
 }
 
-/// Returns the collector's number of a span, or 0 if it has none, and forgets it.
+/// Returns the collector's number of a span, or 0 if the span has no number, and forgets the number.
 pub(crate) fn take(id: u64) -> u32 {
     let place = place_of(id);
     if place.id.load(Ordering::Acquire) == id {

@@ -1,6 +1,6 @@
 //! Measures the cost that counting adds to an allocation and its free, for the allocators of tickscope, hotpath and
-//! dhat. They are compared with the system's allocator, which all of them call. They take turns in one process, each
-//! within an open scope of its own profiler.
+//! dhat. They are compared with the system's allocator, which all three call. The allocators take turns in one process,
+//! each within an open scope of its profiler.
 //!
 //! `allocations [ROUNDS]`, 101 rounds by default.
 #![allow(unsafe_code, reason = "calls four allocators to compare them")]

@@ -1,4 +1,4 @@
-//! fastrace: a pass is a trace of its own; the reporter counts spans and drops them.
+//! fastrace: each pass is one trace; the reporter counts spans and drops them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

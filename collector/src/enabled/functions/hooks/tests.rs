@@ -148,14 +148,14 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Runs `body` on a thread of its own, whose tree is empty.
+/// Runs `body` on a new thread, whose tree is empty.
 fn on_new_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|threads| threads.spawn(body).join().unwrap())
 }
 
 #[test]
 fn open_calls_are_right_whenever_functions_are_switched() {
-    // The models of other tests forget all threads, so this test runs in a process of its own.
+    // The models of other tests forget all threads, so this test runs in its own process.
     const ALONE: &str = "TICKSCOPE_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let module = module_path!().split_once("::").unwrap().1;

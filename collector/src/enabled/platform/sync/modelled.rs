@@ -90,7 +90,7 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
         body();
         MODEL.with_borrow_mut(|model| model.shared.clear());
     });
-    // Most facts are learned in the first executions, and few in rare ones.
+    // Most facts are learned in the first executions, and few in rare executions.
     let mut most = Some(100);
     loop {
         IS_NEW.set(false);
@@ -109,7 +109,7 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
     }
 }
 
-/// Returns how often this execution has asked for pages.
+/// Returns how many times this execution has taken pages.
 pub(crate) fn pages_taken() -> usize {
     MODEL.with_borrow(|model| model.taken.values().sum())
 }

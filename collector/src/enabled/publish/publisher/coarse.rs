@@ -86,7 +86,7 @@ impl Coarse {
     /// Writes the waiting records. `payload` is a buffer.
     ///
     /// # Errors
-    /// The error of the first record that could not be written; the others are written.
+    /// The error of the first record that could not be written; all other records are written.
     pub(super) fn write(&mut self, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
         let mut result = Ok(());
         for snapshot in self.waiting.drain(..) {

@@ -14,10 +14,11 @@ use tickscope_format::file::places;
 
 use crate::enabled::capture::collector_state;
 
-/// Beginning of a warning about lost rings. A new warning replaces the last one, so that they do not pile up over months.
+/// Beginning of a warning about lost rings. A new warning replaces the last one, so that warnings do not accumulate
+/// over months.
 const RINGS_LOST: &str = "ring files lost: ";
 
-/// The shortest time between two rings that replace lost ones.
+/// The shortest time between two rings that replace lost rings.
 const BETWEEN: Duration = Duration::from_secs(60);
 
 /// The ring in use, and facts about lost rings.
@@ -144,7 +145,7 @@ impl Rings {
         }
     }
 
-    /// Takes the ring that was made in place of a lost one, or reports why no ring was made.
+    /// Takes the ring that was made to replace a lost ring, or reports why no ring was made.
     pub(super) fn replaced(&mut self, made: Result<OwnRing, FormatError>) {
         match made {
             Ok(ring) => {

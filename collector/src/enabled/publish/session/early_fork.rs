@@ -1,6 +1,6 @@
 //! Handles forks after the environment has begun a session and before the first scope, as made by daemons and by
-//! servers with workers. The parent's session goes on. The child forgets it, and begins a session of its own: by
-//! `start`, or at its first scope.
+//! servers with workers. The parent's session continues. The child forgets that session, and begins its own by `start`
+//! or at its first scope.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;

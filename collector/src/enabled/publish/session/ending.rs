@@ -1,9 +1,10 @@
 //! The end of a session or of the program: the last record, and the requested report.
 //!
-//! The thread that drops the last session writes the last record itself, because on a busy machine the publisher's thread may get
-//! no CPU for a long time. At the exit of the program the publisher's thread is asked first, and has [`FIRST`] without progress.
-//! The exiting thread may itself hold any lock, further down its stack, if a signal handler or an allocator calls `exit`. The
-//! owner of a lock may also wait for a lock of the exiting thread. So every wait has a limit for the time without progress.
+//! The thread that drops the last session writes the last record itself, because on a busy machine the publisher's
+//! thread may get no CPU for a long time. At the exit of the program, the publisher's thread may write the record,
+//! until it has made no progress for [`FIRST`]. The exiting thread may itself hold any lock, further down its stack, if
+//! a signal handler or an allocator calls `exit`. The owner of a lock may also wait for a lock of the exiting thread.
+//! So every wait has a limit for the time without progress.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -151,8 +152,8 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     if config::is_forked_child() {
         return;
     }
-    // A program without a scope and without a session of its own leaves neither a ring nor a report, also if the environment asks
-    // for them.
+    // A program that has run no scope and started no session leaves neither a ring nor a report, even if the
+    // environment requests them.
     if !config::is_settled() {
         if let Some(publisher) = try_take_publisher() {
             publisher.withdraw();

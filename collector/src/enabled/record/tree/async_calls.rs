@@ -38,7 +38,7 @@ impl Tree {
         let Some(current) = self.take() else { return };
         let before = node.calls.load(Ordering::Relaxed).wrapping_sub(is_call.into());
         if let Some(measures) = self.measures.make(node.index()) {
-            // Nodes use this quantity for nothing else.
+            // In nodes, this quantity has no other use.
             let left_out = measures.of(Quantity::InFlight);
             let known = if is_first_poll {
                 before

@@ -1,4 +1,4 @@
-//! Amounts of nodes beside calls and time, counted in the node where the thread is.
+//! Amounts of nodes other than calls and time, counted in the thread's innermost open node.
 
 use tickscope_format::snapshot::Quantity;
 

@@ -43,7 +43,7 @@ impl Tree {
         self.put(current);
     }
 
-    /// Returns whether a pause is in force.
+    /// Returns whether the thread is paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.pauses.load(Ordering::Relaxed) > 0
     }

@@ -602,7 +602,7 @@ mod tests {
         tree: Box<Tree>,
         now: std::cell::Cell<u64>,
         random: u64,
-        /// Ticks of events in the call that is watched, by node: calls and ticks.
+        /// Expected sums of typical and of slow calls, by node.
         expected: [Vec<[u64; COUNTS]>; 2],
         slow_calls: u64,
         /// Amounts counted before the watched call.
@@ -745,7 +745,7 @@ mod tests {
                     6 => {
                         let node = self.enter(site);
                         self.now.set(self.now.get() + 1_000);
-                        // This imitates a gap off the CPU.
+                        // Imitates a gap off the CPU.
                         let current = self.tree.take().unwrap();
                         self.tree
                             .measure_at(current, [(Quantity::Waiting, 600), (Quantity::Ready, 300)]);

@@ -16,7 +16,7 @@ const READY_LEAST: i64 = 3;
 const READY_LEAST_IF_SLOW: i64 = 10;
 
 /// A path that mostly waits is called too often if it has at least this many calls more than is typical. If it has
-/// fewer additional calls, such as one call instead of none, waiting is the better cause.
+/// fewer additional calls, such as one call instead of zero, waiting is the better cause.
 const CALLS_MORE: f64 = 4.0;
 
 impl Tree {

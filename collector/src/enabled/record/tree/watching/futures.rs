@@ -15,7 +15,7 @@ use crate::enabled::record::watching::OVER;
 /// Number of words above which a call is added up, so that a call of hours stays small.
 const WORDS_MOST: u32 = 1 << 16;
 
-/// Error for a call that cannot be carried on.
+/// Error for a call that cannot be kept between two polls.
 #[derive(Debug)]
 struct NoPlace;
 
@@ -204,7 +204,7 @@ impl Tree {
         carried.rest(ending).then_some(()).ok_or(NoPlace)
     }
 
-    /// Carries the words of the journal, which was not full.
+    /// Keeps the words of the journal, which was not full, for the next poll.
     fn carry_words(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
         let journal = &self.watching.journal;
         let (begin, end) = journal.area();
@@ -223,7 +223,7 @@ impl Tree {
         (begin..end).try_for_each(|at| add_word(carried, journal.word(at)))
     }
 
-    /// Carries the sums, in place of the words.
+    /// Keeps the call's sums for the next poll, instead of its words.
     fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
         let Some((_, sums)) = self.watching.of_slot() else {
             return Err(NoPlace);
@@ -248,7 +248,7 @@ impl Tree {
             // Each of these records holds its bytes, and counts one allocation.
             let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
             if added.is_ok() && calls <= u64::from(counted) {
-                // The first of these records marks the others as sums.
+                // The first of these records marks the following records as sums.
                 added = add_more(carried, node, More::Calls, 0);
             }
             let numbers = [
@@ -270,7 +270,7 @@ impl Tree {
         });
         self.forget_pending();
         added?;
-        // This event counts the call itself, because `replay` begins with `Kind::Enter`.
+        // `Exit`, so that the call itself is counted: `replay` begins with `Kind::Enter`.
         let (node, kind) = (root.index(), Kind::Exit);
         add_record(carried, Record::Event { node, kind, ticks: 0 })
     }
