@@ -336,7 +336,7 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
         tickscope::set_mode(Mode::Exact);
         let snapshot = tickscope::snapshot();
         assert_eq!(all(&snapshot, MadeOthersWait), 0);
-        // Also no charge if the wait began in another mode.
+        // No row is charged either if the wait began in another mode.
         let guard = LOCK.lock().unwrap();
         WAITERS[0].store(0, Ordering::Release);
         let waiter = std::thread::spawn(|| {

@@ -258,8 +258,8 @@ impl Publisher {
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
         self.sampler.begin_to_wait();
         self.link();
-        // The buffer of another thread may be in a part of the allocator that is locked when that thread exits from a signal
-        // handler.
+        // Drops a buffer that another thread has allocated. That thread may exit in a signal handler that has
+        // interrupted the allocator, and its part of the allocator then stays locked.
         self.payload = Vec::new();
         if let Some(ring) = &mut self.rings.current
             && let Err(error) = ring.complete()

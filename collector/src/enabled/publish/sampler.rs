@@ -31,7 +31,7 @@ const IDLE_LONGEST: Duration = Duration::from_millis(64);
 /// A program that takes less than this share of a core is idle.
 const IDLE_SHARE: f64 = 0.005;
 
-/// Decides when to look.
+/// Decides when to look next where each thread is, and measures the cost of looks.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     mean: Duration,

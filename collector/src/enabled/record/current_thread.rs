@@ -98,7 +98,7 @@ pub(crate) fn own_work() -> OwnWork {
     }
 }
 
-/// The collector's own work, until this guard is dropped.
+/// Guard during which the thread does the collector's own work.
 #[derive(Debug)]
 pub(crate) struct OwnWork {
     before: bool,

@@ -368,7 +368,7 @@ impl Poll {
         }
     }
 
-    /// Keeps the call in flight, without this poll.
+    /// Forgets the open poll, which continues unseen, and keeps its call in flight.
     fn leave(&self) {
         if let Some(slot) = in_flight::slot_of(self.call) {
             slot.set_polled(false);

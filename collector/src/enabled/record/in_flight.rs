@@ -147,7 +147,7 @@ impl OwnSlots {
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);
-        // SYNC POINT: free before its link becomes a link of the list.
+        // SYNC POINT: the slot is marked as free before its link joins the list of free slots.
         fence(Ordering::Release);
         slot.link
             .store(self.free.load(Ordering::Relaxed).into(), Ordering::Relaxed);

@@ -309,7 +309,7 @@ impl Latencies {
             latency.life.store(life, Ordering::Relaxed);
         }
         latency.empty();
-        // SYNC POINT: empty before `made` shows it.
+        // SYNC POINT: the latency is empty before `made` changes.
         let made = latency.made.load(Ordering::Relaxed) + 1;
         latency.made.store(made, Ordering::Release);
         latency.flushing.store(flushing + 1, Ordering::Release);

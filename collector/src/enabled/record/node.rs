@@ -56,7 +56,7 @@ zeroed! {
         pub(super) max: AtomicU64,
         /// Odd while the buffer is flushed.
         pub(super) flushing: AtomicU64,
-        /// The sibling that was entered after the newest call whose successor was not guessed. A wrong guess only costs time.
+        /// The sibling that is guessed to be entered after a call of this node. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
         /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
         pub(super) octaves: [Ref<Octave>; OCTAVES],

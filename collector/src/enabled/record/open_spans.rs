@@ -84,14 +84,15 @@ pub(crate) fn get(number: u32) -> Option<&'static Span> {
     SPANS.get(number)
 }
 
-/// Takes a free place on a thread without free places; `None` if the maximum number of spans exists.
+/// Takes a free place from the list of all threads, for a thread without free places. Returns `None` if the maximum
+/// number of spans exists.
 #[cold]
 #[inline(never)]
 pub(crate) fn take() -> Option<(u32, &'static Span)> {
     SPANS.take()
 }
 
-/// Gives a place back on a thread that keeps no free places.
+/// Gives a place back to the list of all threads, for a thread that keeps no free places.
 #[cold]
 #[inline(never)]
 pub(crate) fn give(number: u32) {

@@ -111,7 +111,7 @@ enum Name {
     Given(&'static str),
     /// The name of the enclosing function, from the path of an item in that function as the compiler prints it.
     Enclosing(fn() -> &'static str),
-    /// The function at an address. It is described when it is shown, because that reads files.
+    /// The function at an address. Its name is found only when the site is shown, because the search reads files.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     OfFunction(u64, fn(u64) -> snapshot::Site),
     /// The name of a lock or a task. Without a name, the place is shown where it was made.

@@ -21,7 +21,7 @@ pub(crate) struct Watch {
     pub(crate) kept: KeptCalls,
 }
 
-/// Reason why a watched call is in no sum.
+/// Reason why a watched call is missing from the sums.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lost {
     Discarded,
@@ -76,7 +76,7 @@ impl Watch {
         self.threshold.store(ticks, Ordering::Relaxed);
     }
 
-    /// Counts a call that is in no sum.
+    /// Counts a watched call that is missing from the sums.
     #[cold]
     pub(crate) fn lose(&self, why: Lost) {
         let counter = match why {
