@@ -25,7 +25,7 @@ const NEW: &str = "new";
 const PAGE: &str = "now.html";
 
 /// Words of the pages, and their replacements in the demo. `requests::browse` is watched from the start.
-const STAND_FOR: [(&str, &str); 17] = [
+const STAND_FOR: [(&str, &str); 18] = [
     ("app", "demo"),
     ("game", "demo"),
     ("order-book", "demo"),
@@ -39,6 +39,7 @@ const STAND_FOR: [(&str, &str); 17] = [
     ("insert", "requests::browse"),
     ("parse", "requests::browse"),
     ("parse::peek", "requests::browse"),
+    ("RequestService::call::{closure}", "requests::browse"),
     ("flat_map_then_with::<…, pipe::{closure}>", "requests::browse"),
     ("alloc::*", "image::*"),
     ("p99(handle) > 50ms", "p99(requests::browse) > 50ms"),
