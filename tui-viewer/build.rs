@@ -1,9 +1,9 @@
-//! Packs the sources of the collector, and of all crates that it needs, for the command `cargo tickscope`, which builds them
-//! with the compiler of the program that it prepares.
+//! Packs the sources of the collector and of all crates that it needs. The command `cargo tickscope` builds these
+//! sources with the compiler of the program that it prepares.
 //!
-//! In the repository the archive is made here. A package has it as a file, because the registry gives each crate alone:
-//! `.ci/package` puts it there. The archive is a workspace of its own that needs no registry: each manifest has the features
-//! that the collector needs and paths in place of versions.
+//! In the repository this script makes the archive. A published package contains it as a file, which `.ci/package` puts
+//! there, because the registry gives each crate alone. The archive is a workspace of its own that needs no registry:
+//! each manifest has the features that the collector needs, and paths in place of versions.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -19,13 +19,13 @@ use serde_json::Value;
 
 type Done<T> = Result<T, Box<dyn Error>>;
 
-/// The archive, beside this file in a package and in OUT_DIR in the repository.
+/// Name of the archive. In a package it is beside this file, in the repository it is in OUT_DIR.
 const ARCHIVE: &str = "sources.tar.gz";
 
-/// The platforms' common triple: dependencies of other systems are left out.
+/// Target for which dependencies are chosen. Dependencies of other systems are left out.
 const PLATFORM: &str = "x86_64-unknown-linux-gnu";
 
-/// What libc needs on Linux. All of its sources are ten times as much.
+/// Files and folders of libc that Linux needs. All sources of libc are ten times as large.
 const LIBC: [&str; 11] = [
     "src/lib.rs",
     "src/macros.rs",
@@ -40,7 +40,7 @@ const LIBC: [&str; 11] = [
     "src/unix/linux_like",
 ];
 
-/// Folders and files there that are for other systems and CPUs.
+/// Names of files and folders of libc that are for other systems and CPUs.
 const LIBC_OTHERS: [&str; 20] = [
     "aarch64",
     "android",
@@ -74,14 +74,14 @@ fn main() -> Done<()> {
         revision(&here)?
     ))?;
     if is_small() {
-        // The viewer needs no names of its own functions. Lines of the demo, if the profile keeps them, are compressed.
+        // The viewer needs no names of its own functions. The demo's lines, if the profile keeps them, are compressed.
         say("rustc-link-arg-bins=-Wl,--discard-all")?;
         say("rustc-link-arg-bins=-Wl,--compress-debug-sections=zlib")?;
     }
     let packed = out.join(ARCHIVE);
     if root.join("collector/Cargo.toml").exists() && root.join("shared-format/Cargo.toml").exists() {
         let archive = pack(&root, &out)?;
-        // Untouched where nothing has changed: what includes it is then as new as before.
+        // An unchanged archive is not written again, so that cargo does not compile the crate that includes it again.
         if fs::read(&packed).ok().as_ref() != Some(&archive) {
             fs::write(&packed, archive)?;
         }
@@ -93,7 +93,8 @@ fn main() -> Done<()> {
     Ok(())
 }
 
-/// Whether this is a build to be installed: optimised and without debug information, for a linker that knows the options.
+/// Returns whether this is a build to be installed: optimised and without debug information, for a linker that knows
+/// the options.
 fn is_small() -> bool {
     let is = |name: &str, value: &str| std::env::var(name).is_ok_and(|found| found == value);
     is("PROFILE", "release") && is("DEBUG", "false") && is("CARGO_CFG_TARGET_OS", "linux")
@@ -103,7 +104,8 @@ fn say(line: &str) -> Done<()> {
     Ok(writeln!(std::io::stdout(), "cargo::{line}")?)
 }
 
-/// What programs that `cargo tickscope` has linked depend on beside the collector: the sources that link them.
+/// Returns a hash of the sources that link programs for `cargo tickscope`. With the collector, they decide whether to
+/// link again.
 fn revision(here: &Path) -> Done<String> {
     let mut files = Vec::new();
     for place in ["src/cargo", "src/cargo.rs", "src/bin/cargo-tickscope.rs"] {
@@ -120,17 +122,17 @@ fn revision(here: &Path) -> Done<String> {
 /// A package of the archive.
 struct Package<'a> {
     facts: &'a Value,
-    /// Its folder in the archive.
+    /// Folder in the archive.
     folder: String,
-    /// Its folder here.
+    /// Folder on this machine.
     dir: PathBuf,
     features: Vec<String>,
-    /// The dependencies: the name that the sources use, and the package.
+    /// Dependencies: the name that the sources use, and the package.
     normal: BTreeMap<&'a str, &'a str>,
     build: BTreeMap<&'a str, &'a str>,
 }
 
-/// The archive's bytes.
+/// Returns the bytes of the archive.
 fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
     let alone = alone(root, out)?;
     let metadata = cargo(
@@ -157,7 +159,7 @@ fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
         )?;
         if package.facts["source"].is_null() {
             for part in ["src", "Cargo.toml", "build.rs"] {
-                // A file that is missing would have changed each time.
+                // Cargo would run this script on every build if a named file were missing.
                 let part = package.dir.join(part);
                 if part.exists() {
                     say(&format!("rerun-if-changed={}", part.display()))?;
@@ -176,7 +178,7 @@ fn pack(root: &Path, out: &Path) -> Done<Vec<u8>> {
     Ok(tar.into_inner()?.finish()?)
 }
 
-/// A package that needs nothing but the collector: the features are then of no one else.
+/// Makes a package that depends on the collector alone, so that no other package adds features.
 fn alone(root: &Path, out: &Path) -> Done<PathBuf> {
     let alone = out.join("collector");
     fs::create_dir_all(alone.join("src"))?;
@@ -191,7 +193,7 @@ fn alone(root: &Path, out: &Path) -> Done<PathBuf> {
     Ok(alone)
 }
 
-/// What a cargo command prints there.
+/// Returns the output of a cargo command in that package.
 fn cargo(alone: &Path, arguments: &[&str]) -> Done<String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(arguments)
@@ -204,7 +206,8 @@ fn cargo(alone: &Path, arguments: &[&str]) -> Done<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// What is built, and with which features: cargo's metadata also has what only the lock file knows. By name and version.
+/// Returns the packages that are built, as `NAME-VERSION`, with their features. Cargo's metadata also lists packages
+/// that only the lock file names.
 fn built(alone: &Path) -> Done<BTreeMap<String, Vec<String>>> {
     let form = ["--prefix", "none", "--no-dedupe", "--format", "{p} |{f}"];
     let mut arguments = vec!["tree", "-e", "normal,build", "--target", PLATFORM];
@@ -225,7 +228,7 @@ fn built(alone: &Path) -> Done<BTreeMap<String, Vec<String>>> {
     Ok(found)
 }
 
-/// All packages but the one that only asks for them, by their ids.
+/// Returns all packages by their ids, without the one made by [`alone`].
 fn packages<'a>(
     metadata: &'a Value,
     mut built: BTreeMap<String, Vec<String>>,
@@ -265,7 +268,7 @@ fn packages<'a>(
     Ok(found)
 }
 
-/// A manifest that has the wanted features by default, and nothing that only tests need.
+/// Returns a manifest that has the wanted features by default, and no dependency that only tests need.
 fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<String> {
     let facts = package.facts;
     let mut lines = vec!["[package]".to_string()];
@@ -304,7 +307,7 @@ fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<St
     ] {
         lines.push(format!("[{title}]"));
         for (name, id) in dependencies {
-            // An optional one that no feature wants.
+            // This dependency is optional, and no feature turns it on.
             let Some(of) = all.get(id) else { continue };
             let (real, path) = (
                 quoted(text(&of.facts["name"])?),
@@ -316,7 +319,7 @@ fn manifest(package: &Package<'_>, all: &BTreeMap<&str, Package<'_>>) -> Done<St
     Ok(lines.join("\n") + "\n")
 }
 
-/// Whether a file of a package is needed to build it, or says who made it.
+/// Returns whether a file of a package is needed for its build, or is its licence or readme.
 fn is_wanted(package: &str, name: &str) -> bool {
     let file = name.rsplit('/').next().unwrap_or(name);
     let upper = file.to_uppercase();
@@ -334,14 +337,14 @@ fn is_wanted(package: &str, name: &str) -> bool {
     is_source && !is_test && !is_foreign
 }
 
-/// Whether a file of libc is one that Linux needs.
+/// Returns whether Linux needs a file of libc.
 fn is_linux(name: &str) -> bool {
     let is_below = |start: &&str| name == *start || name.starts_with(&format!("{start}/"));
     let is_other = |part: &str| LIBC_OTHERS.contains(&part.trim_end_matches(".rs"));
     LIBC.iter().any(is_below) && !name.split('/').any(is_other)
 }
 
-/// The files below a place, or the file, in the order of their names.
+/// Adds the files below a folder, or a single file, in the order of their names.
 fn list(place: &Path, found: &mut Vec<PathBuf>) -> Done<()> {
     if !place.is_dir() {
         if place.exists() {
@@ -354,7 +357,7 @@ fn list(place: &Path, found: &mut Vec<PathBuf>) -> Done<()> {
         .collect::<Done<_>>()?;
     entries.sort();
     for entry in entries {
-        // Of a checkout's own folders none belongs to a package.
+        // A checkout may contain these folders, which belong to no package.
         let is_own = entry
             .file_name()
             .is_some_and(|name| name == "target" || name == ".git");
@@ -365,7 +368,7 @@ fn list(place: &Path, found: &mut Vec<PathBuf>) -> Done<()> {
     Ok(())
 }
 
-/// Adds a file without a time or an owner: the same sources are the same bytes.
+/// Adds a file without a time or an owner, so that the same sources give the same bytes.
 fn append(tar: &mut tar::Builder<GzEncoder<Vec<u8>>>, name: &str, bytes: &[u8]) -> Done<()> {
     let mut header = tar::Header::new_gnu();
     header.set_size(bytes.len() as u64);

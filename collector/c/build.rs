@@ -1,8 +1,9 @@
-//! Says to the linker what `libtickscope.so` is called, and that it is never unloaded: its thread may run, and threads may have
-//! counted, when a program closes the last library that uses it.
+//! Passes the name of `libtickscope.so` to the linker, and a flag that the library is never unloaded. The library must
+//! stay loaded even if a program closes the last plugin that uses it. The publisher's thread may still run the
+//! library's code, and so may threads that end after they have counted.
 //!
-//! A program looks for the name that is said here. Without more it is the name of the file that cargo leaves. The makefile installs the
-//! library under the name of its interface, and says that one by `TICKSCOPE_SONAME`.
+//! Programs look for the library by this name. By default, it is the name of the file that cargo writes. The makefile
+//! installs the library under the name of its interface, and passes that name by `TICKSCOPE_SONAME`.
 
 use std::io::Write;
 

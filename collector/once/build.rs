@@ -1,4 +1,4 @@
-//! Does nothing. Cargo takes the key `links` of packages with a build script alone.
+//! Does nothing. Cargo accepts the key `links` only for packages with a build script.
 
 use std::io::Write;
 

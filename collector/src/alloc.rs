@@ -6,15 +6,16 @@ use crate::implementation::allocations;
 
 /// Counts allocations for the call path that makes them, and passes them on to another allocator.
 ///
-/// Each row of the call tree then has its allocations and their bytes, and the frees and their bytes. A free counts where the
-/// block is freed, and not where it was allocated. A reallocation counts as an allocation of the new size and as a free of the
-/// old one. Memory that a thread allocates before its first scope or outside of its scopes counts as outside. Threads without any
-/// scope, and the collector's own work, count nowhere.
+/// Each row of the call tree then has its allocations and their bytes, and the frees and their bytes. A free counts in
+/// the row that frees the block, not in the row that allocated it. A reallocation counts as an allocation of the new
+/// size and as a free of the old one. Memory that a thread allocates before its first scope or outside of its scopes
+/// counts as outside. Allocations of threads without any scope, and of the collector itself, are not counted.
 ///
-/// It also remembers where one block for each 512 KiB allocated, on average, was allocated until it is freed. From these blocks
-/// the live bytes of each row are estimated.
+/// On average, one block per 512 KiB allocated is sampled: its row is remembered until the block is freed. The live
+/// bytes of each row are estimated from the sampled blocks.
 ///
-/// It costs a few additions an allocation and takes no lock. Without the feature `enable` it only calls the inner allocator.
+/// Counting costs a few additions per allocation and takes no lock. Without the feature `enable`, this allocator only
+/// calls the inner one.
 ///
 /// ```standalone_crate
 /// #[global_allocator]
@@ -51,12 +52,13 @@ impl<A> Alloc<A> {
     }
 }
 
-// SAFETY: every call goes to the inner allocator unchanged, and its answer comes back unchanged. Counting neither allocates nor
-// unwinds.
+// SAFETY: every call goes to the inner allocator unchanged, and its result is returned unchanged. Counting neither
+// allocates nor unwinds.
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Alloc<A> {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller's promises are the promises that the inner allocator asks for.
+        // SAFETY: the caller keeps the contract of this function, which is also the contract of the inner allocator's
+        // function.
         let block = unsafe { self.inner.alloc(layout) };
         if !block.is_null() {
             allocations::allocated(block, layout.size());

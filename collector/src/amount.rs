@@ -3,7 +3,7 @@
 /// A number that [`count!`](crate::count!) adds or [`value!`](crate::value!) takes: any integer, or a `bool`, which is 0 or 1. It
 /// becomes a `u64`: a number below zero becomes 0, and a number above the largest `u64` becomes the largest `u64`.
 ///
-/// A number that is no integer goes into a smaller unit:
+/// Convert a number that is not an integer to a smaller unit:
 ///
 /// ```
 /// let seconds = 0.75;
@@ -21,7 +21,7 @@ pub trait Amount {
 /// A number to which [`gauge!`](crate::gauge!) sets a level: any integer, or a `bool`, which is 0 or 1. It becomes an `i64`: a
 /// number beyond the smallest or largest `i64` becomes that limit.
 ///
-/// A level that is no integer goes into a smaller unit:
+/// Convert a level that is not an integer to a smaller unit:
 ///
 /// ```
 /// let load = 0.75;
@@ -72,8 +72,8 @@ impl Level for bool {
     }
 }
 
-/// A literal in a macro. If its type is open it becomes the type of the method, because the methods of this type are looked up
-/// before the methods of `OfAnyType`.
+/// A literal in a macro. A literal without a suffix takes the type that has the called method (`u64` or `i64`), because
+/// methods of this type are found before methods of `OfAnyType`.
 #[derive(Debug)]
 pub struct Literal<'a, T>(pub &'a T);
 

@@ -1,5 +1,5 @@
-//! The calling API, and the functions that macros call, where nothing is measured: without the feature `enable`, and on platforms
-//! that are not supported. The API is complete, and every part of it does nothing.
+//! The calling API, and the functions that macros call, in builds that measure nothing: without the feature `enable`,
+//! or on a platform that is not supported. The API is complete, and every part of it does nothing.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub mod private {
     use super::{OwnThread, Scope};
     pub use crate::amount::Literal;
 
-    /// A place in the source, which keeps no data.
+    /// A site, which holds no data in this build.
     #[derive(Clone, Copy, Debug)]
     pub struct Site {
         _private: (),
@@ -74,7 +74,7 @@ pub mod private {
         }
     }
 
-    /// Nothing begins before `main`.
+    /// A function that does nothing. With the feature `enable`, the loader calls it before `main`.
     pub static BEFORE_MAIN: extern "C" fn() = nothing;
 
     extern "C" fn nothing() {}
@@ -119,7 +119,7 @@ pub mod private {
             &Site { _private: () }
         }
 
-        /// Returns no span.
+        /// Returns 0, which means no span.
         #[inline(always)]
         pub fn begin(_: &'static Site, _: u32) -> u32 {
             0
@@ -186,7 +186,7 @@ pub struct Builder {
 }
 
 impl Drop for Scope {
-    // It exists, as with the feature, so that `drop(scope)` causes no warning.
+    // `Scope` has a destructor, as with the feature `enable`, so that `drop(scope)` causes no warning.
     #[inline(always)]
     fn drop(&mut self) {}
 }
@@ -207,12 +207,12 @@ impl Session {
         }
     }
 
-    /// Returns no file, because nothing looks.
+    /// Returns no paths, because this build does not look for other copies.
     pub fn other_copies(&self) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// Returns a warning on a platform that is not supported, and none without the feature `enable`.
+    /// Returns a warning on a platform that is not supported. Without the feature `enable`, returns no warnings.
     pub fn warnings(&self) -> Vec<String> {
         match self.status() {
             Status::Unsupported => vec![UNSUPPORTED.to_owned()],
@@ -249,7 +249,7 @@ impl Snapshot {
     }
 }
 
-/// Numbers of functions of one name in a snapshot: zeros, here.
+/// Numbers of the functions of one name in a snapshot. All are zero in this build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionNumbers {
     /// 0.
@@ -262,7 +262,7 @@ pub struct FunctionNumbers {
     pub total_time: Duration,
 }
 
-/// The name of a function. Texts are names where the feature `report` is on.
+/// The name of a function. With the feature `report`, strings implement this trait.
 #[diagnostic::on_unimplemented(
     message = "`Snapshot::function` needs the feature `report` of tickscope",
     label = "this call needs `report`",
@@ -287,7 +287,7 @@ impl FunctionName for &String {
     }
 }
 
-/// The setters. Each takes its value and returns the builder.
+/// Declares setters. Each ignores its value and returns the builder unchanged.
 macro_rules! setters {
     ($($name:ident: $type:ty),* $(,)?) => {
         $(
@@ -447,7 +447,7 @@ pub(crate) mod allocations {
     pub(crate) fn not_resized(_: *mut u8, _: Resized) {}
 }
 
-/// Locks of [`std::sync`]. Where nothing is measured they are std's own.
+/// Locks. In this build, they are the types of [`std::sync`].
 pub mod sync {
     pub use std::sync::{
         Condvar, LockResult, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
@@ -473,7 +473,7 @@ pub mod sync {
     }
 }
 
-/// Chooses which threads count. Here no thread counts.
+/// Chooses which threads count. In this build, no thread counts.
 pub mod thread {
     /// Does nothing.
     pub fn include() {}

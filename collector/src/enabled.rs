@@ -66,7 +66,7 @@ pub mod thread {
         thread_lifecycle::include();
     }
 
-    /// Stops counting on the calling thread. Its open scopes end here; its counts stay.
+    /// Stops counting on the calling thread. Its open scopes end at this call. Its counts are kept.
     pub fn exclude() {
         thread_lifecycle::exclude();
     }

@@ -50,14 +50,15 @@
 //! | `skip` | all items | leaves the item unchanged; must be the only option |
 //!
 //! # Locks
-//! [`sync`] has std's `Mutex`, `RwLock` and `Condvar` with rows for their waits, and says who makes others wait.
+//! [`sync`] has std's `Mutex`, `RwLock` and `Condvar` with rows for their waits, and shows which rows make other
+//! threads wait.
 //!
 //! # C and C++
 //! The crate `tickscope-c` is a library and a header with scopes, counters and reports for programs in C and C++.
 //!
 //! # Spans
-//! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` has the macros of the crate `profiling`:
-//! programs that use these stay as they are.
+//! The crate `tickscope-tracing` makes rows of the spans of the crate `tracing`, and `tickscope-profiling` has the
+//! macros of the crate `profiling`: programs that use these crates need no changes.
 //!
 //! # Benchmarks
 //! The crate `tickscope-criterion` writes a report for each benchmark of the crate `criterion`.
@@ -99,10 +100,10 @@
 //!
 //! # Cost
 //! In mode exact a scope costs two reads of the time stamp counter and a handful of loads and stores in memory that its
-//! thread owns. In the other modes, including adaptive, it costs a fraction of this. It takes no lock, and allocates nothing once
-//! its node exists. It makes no system call, except if a thread was off its CPU for more than 10 us. Then the CPU clock is read,
-//! and the scheduler's account of the thread ([`Builder::waits`]). The first visit of a place makes a node: about 100 bytes, and
-//! about 1 KiB with its latency histogram.
+//! thread owns. In the other modes, including adaptive, it costs a fraction of this. It takes no lock, and allocates
+//! nothing once its node exists. It makes no system call, except if a thread was off its CPU for more than 10 us. Then
+//! the CPU clock and the scheduler's statistics of the thread are read ([`Builder::waits`]). The first visit of a place
+//! makes a node: about 100 bytes, and about 1 KiB with its latency histogram.
 //!
 //! # What is counted
 //! Each thread has its own call tree. A node is a scope inside the scopes around it; it counts its calls and
@@ -124,9 +125,9 @@
 //! Linux, to try it there.
 //!
 //! # Limits
-//! - A signal handler may open and close scopes and use [`count!`], [`value!`] and [`gauge!`]; nothing else here may be
-//!   called from one. What a handler counts is dropped if it interrupts the begin or end of a scope, or one of these
-//!   three, and the drop is counted.
+//! - A signal handler may open and close scopes and use [`count!`], [`value!`] and [`gauge!`]; no other item of this
+//!   crate may be used in a signal handler. What a handler counts is dropped if it interrupts the begin or end of a
+//!   scope, or one of these three, and the drop is counted.
 //! - Threads are shown under their kernel names, which have at most 15 bytes.
 //! - A forked child publishes nothing. Its scopes still work.
 
@@ -137,8 +138,9 @@ mod macros;
 mod own_thread;
 mod types;
 
-// The one place that decides whether scopes are measured. Cargo.toml has the same condition: elsewhere it brings no dependency
-// for measuring. `tickscope_unsupported` shows on any machine the build of other platforms.
+// Only this file decides whether scopes are measured. Cargo.toml has the same condition, so that builds without
+// measurement have no dependencies for it. `tickscope_unsupported` makes the build of an unsupported platform on any
+// machine.
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]
 mod enabled;
 #[cfg(all(feature = "enable", target_os = "linux", not(tickscope_unsupported)))]

@@ -1,11 +1,12 @@
-//! The macros, with the feature `enable` and without: the functions that they call differ. So code that compiles with the feature
-//! compiles without it. Their bodies must not use `cfg`: it would be evaluated in the caller's crate.
+//! The macros. They are the same with and without the feature `enable`; only the functions that they call differ. So
+//! code that compiles with the feature also compiles without it. Macro bodies must not use `cfg`, because it would be
+//! evaluated in the caller's crate.
 
 /// Opens a scope that lasts to the end of the enclosing block.
 ///
-/// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may come
-/// first. With `watch` in front of all, as in `scope!(watch, "frame")`, its slow calls are distinguished from typical ones: see
-/// [`watch`](crate::watch()).
+/// `scope!("name")` takes any constant string; `scope!()` takes the name of the enclosing function. `group = "..."` may
+/// come first. With `watch` as the first argument, as in `scope!(watch, "frame")`, slow calls are distinguished from
+/// typical calls: see [`watch`](crate::watch()).
 ///
 /// ```
 /// fn insert(orders: &mut Vec<u64>, order: u64) {
@@ -70,12 +71,12 @@ macro_rules! time {
 
 /// Measures a future. `future!("download", async { .. })` is a future with the same output.
 ///
-/// It counts one call, at the first poll. The time in the call tree is the sum of its polls, so that times of concurrent calls
-/// add up to the time of their thread. Latencies are latencies of calls: from the first poll until the future is ready or
-/// dropped, waits included. A future that is dropped before it is ready counts as cancelled. The name is any constant string, and
-/// `group = "..."` may come first.
+/// The future counts as one call, at its first poll. Its time in the call tree is the sum of its polls, so that times
+/// of concurrent calls add up to the time of their thread. Latencies are the durations of calls: from the first poll
+/// until the future is ready or dropped, waits included. A future that is dropped before it is ready counts as
+/// cancelled. The name is any constant string, and `group = "..."` may come first.
 ///
-/// It takes anything that can be awaited, and can be spawned, boxed or awaited like the future itself:
+/// The argument is anything that can be awaited. The result can be spawned, boxed or awaited like the future itself:
 ///
 /// ```
 /// # async fn get(page: u32) -> String { page.to_string() }
@@ -179,9 +180,10 @@ macro_rules! count {
 
 /// Keeps sizes: `value!("rows", n)` takes a number `n`, which can be any [`Amount`].
 ///
-/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest number, and a
-/// histogram. From it viewers and reports show `P50`, `P99` and `MAX` as they do for times. The numbers have no unit; put it into
-/// the name. `group = "..."` may come first, and the name is a constant string.
+/// The value is a row below the open scope. It has the calls, the sum of all numbers, the smallest and the largest
+/// number, and a histogram. Viewers and reports take `P50`, `P99` and `MAX` from the histogram, as they do for times.
+/// The numbers have no unit; put the unit into the name. `group = "..."` may come first, and the name is a constant
+/// string.
 ///
 /// ```
 /// fn query(table: &[u32], least: u32) -> Vec<u32> {
@@ -194,10 +196,10 @@ macro_rules! count {
 /// # assert_eq!(query(&[1, 5, 9], 5).len(), 2);
 /// ```
 ///
-/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Up to 15, each number has a
-/// bucket of its own. The smallest and the largest are exact, also after a reset. If a reset happened at the same moment, they
-/// may be the edge of a bucket, and reports say so. For numbers that only add up, like bytes read, [`count!`](crate::count!)
-/// keeps less and costs less.
+/// The histogram has eight buckets for each doubling of the number, so percentiles are good to 6.3 %. Each number up to
+/// 15 has its own bucket. The smallest and the largest are exact, also after a reset. Only numbers that come during a
+/// reset may be shown as the edge of their bucket, and reports say so. For numbers that only add up, like bytes read,
+/// [`count!`](crate::count!) keeps less and costs less.
 ///
 /// An execution takes no lock, reads no clock, and allocates nothing once its row exists. Values count in every mode but
 /// off, also in a pause and below calls that are not timed, and whether latency histograms are on or off. `n` is always
@@ -228,9 +230,9 @@ macro_rules! value {
 /// # assert_eq!(receive(&mut [7, 8].into()), Some(7));
 /// ```
 ///
-/// Each thread has a row of its own. If rows of several threads are shown as one, `last` is the newest level of any thread, by
-/// the program's clock. Lowest and highest are the extremes of all threads. A level holds until it is set again: a reset leaves
-/// it unchanged, and it counts for the lowest and the highest after the reset as well.
+/// Each thread has its own row. If rows of several threads are shown as one, `last` is the newest level of any thread,
+/// by the program's clock. Lowest and highest are the extremes of all threads. A level holds until it is set again: a
+/// reset leaves it unchanged, and it counts for the lowest and the highest after the reset as well.
 ///
 /// An execution reads the clock once, takes no lock, and allocates nothing once its row exists. Gauges are set in every
 /// mode but off. `n` is always evaluated, and a literal needs no suffix.
@@ -266,7 +268,7 @@ macro_rules! note {
     };
 }
 
-/// The number of an expression. A literal without a suffix is a `u64`.
+/// Converts an expression to a `u64`, as `Amount` does. A literal without a suffix is a `u64`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __amount {
@@ -283,7 +285,7 @@ macro_rules! __amount {
     };
 }
 
-/// The level of an expression. A literal without a suffix is an `i64`.
+/// Converts an expression to an `i64`, as `Level` does. A literal without a suffix is an `i64`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __level {

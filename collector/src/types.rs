@@ -1,4 +1,4 @@
-//! The types that the calling API takes and returns, except sessions. They are the same with and without `enable`.
+//! The types of the calling API that are the same with and without the feature `enable`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 #[non_exhaustive]
 pub enum Clock {
     /// The CPU's time stamp counter, if it ticks at one rate on all CPUs. Otherwise the monotonic clock is used, and
-    /// every snapshot says why. The CPU may execute a read before the work in front of it has finished.
+    /// every snapshot says why. The CPU may read the counter before earlier instructions have finished.
     #[default]
     Tsc,
     /// The time stamp counter behind a fence: a read waits for all work before it. It costs more and suits scopes of a
@@ -55,13 +55,13 @@ pub enum Threads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Over {
-    /// Calls behind the widest gap in the upper tenth of the durations, if there is one; else the slowest of 100. It needs 200
-    /// calls and histograms.
+    /// Calls above the widest gap in the slowest 10 % of the durations. If there is no gap, the slowest 1 % of calls.
+    /// Needs 200 calls and histograms.
     #[default]
     Tail,
-    /// The slowest of 100. It needs 200 calls and histograms.
+    /// The slowest 1 % of calls. Needs 200 calls and histograms.
     P99,
-    /// The slowest of 1000. It needs 200 calls and histograms.
+    /// The slowest 0.1 % of calls. Needs 200 calls and histograms.
     P999,
     /// Calls that take at least this long.
     Duration(Duration),
@@ -78,9 +78,9 @@ pub enum Destination {
     Stdout,
     /// A new file. The ending of its name chooses the form ([`Format`] lists the endings); any other ending gives text.
     ///
-    /// In the name, `%p` stands for the process id, `%n` for the program's name and `%%` for a percent sign. An
-    /// existing file is never overwritten: `report.html` becomes `report.2.html`, and a line on standard error says so.
-    /// If the form is not built in, the snapshot is kept instead, with `.tks` appended to the name.
+    /// In the name, `%p` becomes the process id, `%n` the program's name and `%%` a percent sign. An existing file is
+    /// never overwritten: `report.html` becomes `report.2.html`, and a line on standard error says so. If the form is
+    /// not built in, the snapshot is kept instead, with `.tks` appended to the name.
     File(PathBuf),
 }
 
@@ -93,7 +93,7 @@ pub enum Format {
     Text,
     /// One page for a browser, which `tickscope FILE` opens as well (`.html`). Needs the feature `report`.
     Html,
-    /// Every number, for programs (`.json`). Needs the feature `export`.
+    /// All data as JSON, for other programs (`.json`). Needs the feature `export`.
     Json,
     /// Folded stacks, for flame graphs (`.folded`). Needs the feature `report`.
     Folded,
@@ -119,11 +119,12 @@ pub enum Status {
     Counting,
     /// Nothing is measured: `TICKSCOPE=off`, or the feature `enable` is not on.
     Off,
-    /// Nothing is measured: the feature `enable` is on, but the program was built for a platform other than Linux.
+    /// Nothing is measured: the feature `enable` is on, but the program was built for a platform other than Linux, or
+    /// with `--cfg tickscope_unsupported`.
     Unsupported,
 }
 
-/// Makes the type of an error that is a message.
+/// Declares an error type that contains a message.
 macro_rules! error_with_message {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

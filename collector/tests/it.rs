@@ -1,5 +1,5 @@
-//! Tests of the folder `it`. Without the feature `enable` nothing is measured, so the tests are built and run again with all
-//! features: cargo's line after a failure, `to rerun pass -p tickscope --test it`, names no feature.
+//! Tests of the folder `it`. They need the feature `enable`. Without it this program runs cargo again with all
+//! features, because cargo's hint after a failure, `to rerun pass -p tickscope --test it`, names no feature.
 
 use std::process::ExitCode;
 

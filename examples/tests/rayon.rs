@@ -32,7 +32,7 @@ fn blocks(group: u64, item: u64) -> Vec<Box<[u8]>> {
     kept
 }
 
-/// Returns the sums of the rows of a name, on all threads and paths.
+/// Returns the sums of each quantity over the rows of a name, on all threads and paths.
 fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
     let quantities: [Quantity; 4] = [Allocations, AllocatedBytes, Frees, FreedBytes];
     quantities.map(|quantity| {
@@ -55,7 +55,7 @@ fn allocations_under_rayon_are_exact() {
     pool.broadcast(|context| drop(blocks(context.index() as u64, 0)));
     pool.install(|| {
         (0..GROUPS).into_par_iter().for_each(|group| {
-            // A thread that waits for its items may work for other groups meanwhile, so rows lie at many places.
+            // A thread that waits for its items may work for other groups meanwhile, so rows are at many places.
             tickscope::scope!("group");
             let kept = (0..ITEMS).into_par_iter().map(|item| blocks(group, item));
             let kept: Vec<Vec<Box<[u8]>>> = kept.collect();

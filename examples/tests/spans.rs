@@ -1,5 +1,5 @@
-//! A server on a real executor, tokio, that is instrumented with `tracing` alone. Its spans are calls in flight while it waits,
-//! and all of them have ended when it is done.
+//! A server on a real executor, tokio, that is instrumented with `tracing` alone. Its spans are calls in flight while
+//! it waits, and all of them have ended when it is done.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -9,9 +9,9 @@ use crate::snapshot::Module;
 /// A function at an address, and its place in the source. An unknown name is empty, an unknown line 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Frame {
-    /// The function's name in its module.
+    /// Name of the function, without its module.
     pub function: String,
-    /// The path of its module.
+    /// Path of the source module: `app::parser`.
     pub module: String,
     /// The source file.
     pub file: String,
@@ -52,12 +52,13 @@ impl Addresses {
         self.of_modules.values().map(BTreeMap::len).sum()
     }
 
-    /// Returns the frames of an address, the innermost first; empty if it was not looked up or nothing was found.
+    /// Returns the frames of an address, the innermost first; empty if the address was not looked up or has no known
+    /// function.
     pub fn frames(&self, module: &Module, address: u64) -> &[Frame] {
         self.looked_up(module, address).unwrap_or_default()
     }
 
-    /// Returns the frames that were found, if the address was looked up.
+    /// Returns the frames found for an address, or `None` if the address was not looked up.
     pub fn looked_up(&self, module: &Module, address: u64) -> Option<&[Frame]> {
         self.of_modules.get(module)?.get(&address).map(Vec::as_slice)
     }
@@ -72,7 +73,7 @@ impl Addresses {
         }
     }
 
-    /// Inserts the frames that others have as well. Above [`ADDRESSES_MAX`] addresses, further ones are dropped.
+    /// Adds all frames of `others`. Above [`ADDRESSES_MAX`] addresses, further ones are dropped.
     pub fn extend(&mut self, others: Self) {
         let mut room = ADDRESSES_MAX.saturating_sub(self.len());
         for (module, addresses) in others.of_modules {

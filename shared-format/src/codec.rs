@@ -11,8 +11,8 @@
 //! A record of the coarse ring has sites and nodes in more compact sections, and no latencies.
 //!
 //! Readers skip unknown sections and use defaults for missing ones, so that old and new versions understand each other.
-//! New data gets a new section; the body of an existing section never changes. Each subject has a file that writes, reads
-//! and checks its data.
+//! New data gets a new section; the body of an existing section never changes. Each subject has a file that writes,
+//! reads and checks its data.
 
 mod facts;
 mod functions;
@@ -69,11 +69,12 @@ const SECTIONS: [&Section; 26] = [
     &watches::WATCHES,
     &facts::WINDOW,
 ];
-// Ids of the past: 7 was histograms, three times as long; 24 samples of the code by function, without rows; 26 the cost of the
-// clock, measured in the program; 27 scopes that were muted.
-/// Id of addresses. They stand only in recordings, where each record names the addresses that are new to the recording.
+// Reserved ids of sections that earlier versions wrote: 7 histograms in a form three times as long, 24 samples of code
+// by function, without rows, 26 the cost of the clock as measured in the program, 27 muted scopes.
+/// Id of the section of addresses. Only recordings have this section; each record contains the addresses that are new
+/// to the recording.
 const ADDRESSES: u64 = 31;
-// Ids from 64 on belong to sections of records in a series (`series/stored.rs`).
+// Ids from 64 on belong to sections of records in a recording (`recording/stored.rs`).
 
 /// Appends the payload of a snapshot to `out`.
 ///
@@ -120,7 +121,7 @@ fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), F
         drains_ns: _,
         seen_cost: _,
         window: _,
-        // Only a view replaces time by other values.
+        // No section has this member, because only views replace time by other values.
         values: _,
     } = snapshot;
     for section in SECTIONS {
@@ -188,8 +189,8 @@ fn decoded(bytes: &[u8], known_sites: Option<&mut KnownSites>) -> Result<Snapsho
     Ok(snapshot)
 }
 
-/// Splits a payload into its other sections and its section of sites. The two, one after the other, are a payload
-/// again. Sites rarely change, so payloads in memory can share them.
+/// Splits a payload into all other sections and the section of sites. Both parts, concatenated, are a valid payload.
+/// Sites rarely change, so payloads in memory can share them.
 ///
 /// # Errors
 /// [`FormatError::Truncated`], with the offset.
@@ -264,7 +265,8 @@ where
     Ok(None)
 }
 
-/// Checks that later code can rely on the snapshot: a valid tree, columns of existing rows, and sums of 64 bits.
+/// Checks the properties that later code relies on: a valid tree, columns that name existing rows, and sums that fit 64
+/// bits.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     SECTIONS.iter().try_for_each(|section| (section.check)(s))
 }

@@ -97,7 +97,8 @@ fn base() -> Snapshot {
     }
 }
 
-/// [`two_threads`], with prepared functions. Two are off for the budget; an earlier run has found the first.
+/// [`two_threads`] with prepared functions. Two functions are off because of the budget, the first since an earlier
+/// run.
 pub fn over_budget() -> Snapshot {
     let mut s = two_threads();
     s.measuring.off_sites = vec![SiteId(1), SiteId(2)];
@@ -120,7 +121,7 @@ pub fn over_budget() -> Snapshot {
     s
 }
 
-/// [`two_threads`]; rows 1 and 5 wait for a part of their time, and row 2 is ready for a part.
+/// [`two_threads`] with waiting time in rows 1 and 5, and ready time in row 2.
 pub fn waiting() -> Snapshot {
     let mut s = two_threads();
     s.waits = true;
@@ -140,7 +141,7 @@ pub fn waiting() -> Snapshot {
     s
 }
 
-/// [`two_threads`]; rows 1, 2 and 5 allocate, and the second thread also allocates outside any scope.
+/// [`two_threads`] with allocations in rows 1, 2 and 5, and outside any scope in the second thread.
 pub fn allocating() -> Snapshot {
     let mut s = two_threads();
     for (row, allocations) in [(1, 3), (2, 40), (5, 7)] {
@@ -152,8 +153,8 @@ pub fn allocating() -> Snapshot {
     s
 }
 
-/// Returns a service on two threads: handlers run queries, which wait for a named lock or for something without a name. A query
-/// blocks its executor.
+/// Returns a service on two threads: handlers run queries, which wait for a named lock or in an unnamed await. Waiting
+/// in a query blocks its executor.
 pub fn serving() -> Snapshot {
     let mut s = base();
     s.waits = true;
@@ -172,7 +173,7 @@ pub fn serving() -> Snapshot {
         let query = s.nodes.push(Some(parse), SiteId(1), calls, calls * ms / 4);
         let locks = calls - 1;
         let lock = s.nodes.push(Some(query), SiteId(2), locks, calls * ms / 500);
-        // Twenty calls are in flight. Five that one thread began have ended in the other.
+        // Twenty calls are in flight: 15 in one thread, 5 in the other.
         let ended = if name == "tokio-0" { calls - 15 } else { calls - 5 };
         for (node, calls, cancelled, wall_ms, polls) in [
             (handler, calls, 2, 22, 3),
@@ -288,8 +289,8 @@ pub fn two_threads() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Returns a program that draws frames, of which 30 in 6000 are slow: most because `lookup` is called 600 times and not 6 times,
-/// some because `flush` waits, and two because they had no CPU. The worst frame is kept whole.
+/// Returns a program that draws frames. Of 6000 frames 30 are slow: most call `lookup` 600 times instead of 6 times,
+/// some wait in `flush`, and two had no CPU. The worst frame is kept whole.
 pub fn slow_frames() -> Snapshot {
     let us = |us: u64| us * 2_500;
     let mut s = base();
@@ -417,8 +418,8 @@ pub fn slow_frames() -> Snapshot {
     with_lifetime(s)
 }
 
-/// Returns the program of `slow_frames` with samples of the program counter: in lines of one function, in its callees, outside
-/// any scope and in the collector.
+/// Returns the program of `slow_frames` with samples of the program counter: in lines of one function, in its callees,
+/// outside any scope and in the collector.
 pub fn sampled() -> Snapshot {
     let mut s = slow_frames();
     let module = |path: &str| Module {
@@ -445,13 +446,13 @@ pub fn sampled() -> Snapshot {
         },
         ..Lines::default()
     };
-    // A CPU whose clock waits for loads.
+    // Values of a CPU on which reads of the clock wait for loads.
     s.drains_ns = Some(231.5);
     s.seen_cost = Some(SeenCost {
         looks: 40,
         ns: 80_000_000.0,
     });
-    // Each line has as many samples as its number.
+    // Each of the addresses 1 to 14 has as many samples as its number.
     let first_row = |site| {
         let row = s.nodes.site.iter().position(|&of| of == site);
         SampledIn::Row(row.unwrap_or(0) as u32)

@@ -1,10 +1,11 @@
-//! Functions of a program that count where no rule applies.
+//! Decides which functions of a program count if no rule applies.
 
 use crate::function_table::{FunctionRef, Origin};
 use crate::pattern::Pattern;
 use crate::snapshot::{self, FunctionChoice};
 
-/// Bytes of code below which a function counts only on request, because the measuring takes most of its measured time.
+/// Bytes of code below which a function counts only on request, because most of its measured time would be the cost of
+/// measuring.
 pub const LEAST_BYTES: u32 = 100;
 
 /// A choice with its patterns parsed.

@@ -1,9 +1,9 @@
-//! The table of a program's functions, which `cargo tickscope` adds to each program that it links, and which the collector
-//! in that program reads.
+//! The table of a program's functions, which `cargo tickscope` adds to each program that it links, and which the
+//! collector in that program reads.
 //!
-//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at its tail
-//! calls. Sleds do nothing until they are switched on. The table has the function of each sled and its name, so that the program
-//! needs neither symbols nor debug information when it runs.
+//! A function that the compiler has prepared has *sleds*: short stretches of code at its entry, at its returns and at
+//! its tail calls. Sleds do nothing until they are switched on. The table has the function of each sled and its name,
+//! so that the program needs neither symbols nor debug information when it runs.
 //!
 //! The table is a section of its own, [`SECTION`], which is not loaded into memory. All numbers are little-endian.
 //!
@@ -14,12 +14,13 @@
 //! | 12..16, 16..20, 20..24 | number of functions, number of sleds, bytes of text |
 //! | 24..32, 32..40 | address and bytes of the compiler's own map of sleds |
 //! | 40.. | functions, 52 bytes each: 13 numbers of 4 bytes |
-//! | | sleds, 8 bytes each: the address times 4, plus the kind. The sleds of a function stand together |
+//! | | sleds, 8 bytes each: the address times 4, plus the kind. The sleds of a function are adjacent |
 //! | | text, in UTF-8 |
 //!
-//! The numbers of a function: place and length of name, module, file and package in the text; line; bytes of code; its origin;
-//! its first sled; and of the poll of an async body the distance of the state times 4, plus the number of the argument from 1
-//! ([`PollFunction`]), else 0. Addresses are the linker's, to which the loader may add a base.
+//! The numbers of a function: place and length in the text of its name, module, file and package; line; bytes of code;
+//! origin; first sled; and a number for the poll of an async body ([`PollFunction`]). This number is the offset of the
+//! state times 4 plus the number of the argument from 1, and 0 for other functions. Addresses are the linker's, to
+//! which the loader may add a base.
 //!
 //! ```
 //! use tickscope_format::function_table::{Function, FunctionTable, Origin, Sled, SledKind, encode};
@@ -87,8 +88,9 @@ pub struct Function {
     pub poll: Option<PollFunction>,
 }
 
-/// Place of the future of a function that polls an async body, and of the state in that future. The state is a byte. It is 0
-/// before the first poll, 1 after the body has returned, 2 after a panic, and more where it waits.
+/// Place of the future in a function that polls an async body, and of the state in that future. The state is one byte:
+/// 0 before the first poll, 1 after the body has returned, 2 after a panic, and above 2 while the body waits in an
+/// await.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PollFunction {
     /// Index of the argument that is the address of the future, from 0.
@@ -131,8 +133,9 @@ pub enum SledKind {
     Return = 1,
     /// Before a jump to another function, which returns for this one.
     TailCall = 2,
-    /// For the poll of an async body: the first instruction of a function that drops such a future, whose address is its first
-    /// argument. In the compiler's map this sled is an entry of the dropping function.
+    /// First instruction of a function that drops the future of an async body; its first argument is the future's
+    /// address. The sled is listed with the function that polls the body. In the compiler's map it is an entry of the
+    /// dropping function.
     Drop = 3,
 }
 
@@ -202,7 +205,7 @@ impl SledKind {
         }
     }
 
-    /// Returns whether the function ends there, or a call of the async body that it polls.
+    /// Returns whether the function ends at this sled, or a call of the async body that the function polls.
     pub fn is_end(self) -> bool {
         self != Self::Entry
     }
@@ -286,7 +289,7 @@ impl Text {
 }
 
 impl<'a> FunctionTable<'a> {
-    /// Reads a table. Only the lengths are checked here; the numbers of a function are checked when they are used.
+    /// Reads a table. Only the lengths are checked here; the numbers of a function are checked on use.
     ///
     /// # Errors
     /// The bytes are no table, a table of another version, or too short.

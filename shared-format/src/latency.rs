@@ -11,7 +11,7 @@ pub use self::histogram::{
 };
 pub use self::packed::Packed;
 
-/// The histograms of a snapshot, as columns. Rows without a finished call have none.
+/// The histograms of a snapshot, as columns. Rows without a finished call have no histogram.
 // The sections of histograms have the columns in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Latencies {
@@ -32,12 +32,12 @@ impl Latencies {
         }
     }
 
-    /// Does [`push`](Self::push) for a packed histogram.
+    /// Adds the packed histogram of a row, as [`push`](Self::push) does.
     pub fn push_packed(&mut self, row: u32, packed: &Packed) {
         self.push_bytes(row, packed.bytes());
     }
 
-    /// Does [`push_packed`](Self::push_packed) for the bytes of the packed histogram.
+    /// Adds the bytes of a packed histogram, as [`push_packed`](Self::push_packed) does.
     pub fn push_bytes(&mut self, row: u32, packed: &[u8]) {
         if !packed.is_empty() {
             self.packed.extend_from_slice(packed);
@@ -61,7 +61,7 @@ impl Latencies {
         Some(self.bytes_at(at))
     }
 
-    /// Returns the bytes of a packed histogram by its place among all of them.
+    /// Returns the bytes of the packed histogram at index `at`.
     ///
     /// # Panics
     /// If `at` is not below the number of histograms.
@@ -72,7 +72,7 @@ impl Latencies {
             .unwrap_or_default()
     }
 
-    /// Returns a histogram by its place among all of them.
+    /// Returns the histogram at index `at`.
     ///
     /// # Panics
     /// If `at` is not below the number of histograms.

@@ -12,10 +12,10 @@ pub const RING_MAGIC: u64 = u64::from_le_bytes(*b"TICKRING");
 /// First word of a file of kept snapshots: "TICKKEPT".
 pub const SNAPSHOT_FILE_MAGIC: u64 = u64::from_le_bytes(*b"TICKKEPT");
 
-/// Version of the format. Readers and writers of different major versions do not understand each other.
+/// Major version of the format. Readers and writers of different major versions do not understand each other.
 pub const FORMAT_MAJOR: u32 = 1;
 
-/// Version that rises with additions that older readers may ignore: 1 brought the coarse ring.
+/// Minor version, which rises with additions that older readers may ignore. Version 1 added the coarse ring.
 pub const FORMAT_MINOR: u32 = 6;
 
 /// Bits of required features that this build knows.
@@ -49,7 +49,7 @@ pub mod header {
     pub const RING_FIRST: usize = 12;
     /// Words of the ring, a power of two.
     pub const RING_WORDS: usize = 13;
-    /// Number that is not 0 if the program takes no requests.
+    /// Not 0 if the program takes no requests.
     pub const NO_CONTROL: usize = 14;
     /// Bytes of the name.
     pub const NAME_BYTES: usize = 15;
@@ -81,7 +81,7 @@ pub mod state {
     pub const LATEST: usize = PAGE_WORDS + 1;
     /// The publisher's last sign of life, on the machine's monotonic clock in nanoseconds.
     pub const HEARTBEAT: usize = PAGE_WORDS + 2;
-    /// Time between records in force, in nanoseconds.
+    /// Present time between records, in nanoseconds.
     pub const INTERVAL: usize = PAGE_WORDS + 3;
     /// Time when the program wrote its last record and ended, in nanoseconds since the Unix epoch; 0 before.
     pub const EXIT_UNIX_NS: usize = PAGE_WORDS + 4;
@@ -137,9 +137,10 @@ pub mod record {
     pub const UNIX_NS: usize = 6;
     /// CRC-32 of the earlier words and the payload.
     pub const CRC: usize = 7;
-    /// Number of these words.
+    /// Number of words in front of the payload.
     pub const WORDS: usize = 8;
-    /// Most bytes of a payload in a ring of any size, because a reader allocates this memory before it has checked the record.
+    /// Largest payload in bytes in a ring of any size, because a reader allocates this memory before it has checked the
+    /// record.
     pub const BYTES_MAX: u64 = 512 << 20;
     /// "TREC" in the lower half of the first word.
     pub const MAGIC_VALUE: u32 = u32::from_le_bytes(*b"TREC");

@@ -1,13 +1,13 @@
 //! A memory mapping of a file, as words. Another process writes to the file, so this module never makes a reference
 //! into the mapping.
 //!
-//! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program. Stores are
-//! therefore gathered, and the kernel copies them: if the destination does not exist, the call fails.
+//! Another process may also cut the file. A store beyond its end would then raise a signal that ends the program.
+//! Stores are therefore gathered, and the kernel copies them: if the destination does not exist, the call fails.
 //!
-//! **Order.** Each gathered run is copied by a call of its own before any store that comes after a fence. The kernel's copies are
-//! plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order for a reader on
-//! another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a `dmb ish`, which orders
-//! everything that this CPU stored, in the kernel or not.)
+//! **Order.** Each gathered run is copied by a call of its own before any store that comes after a fence. The kernel's
+//! copies are plain stores of this CPU in the order of the calls. `fence(Release)` between two calls keeps that order
+//! for a reader on another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a
+//! `dmb ish`, which orders everything that this CPU stored, in the kernel or not.)
 //!
 //! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all
 //! lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone:
@@ -37,8 +37,8 @@ const READ: &str = "process_vm_readv";
 /// How stores reach the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// The kernel copies them into the mapping (`process_vm_writev`); needs no descriptor. If the kernel refuses, stores become
-    /// [`Way::Mapped`].
+    /// The kernel copies stores into the mapping (`process_vm_writev`), which needs no descriptor. If the kernel
+    /// refuses the call, the way becomes [`Way::Mapped`].
     Copied,
     /// Stores go directly into the mapping, and end the program if the file was cut.
     Mapped,
@@ -134,9 +134,9 @@ impl MapWords {
 
     fn word(&self, index: usize) -> &AtomicU64 {
         let pointer = self.place(index, 1);
-        // SAFETY: in bounds, as `length` is at most the mapping's; mappings begin at a page, so words are aligned; the
-        // mapping lives as long as `self`; all access from this process goes through here or the kernel, all of it
-        // atomic.
+        // SAFETY: in bounds, because `length` is at most the length of the mapping. Mappings begin at a page, so words
+        // are aligned. The mapping lives as long as `self`. All access from this process goes through here or the
+        // kernel, and is atomic.
         unsafe { AtomicU64::from_ptr(pointer) }
     }
 
@@ -177,8 +177,8 @@ impl MapWords {
         let bytes = words * WORD - done;
         let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);
         let to = self.place(first, words).cast::<u8>().wrapping_add(done);
-        // SAFETY: `from` has `bytes` bytes, which do not change meanwhile; `to` lies in the mapping, to which no code has
-        // references other than atomics.
+        // SAFETY: `from` has `bytes` bytes, which do not change meanwhile; `to` lies in the mapping, to which no code
+        // has references other than atomics.
         match unsafe { os::write_own_memory(from, to, bytes) } {
             Ok(0) => Err(Fault {
                 call: WRITE,

@@ -25,15 +25,16 @@ pub fn user_id() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Returns whether this program has more rights than the user that started it (setuid, setgid, file capabilities). Its
-/// environment then does not decide where it writes files.
+/// Returns whether this program has more rights than the user that started it (setuid, setgid, file capabilities). In
+/// that case its environment must not decide where it writes files.
 pub fn has_more_rights() -> bool {
     // SAFETY: the argument is a number.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Lowest number for our descriptors. Programs use the lowest numbers, and some close a number again that is no longer theirs.
-/// The number is below 64, beyond which the kernel would have to allocate a larger table of descriptors.
+/// Lowest number for our descriptors. Programs get the lowest free numbers, and some close a number a second time, when
+/// another file has it. The constant is below 64, because above that the kernel allocates a larger table of
+/// descriptors.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// Moves an open file to a descriptor of at least `OUT_OF_THE_WAY`, if one is free.
@@ -55,14 +56,14 @@ pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
     Ok(unsafe { File::from_raw_fd(number) })
 }
 
-/// Closes a file that the program may have closed already, in which case std would end the program.
+/// Closes a file that the program may have closed already. Dropping such a file would make std end the program.
 fn close_quietly(file: File) {
     // SAFETY: the number was ours, and nothing uses it any more.
     unsafe { libc::close(file.into_raw_fd()) };
 }
 
-/// Returns the paths in a directory, in no order, or no paths if it cannot be read. [`std::fs::ReadDir`] panics if the program
-/// has closed its descriptor meanwhile.
+/// Returns the paths in a directory, in no order, or no paths if it cannot be read. [`std::fs::ReadDir`] panics if the
+/// program has closed its descriptor meanwhile.
 pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
     let mut options = File::options();
     options
@@ -94,13 +95,13 @@ pub(crate) fn paths_in(directory: &Path) -> Vec<PathBuf> {
             paths.push(directory.join(OsStr::from_bytes(name)));
         }
     }
-    // SAFETY: the stream is open and not used later. If the profiled program has closed its descriptor, the call fails, and the
-    // error is ignored.
+    // SAFETY: the stream is open and not used later. If the profiled program has closed its descriptor, the call fails,
+    // and the error is ignored.
     unsafe { libc::closedir(stream) };
     paths
 }
 
-/// Reads a small file of the kernel, with replacement characters for invalid UTF-8.
+/// Reads a small file that the kernel provides, with replacement characters for invalid UTF-8.
 ///
 /// # Errors
 /// The system's error.
@@ -122,14 +123,14 @@ pub fn boot_id() -> [u64; 2] {
     [half(0).unwrap_or(0), half(16).unwrap_or(0)]
 }
 
-/// Returns the time at which the kernel started a process, in kernel ticks since boot. Returns `None` if it has ended, even if
-/// its parent has not collected its exit code yet. `process` is its id, or `self`.
+/// Returns the time at which the kernel started a process, in kernel ticks since boot. Returns `None` if the process
+/// has ended, even if its parent has not collected its exit code yet. `process` is its id, or `self`.
 pub fn start_time(process: impl fmt::Display) -> Option<u64> {
     started(&read_text(format!("/proc/{process}/stat")).ok()?)
 }
 
-/// Returns the start time (field 22 of `stat`, behind a name of any characters) unless state (3) and threads (20) show a dead
-/// process.
+/// Returns the start time, which is field 22 of `stat`, counted behind a name that may contain any characters. Returns
+/// `None` if state (field 3) and threads (field 20) show a dead process.
 fn started(stat: &str) -> Option<u64> {
     let (_, behind_name) = stat.rsplit_once(") ")?;
     let fields: Vec<&str> = behind_name.split(' ').collect();
@@ -143,7 +144,7 @@ pub fn random() -> u64 {
     std::hash::RandomState::new().build_hasher().finish()
 }
 
-/// Returns the monotonic clock in nanoseconds. It is the same for all processes of one boot.
+/// Returns the monotonic clock in nanoseconds. All processes of one boot read the same clock.
 pub fn monotonic_ns() -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -160,7 +161,7 @@ pub fn monotonic_ns() -> u64 {
 /// The system's error, most likely `StorageFull`.
 pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let (begin, length) = (offset as libc::off64_t, bytes as libc::off64_t);
-    // A tmpfs of older kernels gives up at any signal.
+    // On older kernels, tmpfs gives up at any signal.
     let mut interrupts = 0;
     loop {
         // SAFETY: the descriptor is open; there is no pointer.
@@ -191,13 +192,13 @@ pub fn allocate(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     }
 }
 
-/// Returns the bytes that unprivileged users may still allocate on the file system of a file; `None` if these are unknown or
-/// unlimited.
+/// Returns the bytes that unprivileged users may still allocate on the file system of a file; `None` if the number is
+/// unknown or unlimited.
 pub fn free_bytes(file: &File) -> Option<u64> {
     let mut facts = std::mem::MaybeUninit::<libc::statvfs64>::uninit();
-    // SAFETY: the descriptor is open and `facts` is a valid place for them.
+    // SAFETY: the descriptor is open, and `facts` has room for the result.
     check(unsafe { libc::fstatvfs64(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
-    // SAFETY: it has succeeded, and filled them in.
+    // SAFETY: the call succeeded, so it has filled in `facts`.
     let facts = unsafe { facts.assume_init() };
     #[allow(clippy::unnecessary_cast, reason = "it has 32 bits where pointers have")]
     let block = facts.f_frsize as u64;
@@ -226,23 +227,24 @@ fn counted(result: libc::ssize_t) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// Returns the id of the calling thread, for calls that expect a process. The process id names the main thread, which may have
-/// ended and then has no memory. The id is not kept, because a forked child would write into its parent.
-// Not `gettid`, because std declares it as a weak symbol. In a static program with LTO no linker then takes it from the C
-// library.
+/// Returns the id of the calling thread, for calls that expect a process id. The process id itself names the main
+/// thread, which has no memory after its end. The thread id is not cached, because a forked child would then write into
+/// its parent.
+// Not `gettid`, because std declares it as a weak symbol. In a static program with LTO, the linker then does not take
+// it from the C library.
 fn own_id() -> libc::pid_t {
     // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as i32 }
 }
 
-/// Returns the path at which the kernel shows a descriptor of this thread. `/proc/self` shows the main thread's descriptors,
-/// which are gone once that thread has ended.
+/// Returns the path at which the kernel shows a descriptor of this thread. `/proc/self` shows the main thread's
+/// descriptors, which are gone once that thread has ended.
 pub(crate) fn path_of_open_file(file: &File) -> String {
     format!("/proc/thread-self/fd/{}", file.as_raw_fd())
 }
 
-/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at `to` any
-/// more, the call returns an error where a store would raise a signal.
+/// Makes the kernel copy bytes within this process, and returns the number of bytes copied. If there is no memory at
+/// `to` any more, the call returns an error, where a store would raise a signal.
 ///
 /// # Safety
 /// `from` has `bytes` bytes, and the bytes at `to` are read by atomics alone.
@@ -255,7 +257,8 @@ pub(crate) unsafe fn write_own_memory(from: *const u8, to: *mut u8, bytes: usize
     counted(unsafe { libc::process_vm_writev(own_id(), &local, 1, &remote, 1, 0) })
 }
 
-/// Makes the kernel copy bytes in the other direction.
+/// Makes the kernel copy bytes within this process, from memory that may no longer exist. Returns the number of bytes
+/// copied.
 ///
 /// # Safety
 /// `to` has space for `bytes` bytes, which no other code uses.
@@ -297,8 +300,8 @@ fn byte_range(kind: libc::c_int, offset: u64, bytes: u64) -> libc::flock {
     }
 }
 
-/// Locks a byte range for this open file. Returns false if another open file holds it. The kernel releases the lock with the last
-/// descriptor of this open file, even if the process crashes.
+/// Locks a byte range for this open file. Returns false if another open file holds it. The kernel releases the lock
+/// with the last descriptor of this open file, even if the process crashes.
 ///
 /// # Errors
 /// The system's error.
@@ -312,7 +315,8 @@ pub fn lock_range(file: &File, offset: u64, bytes: u64) -> io::Result<bool> {
     }
 }
 
-/// Returns the bytes of a lock that another open file holds in a byte range, if any. With several locks it may be any of them.
+/// Returns the range in bytes of a lock that another open file holds in a byte range, if any. If there are several
+/// locks, it may be any of them.
 ///
 /// # Errors
 /// The system's error.
@@ -321,7 +325,7 @@ pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Rang
     // SAFETY: the descriptor is open and `range` lives through the call.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_GETLK, &mut range) })?;
     let (start, length) = (range.l_start as u64, range.l_len as u64);
-    // Length 0 stands for all bytes up to the end.
+    // Length 0 means all bytes up to the end.
     let end = if length == 0 {
         u64::MAX
     } else {
@@ -330,7 +334,7 @@ pub fn locked_in(file: &File, offset: u64, bytes: u64) -> io::Result<Option<Rang
     Ok((i32::from(range.l_type) != libc::F_UNLCK).then_some(start..end))
 }
 
-/// Puts another file behind a descriptor's number.
+/// Makes a descriptor number refer to another file.
 #[cfg(test)]
 pub(crate) fn put_in_place(file: &File, number: i32) {
     // SAFETY: the owner of the number checks its file before each use.
@@ -388,7 +392,7 @@ mod tests {
         assert!(paths_in(&directory.path().join("none")).is_empty());
     }
 
-    /// A file that the program had closed used to be dropped as if it were open, for which std ends the program.
+    /// `out_of_the_way` used to drop a file that the program had closed, and std then ended the program.
     #[test]
     fn a_file_that_the_program_closed_meanwhile_ended_it() {
         let file = tempfile::tempfile().unwrap();

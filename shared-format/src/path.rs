@@ -1,7 +1,8 @@
 //! Paths of functions: their parts, and the plain form in which lists show them.
 //!
-//! A path has the form `module::name`, and the name has the form of a symbol: `<Vec<T> as Shape>::area::<u8>::{closure#0}`. Any
-//! text may be a path, because any text may be the name of a scope. Nothing here allocates.
+//! A path has the form `module::name`, and the name has the form of a symbol: `<Vec<T> as
+//! Shape>::area::<u8>::{closure#0}`. Any text may be a path, because any text may be the name of a scope. Nothing here
+//! allocates.
 
 /// Part that stands for all closures and bodies of async functions at the end of a plain path.
 const CLOSURE: &str = "{closure}";
@@ -20,7 +21,7 @@ pub struct PlainParts<'a> {
     in_closure: bool,
 }
 
-/// Splits a path at each `::` that is in no bracket. Generic arguments stay with the part that has them.
+/// Splits a path at each `::` outside brackets. Generic arguments stay with their part.
 ///
 /// # Examples
 /// ```
@@ -32,8 +33,8 @@ pub fn parts(path: &str) -> Parts<'_> {
     Parts { rest: Some(path) }
 }
 
-/// Returns the parts of a path without generic arguments, with a type in place of an `impl` for it, and with `{closure}` at the
-/// end in place of all closures in the function.
+/// Returns the parts of a path in plain form: without generic arguments, with the name of the type instead of its
+/// `impl`, and with one `{closure}` at the end instead of all closures in the function.
 ///
 /// # Examples
 /// ```
@@ -55,7 +56,8 @@ pub fn has_noise(path: &str) -> bool {
     path.contains(['<', '{'])
 }
 
-/// Returns the end of a path with `count` named parts. A closure has no name, so the function before it is kept as well.
+/// Returns the end of a path with `count` named parts. A closure has no name, so the function before it is kept as
+/// well.
 pub fn tail(path: &str, count: usize) -> &str {
     let named = parts(path).filter(|part| !is_braced(part)).count();
     let Some(mut passed) = named.checked_sub(count).filter(|&passed| passed > 0) else {
@@ -72,7 +74,7 @@ pub fn tail(path: &str, count: usize) -> &str {
     path
 }
 
-/// Returns `T` and `Trait` of `<T as Trait>`, of `<impl Trait for T>`, or `T` alone of `<T>` and `<impl T>`.
+/// Returns `T` and `Trait` of `<T as Trait>` and of `<impl Trait for T>`, or only `T` of `<T>` and `<impl T>`.
 pub fn subject_and_trait(part: &str) -> Option<(&str, Option<&str>)> {
     if step(part) < part.len() {
         return None;
@@ -174,7 +176,7 @@ fn is_braced(part: &str) -> bool {
     part.starts_with('{') && part.ends_with('}')
 }
 
-/// Returns the name in the last part of a type's path, or all of a type such as `&mut [T]` that is no path.
+/// Returns the name in the last part of a type's path, or the whole type if it is no path, such as `&mut [T]`.
 fn last_of_type(of_type: &str) -> &str {
     parts(of_type).next().map_or(of_type, without_arguments)
 }

@@ -12,11 +12,11 @@ pub const BYTES_MAX: usize = 96;
 // Matching uses a bit for each place in a pattern, and one bit for its end.
 const _: () = assert!(BYTES_MAX < u128::BITS as usize);
 
-/// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert` selects every
-/// function of that name, `book` everything in modules of that name, `book::insert` the function in the module. The parts come
-/// from the path as it is or from its plain form ([`plain_parts`]): `Map::insert` selects `Map<u8>::insert` as well. A `*`
-/// matches any text, including `::`. Characters may be written as escapes (`\n`, `\u{1b}`), as screens and reports show control
-/// characters.
+/// Selects sites by their path, `module::name`. A pattern matches any sequence of whole parts of the path: `insert`
+/// selects every function of that name, `book` everything in modules of that name, `book::insert` the function in the
+/// module. The parts come from the path as it is or from its plain form ([`plain_parts`]): `Map::insert` selects
+/// `Map<u8>::insert` as well. A `*` matches any text, including `::`. Characters may be written as escapes (`\n`,
+/// `\u{1b}`), as screens and reports show control characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Pattern {
     bytes: [u8; BYTES_MAX],
@@ -56,8 +56,8 @@ impl Pattern {
         Self { bytes, length: 1 }
     }
 
-    /// Reads a pattern that was typed, or copied from a screen or a report. `…` and `...`, which mark a cut name, stand for any
-    /// text, and so does the middle of a text above [`BYTES_MAX`] bytes.
+    /// Reads a pattern that was typed, or copied from a screen or a report. `…` and `...`, which mark a cut name, stand
+    /// for any text, and so does the middle of a text above [`BYTES_MAX`] bytes.
     ///
     /// # Errors
     /// [`FormatError::Damaged`] if it is empty or contains control characters.
@@ -69,8 +69,8 @@ impl Pattern {
         Self::new(&fitting(text.chars().map(String::from).collect()))
     }
 
-    /// Returns a pattern that selects the functions with this path, or `None` for an empty path. In a path that is too long, a
-    /// star replaces the middle.
+    /// Returns a pattern that selects the functions with this path, or `None` for an empty path. In a path that is too
+    /// long, a star replaces the middle.
     pub fn of_path(path: &str) -> Option<Self> {
         let has_control = path.contains(char::is_control);
         let written = |c: char| match c {
@@ -101,8 +101,9 @@ impl Pattern {
         covers(text, path, reach) || text.contains('\\') && covers(&unescaped(text), path, reach)
     }
 
-    /// Returns whether the pattern `text` selects the site with this path. The test does not allocate and uses little stack, but
-    /// is slower than [`Self::matches`]. Escapes stand for themselves. A text that is longer than [`BYTES_MAX`] selects nothing.
+    /// Returns whether the pattern `text` selects the site with this path. The test does not allocate and uses little
+    /// stack, but is slower than [`Self::matches`]. Escapes stand for themselves. A text that is longer than
+    /// [`BYTES_MAX`] selects nothing.
     pub fn text_covers(text: &str, path: &str) -> bool {
         let pattern = text.as_bytes();
         let places = |wanted: u8| {
@@ -185,9 +186,9 @@ fn by_number(escape: &str) -> Option<(char, usize)> {
     Some((c, "u{}".len() + number.len()))
 }
 
-/// Returns whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences at once for any
-/// pattern, because any process that may send requests chooses it. `places` returns a bit for each place of a byte in the
-/// pattern.
+/// Returns whether a pattern with `*` covers whole parts of a path. One pass over the path tries all sequences of parts
+/// at once, so that no pattern takes long: any process that may send requests can choose one. `places` returns a bit
+/// for each place of a byte in the pattern.
 fn covers_parts(
     pattern: &[u8],
     parts: impl Iterator<Item: AsRef<[u8]>>,
@@ -201,7 +202,8 @@ fn covers_parts(
     let past_stars = |covered: u128| covered | ((covered & stars) + stars) ^ stars;
     let behind =
         |covered: u128, byte: u8| past_stars((covered & places(byte) & !stars) << 1 | covered & stars);
-    // Bit n is set if the first n bytes of the pattern cover the text from the beginning of a part to here.
+    // Bit n is set if the first n bytes of the pattern cover the text from the beginning of a part up to the current
+    // byte.
     let mut covered = 0u128;
     for (number, part) in parts.enumerate() {
         if number > 0 {
@@ -314,7 +316,7 @@ mod tests {
             assert!(!Pattern::typed(other).unwrap().names(path), "{other}");
         }
         assert!(Pattern::typed(&"x".repeat(300)).unwrap().names(&"x".repeat(300)));
-        // A path that was cut itself names no other path.
+        // A path that itself contains `…` names no other path.
         let cut = Pattern::of_path("drop::<…>").unwrap();
         assert!(cut.names("drop::<…>") && !cut.names("drop::<u8>"));
     }
@@ -328,7 +330,7 @@ mod tests {
         assert_eq!(Pattern::new(&"x".repeat(96)).unwrap().as_str().len(), 96);
     }
 
-    /// Returns whether a pattern with `*` covers all of a text. On a mismatch the last star takes one more byte.
+    /// Returns whether a pattern with `*` covers a whole text. On a mismatch the last star takes one more byte.
     fn glob(pattern: &[u8], text: &[u8]) -> bool {
         let (mut p, mut t) = (0, 0);
         let mut star: Option<(usize, usize)> = None;
@@ -350,7 +352,7 @@ mod tests {
         pattern[p..].iter().all(|&byte| byte == b'*')
     }
 
-    /// Returns the same result by matching each run of whole parts separately.
+    /// Returns the result of `covers_parts` by matching each run of whole parts separately.
     fn covers_one_after_another(pattern: &[u8], path: &str) -> bool {
         let breaks = || path.match_indices("::").map(|(at, _)| at);
         let mut begins = std::iter::once(0).chain(breaks().map(|at| at + 2));

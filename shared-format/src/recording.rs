@@ -1,8 +1,8 @@
 //! Recordings (`.tks`): a header page, then records one after another.
 //!
-//! A record is complete as soon as it is written, so any beginning of a file is a valid file: a writer that dies leaves all
-//! finished records. A reader reads the heads of records first, and unpacks a record on request. A snapshot file is a recording
-//! with one record.
+//! A record is complete as soon as it is written, so any beginning of a file is a valid file: a writer that dies leaves
+//! all finished records. A reader reads the heads of records first, and unpacks a record on request. A snapshot file is
+//! a recording with one record.
 
 #[cfg(feature = "deflate")]
 mod append;
@@ -64,7 +64,7 @@ pub struct Moment {
     position: u64,
     /// Length of the body in bytes.
     bytes: u64,
-    /// Whether the record has functions and lines of code.
+    /// Whether the record contains the functions and lines of addresses.
     has_addresses: bool,
 }
 
@@ -111,7 +111,7 @@ impl Recording {
         self.torn_bytes
     }
 
-    /// Reads the payload of a record. It is as the program wrote it, except for the order of its sections.
+    /// Reads the payload of a record, as the program wrote it except for the order of its sections.
     ///
     /// # Errors
     /// [`FormatError::Damaged`] if the bytes differ from the bytes written, or the error of reading.
@@ -146,8 +146,8 @@ impl Recording {
         Err(FormatError::NoRecord)
     }
 
-    /// Reads the functions and lines of code of the samples in all records, as the writer found them. Damaged records are left
-    /// out.
+    /// Reads the functions and lines of code of the samples in all records, as the writer found them. Damaged records
+    /// are left out.
     pub fn addresses(&self) -> Addresses {
         let mut all = Addresses::default();
         for moment in self.moments.iter().filter(|moment| moment.has_addresses) {

@@ -1,12 +1,14 @@
 //! The ring: one writer publishes complete records, any number of readers copy the newest one.
 //!
-//! It follows the broadcast buffer of Agrona (Martin Thompson, Todd Montgomery). Positions count words since the first
-//! record and never decrease. A position maps to its remainder modulo the ring's size, so records wrap around.
+//! The protocol follows the broadcast buffer of Agrona (Martin Thompson, Todd Montgomery). Positions count words since
+//! the first record and never decrease. A position maps to its remainder modulo the ring's size, so records wrap
+//! around.
 //!
-//! The writer announces the end of its next write (`intent`), writes, and then announces the beginning of the newest complete
-//! record (`latest`). After copying a record, a reader looks at `intent` again: if it is more than a ring's size past the
-//! beginning of the record, the copy may be mixed and is discarded. No record is longer than half the ring, so `intent - latest`
-//! never exceeds the ring's size: a program that dies between any two stores leaves its newest finished record intact.
+//! The writer announces the end of its next write (`intent`), writes, and then announces the beginning of the newest
+//! complete record (`latest`). After copying a record, a reader looks at `intent` again: if it is more than a ring's
+//! size past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the
+//! ring, so `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its
+//! newest finished record intact.
 
 pub(crate) mod extent;
 pub mod growing;
@@ -22,8 +24,8 @@ use crate::words::{self, ReadWords, Words, read_one};
 /// Number of tries after which a reader gives up because the writer overtakes it.
 const TRIES: u32 = 200;
 
-/// Words per try: a longer copy counts as several tries (4 MiB each). Records of many megabytes get few tries, so that no program
-/// keeps its readers busy for long.
+/// Words per try: a longer copy counts as several tries, one for each 4 MiB. Records of many megabytes get few tries,
+/// so that no program keeps its readers busy for long.
 const WORDS_PER_TRY: u64 = (4 << 20) / WORD as u64;
 
 /// Value of `previous` in the first record.
@@ -111,7 +113,7 @@ impl Region {
     }
 }
 
-/// Writes `body` at `position`. The protocol consists of the order of these stores.
+/// Writes `body` at `position`. The order of these stores is the protocol.
 fn publish_words(
     words: &impl Words,
     region: &Region,
@@ -132,8 +134,8 @@ fn publish_words(
 
 /// Returns the beginning of the newest record. Later reads see this record or a newer one.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is no atomic load, so a value counts once two reads agree. A writer without pause does not keep a
-    // reader here for ever, because the record's checksum decides in the end.
+    // A read through a file is not an atomic load, so a value counts once two reads agree. If the writer never pauses,
+    // the loop ends after its last try, and the record's checksum decides.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
@@ -147,8 +149,8 @@ fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatErr
     Ok(latest)
 }
 
-/// Copies `out.len()` words from `offset` on of the record at `position`. Returns false if the writer may have been in that
-/// record meanwhile.
+/// Copies `out.len()` words of the record at `position`, from its word `offset` on. Returns false if the writer may
+/// have overwritten the record meanwhile.
 fn copy_words(
     words: &impl ReadWords,
     region: &Region,
@@ -250,7 +252,7 @@ pub(crate) fn parse_record(head: &[u64; 8], body: &[u64]) -> Option<Record> {
         stamp: stamp_of(head),
         sequence: head[record::SEQUENCE],
         position: head[record::POSITION],
-        // The first record has `NONE` here. A position that is not lower would make readers go round in a circle.
+        // The first record has `NONE` here. A position that is not lower would make readers go round in circles.
         previous: Some(head[record::PREVIOUS]).filter(|&previous| previous < head[record::POSITION]),
         payload,
     })
@@ -272,8 +274,8 @@ impl Writer {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// Returns the bytes of the file that are written once a record with this payload is published. Once records wrap around,
-    /// they end with the ring.
+    /// Returns the length in bytes of the part of the file that has been written once a record with this payload is
+    /// published. Once records wrap around, this part ends with the ring.
     pub fn bytes_with(&self, payload: &[u8]) -> u64 {
         let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
         (self.region.first as u64 + end) * WORD as u64
@@ -317,7 +319,8 @@ pub fn read_newest(words: &impl ReadWords, region: &Region) -> Result<Record, Fo
     read_newest_counting(words, region, &mut 0)
 }
 
-/// Does [`read_newest`], and adds to `lapped` the number of tries in which the writer was faster.
+/// Copies the newest complete record as [`read_newest`] does, and adds to `lapped` the number of tries in which the
+/// writer was faster.
 ///
 /// # Errors
 /// As [`read_newest`].
@@ -332,8 +335,8 @@ pub fn read_newest_counting(
     newest
 }
 
-/// Copies the record at `previous`, which the record at `position` names as its [`Record::previous`]. Returns `None` if it has
-/// been overwritten.
+/// Copies the record at `previous`, which the record at `position` names as its [`Record::previous`]. Returns `None` if
+/// it has been overwritten.
 ///
 /// # Errors
 /// The error of reading.
@@ -343,12 +346,13 @@ pub fn read_before(
     position: u64,
     previous: u64,
 ) -> Result<Option<Record>, FormatError> {
-    // Each record must end before the next begins: overlaps would make the way back through a ring as long as its square.
+    // Each record must end before the next begins. With overlapping records, reading back through a ring could take
+    // time in the square of its size.
     try_read(words, region, previous, position.saturating_sub(previous), &mut 0)
 }
 
-/// Copies the head of the record at a position, and returns it with the words of its payload. Returns `None` if the record has
-/// been overwritten or is longer than `most` words.
+/// Copies the head of the record at a position, and returns it with the words of its payload. Returns `None` if the
+/// record has been overwritten or is longer than `most` words.
 fn read_head(
     words: &impl ReadWords,
     region: &Region,
@@ -359,15 +363,15 @@ fn read_head(
     if !copy_words(words, region, position, 0, &mut head)? {
         return Ok(None);
     }
-    // The head counts only once the bounds hold, because its length is allocated next.
+    // The length is trusted only within these bounds, because the caller allocates it next.
     let length = head[record::BYTES].div_ceil(WORD as u64);
     let most = most.min(region.longest()).checked_sub(record::WORDS as u64);
     let fits = head[record::POSITION] == position && most.is_some_and(|most| length <= most);
     Ok(fits.then_some((head, length)))
 }
 
-/// Copies the record at a position. Returns `None` if it has been overwritten or is longer than `most` words. Adds the copied
-/// words to `copied`.
+/// Copies the record at a position. Returns `None` if it has been overwritten or is longer than `most` words. Adds the
+/// copied words to `copied`.
 fn try_read(
     words: &impl ReadWords,
     region: &Region,
@@ -398,7 +402,7 @@ fn try_read(
 }
 
 impl Patience {
-    /// Returns the number of tries, in which a long record counts several times.
+    /// Returns the number of tries. A long record counts as several.
     fn tries(&self) -> u64 {
         self.tries + self.copied / WORDS_PER_TRY
     }
@@ -412,7 +416,7 @@ impl Patience {
             if let Some(record) = try_read(words, region, latest, region.words, &mut self.copied)? {
                 return Ok(record);
             }
-            // The same record was damaged twice and the writer is not near it, so it stays damaged.
+            // If the same record is damaged twice and the writer is not near it, it stays damaged.
             let intent = read_one(words, region.intent)?;
             if intent.wrapping_sub(latest) > region.words {
                 self.lapped += 1;
@@ -521,8 +525,8 @@ pub(crate) mod tests {
         );
     }
 
-    /// Words of a writer that enters the newest record while its payload is copied. Counts the words that were copied for
-    /// payloads.
+    /// Words of a writer that enters the newest record while its payload is copied. Counts the words that were copied
+    /// for payloads.
     struct Huge {
         claims: Claims,
         inside: std::cell::Cell<bool>,
@@ -755,8 +759,8 @@ pub(crate) mod tests {
             }
         }
 
-        /// The protocol without checksums, which would hide a wrong order. Two-word records in a ring of four words make the
-        /// third record overwrite the first.
+        /// Runs the protocol without checksums, which would hide a wrong order. Records have two words in a ring of
+        /// four words, so the third record overwrites the first.
         #[test]
         fn a_copy_that_passes_the_lap_check_is_never_mixed() {
             const SMALL: Region = Region {

@@ -1,9 +1,9 @@
 //! Request slots: a viewer asks the program for something, and the program replies.
 //!
-//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the viewer
-//! dies. It writes the request half in one go; the program writes the reply half. A request is open while its sequence number is
-//! above the reply's, so it is carried out exactly once. A new owner begins above both numbers, and the reply repeats the
-//! request's checksum, so that no viewer takes another's reply for its own.
+//! Each half of a slot has one writer. A viewer owns a slot by a lock on its bytes, which the kernel releases when the
+//! viewer dies. It writes the request half in one go; the program writes the reply half. A request is open while its
+//! sequence number is above the reply's, so it is carried out exactly once. A new owner begins above both numbers, and
+//! the reply repeats the request's checksum, so that no viewer takes another's reply for its own.
 //!
 //! The program trusts no word of a slot: an invalid request is counted and ignored.
 
@@ -23,7 +23,7 @@ const ARGUMENT_AT: usize = 2;
 const TEXT_AT: usize = 3;
 const CRC_AT: usize = 15;
 
-/// Low bits of an argument that hold the length of a pattern; the other bits hold another number.
+/// Low bits of an argument that hold the length of a pattern. The other bits hold the condition of a watch.
 const LENGTH_BITS: u32 = 8;
 const LENGTH_MASK: u64 = (1 << LENGTH_BITS) - 1;
 
@@ -49,8 +49,8 @@ pub enum Op {
     SitesOn(Pattern),
     /// Remove the rule of this pattern; the other rules then decide on its sites.
     ForgetRule(Pattern),
-    /// Watch the functions that match, and distinguish their slow calls from typical ones. A pattern that is watched already gets
-    /// this threshold.
+    /// Watch the functions that match, and distinguish their slow calls from typical ones. A pattern that is watched
+    /// already gets this threshold.
     Watch(Pattern, Over),
     /// Stop watching the functions of this pattern.
     Unwatch(Pattern),
@@ -117,7 +117,8 @@ impl Op {
             Self::Watch(pattern, over) => (9, pattern.as_str().len() as u64 | over.code() << LENGTH_BITS),
             Self::Unwatch(pattern) => (10, pattern.as_str().len() as u64),
             Self::Lines(hz) => (11, u64::from(hz)),
-            // Code 12 was to measure the cost of the clock in place, and code 13 the muting of scopes.
+            // Codes 12 and 13 are reserved. Earlier versions used them to measure the cost of the clock in place, and
+            // to mute scopes.
         };
         (words[CODE_AT], words[ARGUMENT_AT]) = (code, argument);
         if let Some(pattern) = self.pattern() {
@@ -468,8 +469,8 @@ mod tests {
         assert_eq!(server.look(&words).len(), 1);
     }
 
-    /// A viewer dies after any word of a request, which may follow an answered one. The program carries out no incomplete
-    /// request, and the next owner of the slot gets its reply.
+    /// A viewer may die after any word of a request, and an answered request may have come before. The program carries
+    /// out no incomplete request, and the next owner of the slot gets its reply.
     #[test]
     fn a_request_cut_off_at_any_word_is_none() {
         for answered in [false, true] {
@@ -507,7 +508,7 @@ mod tests {
         }
     }
 
-    /// The program dies in the middle of a reply: the viewer then sees neither this reply nor the earlier one.
+    /// The program may die in the middle of a reply. The viewer then sees neither this reply nor the earlier one.
     #[test]
     fn an_answer_cut_off_at_any_word_is_none() {
         let words = Recorder::new(RING_FIRST);
@@ -540,8 +541,8 @@ mod tests {
     }
 
     mod model {
-        //! Test under loom: a viewer sends two requests, and the program replies. Each request is carried out once, and the
-        //! viewer never accepts a wrong or incomplete reply.
+        //! Test under loom: a viewer sends two requests, and the program replies. Each request is carried out once, and
+        //! the viewer never accepts a wrong or incomplete reply.
 
         use crate::ring::tests::model::LoomWords;
         use tickscope_testkit::model::check;
@@ -596,7 +597,7 @@ mod tests {
             }
         }
 
-        /// The viewer waits before it looks for its answer, so the program may be preempted while it writes one.
+        /// The viewer waits before it looks for its answer, so the program may be preempted while it writes the answer.
         fn asks_twice(bound: usize) {
             check(Some(bound), || {
                 let slot = LoomSlot(LoomWords::new(9));

@@ -1,7 +1,8 @@
 //! The data model: everything that a program publishes about itself at one moment, as flat columns.
 //!
-//! Times are clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds once. A node stores the counts of its
-//! *own* calls and time. Totals are sums over the subtree and are never stored, so self + children = total holds by construction.
+//! Times are clock ticks until they are shown; [`Snapshot::nanos`] converts and rounds once. A node stores the counts
+//! of its *own* calls and time. Totals are sums over the subtree and are never stored, so self + children = total holds
+//! by construction.
 
 mod by_function;
 mod functions;
@@ -43,8 +44,8 @@ pub use self::watches::{
     WatchState, WatchedPath,
 };
 
-/// Time in nanoseconds from which loads count as slowed by the clock. Loads from memory take some 80 ns; differences of a few
-/// nanoseconds are found where reads of the clock do not wait.
+/// Time in nanoseconds from which loads count as slowed by the clock. A load from memory takes some 80 ns. If reads of
+/// the clock do not wait for loads, the measured time is a few nanoseconds.
 const DRAINS_NS: f64 = 20.0;
 
 /// Largest ratio of the bounds of a scope's own cost.
@@ -57,7 +58,7 @@ pub struct Snapshot {
     pub process: Process,
     /// The clock that ticks come from.
     pub clock: ClockInfo,
-    /// Time, reason and manner of the capture.
+    /// Time, reason, mode and cost of the capture.
     pub capture: CaptureInfo,
     /// Sums since the program's first scope. Resets do not change them.
     pub lifetime: Lifetime,
@@ -71,10 +72,11 @@ pub struct Snapshot {
     pub errors: Vec<NodeErrors>,
     /// Settings of the measurement, and disabled sites.
     pub measuring: Measuring,
-    /// Histograms of the durations of finished calls; empty if histograms are off. Rows of values have histograms here as well,
-    /// over numbers in place of ticks.
+    /// Histograms of the durations of finished calls; empty if histograms are off. Rows of values have histograms here
+    /// as well, over numbers in place of ticks.
     pub latencies: Latencies,
-    /// Histograms of finished calls of futures from their first polls on; [`latencies`](Self::latencies) has their polls.
+    /// Histograms of finished calls of futures from their first polls on; [`latencies`](Self::latencies) has their
+    /// polls.
     pub async_latencies: Latencies,
     /// The futures in flight.
     pub tasks: Tasks,
@@ -95,23 +97,24 @@ pub struct Snapshot {
     pub waits_in: WaitsIn,
     /// Facts of the functions that the compiler has prepared; `None` in programs without them.
     pub functions: Option<Functions>,
-    /// Enabled sites that were disabled for a part of the time since the reset, so that some of their calls were not counted.
+    /// Enabled sites that were disabled for a part of the time since the reset, so that some of their calls were not
+    /// counted.
     pub was_off: Vec<SiteId>,
     /// The functions that are watched, at most [`WATCHES_MAX`].
     pub watches: Vec<Watch>,
     /// Samples of the program counter, if they were requested.
     pub lines: Lines,
-    /// Added time in nanoseconds of four loads that miss all caches if the clock is read behind each of them, beyond the time of
-    /// these reads. Near 0 if reads of the clock do not wait for loads; see [`Snapshot::clock_drains`]. `None` if it was not
-    /// measured.
+    /// Time in nanoseconds that reads of the clock add to four loads that miss all caches, beyond the time of the reads
+    /// themselves. The clock is read behind each load. Near 0 if reads of the clock do not wait for loads; see
+    /// [`Snapshot::clock_drains`]. `None` if it was not measured.
     pub drains_ns: Option<f64>,
     /// Cost of measuring as seen by samples; `None` in modes that take no samples.
     pub seen_cost: Option<SeenCost>,
     /// Whether the snapshot covers the last `since_reset_ns` before its capture, and not all time since a reset.
     /// `tickscope-analysis` makes windows.
     pub window: bool,
-    /// Meaning of `self_ticks` and `outside_ticks`, which is never written. `tickscope-analysis` makes snapshots of values other
-    /// than time.
+    /// Meaning of `self_ticks` and `outside_ticks`. Never written to a record, because only `tickscope-analysis` makes
+    /// snapshots of values other than time.
     pub values: Values,
 }
 
@@ -140,7 +143,7 @@ pub struct Process {
     pub uptime_ns: u64,
     /// Warnings of the collector to its user, each one sentence with the next step.
     pub warnings: Vec<String>,
-    /// Files in the process that contain another copy of the collector, which counts as well.
+    /// Files in the process that contain another copy of the collector, which measures as well.
     pub copies: Vec<String>,
 }
 
@@ -223,13 +226,13 @@ pub struct Rule {
     pub off: bool,
 }
 
-/// Time per call that counts as an error of caller and callee in samples. Samples find the call whose scope is open, so the code
-/// before and after a scope, and instructions of the scope itself, count for the caller. In five real programs, samples gave
-/// callers 1 to 5 ns a call too much, and callees from 4 ns too little to 4 ns too much.
+/// Error in nanoseconds per call of the sampled times of caller and callee. A sample counts for the call whose scope is
+/// open, so the code before and after a scope, and instructions of the scope itself, count for the caller. In five real
+/// programs, samples gave callers 1 to 5 ns a call too much, and callees from 4 ns too little to 4 ns too much.
 pub const BORDER_NS: f64 = 3.0;
 
-/// The uncertainty of a row's times. The errors are standard errors: the true value is within one of them two times out
-/// of three, and within two of them 19 times out of 20.
+/// The uncertainty of a row's times. The errors are standard errors: the true value is within one error in two of three
+/// cases, and within two errors in 19 of 20 cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Estimate {
     /// Row of the estimate.
@@ -266,7 +269,7 @@ impl CaptureKind {
     }
 }
 
-/// Time, reason and manner of a capture.
+/// Time, reason, mode and cost of a capture.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct CaptureInfo {
     /// Mode in which scopes were measured in this epoch.
@@ -315,7 +318,7 @@ pub struct Cost {
 pub struct Lifetime {
     /// Calls of all nodes.
     pub calls: u64,
-    /// Self ticks of all nodes, without time outside any scope. In adaptive mode the share of calls that were not timed
+    /// Self ticks of all nodes, without time outside any scope. In adaptive mode the time of calls that were not timed
     /// is an estimate. Later calls correct it, so the sum may decrease.
     pub ticks: u64,
 }
@@ -346,7 +349,8 @@ impl ThreadState {
         }
     }
 
-    /// Returns the name for people. A running thread is "in scope", because its state does not tell whether it computes or waits.
+    /// Returns the name for people. A running thread is "in scope", because its state does not tell whether it computes
+    /// or waits.
     pub fn words(self) -> &'static str {
         if self == Self::Running {
             return "in scope";
@@ -472,7 +476,7 @@ impl Nodes {
     }
 }
 
-/// Adds numbers. A sum above 64 bits, as in merged snapshots of a hostile file, becomes the largest number.
+/// Adds numbers. A sum above 64 bits, which a hostile file may cause, becomes the largest number.
 pub fn saturating_sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }
@@ -485,8 +489,8 @@ impl Snapshot {
         ns.round() as u64
     }
 
-    /// Returns the self time of each row in nanoseconds, or its own counts. Each is converted and rounded once, and all totals in
-    /// nanoseconds are sums of these.
+    /// Returns the self value of each row: its time in nanoseconds, or its count ([`Values::Counts`]). Each value is
+    /// converted and rounded once, and all totals in nanoseconds are sums of these values.
     pub fn self_nanos(&self) -> Vec<u64> {
         self.nodes
             .self_ticks
@@ -523,8 +527,8 @@ impl Snapshot {
         saturating_sum(self.nodes.self_ticks.iter().copied())
     }
 
-    /// Returns the rows that have latencies of calls, each with the column that contains them. For futures these are calls by the
-    /// wall clock and not polls. The rows of futures come last.
+    /// Returns the rows that have latencies of calls, each with the column that contains them. For futures these are
+    /// calls by the wall clock and not polls. The rows of futures come last.
     pub fn call_latencies(&self) -> impl Iterator<Item = (u32, &Latencies)> {
         let (polls, calls) = (&self.latencies, &self.async_latencies);
         let polled = self.measures.of(Quantity::Polls);
@@ -552,7 +556,7 @@ impl Snapshot {
         at.ok().map(|at| self.counts[at].sum)
     }
 
-    /// Returns the number of all calls since the reset that may read the clock, without the calls of counters.
+    /// Returns the number of calls since the reset that may read the clock: all but the calls of counters.
     pub fn scope_calls(&self) -> u64 {
         let counted = self
             .counts
@@ -561,7 +565,7 @@ impl Snapshot {
         self.calls() - counted.sum::<u64>()
     }
 
-    /// Returns this number of calls for one thread.
+    /// Returns the number of calls of one thread since the reset, without the calls of counters.
     pub fn scope_calls_of(&self, thread: ThreadId) -> u64 {
         let rows = self.rows_of(thread);
         let first = self
@@ -594,7 +598,7 @@ impl Snapshot {
         tallies
     }
 
-    /// Adds the tally of a row without time, which must come behind all rows of this kind.
+    /// Adds the tally of a row without time. Rows must be added in rising order.
     pub fn push_tally(&mut self, node: NodeId, tally: Tally) {
         self.counts.push(Count {
             node,
@@ -636,14 +640,14 @@ impl Snapshot {
         &self.sites[self.nodes.site[node.index()] as usize]
     }
 
-    /// Returns whether reads of the clock wait for loads, so that measuring code that waits for memory costs more than a scope's
-    /// cost.
+    /// Returns whether reads of the clock wait for loads. In code that waits for memory, measuring then costs more than
+    /// a scope's cost.
     pub fn clock_drains(&self) -> bool {
         self.drains_ns.is_some_and(|ns| ns >= DRAINS_NS)
     }
 
-    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads and only
-    /// a calibration is known.
+    /// Returns whether measuring may cost more than [`scope_cost`](Self::scope_cost), because the clock waits for loads
+    /// and only a calibration is known.
     pub fn may_cost_more(&self) -> bool {
         self.clock_drains() && self.scope_cost_seen().is_none()
     }
@@ -675,30 +679,32 @@ impl Snapshot {
         self.functions.as_ref()?.call_cost()
     }
 
-    /// Returns whether [`cost_share`](Self::cost_share) is the cost of `cargo tickscope`, with publisher and build.
+    /// Returns whether [`cost_share`](Self::cost_share) is the cost of a program of `cargo tickscope`, which includes
+    /// publisher and build.
     pub fn has_function_cost(&self) -> bool {
         self.function_cost().is_some()
     }
 
-    /// Returns the cost of a scope. In a program of `cargo tickscope` this is the cost of a function's call. Else samples in this
-    /// program give it if they exist, or the calibration does, which leaves out the clock's effect on code that waits for memory.
+    /// Returns the cost of a scope. In a program of `cargo tickscope` this is the cost of a function's call; in other
+    /// programs the cost that samples have seen, or else the calibrated cost. The calibration leaves out the clock's
+    /// effect on code that waits for memory.
     pub fn scope_cost(&self) -> ScopeCost {
         self.function_cost()
             .or_else(|| self.scope_cost_seen())
             .unwrap_or_else(|| self.own_cost())
     }
 
-    /// Returns the cost of a scope as seen by samples, without the scope's instructions in the program itself. Returns `None` in
-    /// modes that take no samples, and with too few samples.
+    /// Returns the cost of a scope as seen by samples, without the scope's instructions in the program itself. Returns
+    /// `None` in modes that take no samples, and with too few samples.
     pub fn scope_cost_seen(&self) -> Option<ScopeCost> {
         let since_reset_ns = self.capture.since_reset_ns;
         self.seen_cost?
             .scope_cost(self.measuring.samples, since_reset_ns, self.scope_calls())
     }
 
-    /// Returns the cost of a scope by itself, as calibrated: instructions and clock reads, without the clock's effect on code
-    /// that waits for memory. The upper bound is at most one and a half times the lower one. A scope that costs less fills time
-    /// in which the program waits, which depends on the program.
+    /// Returns the cost of a scope by itself, as calibrated: instructions and clock reads, without the clock's effect
+    /// on code that waits for memory. The upper bound is at most one and a half times the lower one. A scope may seem
+    /// to cost less if it runs while the program waits, which depends on the program.
     pub fn own_cost(&self) -> ScopeCost {
         let Cost {
             lower_ns, upper_ns, ..
@@ -711,8 +717,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the ticks of all rows in which threads worked, without the time in which they waited or had no CPU, if that is
-    /// known.
+    /// Returns the ticks of all rows in which threads worked, without the time in which they waited or had no CPU, if
+    /// that is known.
     pub fn working_ticks(&self) -> u64 {
         let off = [Quantity::Waiting, Quantity::Ready].into_iter().map(|quantity| {
             let column = self.measures.of(quantity);
@@ -726,9 +732,10 @@ impl Snapshot {
         off.fold(self.measured_ticks(), u64::saturating_sub)
     }
 
-    /// Returns the bounds of measuring's share of the time in which threads worked in scopes, 0 to 1; 0 for values other than
-    /// time. In a program of `cargo tickscope` this is the added CPU time compared with the plain build, which may be above 1. It
-    /// then includes the publisher's CPU time and, in the upper bound, the cost of the build.
+    /// Returns the lower and the upper bound of the share of working time in scopes that measuring takes, 0 to 1; 0 for
+    /// values other than time. In a program of `cargo tickscope` this is the added CPU time compared with the plain
+    /// build, which may be above 1. It then includes the publisher's CPU time and, in the upper bound, the cost of the
+    /// build.
     pub fn cost_share(&self) -> (f64, f64) {
         let working = self.nanos(self.working_ticks()) as f64;
         if working <= 0.0 || self.values != Values::Time {
@@ -755,15 +762,15 @@ impl Snapshot {
         3.0 * self.scope_cost().high_ns
     }
 
-    /// Returns whether reports have columns of time off the CPU, with dashes in sampled mode. Older programs, and programs with
-    /// this switched off, have no such columns.
+    /// Returns whether reports have columns of time off the CPU, with dashes in sampled mode. Older programs, and
+    /// programs that do not measure waiting, have no such columns.
     pub fn has_wait_columns(&self) -> bool {
         self.waits || self.capture.mode.is_sampling()
     }
 
     /// Returns whether the mean of `calls` calls that took `total_ns` together is below
-    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off no mean is doubtful; in sampled mode a time of 0 says nothing
-    /// about the mean.
+    /// [`doubtful_below_ns`](Self::doubtful_below_ns). In mode off no mean is doubtful; in sampled mode a time of 0
+    /// says nothing about the mean.
     pub fn is_doubtful(&self, total_ns: u64, calls: u64) -> bool {
         let unknown = match self.capture.mode.traits().timing {
             Timing::Never => true,

@@ -52,7 +52,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FormatError> {
     write_new_by(path, |file| file.write_all(bytes))
 }
 
-/// Does [`write_new`] with a function that writes the contents piece by piece.
+/// Writes a new file as [`write_new`] does, with a function that writes the contents piece by piece.
 ///
 /// # Errors
 /// The system's error, most likely "File exists", or the error of `write`.

@@ -13,7 +13,7 @@ pub trait ReadWords {
     /// If the words do not exist, for example because the file was cut.
     fn read(&self, first: usize, out: &mut [u64]) -> Result<(), FormatError>;
 
-    /// Orders reads before it before reads after it.
+    /// Orders earlier reads before later reads.
     fn fence_acquire(&self);
 }
 
@@ -25,7 +25,7 @@ pub trait Words: ReadWords {
     /// Stores a word after all earlier stores.
     fn store_release(&self, index: usize, value: u64);
 
-    /// Orders stores before it before stores after it.
+    /// Orders earlier stores before later stores.
     fn fence_release(&self);
 }
 

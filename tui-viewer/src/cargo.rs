@@ -1,4 +1,5 @@
-//! `cargo tickscope`: cargo with sleds in the functions of the program, the collector linked in, and a viewer for what runs.
+//! `cargo tickscope`: cargo with sleds in the functions of the program, the collector linked in, and a viewer for the
+//! programs that run.
 //!
 //! ```text
 //! command -> cargo_words (what was typed), project (cargo's metadata), project_choice (tickscope.toml),
@@ -9,7 +10,8 @@
 //!               as its runner:         runner  -> what `tickscope run` and `record` do; test_report
 //! ```
 //!
-//! The command leaves facts for the other two roles in a file (`handover`); they leave notes for the user in another (`notes`).
+//! The command leaves facts for the other two roles in a file (`handover`); they leave notes for the user in another
+//! (`notes`).
 
 mod cache;
 mod cargo_words;

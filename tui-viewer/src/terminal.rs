@@ -37,7 +37,7 @@ impl Terminal {
         let input = if isatty(io::stdin()) {
             io::stdin().as_fd().try_clone_to_owned()?
         } else {
-            // `something | tickscope`: keys come from the terminal all the same.
+            // In `something | tickscope`, keys come from the terminal.
             OwnedFd::from(File::options().read(true).write(true).open("/dev/tty")?)
         };
         let signals = Signals::new()?;
@@ -57,7 +57,7 @@ impl Terminal {
         }
     }
 
-    /// Sleeps until there is input, a signal, or the time is over.
+    /// Sleeps until there is input or a signal, or the time is over.
     pub(crate) fn wait(&mut self, longest: Duration) -> io::Result<Woken> {
         let timeout = Timespec {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
@@ -79,7 +79,7 @@ impl Terminal {
         Ok(woken)
     }
 
-    /// Reads the input that is there, at most the buffer; called only when there is input.
+    /// Reads the available input, at most the length of the buffer. Must be called only if there is input.
     pub(crate) fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match rustix::io::read(&self.input, &mut *buffer) {
@@ -92,7 +92,7 @@ impl Terminal {
         }
     }
 
-    /// Whether more can be read at once.
+    /// Returns whether more input can be read at once.
     pub(crate) fn has_more(&self) -> bool {
         let mut fds = [PollFd::new(&self.input, PollFlags::IN)];
         let now = Timespec {
@@ -107,7 +107,7 @@ impl Terminal {
         guard::write(bytes)
     }
 
-    /// Takes the mouse, or leaves it to the terminal.
+    /// Switches mouse reports on or off.
     pub(crate) fn mouse(&self, on: bool) -> io::Result<()> {
         guard::mouse(on)
     }
@@ -118,13 +118,14 @@ impl Terminal {
         if is_orphaned() {
             return Ok(());
         }
-        // This comes first: a program that waits for the wrapper has the terminal as soon as the wrapper stops.
+        // The terminal is left first, because a program that waits for the wrapper has the terminal as soon as the
+        // wrapper stops.
         guard::leave();
         rustix::process::kill_current_process_group(Signal::TSTP)?;
         self.stop()
     }
 
-    /// Stops like any program of the shell; returns when it is continued.
+    /// Stops as any job of a shell does, and returns when it is continued.
     pub(crate) fn stop(&mut self) -> io::Result<()> {
         if is_orphaned() {
             return Ok(());
@@ -137,7 +138,7 @@ impl Terminal {
     /// Lends the terminal to another program until the program ends. An error of the terminal is the outer error; the
     /// result of the program is the inner one.
     pub(crate) fn lend(&mut self, command: &mut Command) -> io::Result<io::Result<ExitStatus>> {
-        // Its keys come from the viewer's input, also where standard input is something else.
+        // Keys of the other program come from the viewer's input, even if standard input is something else.
         command.stdin(self.input.try_clone()?);
         guard::leave();
         self.signals.lend();

@@ -1,6 +1,6 @@
-/* A log with a line a second: how busy each part of the program was, and how often its interface was called.
+/* A log with a line per second: how busy each part of the program was, and how often its functions were called.
  *
- *     TICKSCOPE=log TICKSCOPE_LOG_EVERY_MS=200 ./api_log    by the program itself, on standard error
+ *     TICKSCOPE=log TICKSCOPE_LOG_EVERY_MS=200 ./api_log    the program writes the log to standard error
  *     ./api_log 60 &                                        in another terminal: tickscope log api
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* Several threads, one call tree each, and a reset and a report whenever the program likes, also with scopes open.
+/* Several threads, each with its call tree. The program resets and reports at any time, also with scopes open.
  *
- *     ./call_tree    prints what happened in the warm-up, and what happened after it
+ *     ./call_tree    prints a report of the warm-up, and a report of the time after it
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* A program that knows nothing of tickscope, as for gprof: it is compiled with -finstrument-functions and linked with the library.
+/* A program without tickscope in its source. It is compiled with -finstrument-functions and linked with the library.
  *
  *     TICKSCOPE=report ./functions             prints the call tree at its end
  *     TICKSCOPE=report TICKSCOPE_REPORT=callgrind.out.functions ./functions    for KCachegrind

@@ -1,7 +1,7 @@
-/* No clock in any scope: scopes only say where each thread is, and the library's own thread looks a thousand times a second. For
- * functions of some nanoseconds.
+/* Mode sampled: scopes read no clock, and the library's own thread looks a thousand times a second where each thread is.
+ * The mode suits functions of a few nanoseconds.
  *
- *     ./sampled    prints which share of the time went where
+ *     ./sampled    prints the share of the time that each function took
  */
 #include <stdio.h>
 #include <tickscope.h>

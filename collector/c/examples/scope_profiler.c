@@ -1,4 +1,4 @@
-/* One token in each block, one line when it is over: where does a frame's time go?
+/* One macro in each block, and a report at the end: where does the time of a frame go?
  *
  *     ./scope_profiler            prints the report at its end
  *     ./scope_profiler 100000     runs for a while; in another terminal: tickscope frames

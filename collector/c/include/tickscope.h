@@ -18,19 +18,24 @@
  *         tickscope_finish(session);
  *     }
  *
- * Link with -ltickscope, run the program, and in another terminal run `tickscope app`. C99 or later and C++11 or later, gcc or clang.
+ * Link with -ltickscope, run the program, and in another terminal run `tickscope app`. The header needs C99 or C++11 or
+ * later, and gcc or clang.
  *
- *   -DTICKSCOPE_DISABLE    nothing is left of it: no instruction, no symbol, and no library is needed. Systems other than Linux compile
- *                          so in any case.
- *   -DTICKSCOPE_OPTIONAL   the program links without the library as well, and then measures nothing. Each scope costs one more test.
+ *   -DTICKSCOPE_DISABLE    the macros and functions do nothing: they leave no instruction and no symbol, and need no
+ *                          library. This is always so on systems other than Linux.
+ *   -DTICKSCOPE_OPTIONAL   the program also links without the library, and then measures nothing. Each scope costs one
+ *                          more test.
  *
- * Without a line of code: compile with -finstrument-functions, link with -ltickscope, and run with TICKSCOPE=live.
+ * To measure without changing the source: compile with -finstrument-functions, link with -ltickscope, and run with
+ * TICKSCOPE=live.
  *
- * Every function may be called on any thread and at any depth. In a signal handler only scopes and counters may be used.
+ * Every function may be called on any thread and at any depth. In a signal handler, only scopes and counters may be
+ * used.
  *
- * Every function takes what every other one returns. A session that is NULL or was finished is no session: nothing happens, and its
- * state is TICKSCOPE_COUNTING. A text that is NULL is an empty one. A buffer that is NULL is not written to. Texts are UTF-8. Each byte of a name or a pattern that is not, as in Latin-1, is shown and matched as \xe9; paths
- * are taken and given as they are.
+ * Every function accepts all values that other functions return. A session that is NULL or was finished does nothing,
+ * and its state is TICKSCOPE_COUNTING. A NULL text is an empty text. A NULL buffer is not written to. Texts are UTF-8:
+ * each byte of a name or a pattern that is not UTF-8, as in Latin-1, is shown and matched as \xe9. Paths are taken and
+ * given byte for byte.
  */
 #ifndef TICKSCOPE_H
 #define TICKSCOPE_H
@@ -38,32 +43,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What tickscope_status returns. */
+/* State of a session, as tickscope_status returns it. */
 typedef enum tickscope_state {
     TICKSCOPE_PUBLISHING = 1, /* viewers can attach */
     TICKSCOPE_COUNTING = 2,   /* scopes are counted, but nothing is published; tickscope_warnings says why */
-    TICKSCOPE_OFF = 3,        /* nothing is measured: TICKSCOPE=off, -DTICKSCOPE_DISABLE, or no library with -DTICKSCOPE_OPTIONAL */
+    TICKSCOPE_OFF = 3,        /* nothing is measured: TICKSCOPE=off, -DTICKSCOPE_DISABLE, or the library is missing */
     TICKSCOPE_UNSUPPORTED = 4 /* nothing is measured, because the system is not Linux */
 } tickscope_state;
 
 /* How scopes are measured. */
 typedef enum tickscope_mode {
-    TICKSCOPE_ADAPTIVE = 0, /* all calls counted, short ones timed now and then: the default */
+    TICKSCOPE_ADAPTIVE = 0, /* all calls are counted, and short calls timed now and then: the default */
     TICKSCOPE_EXACT = 1,    /* two clock reads in each call */
-    TICKSCOPE_SAMPLED = 2,  /* no clock: while a session publishes, its thread looks where each thread is */
+    TICKSCOPE_SAMPLED = 2,  /* no call reads the clock; a session's thread looks where each thread is */
     TICKSCOPE_NOTHING = 3   /* nothing is measured */
 } tickscope_mode;
 
-/* The form of a report. All but TICKSCOPE_TKS, TICKSCOPE_TEXT, TICKSCOPE_HTML, TICKSCOPE_FOLDED and TICKSCOPE_CALLGRIND need a library
- * that was built with the feature `export`. */
+/* The form of a report. All forms but TICKSCOPE_TKS, TICKSCOPE_TEXT, TICKSCOPE_HTML, TICKSCOPE_FOLDED and
+ * TICKSCOPE_CALLGRIND need a library that was built with the feature `export`. */
 typedef enum tickscope_format {
-    TICKSCOPE_TKS = 0, /* the snapshot itself, from which `tickscope report FILE` makes all others */
+    TICKSCOPE_TKS = 0, /* the snapshot itself, from which `tickscope report FILE` makes all other forms */
     TICKSCOPE_TEXT = 1,
     TICKSCOPE_HTML = 2,
     TICKSCOPE_FOLDED = 3,
     TICKSCOPE_CALLGRIND = 4,
     TICKSCOPE_JSON = 5,
-    /* 6 is not used again */
+    /* 6 was a form of older versions and is not used again */
     TICKSCOPE_SPEEDSCOPE = 7,
     TICKSCOPE_PPROF = 8
 } tickscope_format;
@@ -71,17 +76,17 @@ typedef enum tickscope_format {
 /* A session, from tickscope_start to tickscope_finish. */
 typedef struct tickscope_session tickscope_session;
 
-/* A place in the source. The macros below make one for each call site; it has to be a static variable. */
+/* A place in the source. The macros below make a static variable of this type for each call site. */
 typedef struct tickscope_site {
     const char *name;
     const char *file;
     const char *group;
     uint32_t line;
     uint32_t kind;
-    void *made; /* the library's, NULL at first */
+    void *made; /* for the library alone; NULL at first */
 } tickscope_site;
 
-/* Casts and null pointers that no warning of either language is about. */
+/* Casts and null pointers that cause no warning in either language. */
 #ifdef __cplusplus
 #define TICKSCOPE_CAST_(type, number) static_cast<type>(number)
 #define TICKSCOPE_NULL_ nullptr
@@ -141,7 +146,7 @@ static inline __attribute__((unused)) void tickscope_exclude_thread(void) {}
 #define TICKSCOPE_GAUGE(name, level) ((void)(level))
 #define TICKSCOPE_GAUGE_IN(group, name, level) ((void)(level))
 
-#else /* it is measured */
+#else /* the program is measured */
 
 #ifndef __GNUC__
 #error "tickscope.h needs gcc or clang, or -DTICKSCOPE_DISABLE"
@@ -161,74 +166,83 @@ extern "C" {
 
 /* ------------------------------------------------------------------ sessions */
 
-/* Starts publishing under a name, or joins the session that runs. When it returns, viewers can attach. It never fails and never stops the program: what
- * differs from what was asked for is said by tickscope_warnings. The name is 1 to 64 of A-Z a-z 0-9 . _ -, and not only digits; any
- * other name is corrected. The variables TICKSCOPE_* of the environment are the settings, if they are set before the first scope or
- * start. A session that is not finished ends with the program. Never returns NULL, except where nothing is measured in the whole program:
- * with -DTICKSCOPE_DISABLE, on other systems, or without the library. */
+/* Starts publishing under a name, or joins the session that runs. When it returns, viewers can attach, unless there is
+ * a problem. The function never fails and never stops the program; tickscope_warnings lists the problems. The name is 1
+ * to 64 of the characters A-Z a-z 0-9 . _ -, and not only digits. Any other name is corrected. The TICKSCOPE_*
+ * variables of the environment are the settings, if they are set before the first scope or start. A session that is not
+ * finished ends with the program. Returns NULL only if the whole program measures nothing: with -DTICKSCOPE_DISABLE, on
+ * other systems, or without the library. */
 TICKSCOPE_API_ tickscope_session *tickscope_start(const char *name);
 
-/* Ends a session, and waits for its last record, at most a second. NULL, or a session that was finished: does nothing. */
+/* Ends a session. The end of the last session waits for the last record; TICKSCOPE_END_MS limits the time without
+ * progress, which is 2 s by default. Does nothing for NULL and for a session that was finished. */
 TICKSCOPE_API_ void tickscope_finish(tickscope_session *session);
 
-/* Returns the present state of a session; TICKSCOPE_COUNTING for NULL and after its end. */
+/* Returns the present state of a session. Returns TICKSCOPE_COUNTING for NULL and for a session that was finished. */
 TICKSCOPE_API_ tickscope_state tickscope_status(const tickscope_session *session);
 
-/* Writes what differs from what was asked for, a line each, cut to `size` bytes with the zero at the end. Returns the bytes of the whole
- * text without that zero, as snprintf does: 0 if there is no warning, or no session. NULL or a size of 0 writes nothing. */
+/* Writes a line for each setting that could not be applied. The text is cut to `size` bytes including the zero at the
+ * end. Returns the length of the whole text in bytes without the zero, as snprintf does: 0 if there is no warning or no
+ * session. Writes nothing if `text` is NULL or `size` is 0. */
 TICKSCOPE_API_ size_t tickscope_warnings(const tickscope_session *session, char *text, size_t size);
 
-/* Writes the path of the ring file in the same way, byte for byte; 0 until it exists, or without a session. */
+/* Writes the path of the ring file, byte for byte. Cuts the text and returns its length as tickscope_warnings does: 0
+ * until the file exists, or without a session. */
 TICKSCOPE_API_ size_t tickscope_path(const tickscope_session *session, char *text, size_t size);
 
-/* Writes in the same way why the last of the functions below that returned -1 on this thread did so; 0 if none has. */
+/* Writes the reason of the last failure on this thread: of the last function below that returned -1. Cuts the text and
+ * returns its length as tickscope_warnings does: 0 if no function has failed. */
 TICKSCOPE_API_ size_t tickscope_error(char *text, size_t size);
 
 /* ------------------------------------------------------------------ at any time */
 
-/* Sets all counters of all threads to zero. Open scopes go on counting from here. */
+/* Sets all counters of all threads to zero. Open scopes continue to count in the new epoch. */
 TICKSCOPE_API_ void tickscope_reset(void);
 
-/* The same soon, in the publisher's thread: this call returns at once. */
+/* Requests a reset from the publisher's thread, and returns at once. Without a publisher, resets in this call. */
 TICKSCOPE_API_ void tickscope_request_reset(void);
 
-/* Writes a report to a new file, whole or not at all. Returns 0, or -1 if it cannot: a file of that name exists for instance, the path is
- * NULL, or there is no such form. No session is needed. Without the form in the library the snapshot is written in its place, with .tks appended to the name. */
+/* Writes a report to a new file, whole or not at all. No session is needed. Returns 0, or -1 on failure: for instance,
+ * a file of that name exists, the path is NULL, or the form is unknown. If the library was built without the form, the
+ * snapshot is written instead, with .tks appended to the name. */
 TICKSCOPE_API_ int tickscope_dump(const char *path, tickscope_format format);
 
-/* Writes a report to an open file, pipe or socket, and waits until it has taken all of it. Returns 0, or -1 if it cannot; a pipe without a
- * reader brings no SIGPIPE. */
+/* Writes a report to an open file, pipe or socket, and waits until all of it is accepted. Returns 0, or -1 on failure.
+ * A pipe without a reader causes no SIGPIPE. */
 TICKSCOPE_API_ int tickscope_dump_to(int descriptor, tickscope_format format);
 
-/* Measures in another mode from now on, on all threads. Returns 0, or -1 if there is no such mode. */
+/* Changes the mode of all threads. Returns 0, or -1 if there is no such mode. */
 TICKSCOPE_API_ int tickscope_set_mode(tickscope_mode mode);
 
-/* Enable or disable all sites that a pattern matches, such as "parse" or "book::*". The last one that matches a site decides. Return how
- * many known sites match, or -1 if the pattern is none: NULL, empty, too long. */
+/* Enable or disable all sites that a pattern matches, such as "parse" or "book::*". The last pattern that matches a
+ * site decides. Return the number of known sites that match, or -1 on failure: for instance, the pattern is NULL, empty
+ * or too long. */
 TICKSCOPE_API_ int tickscope_enable(const char *pattern);
 TICKSCOPE_API_ int tickscope_disable(const char *pattern);
 
-/* Tells slow calls of the functions that a pattern matches from typical ones. Returns 0, or -1 if it cannot, as if the pattern is none. */
+/* Distinguishes slow calls of the functions that a pattern matches from typical calls. Returns 0, or -1 on failure, for
+ * instance if the pattern is invalid. */
 TICKSCOPE_API_ int tickscope_watch(const char *pattern);
 
-/* The calling thread counts from now on, or no longer. */
+/* Make the calling thread count, or stop it from counting. */
 TICKSCOPE_API_ void tickscope_include_thread(void);
 TICKSCOPE_API_ void tickscope_exclude_thread(void);
 
 /* ------------------------------------------------------------------ sites by hand, for other languages */
 
-/* Opens a scope, and returns NULL if it does not count. The thread that has opened it ends it by tickscope_leave. A site is used by one of
- * these functions alone. A site that is NULL counts nothing. */
+/* Opens a scope. Returns NULL if the scope does not count. The same thread must end the scope with tickscope_leave. A
+ * site must be used with only one of these functions. A NULL site counts nothing. */
 TICKSCOPE_API_ void *tickscope_enter(tickscope_site *site);
 
-/* Ends a scope. NULL: does nothing. A scope that has ended, or is another thread's, ends nothing and is counted as unbalanced. */
+/* Ends a scope. Does nothing for NULL. A scope that has ended already, or belongs to another thread, ends nothing and
+ * is counted as unbalanced. */
 TICKSCOPE_API_ void tickscope_leave(void *scope);
 
 TICKSCOPE_API_ void tickscope_count(tickscope_site *site, uint64_t amount);
 TICKSCOPE_API_ void tickscope_value(tickscope_site *site, uint64_t number);
 TICKSCOPE_API_ void tickscope_gauge(tickscope_site *site, int64_t level);
 
-/* For the macros: nothing here may be NULL, and nothing looks whether it is. */
+/* For the macros: no argument may be NULL, and the functions do not check it. */
 TICKSCOPE_API_ void *tickscope_enter_(tickscope_site *site);
 TICKSCOPE_API_ void tickscope_leave_(void *scope);
 TICKSCOPE_API_ void tickscope_count_(tickscope_site *site, uint64_t amount);
@@ -240,7 +254,8 @@ TICKSCOPE_API_ void tickscope_gauge_(tickscope_site *site, int64_t level);
 #endif
 
 #ifdef TICKSCOPE_OPTIONAL
-/* Each of them, or what it returns where the library is missing. */
+/* Calls the function or, if the library is missing, does nothing and returns the value of a program that measures
+ * nothing. */
 #define tickscope_start(name) (tickscope_start ? tickscope_start(name) : TICKSCOPE_NULL_)
 #define tickscope_finish(session) (tickscope_finish ? tickscope_finish(session) : (void)(session))
 #define tickscope_status(session) (tickscope_status ? tickscope_status(session) : TICKSCOPE_OFF)
@@ -270,15 +285,17 @@ TICKSCOPE_API_ void tickscope_gauge_(tickscope_site *site, int64_t level);
 #define TICKSCOPE_JOINED_(a, b) a##b
 #define TICKSCOPE_JOIN_(a, b) TICKSCOPE_JOINED_(a, b)
 
-/* The address of a site of its own. Its name is in no block around it, and the same in each translation unit with an inline function. */
+/* The address of a new static site. The site's name is not visible to expressions in the arguments, and the same in
+ * each translation unit with an inline function. */
 #define TICKSCOPE_SITE_(kind, group, name) \
     __extension__({ \
         static tickscope_site tickscope_site_ = {name, __FILE__, group, TICKSCOPE_CAST_(uint32_t, __LINE__), kind, TICKSCOPE_NULL_}; \
         &tickscope_site_; \
     })
 
-/* Scopes are numbered, so several may stand on a line and in each other. All compilers have __COUNTER__. Since version 22 clang says of it by
- * -pedantic that C2y has it: that is off from here on, because nothing smaller reaches macros in arguments of macros. */
+/* Variables of scopes are numbered, so a line may have several scopes, also nested ones. All compilers have
+ * __COUNTER__. Since version 22, clang warns with -pedantic that __COUNTER__ is a feature of C2y. The warning is off
+ * for the rest of the translation unit, because no narrower pragma reaches macros in arguments of macros. */
 #if defined(__clang__) && __clang_major__ >= 22
 #pragma clang diagnostic ignored "-Wc2y-extensions"
 #endif
@@ -326,34 +343,34 @@ static inline __attribute__((unused)) void tickscope_close_(void **scope) {
 
 /* ------------------------------------------------------------------ macros
  *
- * Names and groups are string literals. A scope ends with its block, however that is left: by a return, a break, a goto, an exception.
- * longjmp leaves it open until a scope around it ends. In C no goto and no case may lead into the block from before the scope to behind it, as in
- * C++: clang refuses that, gcc warns of it by -Wjump-misses-init.
+ * Names and groups are string literals. A scope ends with its block, also by a return, a break, a goto or an exception.
+ * After a longjmp the scope stays open until a scope around it ends. In C, as in C++, no goto and no case may jump over
+ * the opening of a scope into its block: clang refuses such a jump, and gcc warns of it with -Wjump-misses-init.
  */
 
-/* The rest of the block is a row. */
+/* Opens a scope for the rest of the block. */
 #define TICKSCOPE_SCOPE(name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_, "", name)
 #define TICKSCOPE_SCOPE_IN(group, name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_, group, name)
 
-/* The same, with the name of the function. */
+/* Opens a scope for the rest of the block, with the name of the function. */
 #define TICKSCOPE_FUNCTION() TICKSCOPE_FUNCTION_IN("")
 #define TICKSCOPE_FUNCTION_IN(group) \
     TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_SCOPE_ | TICKSCOPE_KIND_FUNCTION_, group, TICKSCOPE_FUNCTION_NAME_)
 
-/* A scope whose slow calls are told from typical ones: see `tickscope why`. */
+/* Opens a scope whose slow calls are distinguished from typical calls: see `tickscope why`. */
 #define TICKSCOPE_WATCH(name) TICKSCOPE_OPEN_SITE_(TICKSCOPE_KIND_WATCHED_, "", name)
 
-/* Counts an execution, and adds an amount up. */
+/* Counts an execution, and adds an amount to the sum. */
 #define TICKSCOPE_COUNT(name, amount) TICKSCOPE_COUNT_IN("", name, amount)
 #define TICKSCOPE_COUNT_IN(group, name, amount) \
     TICKSCOPE_CALL_(tickscope_count_, TICKSCOPE_KIND_COUNTER_, group, name, TICKSCOPE_CAST_(uint64_t, amount))
 
-/* Keeps the sum, the smallest and the largest of numbers, and their histogram. */
+/* Keeps the sum of numbers, the smallest and the largest number, and a histogram. */
 #define TICKSCOPE_VALUE(name, number) TICKSCOPE_VALUE_IN("", name, number)
 #define TICKSCOPE_VALUE_IN(group, name, number) \
     TICKSCOPE_CALL_(tickscope_value_, TICKSCOPE_KIND_VALUE_, group, name, TICKSCOPE_CAST_(uint64_t, number))
 
-/* Keeps the level that was set last, the lowest and the highest. */
+/* Keeps the last, the lowest and the highest level. */
 #define TICKSCOPE_GAUGE(name, level) TICKSCOPE_GAUGE_IN("", name, level)
 #define TICKSCOPE_GAUGE_IN(group, name, level) \
     TICKSCOPE_CALL_(tickscope_gauge_, TICKSCOPE_KIND_GAUGE_, group, name, TICKSCOPE_CAST_(int64_t, level))

@@ -14,13 +14,13 @@ use tickscope_report::form::{Form, FormOptions};
 
 use crate::text::{bytes_of, failed, of_c};
 
-/// Sets all counters to zero, in this call.
+/// Sets all counters to zero before it returns.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_reset() {
     drop(tickscope::reset());
 }
 
-/// Sets all counters to zero soon, and returns at once.
+/// Requests that all counters are set to zero, and returns at once.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_request_reset() {
     tickscope::request_reset();
@@ -83,7 +83,8 @@ fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Without the feature `report` the only form is a `.tks` file, from which `tickscope report` makes all others.
+/// Writes the only form without the feature `report`: a `.tks` file, from which `tickscope report` makes all other
+/// forms.
 #[cfg(not(feature = "report"))]
 fn report(snapshot: &Snapshot, format: Format) -> io::Result<Vec<u8>> {
     if format != Format::Tks {
@@ -109,7 +110,7 @@ fn format_of(code: i32) -> Option<Format> {
     })
 }
 
-/// Measures in another mode from now on.
+/// Changes the mode of all threads.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_set_mode(mode: i32) -> i32 {
     tickscope::set_mode(match mode {
@@ -144,7 +145,7 @@ extern "C" fn tickscope_disable(pattern: *const c_char) -> i32 {
     }
 }
 
-/// Distinguishes slow calls of functions from typical ones.
+/// Distinguishes slow calls of functions from typical calls.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_watch(pattern: *const c_char) -> i32 {
     match tickscope::watch(&of_c(pattern), Over::Tail) {

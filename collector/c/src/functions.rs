@@ -1,5 +1,5 @@
-//! Hooks that functions compiled with `-finstrument-functions` call. Both pass on to [`begin`] and [`end`] the values that only
-//! the caller's registers and its stack hold.
+//! Hooks that functions compiled with `-finstrument-functions` call. They pass values from the caller's registers and
+//! stack to [`begin`] and [`end`].
 
 use std::arch::naked_asm;
 
@@ -7,10 +7,10 @@ use tickscope::__private::calls::{self, Event};
 
 use crate::names;
 
-/// A function begins.
+/// Handles the beginning of a function.
 ///
 /// # Safety
-/// Only calls that a compiler has put into functions may reach it.
+/// Only calls that a compiler has put into functions may call this function.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cyg_profile_func_enter(function: u64, caller: u64) {
@@ -25,10 +25,10 @@ unsafe extern "C" fn __cyg_profile_func_enter(function: u64, caller: u64) {
     )
 }
 
-/// A function ends.
+/// Handles the end of a function.
 ///
 /// # Safety
-/// The caller keeps the promises of [`__cyg_profile_func_enter`].
+/// The contract of [`__cyg_profile_func_enter`] applies.
 #[unsafe(naked)]
 #[unsafe(no_mangle)]
 unsafe extern "C" fn __cyg_profile_func_exit(function: u64, caller: u64) {

@@ -4,7 +4,8 @@
 //! `text` the conversion of texts. Functions that were compiled with `-finstrument-functions` call `functions`, and `names` finds
 //! their names.
 //!
-//! Where the collector measures nothing (no Linux) the library is empty, and the header leaves nothing in a program.
+//! On systems other than Linux, where the collector measures nothing, the library is empty, and the header leaves
+//! nothing in a program.
 
 #[cfg(all(target_os = "linux", not(tickscope_unsupported)))]
 mod control;

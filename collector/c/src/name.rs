@@ -1,12 +1,12 @@
-//! Extracts the names of functions and modules from a compiler's text.
+//! Extracts the names of functions and modules from texts of the compiler.
 
-/// Returns the name of a function from `__func__` or `__PRETTY_FUNCTION__`. It is `shapes::Square::area` for
-/// `double shapes::Square<T>::area(int) const [with T = int]`.
+/// Returns the name of a function from `__func__` or `__PRETTY_FUNCTION__`, such as `shapes::Square::area` for `double
+/// shapes::Square<T>::area(int) const [with T = int]`.
 pub(crate) fn of_function(printed: &str) -> &str {
     let printed = printed.split(" [").next().unwrap_or(printed);
     let end = parameters(printed).unwrap_or(printed.len());
     let name = &printed[..end];
-    // The result's type stands before the last blank outside all brackets; an operator's name may contain a blank.
+    // The result's type ends at the last blank outside of all brackets. An operator's name may contain a blank.
     let start = match name.find("operator") {
         Some(at) => blank_before(&name[..at]),
         None => blank_before(name),
@@ -15,8 +15,8 @@ pub(crate) fn of_function(printed: &str) -> &str {
     if name.is_empty() { printed } else { name }
 }
 
-/// Returns the beginning of the parameters: the last opening bracket outside of all others. A function around the name may have
-/// parameters as well, such as `main()::<lambda(int)>`.
+/// Returns the index of the parameters' opening bracket: the last one outside of all other brackets. A function around
+/// the name may have parameters as well, as in `main()::<lambda(int)>`.
 fn parameters(printed: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let mut last = None;

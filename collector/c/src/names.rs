@@ -1,4 +1,4 @@
-//! Names of the functions at addresses, from the symbol table of the program or library that holds them.
+//! Finds the names of functions at addresses, in the symbol table of the executable or library that contains them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use cpp_demangle::{DemangleOptions, Symbol};
 use tickscope::__private::calls::File;
 use tickscope_format::snapshot::Site;
 
-/// The functions of a file in the order of their addresses, with the linker's names.
+/// The functions of a file, sorted by address, with the linker's names.
 type Functions = Vec<(u64, String)>;
 
 /// The functions of each file, by its path.
 static KNOWN: Mutex<BTreeMap<PathBuf, Functions>> = Mutex::new(BTreeMap::new());
 
-/// Describes the function at an address. Its file is read at the first question only.
+/// Describes the function at an address. Its file is read only at the first call.
 pub(crate) fn of_function(address: u64) -> Site {
     let Some(file) = File::holding(address) else {
         return Site {
@@ -46,7 +46,7 @@ pub(crate) fn of_function(address: u64) -> Site {
     }
 }
 
-/// Returns a name as the source writes it, without parameters.
+/// Returns a linker's name as the source writes it, without parameters.
 fn plain(name: &str) -> String {
     let options = DemangleOptions::new().no_params().no_return_type();
     let demangled = Symbol::new(name)

@@ -1,4 +1,5 @@
-//! Scopes and counters. Each place in the source has a `tickscope_site`, which points to its site once the place was met.
+//! Scopes and counters. Each place in the source has a `tickscope_site`. It points to the collector's site after the
+//! first call.
 
 use std::ffi::c_char;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -9,7 +10,7 @@ use tickscope::__private::{self, Site};
 use crate::name;
 use crate::text::of_constant;
 
-/// Makes linkers take the code that runs before `main` out of the static library, with the scopes.
+/// Makes linkers include the code that runs before `main` when they take scopes from the static library.
 #[used]
 static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 
@@ -17,24 +18,24 @@ static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct CSite {
-    /// Its name, or the name of the function as the compiler prints it.
+    /// Name of the site, or the name of the function as the compiler prints it.
     name: *const c_char,
     file: *const c_char,
     group: *const c_char,
     line: u32,
     kind: u32,
-    /// Null until the site is met.
+    /// Null until the first call.
     made: AtomicPtr<Site>,
 }
 
 // SAFETY: the texts are constants, and the rest is a number or an atomic.
 unsafe impl Sync for CSite {}
 
-/// Flag for a name that is a function's.
+/// Flag of [`CSite::kind`]: the name is the name of a function.
 const FUNCTION: u32 = 16;
 
 impl CSite {
-    /// Returns the site if it was met.
+    /// Returns the site if it was made.
     #[inline(always)]
     fn known(&self) -> Option<&'static Site> {
         // SAFETY: the pointer is null, or `meet` made it from a reference that lives for ever. SYNC POINT: site before pointer.
@@ -64,7 +65,8 @@ impl CSite {
         };
         let made = std::ptr::from_ref(foreign::site(kind, &place)?).cast_mut();
         let none = std::ptr::null_mut();
-        // SYNC POINT: the site before its pointer. Two threads may meet the site at once; the first thread's site is taken.
+        // SYNC POINT: the site before its pointer. Two threads may make the site at once; the site of the first thread
+        // is used.
         let there = self
             .made
             .compare_exchange(none, made, Ordering::AcqRel, Ordering::Acquire);
@@ -73,9 +75,9 @@ impl CSite {
     }
 }
 
-// These functions are `extern "C-unwind"`, although none unwinds: without the guard of `extern "C"` the rare paths are jumps and
-// save no registers. Functions for macros take no null pointers, because a macro passes the address of a variable, and ends only
-// a scope that it has opened.
+// These functions are `extern "C-unwind"`, although they do not unwind. Without the guard of `extern "C"`, the rare
+// paths are jumps and save no registers. Functions for macros accept no null pointers, because a macro passes the
+// address of a variable, and ends only a scope that it has opened.
 
 /// Opens a scope.
 #[unsafe(no_mangle)]
@@ -98,7 +100,7 @@ extern "C-unwind" fn tickscope_leave_(scope: Open) {
     foreign::leave(scope);
 }
 
-/// Ends a scope, if there is one.
+/// Ends a scope, unless the pointer is null.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
     if let Some(scope) = scope {
@@ -106,7 +108,7 @@ extern "C-unwind" fn tickscope_leave(scope: Option<Open>) {
     }
 }
 
-/// Makes the two functions of a call with a number: one for the macros, and one that accepts a null site.
+/// Declares two functions of a call with a number: one for the macros, and one that accepts a null site.
 macro_rules! takes_number {
     ($(#[$doc:meta])* $checked:ident, $unchecked:ident, $number:ty, $of:path) => {
         $(#[$doc])*
@@ -129,17 +131,17 @@ macro_rules! takes_number {
 }
 
 takes_number! {
-    /// Adds to a counter.
+    /// Adds an amount to a counter.
     tickscope_count, tickscope_count_, u64, __private::count
 }
 
 takes_number! {
-    /// Keeps a number.
+    /// Adds a number to a value.
     tickscope_value, tickscope_value_, u64, __private::value
 }
 
 takes_number! {
-    /// Sets a level.
+    /// Sets the level of a gauge.
     tickscope_gauge, tickscope_gauge_, i64, __private::gauge
 }
 
@@ -165,7 +167,7 @@ mod tests {
 
     use super::*;
 
-    /// `tests/programs/every.c` tests the same for the header.
+    /// `tests/programs/every.c` tests the layout in the header.
     #[test]
     fn a_site_is_laid_out_as_in_the_header() {
         assert_eq!((size_of::<CSite>(), offset_of!(CSite, made)), (40, 32));

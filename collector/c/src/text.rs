@@ -1,4 +1,4 @@
-//! Conversion of texts from and to C.
+//! Converts texts from and to C.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char};
@@ -15,7 +15,7 @@ pub(crate) fn bytes_of<'a>(text: *const c_char) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
-    // SAFETY: the header asks for a text that ends in a zero and lives during the call, or for ever in a site.
+    // SAFETY: the header requires a text that ends in a zero and lives during the call, or for ever in a site.
     unsafe { CStr::from_ptr(text) }.to_bytes()
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn of_c(text: *const c_char) -> String {
     escaped(bytes_of(text)).collect()
 }
 
-/// Returns a site's text. Only a text with escaped bytes is copied; returns `None` if there is no space for the copy.
+/// Returns a site's text. A text with escaped bytes is copied; returns `None` if there is no space for the copy.
 pub(crate) fn of_constant(text: *const c_char) -> Option<&'static str> {
     let bytes = bytes_of(text);
     str::from_utf8(bytes)
@@ -45,11 +45,12 @@ fn escaped(bytes: &[u8]) -> impl Iterator<Item = &str> + Clone {
     })
 }
 
-/// Copies a text to C, cut to the size, with a zero behind it. Returns the length of the whole text in bytes.
+/// Copies a text to C, cut to `size` bytes including a zero at the end. Returns the length of the whole text in bytes,
+/// without the zero.
 pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
     if let Some(most) = size.checked_sub(1).filter(|_| !place.is_null()) {
         let mut fits = text.len().min(most);
-        // A character is copied whole or not at all: the bytes after its first one are 10xx xxxx.
+        // A character is copied whole or not at all. All bytes of a character but the first have the form 10xx xxxx.
         while fits > 0 && text.get(fits).is_some_and(|byte| byte & 0xc0 == 0x80) {
             fits -= 1;
         }

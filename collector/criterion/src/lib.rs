@@ -21,8 +21,8 @@
 //! the scopes of this benchmark, in all threads.
 //!
 //! # While criterion measures
-//! Without `--profile-time` scopes are off, and each costs a branch. If the variable `TICKSCOPE` is set, they stay as they are:
-//! `TICKSCOPE=live cargo bench` publishes the benchmarks, and criterion's times then include the cost of scopes.
+//! Without `--profile-time` scopes are off, and each costs a branch. If the variable `TICKSCOPE` is set, scopes stay
+//! on: `TICKSCOPE=live cargo bench` publishes the benchmarks, and criterion's times then include the cost of scopes.
 //!
 //! # Features
 //! | feature | what it adds |
@@ -32,13 +32,13 @@
 //! | `report` | [`Format::Text`], [`Format::Html`], [`Format::Folded`], [`Format::Callgrind`] |
 //! | `export` | all forms |
 //!
-//! Cargo compiles dev-dependencies for tests and benchmarks alone. So `tickscope-criterion` with `enable` among them leaves the program itself
-//! as it is.
+//! Cargo compiles dev-dependencies only for tests and benchmarks. So `tickscope-criterion` with `enable` as a
+//! dev-dependency does not change the program itself.
 //!
 //! # Versions of criterion
-//! Versions 0.3 to 0.8 have the same trait, and this crate works with each. Cargo takes the newest version by default. The
-//! compiler then says that `TickscopeProfiler` does not implement `Profiler` in a package with an older one: `cargo update -p
-//! criterion@0.8.2 --precise 0.5.1` makes both the same.
+//! This crate works with versions 0.3 to 0.8, which have the same trait. Cargo takes the newest version by default. In
+//! a package with an older version, the compiler then reports that `TickscopeProfiler` does not implement `Profiler`.
+//! `cargo update -p criterion@0.8.2 --precise 0.5.1` makes both versions equal.
 
 use std::fs;
 use std::io;
@@ -64,8 +64,8 @@ pub struct TickscopeProfiler {
 }
 
 impl TickscopeProfiler {
-    /// Returns a profiler that writes reports of one form. Unless the variable `TICKSCOPE` is set, scopes are then off except
-    /// while criterion profiles.
+    /// Returns a profiler that writes reports of one form. From then on, scopes are off except while criterion
+    /// profiles, unless the variable `TICKSCOPE` is set.
     ///
     /// ```
     /// use criterion::Criterion;
@@ -108,7 +108,7 @@ impl TickscopeProfiler {
         fs::create_dir_all(directory)?;
         for &format in &self.formats {
             let name = format!("tickscope.{}", ending(format));
-            // Remove the report of the run before, also under the name that `dump` uses if the form is not built in.
+            // Removes the report of the previous run, also under the name that `dump` uses if the form is not built in.
             for before in [format!("{name}.tks"), name.clone()] {
                 match fs::remove_file(directory.join(before)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,4 +1,5 @@
-//! Benchmarks as a program has them. Without arguments this program starts itself as `cargo bench` would, and looks at the files.
+//! Tests benchmarks like the benchmarks of a user. The test starts this program again as `cargo bench` would, and
+//! checks the files.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +28,7 @@ fn letters(word: &str) -> usize {
 }
 
 fn benchmarks() {
-    // That of a plain run would count for the first benchmark that is profiled.
+    // This call must not be in the report of the first benchmark that is profiled.
     words("before any benchmark");
     let mut criterion = Criterion::default()
         .with_profiler(TickscopeProfiler::new(Format::Tks).and(Format::Folded))
@@ -78,17 +79,17 @@ fn main() {
     let directory = directory.path();
     let profiles = [("one", 1), ("group_of/words/3", 3), ("group_of/words/5", 5)];
     let is_there = |benchmark: &str, ending: &str| file(directory, benchmark, ending).exists();
-    // Nothing is written where criterion only tries what it measures.
+    // No report is written if criterion only tests the benchmarks.
     run(directory, &["--test"]);
     assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
-    // The second time a file of the first makes way.
+    // The second run replaces a file of the first run.
     let found = ["", "one"].map(|only| {
         run(directory, &["--bench", "--profile-time", "1", only]);
         if !IS_MEASURED {
             assert!(!profiles.iter().any(|(benchmark, _)| is_there(benchmark, "tks")));
             return Vec::new();
         }
-        // With the feature `report`, and without it.
+        // The first name is used with the feature `report`, and the second name without it.
         assert!(
             profiles
                 .iter()
@@ -104,7 +105,7 @@ fn file(directory: &Path, benchmark: &str, ending: &str) -> PathBuf {
     directory.join(format!("criterion/{benchmark}/profile/tickscope.{ending}"))
 }
 
-/// Returns the calls of a report, which has those of one benchmark and nothing else.
+/// Returns the calls of a report, and checks that it has only the calls of one benchmark.
 fn calls(file: &Path, words: u64) -> u64 {
     let snapshot = snapshot_file::read(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     let rows: Vec<(&str, u64)> = (0..snapshot.nodes.len() as u32)

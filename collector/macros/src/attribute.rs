@@ -7,11 +7,12 @@ use crate::tokens::{collect, group_at, is_any_word, is_path_separator, is_punct,
 /// The attributes at the start of an item.
 #[derive(Debug)]
 pub(crate) struct Attributes {
-    /// The index after the last of them.
+    /// The index after the last attribute.
     pub(crate) end: usize,
-    /// Whether one of them is a `profile` attribute, or may become one by `cfg_attr`.
+    /// Whether one of the attributes is a `profile` attribute, or may become one by `cfg_attr`.
     pub(crate) profile: bool,
-    /// Whether another macro may be among them, or an attribute with another meaning on a function that is not async.
+    /// Whether the attributes may include another macro, or an attribute with another meaning on a function that is not
+    /// async.
     pub(crate) may_look_for_async: bool,
 }
 

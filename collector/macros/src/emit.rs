@@ -1,4 +1,4 @@
-//! The tokens that are put around a body.
+//! Writes the tokens that are put around a body.
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
@@ -106,7 +106,7 @@ fn site_macro(name: &str, options: &Options, place: Span) -> Writer {
         .parentheses(site_arguments(options))
 }
 
-/// Returns the arguments of `scope!` and `__site!`: `watch, group = "..", ".."`, as far as given.
+/// Returns the arguments of `scope!` and `__site!`: `watch, group = "..", ".."`, without the parts that are not given.
 fn site_arguments(options: &Options) -> TokenStream {
     let mut out = writer();
     if options.watch {
@@ -132,8 +132,8 @@ struct Body {
     /// Inner attributes, which only the function's outermost braces may hold.
     attributes: TokenStream,
     rest: Vec<TokenTree>,
-    /// The braces' span. All braces around the code as it was written keep it: their edition decides how long temporaries live,
-    /// and the compiler explains a missing result as in a plain function.
+    /// The braces' span. All braces around the user's code keep this span: its edition decides how long temporaries
+    /// live, and the compiler explains a missing result as in a plain function.
     span: Span,
 }
 
@@ -168,7 +168,7 @@ impl Body {
         writer().group(Delimiter::Brace, self.span, inside).done()
     }
 
-    /// Writes the function's braces around the code as it was written.
+    /// Writes the function's braces around the user's code.
     fn outermost(&self, inside: TokenStream) -> TokenStream {
         self.braces(writer().kept(self.attributes.clone()).kept(inside).done())
     }
@@ -272,7 +272,7 @@ pub(crate) fn returned(
         future: &|value| future(options, site(), value),
         body: &|value| future(options, site(), braces(value)),
         boxed: &|written, value| {
-            // The type is written, because nothing else determines the type in the box.
+            // Writes the type, because no other code determines the type in the box.
             let name = || writer().word("__tickscope_future").done();
             let pinned = writer()
                 .word("let")
@@ -332,7 +332,8 @@ fn hint(returns: &Return) -> TokenStream {
         Return::Never => writer().path("::core::convert::Infallible").done(),
         Return::Type(trees) => trees.iter().cloned().collect(),
     };
-    // Compilers point at this `return` as the place that determines the type, so it gets the span of the written type.
+    // The compiler reports this `return` as the place that determines the type, so it gets the span of the written
+    // type.
     let span = match returns {
         Return::Type(written) => {
             let first = written.first().map_or(Span::mixed_site(), TokenTree::span);

@@ -9,18 +9,18 @@ use crate::tokens::{
     Angles, async_block_end, collect, group_at, is_any_word, is_path_separator, is_punct, is_word,
 };
 
-/// Puts something around futures.
+/// Functions that put code around futures.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
-    /// Around an expression that is a future.
+    /// Puts code around an expression that is a future.
     pub(crate) future: &'a dyn Fn(TokenStream) -> TokenStream,
-    /// Around statements and an expression that is a future.
+    /// Puts code around statements and an expression that is a future.
     pub(crate) body: &'a dyn Fn(TokenStream) -> TokenStream,
-    /// Around statements and an expression that is a future in a box, of the given type.
+    /// Puts code around statements and an expression that is a boxed future of the given type.
     pub(crate) boxed: &'a dyn Fn(&[TokenTree], TokenStream) -> TokenStream,
 }
 
-/// Returns a body with code around each future that it returns; `None` if it is not seen to return a future.
+/// Returns a body with code around each future that it returns. Returns `None` if no returned future is recognized.
 pub(crate) fn changed(body: &[TokenTree], promise: &Promise, around: Around<'_>) -> Option<TokenStream> {
     let mut exits = Exits {
         promise,
@@ -197,8 +197,8 @@ fn pin_argument(value: &[TokenTree]) -> Option<usize> {
     (is_pin && is_all && group_at(value, at + 1, Delimiter::Parenthesis).is_some()).then_some(at + 1)
 }
 
-/// Returns the end of code with a `return` of its own, or of tokens that this attribute cannot read: a function, an async block,
-/// a closure or a macro call.
+/// Returns the end of code whose `return` is not a return of the function, or of tokens that this attribute cannot
+/// read: a function, an async block, a closure or a macro call.
 fn inner_end(trees: &[TokenTree], at: usize) -> Option<usize> {
     if let Some(end) = async_block_end(trees, at) {
         return Some(end);

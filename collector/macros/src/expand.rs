@@ -1,4 +1,4 @@
-//! Expands the attribute's two token streams into one.
+//! Expands the attribute: its options and its item become the measured item.
 
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
@@ -13,7 +13,7 @@ use crate::tokens::{collect, group_at};
 
 const WANTED: &str = "wanted a fn with a body, an impl block, a trait or an inline module `mod m { .. }`";
 
-/// Whether anything is measured. Otherwise items stay as they are, and functions below return errors alone.
+/// Whether anything is measured. If not, items stay unchanged, and the functions below return only errors.
 const MEASURES: bool = cfg!(feature = "enable");
 
 /// Expands the attribute. After an error the item follows unchanged, so that code that uses it does not fail as well.
@@ -35,7 +35,7 @@ fn unchanged(trees: &[TokenTree]) -> TokenStream {
 /// Expands the item that has the attribute. Anything that cannot be profiled is an error here.
 fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> {
     let trees = collect(stream);
-    // The item came through a `macro_rules!` as a whole.
+    // The item was passed through a `macro_rules!` as one token.
     if let [TokenTree::Group(group)] = trees.as_slice()
         && group.delimiter() == Delimiter::None
     {
@@ -48,7 +48,7 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
         Kind::Fragment | Kind::Other(_) => {
             return Err(Error::new(span, format!("#[profile] found {found}, {WANTED}")));
         }
-        // Both attributes would count each call.
+        // With both attributes, each call would count twice.
         _ if item.speaks_for_itself => {
             return Err(Error::new(
                 Span::call_site(),
@@ -106,8 +106,8 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
     Ok(profiled(&item, options, item.may_look_for_async))
 }
 
-/// Expands an item inside another one. Items that cannot be profiled stay unchanged. `stays_async` is whether an attribute of an
-/// item around it may look for the word `async`.
+/// Expands an item inside another item. Items that cannot be profiled stay unchanged. `stays_async` is whether an
+/// attribute of an outer item may look for the word `async`.
 fn member(item: &Item<'_>, options: &Options, stays_async: bool) -> TokenStream {
     let left_out = matches!(item.kind, Kind::Function { is_const: true, .. });
     if item.speaks_for_itself || left_out {

@@ -106,7 +106,7 @@ fn without_opaque(written: &[TokenTree]) -> Vec<TokenTree> {
     out
 }
 
-/// Returns the end of the bounds that begin at `from`, which is the token that separates or closes the types around
+/// Returns the end of the bounds that begin at `from`: the index of the token that separates or closes the types around
 /// them.
 fn bounds_end(written: &[TokenTree], from: usize) -> usize {
     let mut angles = Angles::default();
@@ -127,7 +127,7 @@ pub(crate) enum Promise {
     Opaque,
     /// `Pin<Box<dyn Future<..> + ..>>`, as it can be written in a body.
     Boxed(Vec<TokenTree>),
-    /// Any other type, which may be another name of a future.
+    /// Any other type, possibly a type alias of a future.
     None,
 }
 
@@ -169,7 +169,7 @@ fn path_end(trees: &[TokenTree], mut at: usize) -> Option<usize> {
     is_any_word(trees, at).then_some(at)
 }
 
-/// Returns whether bounds include a future, and no bound that a profiled future may lack.
+/// Returns whether bounds include `Future`, and only further bounds that a profiled future keeps.
 fn is_future(bounds: &[TokenTree]) -> bool {
     let mut has_future = false;
     for bound in pieces(bounds, '+') {

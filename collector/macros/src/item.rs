@@ -45,14 +45,14 @@ const STATEMENT: Kind = Kind::Other("something else");
 /// One item.
 #[derive(Debug)]
 pub(crate) struct Item<'a> {
-    /// All its tokens, attributes included. They are empty only at the end of the input.
+    /// All tokens of the item, attributes included. Empty only at the end of the input.
     pub(crate) trees: &'a [TokenTree],
     pub(crate) kind: Kind,
     /// The index of `fn`, `impl`, `struct`, ..; in range unless the item is cut off.
     pub(crate) keyword: usize,
-    /// Whether it has its own `profile` attribute.
+    /// Whether the item has its own `profile` attribute.
     pub(crate) speaks_for_itself: bool,
-    /// Whether one of its attributes may look for the word `async`.
+    /// Whether one of the item's attributes may look for the word `async`.
     pub(crate) may_look_for_async: bool,
     /// The braces that end the item, and their index. `None` for an item that ends otherwise, such as `fn f();` or `mod m;`.
     pub(crate) body: Option<(usize, Group)>,
@@ -129,7 +129,7 @@ fn classify(trees: &[TokenTree], mut at: usize) -> (Kind, usize, End) {
             is_async = true;
         } else if is_word(trees, at, "extern") {
             is_extern = true;
-            // This is the ABI, or a `$abi:literal` in its invisible group. Nothing else is allowed here.
+            // Only the ABI is allowed here, or a `$abi:literal` in its invisible group.
             if matches!(trees.get(at + 1), Some(TokenTree::Literal(_)))
                 || group_at(trees, at + 1, Delimiter::None).is_some()
             {

@@ -59,8 +59,8 @@
 //!
 //! # The feature `enable`
 //!
-//! Without the feature the attribute returns its item token for token. It refuses the same code as with the feature, so that a
-//! library builds in each application.
+//! Without the feature, the attribute returns its item token for token. It refuses the same code as with the feature,
+//! so that a library builds in each application.
 //!
 //! # Limits
 //!
@@ -76,8 +76,8 @@
 //!   functions, impl blocks and traits in that file.
 //! - A function that is not async is seen to return a future if its last expression, or the value of a `return`, is
 //!   `async { .. }` or `Box::pin(async { .. })`. Its return type may also be written as `impl Future<..>` or
-//!   `Pin<Box<dyn Future<..>>>`. So `#[async_trait]` may stand above `#[profile]` or below. Any other function is measured until
-//!   it returns: with a return type under another name around another function's future, or another crate's type.
+//!   `Pin<Box<dyn Future<..>>>`. So `#[async_trait]` may be above `#[profile]` or below it. Any other function is
+//!   measured until it returns, for example if its return type is a type alias of a future or a type of another crate.
 //!   `tickscope::future!("name", future)` measures such a future.
 //! - An `async fn` becomes a `fn` that returns `impl Future`, so that chains of functions that await each other stay within the
 //!   compiler's recursion limit. It stays an `async fn` if an attribute may look for that word: any but `allow`, `cfg`, `cold`,

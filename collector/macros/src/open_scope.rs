@@ -1,8 +1,8 @@
 //! Finds scopes that are still open at an `.await`.
 //!
 //! The guard of a scope belongs to the thread that opened it, and other tasks run on that thread during the wait. Only
-//! certain cases are reported: the arguments of other crates' macros, and the statements after an async closure, are
-//! not searched.
+//! cases that are certain are reported. The arguments of other crates' macros, and the rest of a statement with an
+//! async closure, are not searched.
 
 use proc_macro::{Delimiter, Group, Span, TokenStream, TokenTree};
 
@@ -55,7 +55,7 @@ impl Open {
     }
 }
 
-/// Searches the tokens between two delimiters, or after the `|` of a closure. `open` is a scope around them.
+/// Searches the tokens between two delimiters. `open` is a scope that is open around them.
 fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
     let mut at = 0;
     while let Some(tree) = trees.get(at) {
@@ -64,7 +64,7 @@ fn search(trees: &[TokenTree], mut open: Option<Open>) -> Option<Open> {
             continue;
         }
         if is_word(trees, at, "async") {
-            // The future waits only when it is polled, which is not here.
+            // The future is only created here, and waits when it is polled.
             let body = at + 1 + usize::from(is_word(trees, at + 1, "move"));
             if let Some(block) = group_at(trees, body, Delimiter::Brace) {
                 if let Some(found) = search(&collect(block.stream()), None) {
@@ -130,8 +130,8 @@ fn is_statement(trees: &[TokenTree], start: usize) -> bool {
 }
 
 impl<'a> Call<'a> {
-    /// Returns the call whose `!` is at `sign`. Without `tickscope::` in front, its arguments must fit our macros,
-    /// because other crates have macros with the same names.
+    /// Returns the call whose `!` is at `sign`. Without `tickscope::` in front, the arguments must fit tickscope's
+    /// macros, because other crates have macros with these names.
     fn of(trees: &'a [TokenTree], sign: usize) -> Option<Self> {
         let name = sign.checked_sub(1)?;
         let kind = if is_word(trees, name, "scope") {

@@ -13,11 +13,11 @@ pub(crate) struct Options {
     /// The name of the row, with the token `name` for messages.
     pub(crate) name: Option<(Ident, Literal)>,
     pub(crate) group: Option<Literal>,
-    /// The path in place of `::tickscope`.
+    /// Path that replaces `::tickscope`.
     pub(crate) root: Option<TokenStream>,
     /// The word `task`: the function is the root of a task.
     pub(crate) task: Option<Ident>,
-    /// The word `watch`: slow calls of the function are distinguished from typical ones.
+    /// The word `watch`: slow calls of the function are distinguished from typical calls.
     pub(crate) watch: bool,
     pub(crate) skip: bool,
 }
@@ -160,7 +160,7 @@ fn path(word: &Ident, rest: &[TokenTree]) -> Result<TokenStream, Error> {
         at += 3;
     }
     if !is_any_word(trees, at) {
-        // At the end of the path only the word is left to point at.
+        // If the path has ended, the error points at the option's word.
         let span = trees.get(at).map_or(word.span(), TokenTree::span);
         let found = trees
             .get(at)

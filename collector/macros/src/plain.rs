@@ -1,8 +1,8 @@
-//! Turns an async function into one that returns its future, as the compiler does.
+//! Turns an async function into a function that returns its future, as the compiler does.
 //!
-//! An async function whose body awaits one profiled future would be a future around a future. The compiler computes the layout of
-//! a chain of futures one inside the other, up to its limit of recursion. One future fewer for each function nearly doubles the
-//! possible chain.
+//! An async function whose body awaits a profiled future would be a future around a future. The compiler computes the
+//! layout of nested futures recursively, up to its recursion limit. One future fewer for each function nearly doubles
+//! the possible depth.
 
 use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
@@ -14,9 +14,9 @@ use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces};
 /// An async function without the word `async`.
 #[derive(Debug)]
 pub(crate) struct Plain {
-    /// Everything before its body. Each argument has one name in place of its pattern.
+    /// Everything before the body. A name replaces the pattern of each argument.
     pub(crate) head: TokenStream,
-    /// The beginning of its future, which takes all arguments, in their order, and drops them at its end.
+    /// The beginning of the future. The future takes all arguments, in their order, and drops them at its end.
     pub(crate) arguments: TokenStream,
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn of(item: &Item<'_>, body: usize) -> Option<Plain> {
     let (before, signature) = item.trees[..body].split_at(item.keyword);
     let parts = Signature::of(signature);
     let returned = parts.returned.clone().map_or(&[][..], |range| &signature[range]);
-    // `!` is not allowed among the arguments of a type.
+    // `!` is not allowed as an argument of a type.
     if returned.len() == 1 && is_punct(returned, 0, '!') {
         return None;
     }
@@ -56,8 +56,8 @@ fn is_async(tree: &TokenTree) -> bool {
     matches!(tree, TokenTree::Ident(word) if word.to_string() == "async")
 }
 
-/// Writes `-> impl Future<Output = RETURNED>`. With spans of this crate it has all lifetimes of the signature, in any edition of
-/// the function.
+/// Writes `-> impl Future<Output = RETURNED>`. With spans of this crate, the type captures all lifetimes of the
+/// signature, in any edition of the function.
 fn future_of(returned: &[TokenTree], last: Span) -> TokenStream {
     let writer = || Writer::at(last.resolved_at(Span::mixed_site()));
     let output = match returned {
@@ -119,7 +119,7 @@ impl Arguments {
             } else {
                 let name = Ident::new(&format!("__tickscope_argument_{number}"), Span::mixed_site());
                 let name = || TokenStream::from(TokenTree::Ident(name.clone()));
-                // Two steps, because a pattern may leave parts of the argument.
+                // Two bindings, because the pattern may leave parts of the argument unbound.
                 taken.extend(binding(name(), name()));
                 let is_silent =
                     matches!(pattern, [TokenTree::Ident(word)] if word.to_string().starts_with('_'));

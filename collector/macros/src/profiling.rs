@@ -1,4 +1,4 @@
-//! The attributes of the crate `profiling`, for `tickscope-profiling`: they put `#[profile]` in their places.
+//! The attributes of the crate `profiling`, for `tickscope-profiling`. They are replaced by `#[profile]`.
 
 use std::iter::once;
 
@@ -16,7 +16,7 @@ pub(crate) fn marked(item: TokenStream) -> TokenStream {
     marked
 }
 
-/// Does the same for an `impl` block, in which `#[profiling::skip]` or `#[skip]` leaves functions out.
+/// Puts `#[profile]` in front of an `impl` block, in which `#[profiling::skip]` or `#[skip]` excludes functions.
 pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
     let mut trees: Vec<TokenTree> = item.into_iter().collect();
     if let Some(TokenTree::Group(group)) = trees.last_mut()
@@ -29,7 +29,7 @@ pub(crate) fn all_marked(item: TokenStream) -> TokenStream {
     marked(trees.into_iter().collect())
 }
 
-/// Puts `#[profile(skip)]` in the place of each `skip`.
+/// Replaces each `skip` attribute by `#[profile(skip)]`.
 fn with_skips(body: TokenStream) -> TokenStream {
     let trees: Vec<TokenTree> = body.into_iter().collect();
     let is_skip = |at: usize| {
@@ -56,6 +56,6 @@ fn with_skips(body: TokenStream) -> TokenStream {
 
 fn attribute(options: &str) -> TokenStream {
     let text = format!("#[{ROOT}::profile({options})]");
-    // The text is a path of words, so it is always a token stream.
+    // The text contains only a path and words, so it always parses.
     text.parse().unwrap_or_default()
 }

@@ -52,8 +52,8 @@ pub(crate) fn braces_at(trees: &[TokenTree], at: usize) -> Option<Group> {
     }
 }
 
-/// Opens every invisible group. The result is only for reading: written back, it would lose the precedence that such
-/// groups hold.
+/// Opens every invisible group. The result must not be written back, because it lacks the precedence that such groups
+/// express.
 pub(crate) fn opened(stream: TokenStream) -> Vec<TokenTree> {
     let mut trees = Vec::new();
     for tree in stream {
@@ -73,7 +73,7 @@ pub(crate) fn collect(stream: TokenStream) -> Vec<TokenTree> {
     stream.into_iter().collect()
 }
 
-/// The depth in `<..>`, fed one tree after the other. Comparisons do not occur here, because expressions between a
+/// The depth of `<..>`, updated by one tree after the other. Comparisons cannot occur, because expressions between a
 /// keyword and a body are in braces.
 #[derive(Debug, Default)]
 pub(crate) struct Angles {
@@ -106,7 +106,7 @@ impl Angles {
     }
 }
 
-/// Splits at each `sign` outside of `<..>`. The piece after a last `sign` is left out if it is empty.
+/// Splits at each `sign` outside of `<..>`. An empty piece after the last `sign` is left out.
 pub(crate) fn pieces(trees: &[TokenTree], sign: char) -> Vec<&[TokenTree]> {
     let mut angles = Angles::default();
     let mut pieces = Vec::new();

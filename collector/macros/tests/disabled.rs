@@ -1,6 +1,6 @@
-//! Without the feature `enable` the attribute returns its item unchanged.
+//! Checks that the attribute returns its item unchanged without the feature `enable`.
 //!
-//! The crate `tickscope` is not available here: any path that the attribute inserted would fail to compile.
+//! The crate `tickscope` is not available to this test, so any path that the attribute inserted would fail to compile.
 
 #![cfg(not(feature = "enable"))]
 #![deny(warnings)]

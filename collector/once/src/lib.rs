@@ -1,3 +1,4 @@
-//! This crate is empty. The feature `enable` of tickscope brings it, in the exact version of tickscope, and its manifest has
-//! `links = "tickscope"`: cargo refuses a program with two versions of tickscope that measure. Each would have call trees, a ring and a
-//! publisher of its own, and each would miss what the other counts. Libraries without `enable` may depend on any version.
+//! This crate is empty. The feature `enable` of tickscope depends on it, in the exact version of tickscope. Its
+//! manifest has `links = "tickscope"`, so cargo refuses a program with two versions of tickscope that measure. Each of
+//! them would have its own call trees, ring and publisher, and would miss the counts of the other. Libraries without
+//! `enable` may depend on any version.

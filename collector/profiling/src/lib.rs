@@ -1,6 +1,6 @@
 //! Replaces version 1 of the crate `profiling`: its macros measure with tickscope.
 //!
-//! A program that uses that crate changes one line of its `Cargo.toml`, and no source:
+//! A program that uses `profiling` changes one line of its `Cargo.toml`, and no source:
 //!
 //! ```toml
 //! profiling = { package = "tickscope-profiling", version = "0.1", features = ["enable"] }
@@ -33,10 +33,12 @@
 //! ```
 //!
 //! # Limits
-//! - Attributes expand to paths that begin with `::profiling`, so this crate must have that name where they are used.
+//! - Attributes expand to paths that begin with `::profiling`, so this crate must have that name in the crates that use
+//!   them.
 //! - The data of a scope is not recorded, and its expression is not evaluated.
-//! - Names of scopes are constants, as all backends of that crate but one require.
-//! - Crates that depend on `profiling` themselves keep it, because cargo puts no package of another name in its place.
+//! - Names of scopes are constants, as all but one of the backends of `profiling` require.
+//! - Other crates that depend on `profiling` keep using it, because cargo cannot replace it by a package of another
+//!   name.
 
 /// Measures every function of an `impl` block, except functions marked with [`skip`].
 pub use tickscope_macros::profiling_all_functions as all_functions;
@@ -83,8 +85,8 @@ macro_rules! finish_frame {
     };
 }
 
-/// Measures the calling thread where `Builder::threads` asks threads to opt in. The argument has no effect: threads are shown
-/// under their kernel names.
+/// Makes the calling thread count if `Builder::threads` requires threads to opt in. The argument has no effect, because
+/// threads are shown under their kernel names.
 #[macro_export]
 macro_rules! register_thread {
     () => {

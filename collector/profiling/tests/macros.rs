@@ -1,6 +1,7 @@
-//! A program as those of the crate `profiling` are: its rows with the feature `enable`, and nothing without.
+//! Tests a program that uses the crate `profiling`: it must have rows with the feature `enable`, and no rows without
+//! it.
 
-// What the macros of that crate take.
+// Uses the macros with all their forms of arguments.
 fn frame() {
     profiling::function_scope!();
     for part in 0..3 {
@@ -40,7 +41,7 @@ impl World {
 
     const MOST: usize = 7;
 
-    /// Its name in the tree is that of the type and its own.
+    /// Its row has the type's name and the function's name.
     #[inline]
     #[allow(dead_code, reason = "it has attributes of its own")]
     fn other(&self) {}

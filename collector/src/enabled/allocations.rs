@@ -1,7 +1,7 @@
 //! Hooks of the program's allocator: they count allocations for the innermost open scope of the calling thread.
 //!
-//! They neither allocate nor lock, and may run anywhere: before `main`, in signal handlers, in destructors of a thread that ends.
-//! The collector's own allocations are not counted.
+//! They neither allocate nor lock, so they may run anywhere: before `main`, in signal handlers, in destructors of a
+//! thread that ends. The collector's own allocations are not counted.
 
 use tickscope_format::snapshot::Quantity::{AllocatedBytes, Allocations, FreedBytes, Frees};
 
@@ -9,7 +9,7 @@ use crate::enabled::measures::measure;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::live_blocks::{self, Block};
 
-/// A sampled block whose size is about to change.
+/// A sampled block whose size is about to change; `None` if the block was not sampled.
 pub(crate) type Resized = Option<Block>;
 
 /// Counts an allocation of `bytes` at this address.

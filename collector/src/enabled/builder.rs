@@ -77,15 +77,15 @@ impl Builder {
     }
 
     /// Sets the time between two records while no viewer watches: 10 ms to 1 h, 1 s by default. A value out of range is
-    /// clamped, with a warning. With the default or more, records that cost over 0.1 % of a core come less often, but
-    /// at least every 10 s. A viewer gets up to ten records a second. Variable: `TICKSCOPE_INTERVAL_MS`.
+    /// clamped, with a warning. If the interval is at least 1 s, it grows to up to 10 s when records would otherwise
+    /// cost more than 0.1 % of a core. A viewer gets up to ten records a second. Variable: `TICKSCOPE_INTERVAL_MS`.
     pub fn interval(mut self, interval: Duration) -> Self {
         self.settings.interval = interval;
         self
     }
 
     /// Sets the size of the ring in bytes: 64 KiB to 4 GiB, rounded up to a power of two, 16 MiB by default. One record
-    /// takes at most half of it; larger ones are cut down to their most expensive rows. Variable:
+    /// takes at most half of the ring; larger records are cut down to their most expensive rows. Variable:
     /// `TICKSCOPE_RING_BYTES`.
     ///
     /// After ten seconds the file also keeps a history, one record every ten seconds, and may grow to twice this size.
@@ -102,17 +102,16 @@ impl Builder {
         self
     }
 
-    /// Sets how scopes are measured from this start on. The mode is [`Mode::Adaptive`] at first, and a start without this setting
-    /// keeps it.
-    /// [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
+    /// Sets how scopes are measured from this start on. The mode is [`Mode::Adaptive`] at first, and a start without
+    /// this setting keeps the current mode. [`set_mode`](crate::set_mode) changes it later. Variable: `TICKSCOPE_MODE`.
     pub fn mode(mut self, mode: Mode) -> Self {
         self.settings.mode = Some(mode.into());
         self
     }
 
-    /// Sets whether latency histograms are collected from this start on. They are on at first, and a start without this setting
-    /// keeps them as they are. They take about 1 KiB a node. [`set_histogram`](crate::set_histogram) changes it later. Variable:
-    /// `TICKSCOPE_HISTOGRAM`.
+    /// Sets whether latency histograms are collected from this start on. They are on at first, and a start without this
+    /// setting does not change that. Histograms take about 1 KiB per node. [`set_histogram`](crate::set_histogram)
+    /// changes it later. Variable: `TICKSCOPE_HISTOGRAM`.
     pub fn histogram(mut self, on: bool) -> Self {
         self.settings.histogram = Some(on);
         self
@@ -140,16 +139,16 @@ impl Builder {
     }
 
     /// Sets how many nodes a thread may have: 1 to 1048575, 65536 by default. A node takes 64 bytes. Calls that need
-    /// more share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It is fixed at the first scope or start of the process. Variable:
-    /// `TICKSCOPE_MAX_NODES`.
+    /// more nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as
+    /// dropped. It is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_NODES`.
     pub fn max_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_nodes = nodes;
         self
     }
 
-    /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more share
-    /// a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It is fixed at the first scope or start of the process. Variable:
-    /// `TICKSCOPE_MAX_PROCESS_NODES`.
+    /// Sets how many nodes all threads together may have: 1 to 100000000, 1048576 by default. Calls that need more
+    /// nodes share a row "(over the limit)" below each caller, with all that they call, and are counted as dropped. It
+    /// is fixed at the first scope or start of the process. Variable: `TICKSCOPE_MAX_PROCESS_NODES`.
     pub fn max_process_nodes(mut self, nodes: u32) -> Self {
         self.settings.max_process_nodes = nodes;
         self
@@ -212,17 +211,17 @@ impl Builder {
     }
 
     /// Watches the functions that a pattern matches from the start on, as [`watch`](crate::watch()) does. Variable:
-    /// `TICKSCOPE_WATCH`, which replaces the functions set here. It has functions separated by commas, each with `:tail`, `:p99`,
-    /// `:p99.9` or a duration such as `:5ms`, or with nothing behind it.
+    /// `TICKSCOPE_WATCH`, which replaces the functions set here. Its value is a list of functions separated by commas.
+    /// Each may end in `:tail`, `:p99`, `:p99.9` or a duration such as `:5ms`.
     pub fn watch(mut self, function: impl Into<String>, over: Over) -> Self {
         self.settings.watch.push((function.into(), over.into()));
         self
     }
 
-    /// Sets how long the end of the last session, and of the program, waits for the last record without progress. It is 2 s by
-    /// default, at most 10 minutes; zero does not wait. While the record is captured, encoded or written, waiting goes on, but no
-    /// longer than 30 s. The thread that ends does the work itself if the publisher's thread gets no CPU. Variable:
-    /// `TICKSCOPE_END_MS`.
+    /// Sets how long the end of the last session, and of the program, waits for the last record without progress. It is
+    /// 2 s by default, at most 10 minutes; zero does not wait. While the record is captured, encoded or written, the
+    /// wait continues, for at most 30 s. The thread that ends does the work itself if the publisher's thread gets no
+    /// CPU. Variable: `TICKSCOPE_END_MS`.
     pub fn end_within(mut self, limit: Duration) -> Self {
         self.settings.end_within = limit;
         self
@@ -238,9 +237,10 @@ impl Builder {
 
     /// Starts the session, or joins the running one.
     ///
-    /// When it returns, the ring file exists with its first record, and the settings are in force. That takes less than a
-    /// millisecond, and longer only if the previous session is still writing its last record. It never fails and never stops the
-    /// program: if there is a problem, the session counts without publishing, and [`Session::warnings`] has the reason.
+    /// When this function returns, the ring file exists with its first record, and the settings apply. The start takes
+    /// less than a millisecond, and longer only if the previous session is still writing its last record. The function
+    /// never fails and never stops the program: if there is a problem, the session counts without publishing, and
+    /// [`Session::warnings`] has the reason.
     pub fn start(self) -> Session {
         session::start(&self.name, self.settings)
     }

@@ -16,24 +16,25 @@ use crate::enabled::scope;
 pub struct Call {
     /// The tick of the first poll, or [`NOT_POLLED`], or [`NOT_COUNTED`].
     pub(crate) began: u64,
-    /// Its place among the calls in flight.
+    /// Id of the call among the calls in flight; 0 if the call has no slot.
     pub(crate) id: CallId,
 }
 
 /// Value of `began` before the first poll. No clock reaches it.
 const NOT_POLLED: u64 = u64::MAX;
 
-/// The call has ended, or began while its site was disabled, or on a thread that does not count.
+/// Value of `began` for a call that has ended, or that began while its site was disabled or on a thread that does not
+/// count.
 const NOT_COUNTED: u64 = 0;
 
-/// A poll in progress. It ends when this is dropped, also by a panic.
+/// A poll in progress. The poll ends when this guard is dropped, also by a panic.
 pub(crate) struct Polling {
     pub(crate) tree: &'static Tree,
     /// The slot of the call, which records the poll; `None` if the table was full.
     slot: Option<&'static Slot>,
     /// The call that the thread polled before.
     pub(crate) outer: CallId,
-    /// Number of the poll in its row, if it is known.
+    /// Number of the poll in its row, from 1; 0 if it is unknown.
     pub(crate) number: u64,
 }
 
@@ -56,7 +57,7 @@ impl Call {
         self.began == NOT_POLLED
     }
 
-    /// Returns whether the call counts or may begin to.
+    /// Returns whether the call counts, or may begin to count.
     pub(crate) fn may_count(self) -> bool {
         self.began != NOT_COUNTED
     }
@@ -113,14 +114,14 @@ impl Call {
         })
     }
 
-    /// Ends the call, in `node` if its scope was open just now.
+    /// Ends the call. `node` is its row if the scope of its last poll has just ended.
     pub(crate) fn end(&mut self, site: &'static Site, node: Option<&'static Node>, is_cancelled: bool) {
-        // The end of its scope was the last event.
+        // The last event of the thread was the end of that scope, so the call ends at its tick.
         let tick = node.and_then(|_| current_thread::hot()?.last_event());
         self.end_at(tick, site, node, is_cancelled);
     }
 
-    /// Ends the call at a tick, or now, and counts it in `node`, or in the thread's current node.
+    /// Ends the call at a tick, or now. The end counts in `node`, or in the site's node below the thread's open scope.
     pub(crate) fn end_at(
         &mut self,
         tick: Option<u64>,
@@ -140,7 +141,8 @@ impl Call {
             node.is_some_and(|node| tree.end_call(node, self.id, ticks, is_cancelled))
         });
         if !ended {
-            // The call was counted where it began. Here there is no room for its row, or this is a signal handler.
+            // The call was counted in the row where it began. This thread does not count, has no space for a row, or is
+            // in a signal handler.
             in_flight::end_without_tree(self.id);
         }
     }

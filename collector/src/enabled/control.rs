@@ -8,10 +8,10 @@ use crate::enabled::record::site_table::RULES_MAX;
 use crate::enabled::record::{current_thread, mode_switch};
 use crate::types::{Mode, Over, SitesError, WatchError};
 
-/// Measures in another mode from now on, in all threads and with scopes open.
+/// Changes the mode of all threads, also while scopes are open.
 ///
-/// Begins a new reset epoch; the snapshot that closes the old one goes into the ring. [`Mode::Sampled`] finds times
-/// only while a session publishes. Does nothing in a forked child.
+/// Begins a new reset epoch; the snapshot that closes the old epoch is written into the ring. [`Mode::Sampled`] finds
+/// times only while a session publishes. Does nothing in a forked child.
 ///
 /// ```
 /// tickscope::set_mode(tickscope::Mode::Adaptive);
@@ -39,9 +39,9 @@ pub fn set_histogram(on: bool) {
 /// Disables all sites that a pattern matches, such as `parse`, `book::insert` or `alloc::*`, and returns how many known
 /// sites match.
 ///
-/// A disabled scope costs one branch, and its time is charged to its parent. Sites that are met later are checked ten
-/// times a second while a session publishes. Of all patterns given to this function and to [`enable_sites`], the last
-/// one that matches a site decides.
+/// A disabled scope costs one branch, and its time is charged to its parent. The patterns also apply to sites that are
+/// first met later. Of all patterns given to this function and to [`enable_sites`], the last one that matches a site
+/// decides.
 ///
 /// ```
 /// let _tickscope = tickscope::start("order-book");
@@ -50,8 +50,8 @@ pub fn set_histogram(on: bool) {
 /// ```
 ///
 /// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), 256 patterns are in force already, or
-/// this is a forked child.
+/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), there are 256 patterns already, or this
+/// is a forked child.
 pub fn disable_sites(pattern: &str) -> Result<usize, SitesError> {
     rule(pattern, true)
 }
@@ -79,12 +79,14 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     })
 }
 
-/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls are distinguished from typical ones,
-/// with the sums of each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and reports show it.
+/// Watches the functions that a pattern matches, such as `handle_request`. Their slow calls are distinguished from
+/// typical calls, with the sums of each path. `over` is the threshold of slow calls. The view Slow, `tickscope why` and
+/// reports show it.
 ///
-/// While a call of such a function is open, each event in it costs some nanoseconds more; other events do not. At most four
-/// patterns are watched at once. A function that is disabled is enabled. A pattern that is watched already gets the new
-/// threshold, and counts anew. Calls are distinguished only while a session publishes, in the modes exact and adaptive.
+/// While a call of such a function is open, each event in it costs some nanoseconds more; other events do not. At most
+/// four patterns are watched at once. Disabled functions that match are enabled. A pattern that is already watched gets
+/// the new threshold, and its counts start from zero. Calls are distinguished only while a session publishes, in the
+/// modes exact and adaptive.
 ///
 /// ```
 /// use tickscope::Over;
@@ -95,14 +97,14 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
 /// ```
 ///
 /// # Errors
-/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), four others are watched already, or this is a
-/// forked child.
+/// The pattern is invalid (wanted: 1 to 96 bytes without control characters), four other patterns are watched already,
+/// or this is a forked child.
 pub fn watch(pattern: &str, over: Over) -> Result<(), WatchError> {
     let _own = current_thread::own_work();
     watch_in(pattern, over.into()).map_err(|message| WatchError { message })
 }
 
-/// Stops watching the functions of a pattern. The pattern `*` stands for all of them.
+/// Stops watching the functions of a pattern. The pattern `*` stops watching all functions.
 ///
 /// # Errors
 /// The pattern is invalid, or this is a forked child.

@@ -1,10 +1,10 @@
 //! Counters, values and gauges: amounts and numbers below the open scope, without time.
 //!
-//! Their nodes are never open, so no time is charged to them and no node is below them. A capture may see the amount of
-//! an execution before its call; the next capture sees both.
+//! Nodes of counters, values and gauges are never open, so no time is charged to them and no node is below them. A
+//! capture may see the amount of an execution before its call; the next capture sees both.
 //!
-//! A value or a gauge takes `current` out while it changes its numbers, so a signal handler in between is dropped and
-//! counted.
+//! A value or a gauge takes `current` out of the tree while it changes its numbers. An event of a signal handler in
+//! between is dropped and counted as dropped.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
@@ -92,7 +92,7 @@ fn place(site: &'static Site) -> Option<Place> {
     first_place(site)
 }
 
-/// Gives a number to the value of a site, below the open scope.
+/// Adds a number to the value of a site, below the open scope.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn value(site: &'static Site, number: u64) {

@@ -1,5 +1,6 @@
-//! Scopes and counters of other languages. Their sites are made at run time, at the first call, and an open scope is a value that
-//! they keep. No function here takes a lock or uses the allocator, so such a scope may stand wherever a Rust scope may.
+//! Scopes and counters of other languages. Their sites are made at run time, at the first call. The caller keeps an
+//! open scope as a value. No function here takes a lock or uses the allocator, so such a scope may be used wherever a
+//! Rust scope may.
 
 use crate::enabled::record::arena::{Made, Texts};
 use crate::enabled::record::current_thread;
@@ -19,30 +20,30 @@ static TEXTS: Texts<TEXT_BYTES> = Texts::none();
 /// Kind of a site.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// It opens scopes.
+    /// Opens scopes.
     Scope,
-    /// It opens scopes, whose calls are watched.
+    /// Opens scopes, whose calls are watched.
     WatchedScope,
-    /// It adds amounts up.
+    /// Adds up amounts.
     Counter,
-    /// It keeps numbers.
+    /// Keeps the distribution of numbers.
     Value,
-    /// It sets a level.
+    /// Sets a level.
     Gauge,
 }
 
 /// Name and place of a site.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// Its name.
+    /// Name of the site.
     pub name: &'a str,
-    /// Its module.
+    /// Module of the site.
     pub module: &'a str,
-    /// The file of its source.
+    /// Source file of the site.
     pub file: &'a str,
-    /// The line there.
+    /// Line in the source file.
     pub line: u32,
-    /// Its group, or nothing.
+    /// Group of the site; empty without a group.
     pub group: &'a str,
 }
 
@@ -51,7 +52,7 @@ pub struct Place<'a> {
 #[repr(transparent)]
 pub struct Open(&'static Node);
 
-/// Makes a site that lives for ever, with copies of the texts. Returns `None` if there is no space for it.
+/// Makes a site that is never freed, with copies of the texts. Returns `None` if there is no space for it.
 #[cold]
 pub fn site(kind: Kind, place: &Place<'_>) -> Option<&'static Site> {
     let kept = || {
@@ -73,7 +74,8 @@ pub fn site(kind: Kind, place: &Place<'_>) -> Option<&'static Site> {
     site
 }
 
-/// Keeps a text in parts for ever. Returns `None` if there is no space for it; a call is dropped then.
+/// Joins the parts of a text and keeps it for ever. If there is no space for it, counts a dropped call and returns
+/// `None`.
 #[cold]
 pub fn keep_text(parts: impl Iterator<Item: AsRef<str>> + Clone) -> Option<&'static str> {
     let kept = TEXTS.keep_parts(parts);
@@ -83,7 +85,7 @@ pub fn keep_text(parts: impl Iterator<Item: AsRef<str>> + Clone) -> Option<&'sta
     kept
 }
 
-/// Opens a scope. Returns `None` if it does not count.
+/// Opens a scope. Returns `None` if the scope does not count.
 #[inline(always)]
 pub fn enter(site: &'static Site) -> Option<Open> {
     scope::enter(site).keep_open().map(Open)

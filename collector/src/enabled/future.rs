@@ -18,8 +18,8 @@ use crate::enabled::scope;
 /// This is a type and not an async function, which would hold the future twice: as its argument and pinned. Each level
 /// of profiled functions that await each other would then double the size.
 ///
-/// The future is a field of this type and not of another type inside it, such as `ManuallyDrop`. The compiler computes the layout
-/// of such levels one inside the other, up to its limit of recursion, and each type counts.
+/// The future is a field of this type and not of another type inside it, such as `ManuallyDrop`. The compiler computes
+/// the layout of nested futures recursively, up to its recursion limit, and each type counts toward this limit.
 #[must_use = "futures do nothing unless they are awaited or polled"]
 #[allow(
     missing_debug_implementations,
@@ -56,16 +56,16 @@ impl<F: Future> Future for Profiled<F> {
 }
 
 impl<F: Future> Profiled<F> {
-    /// Polls the future. If the time since its wake in ticks is known, its row counts it.
+    /// Polls the future. `delay` is the time since its wake in ticks, if it is known; the row of the future counts it.
     #[inline]
     pub(crate) fn poll_after(
         self: Pin<&mut Self>,
         delay: Option<u64>,
         context: &mut Context<'_>,
     ) -> Poll<F::Output> {
-        // SAFETY: nothing is moved out of it here.
+        // SAFETY: nothing is moved out of the pinned value here.
         let Self::Held { site, call, future } = (unsafe { self.get_unchecked_mut() }) else {
-            // SAFETY: only `drop` makes it `Dropped`.
+            // SAFETY: only `drop` sets `Dropped`, and a dropped value is not polled.
             unsafe { unreachable_unchecked() }
         };
         let unwinding = Unwinding { site, call };
@@ -90,7 +90,7 @@ impl<F: Future> Profiled<F> {
 }
 
 impl<F> Profiled<F> {
-    /// Returns its site and its call, unless it is being dropped.
+    /// Returns the future's site and call, unless the future is being dropped.
     fn held(&self) -> Option<(&'static Site, Call)> {
         match self {
             Self::Held { site, call, .. } => Some((site, *call)),
@@ -98,12 +98,12 @@ impl<F> Profiled<F> {
         }
     }
 
-    /// Returns whether its call counts or may begin to.
+    /// Returns whether the future's call counts, or may begin to count.
     pub(crate) fn may_count(&self) -> bool {
         self.held().is_some_and(|(_, call)| call.may_count())
     }
 
-    /// Returns the name of its row.
+    /// Returns the name of the future's row.
     pub(crate) fn name(&self) -> Option<String> {
         self.held().map(|(site, _)| site.describe().name)
     }
@@ -111,7 +111,7 @@ impl<F> Profiled<F> {
 
 impl<F> Drop for Profiled<F> {
     fn drop(&mut self) {
-        // Futures that were ready, or never polled, are dropped as fields.
+        // A future that was ready or never polled is dropped as a field, after this function.
         if self.held().is_some_and(|(_, call)| call.is_in_flight()) {
             self.cancel();
         }
@@ -125,9 +125,10 @@ impl<F> Profiled<F> {
         let Self::Held { site, call, .. } = self else {
             return;
         };
-        // Futures that it awaits are dropped in its row, so that calls which end with it end where they began.
+        // The futures inside are dropped with this future's row open, so that their calls end in the rows where they
+        // began.
         let _ending = Ending::of(site, call);
-        // This drops the future in place, with a call that is over.
+        // The assignment drops the future in place. Its call is already marked as over.
         *self = Self::Dropped;
     }
 }
@@ -148,7 +149,7 @@ impl Ending {
         let has_place = tree.is_none_or(|tree| scope::place(tree, site).is_some());
         let scope = has_place.then(|| scope::enter_poll(site, false, &call.id, None));
         let node = scope.as_ref().and_then(scope::Scope::node);
-        // The scope is no poll, so it is not among the latencies of polls.
+        // The scope is not a poll, so its duration is not counted in the latencies of polls.
         if let Some(node) = node {
             node.forget_beginning();
         }

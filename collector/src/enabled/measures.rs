@@ -4,8 +4,8 @@ use crate::enabled::record::current_thread;
 use crate::enabled::record::measures::Amounts;
 use crate::enabled::runtime::config;
 
-/// Adds amounts. It neither allocates nor locks, and may run anywhere: before `main`, in signal handlers, in destructors of
-/// a thread that ends. The collector's own work is not counted.
+/// Adds amounts. This function neither allocates nor locks, so it may run anywhere: before `main`, in signal handlers,
+/// in destructors of a thread that ends. The collector's own work is not counted.
 #[inline]
 pub(crate) fn measure<const N: usize>(amounts: Amounts<N>) {
     match current_thread::hot() {

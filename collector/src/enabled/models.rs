@@ -1,6 +1,6 @@
-//! Models of how threads affect each other, run under loom: the same code as in programs, in all interleavings and with all
-//! reorderings that the memory model allows. They leave out code that belongs to one thread (thread-locals, clock reads);
-//! `tests/it/threads.rs` tests it with real threads.
+//! Models of how threads affect each other, run under loom: the same code as in programs, in all interleavings and with
+//! all reorderings that the memory model allows. They leave out code that only one thread runs (thread-locals, clock
+//! reads); `tests/it/threads.rs` tests that code with real threads.
 
 #![allow(
     clippy::unwrap_used,

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use crate::enabled::record::current_thread;
 
-/// The longest key and the longest value, in bytes.
+/// Maximum lengths of a key and of a value, in bytes.
 const KEY_MAX: usize = 64;
 const VALUE_MAX: usize = 256;
 
@@ -54,7 +54,7 @@ fn note_in(key: &str, value: fmt::Arguments<'_>) {
         length: 0,
         is_full: false,
     };
-    // If a value's own formatting fails, the text until then is noted.
+    // If the value's `Display` fails, the text written before the error is noted.
     let _ = text.write_fmt(value);
     // Formatting runs code of the program, which may end the call.
     if let Some(tree) = current_thread::hot()

@@ -1,5 +1,5 @@
-//! The code that a program runs at each scope: the thread's call tree and its parts. It takes no lock, does no I/O and does not
-//! use the allocator.
+//! The code that a program runs at each scope: the thread's call tree and its parts. This code takes no lock, does no
+//! I/O and does not use the allocator.
 
 pub(crate) mod arena;
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]

@@ -1,8 +1,8 @@
 //! Scopes: the guard, its begin and its end. Only this code runs at every call of a measured function.
 //!
-//! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to the node
-//! that was current, and no time is charged twice. A child that was not guessed is found by its tag, and its memory is looked at
-//! behind the clock read.
+//! A begin finds the child first and then reads the clock; an end reads the clock first. So the search is charged to
+//! the node that was current, and no time is charged twice. A child that was not guessed is found by its tag, and its
+//! memory is read only after the clock.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -94,7 +94,7 @@ pub(crate) fn enter_poll(site: &'static Site, is_first: bool, call: &CallId, del
     })
 }
 
-/// Opens a scope; `unusual` does so at a site that is new or watched.
+/// Opens a scope. `unusual` opens it if the site is new or watched.
 #[inline(always)]
 fn enter_with(site: &'static Site, calls: u64, unusual: impl FnOnce() -> Option<&'static Node>) -> Scope {
     if site.is(SiteState::Enabled) {
@@ -133,11 +133,11 @@ fn enter_otherwise(tree: Option<&'static Tree>, site: &'static Site, calls: u64)
         && let Some(child) = tree.likely_child(current, site)
     {
         tree.mark();
-        // A clock read may wait for the loads before it. The child's memory, which may be in no near cache, is therefore loaded
-        // behind it. The tag belongs to another child about once in a hundred times.
+        // A clock read may wait for earlier loads. The child's memory may be in no near cache, so it is loaded after
+        // the clock read. In about 1 % of the searches, the tag belongs to another child.
         let now = clock::tsc();
         if child.site.is(site) && child.parent.is(current) {
-            // The end of the call needs the latency, perhaps soon.
+            // The end of the call, which may come soon, needs the latency.
             child.latency.prefetch();
             tree.learn(current, child);
             return Some(tree.begin(current, child, now, calls));
@@ -207,7 +207,8 @@ fn enter_unusual_site(site: &'static Site, calls: u64) -> Option<&'static Node> 
     Some(node)
 }
 
-/// Does the same for a poll of a future. It takes the call by reference, so that the usual path need not load it.
+/// Handles polls at new sites, and at sites whose calls are watched. `call` is a reference, so that the usual path need
+/// not load it.
 #[cold]
 #[inline(never)]
 fn enter_unusual_poll(
@@ -230,7 +231,7 @@ fn enter_unusual_poll(
     Some(node)
 }
 
-/// Handles other clocks, mode switches and new children.
+/// Handles clocks other than the time stamp counter, mode switches and new children.
 #[inline(never)]
 fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     let Some(tree) = current_thread::hot().filter(|_| !site.is(SiteState::New)) else {
@@ -296,7 +297,7 @@ fn new_place(
     }
     let child = add_child(tree, current, site).or_else(|| {
         let over = child_over_the_limit(tree, current, site);
-        // The continuation of a call is no loss if it has a place.
+        // A continued call (`calls` is 0) is not lost if it goes to the node over the limit.
         add(&tree.dropped, if over.is_some() { calls } else { 1 });
         over
     });
@@ -378,8 +379,8 @@ impl Drop for Scope {
     }
 }
 
-/// Ends an open poll of this node, which is a future. Polls after the first are no calls, so the poll has a number of its own;
-/// `is_over` is whether its call is over.
+/// Ends the open poll of a future in `node`. Polls after the first are not calls, so `number` is the number of the
+/// poll. `is_over` is whether the call is over.
 #[inline(always)]
 pub(crate) fn end_poll(node: &'static Node, number: u64, call: &CallId, is_over: bool) {
     let ended = current_thread::hot()
@@ -423,7 +424,8 @@ pub(crate) fn end(node: &'static Node) {
     exit_otherwise(node);
 }
 
-/// Ends a timed call in adaptive mode. The clock is read first, because work before that would be charged to the call.
+/// Ends a timed call in adaptive mode, and calls that [`end`] cannot end. In adaptive mode the clock is read first,
+/// because earlier work would be charged to the call.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
     if let Some(tree) = current_thread::hot()
@@ -441,7 +443,7 @@ fn exit_otherwise(node: &'static Node) {
     exit_rarely(node);
 }
 
-/// Ends a call in a watched call, or the watched call.
+/// Ends a watched call, or a call inside a watched call.
 #[inline(never)]
 fn exit_in_watched(tree: &'static Tree, node: &'static Node) {
     if !tree.end_watched(node, clock::tsc) {
@@ -449,10 +451,10 @@ fn exit_in_watched(tree: &'static Tree, node: &'static Node) {
     }
 }
 
-/// Handles other clocks, mode switches and scopes that are not the innermost.
+/// Handles clocks other than the time stamp counter, mode switches, and scopes that are not the innermost.
 #[inline(never)]
 fn exit_rarely(node: &'static Node) {
-    // A thread that is excluded or gone has closed all its calls already.
+    // A thread that is excluded or has ended has closed all its calls already.
     let Some(tree) = current_thread::hot() else {
         return;
     };
@@ -472,7 +474,7 @@ fn exit_rarely(node: &'static Node) {
 #[must_use = "the pause ends at once if its guard is not kept"]
 #[derive(Debug)]
 pub struct Pause {
-    /// Whether a clock was stopped.
+    /// Whether [`pause`] stopped the clock.
     stopped: bool,
     /// Not `Send`, because it holds this thread's clock.
     _of_this_thread: PhantomData<*mut ()>,
@@ -506,9 +508,9 @@ pub fn pause() -> Pause {
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        // The thread may have been excluded since, but it may also be included again.
+        // `own`, because the thread may have been excluded since the pause began, and may be included again later.
         if let Some(tree) = current_thread::own().filter(|_| self.stopped) {
-            // The clock stood still during all switches since.
+            // The clock was stopped during all mode switches since the pause began.
             tree.catch_up_if_alarmed(config::exact_path());
             tree.resume(config::now());
         }

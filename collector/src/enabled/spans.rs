@@ -1,12 +1,14 @@
 //! Spans: calls that are entered and exited by number, in any order and on any thread, until they are closed. `tickscope-tracing`
 //! makes rows of them.
 //!
-//! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future. Each time that it is
-//! open is a poll, and the call lasts from the first poll until the span is closed. The first entry does not show which of the
-//! two it is. So a site counts as a function's until one of its spans is entered again, and as a future's from then on. Earlier
-//! counts of the site are in no call in flight (`Tree::leave_out_calls`).
+//! A span that is entered once is a call like a scope's. A span that is entered again is a call of a future. Each time
+//! that it is open is a poll, and the call lasts from the first poll until the span is closed. The first entry does not
+//! show which of the two it is. So a site counts as a function's until one of its spans is entered again, and as a
+//! future's from then on. Calls of the site counted before that are not counted as calls of futures
+//! (`Tree::leave_out_calls`).
 //!
-//! A span may be exited while spans inside it are open. They end with it, and go on at its place, as parts of the same calls.
+//! A span may be exited while spans inside it are open. They end with it and are entered again in its place, as parts
+//! of the same calls.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -29,7 +31,8 @@ const NOT_COUNTED: u64 = 0;
 /// Value of `first` if the span was counted at an unknown tick, or is about to be.
 const UNKNOWN: u64 = 1;
 
-/// Makes the site of spans that are known only at run time. It lives for ever, so callers limit the number of such sites.
+/// Makes the site of spans that are known only at run time. The site is never freed, so callers limit the number of
+/// such sites.
 pub fn site(
     name: &'static str,
     module: &'static str,
@@ -42,8 +45,8 @@ pub fn site(
     Box::leak(Box::new(if is_counter { site.counting() } else { site }))
 }
 
-/// Begins a span with one handle. Returns its number, or 0 if there is no place for it: then all calls with it do nothing.
-/// [`current`] returns `tag` with it.
+/// Begins a span with one handle. Returns its number, or 0 if there is no space for the span. Functions do nothing with
+/// the number 0. [`current`] returns `tag` with the number.
 #[inline]
 pub fn begin(site: &'static Site, tag: u32) -> u32 {
     let place = match current_thread::hot() {
@@ -81,7 +84,7 @@ pub fn release(number: u32) -> bool {
     };
     // The owner of the only handle is alone with the span. SYNC POINT: the span's data before its handle.
     let is_only = span.handles.load(Ordering::Acquire) == 1;
-    // Adding the largest number takes one away.
+    // Adding `u32::MAX` subtracts one.
     if !is_only && span.handles.fetch_add(u32::MAX, Ordering::AcqRel) != 1 {
         return false;
     }
@@ -150,7 +153,7 @@ fn note_open(number: u32, node: Option<&'static Node>) {
     tree.spans.set_depth(tree.spans.depth() + 1);
 }
 
-/// Ends an entry that was taken off the list.
+/// Ends an entry that was removed from the list of open spans.
 #[inline]
 fn end(tree: &'static Tree, open: &'static OpenSpan) {
     if open.is_poll.load(Ordering::Relaxed) != 0 {
@@ -175,7 +178,7 @@ fn end_poll(tree: &'static Tree, open: &'static OpenSpan) {
     }
 }
 
-/// Exits a span that is not the innermost one. Spans inside it go on at its place.
+/// Exits a span that is not the innermost. The spans inside continue in its place.
 #[cold]
 #[inline(never)]
 fn exit_outer(tree: &'static Tree, number: u32) {
@@ -278,7 +281,7 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
         span.is_future.store(1, Ordering::Release);
     }
     if let Some(polling) = polling.as_ref().filter(|_| is_late && node.is_some()) {
-        // The first poll of the span is counted as well.
+        // The first entry of the span is now counted as a poll as well.
         polling.tree.measure([(Quantity::Polls, 1)], config::exact_path);
     }
     let open = current_thread::hot().and_then(|tree| Some((tree, tree.spans.next()?)));
@@ -292,7 +295,7 @@ fn enter_poll(number: u32, span: &'static Span, site: &'static Site, is_first: b
     if let Some(polling) = polling {
         open.outer.store(polling.outer, Ordering::Relaxed);
         open.number.store(polling.number, Ordering::Relaxed);
-        // It ends when the span is exited.
+        // The poll ends when the span is exited.
         std::mem::forget(polling);
     }
     tree.spans.set_depth(tree.spans.depth() + 1);

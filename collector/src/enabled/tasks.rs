@@ -12,8 +12,8 @@ use crate::enabled::record::labelled_sites::{self, Label};
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::runtime::config;
 
-/// A profiled future that is the root of a task. It polls its future with a waker of its own, which notes when the task
-/// was woken and then wakes it. That works with every executor.
+/// A profiled future that is the root of a task. It polls its future with its own waker, which notes the time of the
+/// wake and then calls the executor's waker. So it works with every executor.
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct Task<F> {
     future: Profiled<F>,
@@ -21,7 +21,7 @@ pub struct Task<F> {
     wake: Option<NotedWake>,
 }
 
-/// The executor's waker, and the waker that notes when it is used.
+/// The waker for the future, and its data.
 struct NotedWake {
     noted: Arc<Noted>,
     waker: Waker,
@@ -66,7 +66,7 @@ impl<F: Future> Future for Task<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // SAFETY: nothing is moved out of it here.
+        // SAFETY: nothing is moved out of the pinned value here.
         let this = unsafe { self.get_unchecked_mut() };
         let may_count = this.future.may_count();
         // SAFETY: the future is pinned as part of the whole, and only this function reaches it.

@@ -1,5 +1,5 @@
-//! Scopes in the program's allocator, where another scope or the collector itself may be in the middle of its work. Other tests,
-//! without counted allocations, test signal handlers. This is a binary of its own, because a program has one allocator.
+//! Scopes in the program's allocator, which may run while another scope or the collector itself is in the middle of its
+//! work. These tests have a binary of their own, because a program has one allocator.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,16 +31,17 @@ struct Measured;
 #[global_allocator]
 static ALLOCATOR: Measured = Measured;
 
-/// The thread that holds the allocator's lock; 0 for none.
+/// Kernel id of the thread that holds the allocator's lock; 0 if the lock is free.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
 
-/// The thread whose next allocation ends the program; 0 for none.
+/// Kernel id of the thread whose next allocation ends the program; 0 if no thread is to end it.
 static GIVES_UP: AtomicU32 = AtomicU32::new(0);
 
-/// The thread whose next allocation is interrupted by a signal; 0 for none.
+/// Kernel id of the thread whose next allocation a signal interrupts; 0 if no thread is to be interrupted.
 static INTERRUPTED: AtomicU32 = AtomicU32::new(0);
 
-/// The thread whose next allocation ends the program with the allocator's lock held; 0 for none.
+/// Kernel id of the thread whose next allocation ends the program with the allocator's lock held; 0 if no thread is to
+/// end it.
 static GIVES_UP_INSIDE: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
@@ -80,7 +81,7 @@ unsafe impl GlobalAlloc for Measured {
         }
         locked(|| {
             if GIVES_UP_INSIDE.load(Ordering::Relaxed) == own_tid() {
-                // SAFETY: the call takes a number; other threads go on until the end, as in any program.
+                // SAFETY: the call takes a number; other threads run until the process ends, as in any program.
                 unsafe { libc::exit(7) };
             }
             ALLOCATIONS.set(ALLOCATIONS.get() + 1);
@@ -100,7 +101,7 @@ unsafe impl GlobalAlloc for Measured {
     }
 }
 
-/// Returns the calls of a site in the live threads of a name.
+/// Returns the number of calls of a site in all threads with this name.
 fn calls_in(snapshot: &Snapshot, thread: &str, site: &str) -> u64 {
     threads_named(snapshot, thread)
         .flat_map(|thread| snapshot.rows_of(thread))
@@ -118,7 +119,7 @@ fn churn(threads: u32) {
             black_box(vec![0u8; size % 64 + 1]);
         }
         ready.send(()).unwrap();
-        // The wait allocates once; the count is read after it.
+        // The wait allocates once, so the count is read after the wait.
         let _ = hear.recv();
         ALLOCATIONS.get()
     });
@@ -214,7 +215,7 @@ fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     for asks in ["session", "snapshot"] {
         let done = Isolated::new(test_name!()).env("ASKS", asks).run(|| {
             let session = Builder::new("gives-up")
-                // The interval causes a warning, which is copied.
+                // The interval is too short and causes a warning; `warnings` copies its text, which allocates.
                 .interval(Duration::ZERO)
                 .report_at_exit(Destination::Stdout)
                 .try_start()
@@ -237,8 +238,9 @@ fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     }
 }
 
-/// The exit acts like a signal handler that has interrupted the allocator: an allocation then waits for its own thread. Each case
-/// takes half a minute, because other threads spin for the allocator until the exit ends them.
+/// The program exits inside its allocator, as a signal handler may that interrupts an allocation. An allocation during
+/// the exit would wait for its own thread. Each case takes half a minute, because other threads spin for the
+/// allocator's lock until the process ends.
 fn an_exit_inside_the_allocator_allocates_nothing() {
     for from in ["main", "thread"] {
         let done = Isolated::new(test_name!()).env("FROM", from).run(|| {
@@ -257,19 +259,19 @@ fn an_exit_inside_the_allocator_allocates_nothing() {
     }
 }
 
-/// Whether the handler below exits by the C library instead of std.
+/// Whether `exiting` calls `libc::exit` instead of `std::process::exit`.
 static BY_LIBC: AtomicBool = AtomicBool::new(false);
 
 extern "C" fn exiting(_: libc::c_int) {
     tickscope::scope!("handler");
     if BY_LIBC.load(Ordering::Relaxed) {
-        // SAFETY: the call takes a number; the program has one more thread, which goes on until the end.
+        // SAFETY: the call takes a number; the publisher, the only other thread, runs until the process ends.
         unsafe { libc::exit(7) };
     }
     std::process::exit(7);
 }
 
-/// The handler of a signal ends the program while its own thread holds the lock that the exit needs.
+/// A signal handler ends the program while the interrupted thread holds the session's lock, which the exit needs.
 fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
     for way in ["std", "libc"] {
         let done = Isolated::new(test_name!()).env("WAY", way).run(|| {
@@ -278,7 +280,7 @@ fn an_exit_that_interrupts_the_holder_of_the_session_waits_for_nothing() {
             BY_LIBC.store(std::env::var("WAY").unwrap() == "libc", Ordering::Relaxed);
             support::on_signal(libc::SIGUSR1, exiting);
             INTERRUPTED.store(own_tid(), Ordering::Relaxed);
-            // The warnings are copied under the lock.
+            // `warnings` allocates its copy with the session's lock held.
             drop(session.warnings());
             panic!("it goes on");
         });

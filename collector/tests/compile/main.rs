@@ -1,5 +1,5 @@
-//! Code that compiles, and the compiler's messages on mistakes in calls of the library, word for word, with the feature `enable`
-//! and without.
+//! Code that must compile, and code that must not, with the compiler's exact messages. Both are tested with the feature
+//! `enable` and without.
 
 const IS_MEASURED: bool = cfg!(all(
     feature = "enable",
@@ -7,7 +7,7 @@ const IS_MEASURED: bool = cfg!(all(
     not(tickscope_unsupported)
 ));
 
-/// Table of code that compiles.
+/// Code that must compile; the tests of `disabled` use the same file.
 #[allow(
     dead_code,
     unreachable_pub,
@@ -32,11 +32,11 @@ fn each_form_of_each_macro_compiles_with_the_feature_and_without() {
 fn mistakes_are_refused_with_the_feature_and_without() {
     let cases = trybuild::TestCases::new();
     if !IS_MEASURED {
-        // The files are the files of `cases`; only the places of the code that the macros call differ.
+        // The folder has the files of `cases`. The messages differ only in the source positions inside the library.
         return cases.compile_fail("tests/compile/unmeasured/*.rs");
     }
     cases.compile_fail("tests/compile/cases/*.rs");
-    // Other packages of the workspace switch the feature on; `cargo test -p tickscope --features enable` alone does not.
+    // Skipped in builds of the whole workspace, in which other packages enable `report`.
     if cfg!(not(feature = "report")) {
         cases.compile_fail("tests/compile/without_report/*.rs");
     }

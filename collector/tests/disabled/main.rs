@@ -1,5 +1,5 @@
-//! The library where nothing is measured: macros return their values. `check.sh` beside this file builds programs that test the
-//! rest.
+//! The library in builds that do not measure: macros still return their values. `check.sh` in this folder builds
+//! programs for the other tests of such builds.
 
 #![cfg(not(all(feature = "enable", target_os = "linux", not(tickscope_unsupported))))]
 #![allow(
@@ -33,7 +33,7 @@ fn values_pass_through_and_nothing_is_measured() {
     };
     assert_eq!(session.status(), status);
     assert_eq!((session.path(), tickscope::snapshot().calls()), (None, 0));
-    // The harness keeps what `eprintln!` prints in a test that passes.
+    // Not `eprintln!`, because the harness hides its output in a test that passes.
     let hint = if cfg!(feature = "enable") {
         "nearly all tests need Linux, and a build without --cfg tickscope_unsupported"
     } else {

@@ -1,4 +1,5 @@
-//! A scope whose node exists makes no system call, no allocation and no locked instruction, in any mode.
+//! Opening and closing a scope whose node exists makes no system call, no allocation and no locked instruction, in any
+//! mode.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -34,7 +35,7 @@ unsafe impl GlobalAlloc for Counted {
 
 const SCOPES: u64 = 1_000_000;
 
-/// Runs scopes. Their inlined instructions are in this function.
+/// Opens and closes scopes, whose code is inlined into this function.
 #[inline(never)]
 fn scopes(count: u64) {
     for number in 0..count {
@@ -47,14 +48,14 @@ fn scopes(count: u64) {
 fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
     for mode in ["exact", "adaptive", "sampled", "off"] {
         for histogram in ["on", "off"] {
-            // A thread that has lost its CPU reads for how long, unless waits are off.
+            // Waits are off, because a thread that has lost its CPU makes a system call to read for how long.
             let test = Isolated::new(test_name!())
                 .env("TICKSCOPE_MODE", mode)
                 .env("TICKSCOPE_WAITS", "off");
             let done = test.env("TICKSCOPE_HISTOGRAM", histogram).run(|| {
                 let session = Builder::new("hot").try_start().unwrap();
                 scopes(1000);
-                // The first call with a duration of another order of magnitude allocates the buckets for it.
+                // The first call with a much longer duration allocates the histogram's buckets for it.
                 let mut calls = vec![libc::SYS_exit_group];
                 if std::env::var("TICKSCOPE_HISTOGRAM").unwrap() == "on" {
                     calls.extend([libc::SYS_mmap, libc::SYS_madvise]);
@@ -77,7 +78,7 @@ fn a_scope_whose_node_exists_calls_neither_the_kernel_nor_the_allocator() {
     println!("G11: {SCOPES} scopes in each of 4 modes, 0 system calls, 0 allocations");
 }
 
-/// Functions that scopes with a node go through, over all modes.
+/// Functions that run when a scope with a node is opened or closed, in any mode.
 const HOT: [&str; 7] = [
     "scope5enter",
     "scope15enter_otherwise",

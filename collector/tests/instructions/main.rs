@@ -1,5 +1,6 @@
-//! Single instructions of a scope: which of them lock, call the kernel or allocate, and which state a signal between two of them
-//! meets. This is a binary of its own, because it has an allocator that counts, and little code to disassemble.
+//! Tests of the instructions of a scope: no instruction locks the bus, enters the kernel or allocates, and a signal may
+//! come between any two. The tests have a binary of their own, because they need a counting allocator and little code
+//! to disassemble.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Signals between any two instructions, by means of ptrace.
+//! A signal between any two instructions, sent while ptrace steps through the code.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -18,11 +18,11 @@ fn stop() {
 
 fn trace(request: libc::c_uint, pid: libc::pid_t, signal: libc::c_int) -> libc::c_long {
     let nothing = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: the requests take at most a signal, for a child of ours.
+    // SAFETY: the requests take at most a signal number, and the process is a child of this test.
     unsafe { libc::ptrace(request, pid, nothing, libc::c_long::from(signal)) }
 }
 
-/// Returns why the process has stopped, or how it ended.
+/// Waits for the process to stop or end; returns the reason.
 fn stopped(pid: libc::pid_t) -> ExitStatus {
     let mut status = 0;
     // SAFETY: the pointer is to a valid place.
@@ -30,10 +30,12 @@ fn stopped(pid: libc::pid_t) -> ExitStatus {
     ExitStatus::from_raw(status)
 }
 
-/// Number of instructions between two signals: the store that was too early is three before the other store.
+/// Number of instructions between two signals. The state that once was faulty lasts three instructions, so a signal
+/// hits it.
 const STEP: u64 = 2;
 
-/// The thread used to be included before it had a tree: the handler's scope looked for the tree for ever.
+/// `include` used to mark the thread as included before the thread had a tree. A scope in a signal handler then looked
+/// for the tree for ever.
 fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
     let mut running = Isolated::new(test_name!()).start(|| {
         support::on_signal(libc::SIGUSR1, handler);

@@ -1,4 +1,4 @@
-//! The collector in real programs: each test starts this binary again and runs its body there, in a process of its own.
+//! Tests of the collector in real programs: each test starts this binary as a child, which runs the test's body.
 //!
 //! `cargo test -p tickscope --test it storm` runs the tests of one file, here `storm.rs`.
 
@@ -57,11 +57,11 @@ use std::process::ExitCode;
 
 pub(crate) fn main() -> ExitCode {
     #[cfg(feature = "report")]
-    // The test of a program that returns from `main` ends here.
+    // The test of a program that returns from `main` needs its child to return here.
     if at_exit::returns_from_main() {
         return at_exit::returning();
     }
-    // Tests that wait the longest begin first.
+    // Tests with the longest waits are first, so that they run beside the others.
     support::main(&[
         publisher::TESTS,
         clocks::TESTS,

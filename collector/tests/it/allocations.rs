@@ -1,5 +1,5 @@
-//! Allocations are counted beside all other work of the program and the collector. `programs` tests in each mode which scope an
-//! allocation counts for, and which counts are left after resets and after the ends of threads.
+//! Counts of allocations while the program and the collector do other work. `programs` tests in each mode which scope
+//! an allocation counts for, and the counts after resets and after the end of threads.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,10 +17,10 @@ use tickscope_format::snapshot::{LIVE_SAMPLE_BYTES, live_error};
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc<Counting> = tickscope::Alloc::new(Counting);
 
-/// The system's allocator with an account for each thread. The account is independent of scopes.
+/// The system's allocator, which also counts the allocations of each thread, independently of scopes.
 struct Counting;
 
-/// Blocks and bytes that a thread has allocated and freed.
+/// Number of blocks and bytes that a thread has allocated and freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Allocated {
     pub(crate) blocks: u64,
@@ -51,7 +51,7 @@ impl Allocated {
     }
 }
 
-/// Returns the account of the calling thread so far. A reallocation counts as an allocation and a free.
+/// Returns the calling thread's counts so far. A reallocation counts as an allocation and a free.
 pub(crate) fn allocated() -> Allocated {
     ACCOUNT.get()
 }
@@ -93,7 +93,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// Returns allocations, allocated bytes, frees and freed bytes of all rows of a name.
+/// Returns the allocations, allocated bytes, frees and freed bytes of all rows with this name.
 fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
     [Allocations, AllocatedBytes, Frees, FreedBytes].map(|quantity| measured(snapshot, name, quantity))
 }
@@ -112,7 +112,7 @@ fn all_ways_to_allocate_are_counted() {
     isolated!(|| {
         {
             tickscope::scope!("ways");
-            // The vector is zeroed, grown, shrunk and freed.
+            // Four ways: allocate zeroed memory, grow, shrink, free.
             let mut bytes = black_box(vec![0u8; 100]);
             bytes.reserve_exact(300);
             bytes.truncate(50);
@@ -132,7 +132,7 @@ fn the_collectors_own_work_is_not_the_programs() {
             let snapshots = [tickscope::snapshot(), tickscope::reset()];
             assert!(tickscope::disable_sites("nothing::*").is_ok());
             tickscope::set_histogram(round % 2 == 0);
-            // The owner of a snapshot frees it.
+            // The program owns its snapshots, so their frees count.
             drop(snapshots);
             tickscope::set_mode(Mode::Exact);
         }
@@ -142,7 +142,7 @@ fn the_collectors_own_work_is_not_the_programs() {
     });
 }
 
-/// Handlers open scopes between and inside of events while the thread's scopes allocate.
+/// Signal handlers open scopes between and inside events while the thread's scopes allocate.
 fn handlers_change_no_count() {
     isolated!(|| {
         drop(made(1));
@@ -159,16 +159,16 @@ fn handlers_change_no_count() {
     });
 }
 
-/// Returns the live bytes of all rows of a name, and their possible error in bytes.
+/// Returns the live bytes of all rows with this name, and their possible error in bytes.
 fn live(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     let [bytes, variance] = [LiveBytes, LiveVariance].map(|quantity| measured(snapshot, name, quantity));
     (bytes, live_error(variance))
 }
 
-/// Allocates blocks of many sizes, about `bytes` in all. Returns the blocks and their bytes.
+/// Allocates blocks of many sizes, about `bytes` in total. Returns the blocks and their total size in bytes.
 fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
     tickscope::scope!("holds");
-    // The capacity suffices for all blocks, so that the list itself is one block.
+    // The vector has room for all blocks, so it never grows and is one block itself.
     let mut blocks = Vec::with_capacity(bytes / 64);
     let mut all = bytes / 64 * size_of::<Vec<u8>>();
     let sizes = [64, 100, 640, 4_000, 5_000, 40_000, 300_000];
@@ -185,7 +185,7 @@ fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
 fn live_bytes_are_as_far_from_the_truth_as_they_say() {
     isolated!(|| {
         let rounds = 100;
-        // The random numbers of a thread are the same in each run.
+        // A new thread, because its random numbers are the same in each run.
         let thread = std::thread::spawn(move || {
             tickscope::scope!("thread");
             let (mut inside, mut sum) = (0, 0.0);
@@ -206,7 +206,7 @@ fn live_bytes_are_as_far_from_the_truth_as_they_say() {
         });
         let (inside, sum) = thread.join().unwrap();
         assert!(inside * 20 >= rounds * 19, "{inside} of {rounds}");
-        // 16 samples in each round: 1 600 in all make a standard deviation of 2.5 %.
+        // 8 MiB give 16 samples in each round. 1 600 samples in total have a standard deviation of 2.5 %.
         let mean = sum / rounds as f64;
         assert!((mean - 1.0).abs() < 0.1, "{mean} of the truth");
     });
@@ -215,7 +215,7 @@ fn live_bytes_are_as_far_from_the_truth_as_they_say() {
 fn a_block_that_cannot_grow_is_live_where_it_was() {
     isolated!(|| {
         let mut block: Vec<u8> = tickscope::time!("holds", Vec::with_capacity(64 << 20));
-        // A block of this size is always sampled, and stands for itself alone.
+        // A block of this size is always sampled, and its sample represents no other block.
         let whole = (64 << 20, 4 * LIVE_SAMPLE_BYTES);
         assert_eq!(live(&tickscope::snapshot(), "holds"), whole);
         // No allocator can serve this new size.
@@ -225,10 +225,10 @@ fn a_block_that_cannot_grow_is_live_where_it_was() {
     });
 }
 
-/// An allocator of addresses without memory.
+/// An allocator that returns addresses without memory behind them.
 struct Addresses(AtomicUsize);
 
-// SAFETY: the memory at these addresses is never used, and each of them is given once.
+// SAFETY: the memory at these addresses is never used, and each address is returned once.
 unsafe impl GlobalAlloc for Addresses {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         std::ptr::without_provenance_mut(self.0.fetch_add(layout.size(), Ordering::Relaxed))
@@ -241,7 +241,7 @@ fn more_live_blocks_than_have_a_place_are_said() {
     isolated!(|| {
         const BLOCKS: usize = 100_000;
         const PLACES: u64 = 65_536;
-        // One point lies on each block of this size.
+        // Blocks of this size are always sampled.
         let layout = Layout::from_size_align(64 << 20, 4096).unwrap();
         let addresses = tickscope::Alloc::new(Addresses(AtomicUsize::new(1 << 40)));
         let mut blocks = Vec::with_capacity(BLOCKS);

@@ -1,4 +1,4 @@
-//! The calling API: sessions, macros, resets, the choice of threads. `programs` tests pauses and excluded threads.
+//! The API: sessions, macros, resets, included threads. `programs` tests pauses and excluded threads.
 
 use crate::support::{
     self, Yield, block_on, by_hand, calls_of, check, isolated_as_usual, limit, newest, open_path, rings_in,
@@ -246,13 +246,13 @@ fn the_attribute_works_on_functions_futures_impls_and_modules() {
         );
         let renamed = snapshot.sites.iter().find(|site| site.name == "renamed");
         assert_eq!(renamed.unwrap().group, "g");
-        // Each site has its own line, not the line of the attribute of the block.
+        // Each site has the line of its function, not of the attribute on the block.
         let line = |name: &str| snapshot.sites.iter().find(|site| site.name == name).unwrap().line;
         assert_eq!(line("b") - line("a"), 4);
     });
 }
 
-/// Calls that no `async fn` can wrap: blocks, and values that `.await` turns into a future.
+/// Futures that are not from an `async fn`: blocks, and values that `.await` turns into a future.
 fn blocks_and_futures_of_others_are_profiled_by_name() {
     struct Request(u64);
     impl IntoFuture for Request {
@@ -374,7 +374,7 @@ fn resets_close_an_epoch_and_go_on() {
 fn a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it() {
     isolated_as_usual!(|| {
         for round in 1..=20 {
-            // The publisher of the round before may still clean up its directory, and would empty this round's ring.
+            // A new directory, because the last round's publisher may still clean up and would empty this ring.
             let place = tempfile::tempdir().unwrap();
             let session = Builder::new("resets").dir(place.path()).try_start().unwrap();
             let path = session.path().unwrap();
@@ -413,7 +413,7 @@ fn opt_in_counts_only_threads_that_are_included() {
 }
 
 fn an_unusable_directory_is_an_error_that_says_what_next() {
-    // Every place is out of space for this child, because the limit on the length of a file is below a ring's length.
+    // No directory can hold a ring, because the limit on the length of a file is below the ring's length.
     isolated_as_usual!(|| {
         let before = limit(libc::RLIMIT_FSIZE, 64 << 10);
         let error = Builder::new("nowhere").try_start().unwrap_err().to_string();

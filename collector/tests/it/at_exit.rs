@@ -1,5 +1,5 @@
-//! Reports at exit: a program that runs its exit handlers leaves a report, and its exit code is unchanged. A program that ends
-//! without its exit handlers leaves only the ring.
+//! Reports at exit: a program that runs its exit handlers leaves a report, and its exit code is unchanged. A program
+//! that ends without running its exit handlers leaves only the ring.
 
 use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -13,7 +13,7 @@ use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_report::archive;
 use tickscope_report::form::Form;
 
-/// Variable that is set in the child that returns from `main`.
+/// Environment variable that is set in the child that returns from `main`.
 const RETURNS: &str = "RETURNS_FROM_MAIN";
 
 #[tickscope::profile]
@@ -21,7 +21,7 @@ fn work() {
     tickscope::scope!("step");
 }
 
-/// Starts, in the child, a session with a report at exit as a page that carries its snapshot.
+/// Starts a session in the child; at exit it writes an HTML report, which contains the snapshot.
 fn reporting() -> Session {
     Builder::new("reports")
         .report_at_exit(Destination::File(support::shared_place().join("report.html")))
@@ -46,12 +46,12 @@ fn reports(place: &Path) -> Vec<String> {
     names
 }
 
-/// Returns whether this process is the child of the test below.
+/// Returns whether this process is the child of `main_returns_with_its_session_dropped_...`.
 pub(crate) fn returns_from_main() -> bool {
     std::env::var_os(RETURNS).is_some()
 }
 
-/// Runs the child's part of the test below. `main` calls it, because a program ends when `main` returns.
+/// Runs that child's part of the test. `main` calls this function, because the test is about a return from `main`.
 pub(crate) fn returning() -> ExitCode {
     tell("begun", "");
     let busy = mpsc::channel();
@@ -378,7 +378,7 @@ fn where_it_cannot_be_written_one_line_says_so_and_the_code_stays() {
 }
 
 fn a_limit_on_the_length_of_files_changes_no_code() {
-    // The limit hits the report itself, and then the line about it.
+    // The first limit stops the report, the second one also the line about it.
     for (length, says) in [(100, "tickscope: no report at exit: "), (0, "")] {
         let done = Isolated::as_usual(test_name!())
             .env("LENGTH", length.to_string())
@@ -417,17 +417,17 @@ fn a_name_that_is_no_regular_file_gets_no_report_beside_it() {
     }
 }
 
-/// A program that reported into a closed pipe used to die of SIGPIPE instead of ending with its own code.
+/// A program whose report went into a closed pipe used to die of SIGPIPE instead of ending with its own exit code.
 fn a_closed_or_full_output_changes_no_code() {
     for end in ["| true; exit ${PIPESTATUS[0]}", "> /dev/full"] {
         let mut shell = Command::new("bash");
-        // `$0` is the last argument: the program's path.
+        // In the script `$0` is the next argument, the path of this program.
         shell.args(["-c", &format!("\"$0\" {end}")]);
         shell.arg(std::env::current_exe().unwrap());
         let test = Isolated::through(test_name!(), shell).env("TICKSCOPE_REPORT", "stdout");
         let done = test.env("END", end).run(|| {
-            // Programs in C have this disposition, and programs in Rust that end at a closed pipe.
-            // SAFETY: this disposition runs no code.
+            // C programs have this default, and Rust programs may restore it to end at a closed pipe. SAFETY: this
+            // disposition runs no code.
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
             work();
             if std::env::var("END").unwrap().starts_with('|') {
@@ -449,7 +449,7 @@ fn a_closed_or_full_output_changes_no_code() {
     }
 }
 
-/// Ends without exit handlers leave no report and no partial file, but the ring with its newest record. `exits` tests other ends.
+/// A program that ends without exit handlers leaves no report, only the ring with its newest record. See `exits`.
 fn other_ends_leave_the_ring() {
     for (end, signal) in [
         ("panic with panic=abort", Some(libc::SIGABRT)),
@@ -465,7 +465,7 @@ fn other_ends_leave_the_ring() {
             wait_until("the record", || calls_of(&newest(&ring), "work") == 1);
             match &*std::env::var("END").unwrap() {
                 "panic with panic=abort" => {
-                    // The standard library aborts after the hook.
+                    // With `panic = "abort"` the standard library aborts after the hook.
                     std::panic::set_hook(Box::new(|_| std::process::abort()));
                     panic!("on purpose");
                 }
@@ -509,7 +509,7 @@ fn a_dump_in_the_panic_hook_comes_before_an_abort() {
     assert_eq!(snapshot.threads[0].open.len(), 1);
 }
 
-/// The report at exit used to wait for std's lock, which another thread held for ever.
+/// The report at exit used to wait for std's lock on standard error, which another thread never released.
 fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "report")

@@ -1,4 +1,4 @@
-//! Clocks whose rate is measured, and clocks that misbehave: real sessions show how.
+//! Clocks whose rate the session measures, and clocks that change their rate or differ between CPUs.
 
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use tickscope::{Builder, Clock, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::snapshot::CaptureKind;
 
-/// Course of a clock: its ticks in a microsecond, the time in ns at which this rate began, and the tick at that time.
+/// State of a clock: its ticks per us, the time in ns at which this rate began, and the tick at that time.
 struct Running {
     per_us: u64,
     since_ns: u64,
@@ -34,7 +34,7 @@ fn monotonic_ns() -> u64 {
     BEGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// Reads the test's own clock, whose rate the session is not told.
+/// Reads the test's clock. The session must measure its rate.
 fn running() -> u64 {
     let running = RUNNING.lock().unwrap();
     running.at(monotonic_ns())
@@ -80,7 +80,7 @@ fn a_rate_that_is_none_is_measured() {
     });
 }
 
-/// Another rate, a halt, and the first rate again: each is a break and begins a new epoch. Times that were shown stay unchanged.
+/// Another rate, a stopped clock, the first rate again: each change begins a new epoch. Earlier times stay unchanged.
 fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
     isolated!(|| {
         let session = session();
@@ -94,7 +94,7 @@ fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
                 }
             });
             let rate = || tickscope::snapshot().clock.ticks_per_second;
-            // The session needs this time to measure the first rate.
+            // The session takes more than a second to measure the first rate.
             std::thread::sleep(Duration::from_millis(1500));
             assert_eq!(breaks(), 0);
             for (number, per_us) in [(1, 1000), (2, 0), (3, 2800)] {
@@ -117,7 +117,7 @@ fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
             assert!(snapshot.clock.epoch >= before, "counted");
             before = snapshot.clock.epoch;
             let shown = snapshot.nanos(snapshot.measured_ticks()) as f64;
-            // The break is seen within about a second, in which the old rate may be wrong.
+            // The session notices a change within about a second, during which it uses the old rate.
             let most = snapshot.capture.since_reset_ns as f64 + 1.8 * 3e9;
             assert!(shown <= most, "{shown} ns of {most}");
             if snapshot.capture.kind == CaptureKind::Closing {
@@ -128,7 +128,7 @@ fn a_clock_that_changes_its_rate_is_flagged_and_shows_no_absurd_time() {
 }
 
 thread_local! {
-    /// Ticks by which the CPU of this thread is ahead.
+    /// Ticks by which the clock of this thread's CPU is ahead.
     static AHEAD: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -143,7 +143,7 @@ fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
             .clock(Clock::Custom(by_cpu, 1e9))
             .try_start()
             .unwrap();
-        // Two threads, each on a CPU of its own, are exact at any difference between their clocks.
+        // Two threads that stay on their CPUs are measured exactly, however much the clocks differ.
         for ahead in [0, APART] {
             std::thread::spawn(move || {
                 AHEAD.set(ahead);
@@ -154,7 +154,7 @@ fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
         }
         let snapshot = tickscope::snapshot();
         assert_eq!((ticks_of(&snapshot, "stays"), snapshot.clock.errors), (14, 0));
-        // A thread that changes its CPU: each step back is counted and not charged.
+        // A thread changes its CPU: each step back is counted as a clock error and charged to no row.
         let wanderings = 50;
         for _ in 0..wanderings {
             tickscope::scope!("wanders");
@@ -176,7 +176,7 @@ fn a_thread_that_wanders_between_cpus_of_different_clocks_is_flagged() {
     });
 }
 
-/// Measures the error of a rate that was measured once, and of a refined rate; `DRIFT_SECONDS=60` measures for a minute.
+/// Compares the errors of the first and the refined rate; `DRIFT_SECONDS=60` in the environment measures for a minute.
 fn the_rate_is_refined_as_the_program_runs() {
     let told = isolated!(|| {
         let seconds = std::env::var("DRIFT_SECONDS").map_or(2, |text| text.parse().unwrap());

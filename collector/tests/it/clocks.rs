@@ -1,4 +1,4 @@
-//! Clocks: which clock is chosen and why, exact trees by a clock under the test's control, and clocks that misbehave.
+//! Clocks: the choice of the clock and its reason, exact trees with a manual clock, and clocks that step back.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -19,9 +19,9 @@ fn nest(depth: u32) {
     }
 }
 
-/// Opens scopes for some milliseconds by the wall clock, and returns the snapshot after them.
+/// Opens scopes for some milliseconds of wall time, and returns a snapshot taken after them.
 fn measure(clock: Clock) -> Snapshot {
-    // Looks at waits take time that no row has: more than 2 % where other threads often take the CPU.
+    // No row has the time of readings of waits: over 2 % if other threads often take the CPU.
     let builder = Builder::new("clock").clock(clock).waits(false);
     let session = builder.try_start().unwrap();
     assert!(session.warnings().is_empty(), "{:?}", session.warnings());
@@ -49,7 +49,7 @@ fn measure(clock: Clock) -> Snapshot {
     after
 }
 
-/// Reason for which a counter is chosen as clock.
+/// Reason that the session gives for the choice of a hardware counter.
 const RELIABLE: &str = if cfg!(target_arch = "aarch64") {
     "the architecture's virtual counter"
 } else {
@@ -111,7 +111,7 @@ fn a_clock_of_the_programs_own_gives_exact_trees() {
         let snapshot = tickscope::snapshot();
         check(&snapshot);
         assert_eq!(tree(&snapshot, "main"), golden);
-        // The first event of the thread began its clock: the 5 ticks before it belong to no thread.
+        // A thread's time begins at its first event, so the 5 ticks before it belong to no thread.
         assert_eq!(snapshot.threads[0].outside_ticks, 6);
         assert_eq!(snapshot.clock.source, ClockSource::Custom);
         assert_eq!(
@@ -120,7 +120,7 @@ fn a_clock_of_the_programs_own_gives_exact_trees() {
         );
         assert_eq!((snapshot.lifetime.calls, snapshot.lifetime.ticks), (9, 1335));
 
-        // An open scope is charged up to the time of the snapshot, and at its end only for the rest.
+        // A snapshot charges an open scope up to its own time; the scope's end charges only the rest.
         let guard = tickscope::scope_guard!("open");
         spend(50);
         assert_eq!(ticks_of(&tickscope::snapshot(), "open"), 50);
@@ -238,7 +238,7 @@ fn the_ring_knows_the_clock_from_its_first_record() {
     });
 }
 
-/// Whether the clock delays the publisher's thread, or stops it.
+/// Whether the clock is to park the publisher's thread or end it by a panic; `WAITS` is set once it is parked.
 static HELD: AtomicBool = AtomicBool::new(false);
 static WAITS: AtomicBool = AtomicBool::new(false);
 
@@ -251,7 +251,7 @@ fn a_session_that_does_not_end_keeps_the_next_one_waiting_and_says_so() {
         let clock = || {
             while HELD.load(Ordering::Relaxed) && is_publisher() {
                 WAITS.store(true, Ordering::Relaxed);
-                // The thread parks and does not spin, because CPU time counts as progress.
+                // The thread parks instead of spinning, because CPU time counts as progress.
                 std::thread::park();
             }
             spend(1);

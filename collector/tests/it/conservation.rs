@@ -1,7 +1,7 @@
-//! Nothing is lost and nothing is counted twice: over resets and undos from all threads, the epochs add up to the lifetime, to
-//! the tick. The calls are the calls that the threads made, and every snapshot taken meanwhile is consistent.
+//! No call and no tick is lost or counted twice. Over resets and undos from all threads, the epochs add up exactly to
+//! the lifetime. The calls are the calls that the threads made, and every snapshot taken meanwhile is consistent.
 //!
-//! `UNDOS=100` in the environment lets each storm last until 100 resets were undone, in place of 5.
+//! `UNDOS=100` in the environment lets each storm last until 100 resets were undone, instead of 5.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -16,9 +16,9 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{CaptureKind, Mode};
 
-/// Number of calls that the threads made, by their own count.
+/// Number of calls that the threads made, counted by the test.
 static CALLS: AtomicU64 = AtomicU64::new(0);
-/// Sum that threads added to counters, by their own count.
+/// Sum that the threads added to counters, counted by the test.
 static SUM: AtomicU64 = AtomicU64::new(0);
 /// Number of guards that were leaked inside a scope or closed out of order. A close out of order counts twice: one guard closes
 /// both calls, and the other guard finds no call.
@@ -31,7 +31,7 @@ fn made(calls: u64) {
     CALLS.fetch_add(calls, Ordering::Relaxed);
 }
 
-/// Opens random scopes inside each other, with every kind of event at any depth.
+/// Opens random nested scopes, with every kind of event at any depth.
 fn nest(random: &mut Random, depth: u64) {
     made(1);
     tickscope::scope!("nest");
@@ -125,7 +125,7 @@ fn leave_open() {
 
 const OPS: [Op; 3] = [Op::Reset, Op::UndoReset, Op::PublishNow];
 
-/// Returns the number of undone resets that ends a storm.
+/// Returns the number of undone resets after which a storm ends.
 fn undos_of_a_storm() -> u64 {
     let asked = std::env::var("UNDOS").ok();
     asked.map_or(5, |number| number.parse().unwrap())
@@ -134,7 +134,7 @@ fn undos_of_a_storm() -> u64 {
 fn storm(ops: &[Op]) {
     std::panic::set_hook(Box::new(|info| {
         if info.payload().downcast_ref::<&str>() != Some(&"on purpose") {
-            // The reason of a failure is looked for there.
+            // The test's output must contain the reason of a failure.
             support::complain(&info.to_string());
         }
     }));
@@ -187,7 +187,7 @@ fn storm(ops: &[Op]) {
             before = now;
         }
     });
-    // The publisher may still have a requested reset to do.
+    // The end of the session also does a reset that was requested just before.
     drop(session);
     let last = tickscope::snapshot();
     add_up(&ring, &last, undos);
@@ -268,7 +268,7 @@ fn a_storm_of_modes_loses_nothing() {
     Isolated::new(test_name!()).run(|| storm(&ops)).succeeded();
 }
 
-/// Opens scopes at ever new sites, so that a capture takes long.
+/// Opens scopes on random paths, whose many nodes make a capture slow.
 fn wander(random: &mut Random, depth: u64) {
     macro_rules! places {
         ($($at:literal $name:literal)*) => {

@@ -1,5 +1,5 @@
-//! Acts of programs on themselves: they close all descriptors, become daemons, change their rights. The collector must tolerate
-//! all of them.
+//! Programs that close all descriptors, become daemons, or change their rights. The collector must tolerate all of
+//! these.
 
 use std::fs::{self, File};
 use std::os::fd::{AsRawFd, IntoRawFd};
@@ -23,7 +23,7 @@ fn close_from(first: u32) {
     assert_eq!(result, 0);
 }
 
-/// Closes all descriptors but the program's own files, also between those files.
+/// Closes all descriptors except those of `files`, also descriptors between two of them.
 fn close_between(files: &[(i32, PathBuf)]) {
     let is_own = |number: &i32| files.iter().any(|(own, _)| own == number);
     for number in (3..64).filter(|number| !is_own(number)) {
@@ -32,7 +32,7 @@ fn close_between(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// Opens files of the program, which get the lowest free descriptors.
+/// Opens files as the program; they get the lowest free descriptors.
 fn own_files(place: &Path) -> Vec<(i32, PathBuf)> {
     (0..20)
         .map(|number| {
@@ -52,8 +52,8 @@ fn check_own(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// The end of the session used to close a descriptor that was another file of the program by then; a debug build aborted. The
-/// history grew into that file, and a whole ring was taken for a cut ring.
+/// The session's end used to close a descriptor that now belonged to a file of the program; a debug build aborted. The
+/// history also grew into that file, and the intact ring was reported as cut.
 fn descriptors_of_a_program_that_closes_all_are_left_alone() {
     let done = isolated_as_usual!(|| {
         let session = quick("closes");
@@ -68,7 +68,7 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
         wait_until("a later record", || {
             calls_of(&newest(&RingFile::open(&path).unwrap()), "after") == 1
         });
-        // The publisher has its own descriptors again, and loses them again.
+        // The publisher has opened new descriptors, and loses them again.
         close_between(&files);
         check_own(&files);
         tickscope::time!("after", ());
@@ -89,7 +89,7 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
         let files = own_files(&support::shared_place());
         wait_until("another ring", || session.path().is_some_and(|now| now != path));
         let warnings = session.warnings().join("\n");
-        // The file of the mapping is out of sight, so a store into the mapping could raise a signal.
+        // Without a descriptor the publisher cannot check the file, and a store into the mapping could raise a signal.
         let said = match tickscope_testkit::ring::kernel_copies() {
             true => "was removed or moved from outside",
             false => "was moved away, and the program has closed its descriptor",
@@ -101,7 +101,7 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
     });
 }
 
-/// The report at exit used to be written into a file that got the number of standard error.
+/// The report at exit used to go into a file of the program that had got the descriptor of standard error.
 fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     for (end, hears) in [("own", false), ("log", true), ("null", false)] {
         let done = Isolated::as_usual(test_name!())
@@ -129,13 +129,13 @@ fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     }
 }
 
-/// Becomes a daemon as programs do; returns true in the daemon.
+/// Becomes a daemon by the usual two forks; returns true in the daemon.
 fn daemonize() -> bool {
     for _ in 0..2 {
         // SAFETY: this process has only this thread and the publisher.
         match unsafe { libc::fork() } {
             0 => {
-                // SAFETY: the call takes no argument; it fails the second time, as it should.
+                // SAFETY: the call takes no argument; its second call fails harmlessly.
                 unsafe { libc::setsid() };
             }
             child => {
@@ -159,7 +159,7 @@ fn daemonize() -> bool {
     true
 }
 
-/// Reports, in the daemon, the result of `body`, and exits.
+/// Runs `body` in the daemon, reports its result to the test, and exits.
 fn daemon_says(body: impl FnOnce() -> String) -> ! {
     let said = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body));
     support::tell("daemon", said.unwrap_or_else(|_| "panicked".into()));
@@ -208,7 +208,7 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "in the daemon"), 0);
 }
 
-/// The child used to wait for ever for a lock of a thread that it did not have.
+/// The child used to wait for ever for a lock whose holder was a thread of the parent.
 fn a_child_forked_past_the_c_library_goes_on() {
     isolated_as_usual!(|| {
         let session = quick("forks");
@@ -222,7 +222,7 @@ fn a_child_forked_past_the_c_library_goes_on() {
             });
             let _over = support::Over(&over);
             for _ in 0..50 {
-                // SAFETY: only the system call, as some runtimes make it, so that no fork handler runs.
+                // SAFETY: a fork by the system call alone, which runs no fork handlers; some runtimes do this.
                 let child = unsafe { libc::syscall(libc::SYS_clone, libc::SIGCHLD, 0, 0, 0, 0) };
                 if child == 0 {
                     tickscope::time!("child", ());
@@ -258,7 +258,7 @@ fn scopes_between_fork_and_exec_are_no_harm() {
     });
 }
 
-/// Gives up all rights that a program may give up, in the middle of its run.
+/// Gives up all rights that a program can give up while it runs.
 fn give_up_rights() -> Result<(), &'static str> {
     let place = support::shared_place();
     let place = std::ffi::CString::new(place.to_str().unwrap()).unwrap();
@@ -298,7 +298,7 @@ fn a_program_that_gives_up_its_rights_goes_on_publishing() {
     }
 }
 
-/// System calls that the publisher makes after its first record, and system calls of a program that waits.
+/// System calls that the publisher makes after its first record, and that a waiting program makes.
 const CALLS: [libc::c_long; 15] = [
     libc::SYS_futex,
     libc::SYS_clock_gettime,
@@ -317,7 +317,7 @@ const CALLS: [libc::c_long; 15] = [
     libc::SYS_process_vm_writev,
 ];
 
-/// System calls that the publisher makes besides: for memory, for a history that grows, at its end.
+/// System calls that the publisher makes rarely: for memory, for a growing history, and at its end.
 const RARE_CALLS: [libc::c_long; 14] = [
     libc::SYS_mmap,
     libc::SYS_munmap,
@@ -338,7 +338,7 @@ const RARE_CALLS: [libc::c_long; 14] = [
 fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     let running = Isolated::as_usual(test_name!()).start(|| {
         let session = quick("filtered");
-        // Calls that only the beginning needs are made in the first second.
+        // The publisher makes its start-up calls in the first second.
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         let record = |ring: &RingFile| ring.newest().unwrap().sequence;
         let _slot = ring.take_slot().unwrap();
@@ -346,7 +346,7 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
         wait_until("the beginning to be over", || {
             began.elapsed() > Duration::from_millis(1500)
         });
-        // Calls of the test itself, which reads its ring, and of a thread that has lost its CPU (`TICKSCOPE_WAITS`).
+        // Calls of the test, which reads its ring, and of a thread that has lost its CPU and reads its waits.
         let own = [libc::SYS_pread64, libc::SYS_getrusage];
         support::allow_only(&[&CALLS[..], &RARE_CALLS, &own].concat(), true);
         tickscope::time!("after", ());
@@ -365,7 +365,7 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "after"), 1);
 }
 
-/// `TICKSCOPE=live` used to begin before `main`, so a daemon or a worker was a forked child that measured nothing.
+/// `TICKSCOPE=live` used to start a session before `main`, so forked daemons and workers measured nothing.
 fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     for way in ["scopes", "start"] {
         let test = Isolated::as_usual(test_name!())

@@ -1,4 +1,4 @@
-//! Dumps from any thread at any depth: a dump is a whole file, or no file and the reason.
+//! Dumps from any thread at any depth: a dump writes a complete file, or no file and returns the reason.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -96,7 +96,7 @@ fn threads_dump_at_once_and_deep_inside() {
             }
         });
         assert_eq!(entries(&dir).len(), 20);
-        // All threads dump to one name: one dump succeeds, whole.
+        // All threads dump to one name: one dump succeeds, with a complete file.
         let path = dir.join("same.html");
         let written = std::thread::scope(|scope| {
             let threads = [(); 4].map(|()| scope.spawn(|| tickscope::dump(&path, Format::Html)));
@@ -112,7 +112,7 @@ fn threads_dump_at_once_and_deep_inside() {
     });
 }
 
-/// Returns the CPU time of the calling thread in ns, which excludes other work of the machine.
+/// Returns the CPU time of the calling thread in ns, which excludes other programs.
 fn cpu_ns() -> u64 {
     support::cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -128,7 +128,7 @@ fn the_time_of_writing_is_not_charged() {
         }
         let took = cpu_ns() - begin;
         let charged = ticks_of(&tickscope::snapshot(), "dumping");
-        // The charged rest is the captures, of one node each; a page is a quarter of a megabyte.
+        // Only the captures, each of one node, are charged; writing a page of 250 kB takes far longer.
         assert!(charged < took / 2, "{charged} of {took}");
     });
 }
@@ -167,7 +167,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
             if !may_write {
                 let said = error(&place.join("now.txt"));
                 assert!(said.contains("now.txt"), "{said}");
-                // In /proc the system's own reason stands alone.
+                // In /proc the message is the system's reason, without advice.
                 let tells = said.contains("; give a place that this program may write to");
                 assert!(tells || place == Path::new("/proc"), "{said}");
             }
@@ -187,7 +187,7 @@ fn a_file_that_may_not_grow_leaves_nothing_and_ends_no_program() {
         fs::create_dir(&dir).unwrap();
         work(1);
         let mask = signals("SigBlk");
-        // The limit acts as a full disk does, except for the name of the error.
+        // The limit acts like a full disk, but with another error code.
         let before = support::limit(libc::RLIMIT_FSIZE, 100);
         let dumped = tickscope::dump(dir.join("now.html"), Format::Html);
         support::limit(libc::RLIMIT_FSIZE, before);

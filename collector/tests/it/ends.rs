@@ -1,5 +1,5 @@
-//! Nothing is missing at the start and the end of a program. `ENDS` is the number of programs of each kind, and `PATHS` the
-//! number of paths of a thread; `.ci/nightly` runs many programs, on a busy machine.
+//! No call is missing from the start or the end of a program. `ENDS` in the environment is the number of programs of
+//! each kind, and `PATHS` the number of paths per thread. `.ci/nightly` runs many programs on a busy machine.
 
 use std::sync::{Arc, Barrier};
 
@@ -13,7 +13,7 @@ fn asked(variable: &str, few: u64) -> u64 {
     std::env::var(variable).map_or(few, |many| many.parse().unwrap())
 }
 
-/// Checks that a program that ended normally has an ended ring with all calls: of each name, unless rows were pruned, and in all.
+/// Checks that the program ended normally with all calls in its ring: in total, and by name unless rows were pruned.
 fn assert_whole(done: &Done, calls: &[(&str, u64)]) {
     assert!(done.status.success(), "{done:?}");
     let ring = done.ring();
@@ -46,7 +46,7 @@ fn a_program_of_a_millisecond_leaves_all_calls() {
     }
 }
 
-/// Makes calls on a path of its own for each number.
+/// Makes calls on a path that is different for each number.
 fn path(number: u64, depth: u32) {
     if depth > 0 {
         match number % 4 {

@@ -1,4 +1,4 @@
-//! Settings from the environment, and environments in which a program cannot publish.
+//! Settings in environment variables, and systems in which a program cannot publish.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ fn marked() -> u8 {
     1
 }
 
-/// No record is written before the first scope, so none may become due: the publisher used to look ten thousand times a second.
+/// A publisher without records to write before the first scope used to wake 10 000 times a second.
 fn live_rests_before_the_first_scope() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
@@ -27,7 +27,7 @@ fn live_rests_before_the_first_scope() {
             let switches = || status_line(&publisher, "voluntary_ctxt_switches");
             let looks = || switches().parse::<u64>().unwrap();
             wait_until("some looks", || looks() > 10);
-            // A rest is as long as all earlier rests together, up to a tenth of a second.
+            // Each pause is as long as all earlier pauses together, up to a tenth of a second.
             let began = Instant::now();
             let before = looks();
             wait_until("three looks", || looks() >= before + 3);
@@ -36,7 +36,7 @@ fn live_rests_before_the_first_scope() {
     done.succeeded();
 }
 
-/// A viewer that looks in between must not take a short-lived ring for the program's ring.
+/// A viewer that looks between two sessions must not find a short-lived ring.
 fn live_shows_no_ring_before_the_first_scope_or_start() {
     for name in ["", "inner"] {
         let done = Isolated::as_usual(test_name!())
@@ -114,7 +114,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
     isolated_as_usual!(|| {
         support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
         keeps_errno("the first scope of the program", || _ = marked());
-        // Here memory is refused. This thread is first, because it leaves no tree that the next thread could reuse.
+        // The kernel refuses memory. This thread is first, because the next thread cannot reuse a tree of it.
         std::thread::spawn(|| {
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             support::refuse(libc::SYS_mmap, protection, libc::EPERM);
@@ -122,11 +122,11 @@ fn scopes_and_counters_leave_errno_as_it_was() {
         })
         .join()
         .unwrap();
-        // A sandbox or a kernel before 5.14 populates no pages.
+        // Sandboxes and kernels before 5.14 do not support MADV_POPULATE_WRITE.
         std::thread::spawn(|| {
             support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
             keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-            // One of the calls is the first whose duration has no bucket, and allocates a histogram.
+            // One of the calls has the first duration without a bucket, and allocates a histogram.
             for _ in 0..100 {
                 keeps_errno("a scope's end", || tickscope::time!("call", ()));
             }
@@ -141,12 +141,12 @@ fn scopes_and_counters_leave_errno_as_it_was() {
 }
 
 fn nodes_without_memory_do_not_count_against_the_limit() {
-    // The first room is too small for a larger table; the second suffices for the table, but not for the nodes.
+    // KiB of free address space: 0 is too little for a larger table, 12 is enough for it but not for the nodes.
     for room in [0, 12] {
         let test = Isolated::as_usual(test_name!()).env("ROOM", room.to_string());
         test.run(|| {
             let session = Builder::new("limited").max_process_nodes(1000).try_start();
-            // A publisher would need memory of its own.
+            // The session ends, because a publisher would also need memory.
             drop(session.unwrap());
             marked();
             let room: u64 = std::env::var("ROOM").unwrap().parse().unwrap();
@@ -166,7 +166,7 @@ fn a_start_without_a_thread_says_so_and_the_last_record_is_written() {
     let done = Isolated::as_usual(test_name!())
         .run(|| {
             marked();
-            // Enough for a small ring, too little for the stack of a thread.
+            // 1 MiB is enough for a small ring, and too little for a thread's stack.
             let before = limit(libc::RLIMIT_AS, mapped() + (1 << 20));
             let session = Builder::new("threadless").ring_bytes(64 << 10).start();
             limit(libc::RLIMIT_AS, before);
@@ -193,7 +193,7 @@ fn a_log_without_a_place_says_so() {
             assert_eq!(session.status(), Status::Counting);
         })
         .succeeded();
-    // The session that the environment began may have written lines before this one.
+    // The session from the environment may write other lines before this one.
     assert!(
         done.stderr
             .ends_with("tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n"),
@@ -417,7 +417,7 @@ fn good_values_win_over_the_program() {
     .succeeded();
 }
 
-/// Works, and tells the session's state; removes a ring that lies elsewhere.
+/// Opens a scope and reports the session's state; removes a ring outside the test's directory.
 fn work_anyhow() {
     let session: Session = tickscope::start("anyhow");
     marked();
@@ -440,7 +440,7 @@ fn told(done: &Done, name: &str) -> String {
     std::fs::read_to_string(done.place().join(name)).unwrap()
 }
 
-/// Checks that a place that fails is named with the reason, and that the next place is taken without effect on the program.
+/// Checks that a warning names a directory that failed and the reason, and that the session uses the next one.
 fn passed_over(done: &Done, bad: &Path, reason: &str) {
     let warnings = told(done, "warnings");
     assert!(warnings.contains(bad.to_str().unwrap()), "{warnings}");
@@ -503,7 +503,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
         wait_until("a record that says so", || {
             newest(&ring).process.warnings == session.warnings()
         });
-        // The history behind the ring may grow to this length and no further.
+        // The history after the ring has this length at first, and may grow to 4 MiB.
         drop(tickscope::reset());
         wait_until("history", || ring.coarse_newest().unwrap().is_some());
         let length = std::fs::metadata(&path).unwrap().len();
@@ -516,7 +516,7 @@ fn a_ring_is_halved_until_it_is_a_quarter_of_what_is_free() {
 }
 
 fn without_space_for_history_the_ring_does_alone_and_says_so() {
-    // Three megabytes are free for the history, but others need them.
+    // About 3 MB are free, but a history may use a quarter of the free space only if that is 1 MiB or more.
     let done = on_small_file_system(test_name!(), (4 << 10) + 44, || {
         let session = tickscope::start("short");
         wait_until("the outcome", || session.status() == Status::Publishing);

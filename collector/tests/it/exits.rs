@@ -1,4 +1,4 @@
-//! All ways in which a program ends: it ends soon, with its own code.
+//! All ways to end a program: each ends soon, with the program's own exit code.
 
 use std::os::unix::process::ExitStatusExt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use tickscope::{Builder, Clock};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::CaptureKind;
 
-/// Ways in which the program ends, with the exit code or the signal.
+/// Ways to end the program, with the exit code or the signal that the parent sees.
 const WAYS: [(&str, Option<i32>, Option<i32>); 7] = [
     ("process::exit", Some(7), None),
     ("exit", Some(7), None),
@@ -25,7 +25,7 @@ unsafe extern "C" {
     fn quick_exit(code: libc::c_int) -> !;
 }
 
-/// Value of the variable `WAY`, read before a handler that may not allocate needs it.
+/// Value of the variable `WAY`. It is read early, because reading it in a signal handler would allocate.
 static WAY: LazyLock<String> = LazyLock::new(|| std::env::var("WAY").unwrap());
 
 fn end() {
@@ -35,7 +35,7 @@ fn end() {
     };
     match &**WAY {
         "process::exit" => std::process::exit(7),
-        // SAFETY: the call takes a number; the other threads belong to this test program, which has nothing to lose.
+        // SAFETY: the call takes a number; the other threads of this test may run until the process ends.
         "exit" => unsafe { libc::exit(7) },
         // SAFETY: the call takes a number, no pointer.
         "_exit" => unsafe { libc::_exit(7) },
@@ -49,7 +49,7 @@ fn end() {
 
 static ENDS: AtomicBool = AtomicBool::new(false);
 
-/// Ends the process at the first signal, wherever the signal has interrupted its thread.
+/// Ends the process at the first signal, whatever code the signal interrupted.
 extern "C" fn ending(_: libc::c_int) {
     if !ENDS.swap(true, Ordering::Relaxed) {
         tickscope::scope!("handler");
@@ -68,7 +68,7 @@ fn busy(barrier: &Barrier) {
     }
 }
 
-/// Runs the work of one of many threads. It sleeps most of the time, because there are too many threads to be busy at once.
+/// Runs the work of one of many threads. A thread mostly sleeps, because there are too many to keep all of them busy.
 fn at_work(barrier: &Barrier) {
     let mut begun = false;
     loop {
@@ -111,7 +111,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
                                 // A block of this size takes the allocator's lock.
                                 drop(std::hint::black_box(vec![1u8; 3000]));
                             } else {
-                                // The snapshot holds our lock.
+                                // A snapshot holds the collector's lock.
                                 drop(tickscope::snapshot());
                             }
                         }
@@ -130,7 +130,7 @@ fn every_way_to_end_from_everywhere_ends_as_without_tickscope() {
             support::check(&newest);
             let fate = ring.liveness().unwrap();
             let asked = matches!(way, "process::exit" | "exit");
-            // A handler may interrupt a snapshot, or the machine may be busy.
+            // The ring has no end if the handler interrupted a snapshot or the machine was too busy.
             if asked && !from.starts_with("handler") && matches!(fate, Liveness::Exited { .. }) {
                 assert!(calls_of(&newest, "busy") >= 4);
             }
@@ -151,7 +151,7 @@ fn exiting_clock() -> u64 {
     1
 }
 
-/// The exit held the books. The publisher waited for the books with the session's lock, for which the exit then waited for ever.
+/// Used to deadlock: the exit held the collector's lock and waited for the session's lock, the publisher the reverse.
 fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
         let done = Isolated::as_usual(test_name!()).env("WAY", way).run(|| {
@@ -168,7 +168,7 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
             support::wait_until("the last record", || {
                 newest(&ring).capture.kind == CaptureKind::Final
             });
-            // The publisher waits for the pipe, and then for the books.
+            // The publisher waits for the pipe, and then for the collector's lock.
             EXITS.store(true, Ordering::Relaxed);
             drop(tickscope::snapshot());
             panic!("it goes on");
@@ -177,7 +177,7 @@ fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     }
 }
 
-/// Returns the milliseconds from the call of `exit` to the end of the process, as its parent sees it.
+/// Returns the milliseconds from the call of `exit` to the time at which the parent sees the end.
 fn milliseconds_to_end(off: bool) -> f64 {
     const THREADS: usize = 1_000;
     let test = Isolated::as_usual("a_thousand_threads_at_work_do_not_hold_up_the_end");

@@ -14,10 +14,10 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, first_word, request_words};
 use tickscope_format::snapshot::Mode;
 
-/// Share of a core that requests may cost, and share that all other work of the publisher may cost.
+/// Largest share of a core for the publisher: half of it for requests, half for all its other work.
 const SHARE_MOST: f64 = 0.10;
 
-/// Returns the most expensive requests in turn; patterns fail to match as late as possible.
+/// Returns the most expensive requests in turn, with patterns that fail to match as late as possible.
 fn op(number: u64) -> Op {
     let pattern = |number: u64| {
         let text = format!("{}{number}", "*o".repeat(44));
@@ -33,7 +33,7 @@ fn op(number: u64) -> Op {
     }
 }
 
-/// Writes requests into all slots but the last until `stop` is set; returns their number.
+/// Writes requests into all slots but the last until `stop` is set; returns the number of requests.
 fn flood(path: &Path, stop: &AtomicBool) -> u64 {
     let file = OpenOptions::new().read(true).write(true).open(path).unwrap();
     let mut written = 0;
@@ -56,7 +56,7 @@ fn flood(path: &Path, stop: &AtomicBool) -> u64 {
     written
 }
 
-/// Opens many rows, so that each record has a cost.
+/// Creates many rows, so that each record has a cost.
 fn work(depth: u32) {
     for site in ["one", "two", "three"] {
         match site {
@@ -74,7 +74,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
         work(11);
         let ring = RingFile::open(&session.path().unwrap()).unwrap();
         let mut honest = loop {
-            // The last slot is the honest viewer's, and the flood leaves it alone.
+            // The last slot belongs to the honest viewer; the flood does not write to it.
             let slot = ring.take_slot().unwrap().unwrap();
             if ring_slots_left(&ring) == 0 {
                 break slot;
@@ -89,7 +89,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
             let hostile = scope.spawn(move || flood(&path, stop));
             let publisher_cpu = || newest(&ring).capture.cost.publisher_cpu_ns;
             let before = publisher_cpu();
-            // The budget that was saved up is spent first.
+            // The flood first uses up the budget that the publisher has saved.
             wait_until("a flood", || publisher_cpu() > before + 400_000_000);
             let memory = anonymous();
             let (begin, first) = (Instant::now(), newest(&ring).capture);
@@ -119,7 +119,7 @@ fn a_flood_of_requests_costs_a_tenth_of_a_core_at_most() {
     println!("{}", std::fs::read_to_string(done.place().join("flood")).unwrap());
 }
 
-/// Returns 1 where another slot can be taken, and else 0.
+/// Returns 1 if another slot can be taken, otherwise 0.
 fn ring_slots_left(ring: &RingFile) -> usize {
     usize::from(ring.take_slot().unwrap().is_some())
 }

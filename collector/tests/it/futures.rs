@@ -1,4 +1,4 @@
-//! Calls of futures: their start and end by the wall clock, on any thread; calls in flight; tasks.
+//! Calls of futures: their duration from first poll to end, on any thread; calls in flight; tasks.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,7 +35,7 @@ fn poll<F: Future + ?Sized>(future: &mut Pin<Box<F>>) -> Poll<F::Output> {
     future.as_mut().poll(&mut Context::from_waker(Waker::noop()))
 }
 
-/// Counts of the calls of a future in a snapshot, over all threads.
+/// Counts of the calls of one future in a snapshot, summed over all threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Calls {
     started: u64,
@@ -52,7 +52,7 @@ fn calls(snapshot: &Snapshot, name: &str) -> Calls {
     let over = sum(Quantity::FutureEnds) + sum(Quantity::FutureCancels);
     let rows = || rows_named(snapshot, name);
     let latencies: u64 = rows().map(|row| snapshot.async_latencies.of(row).count()).sum();
-    // On each of up to four threads one latency may not have reached its bucket yet.
+    // A snapshot may miss the newest latency of each of up to four threads.
     assert!(
         latencies.abs_diff(over) <= 4,
         "{over} calls are over and {latencies} have a latency"
@@ -68,7 +68,7 @@ fn calls(snapshot: &Snapshot, name: &str) -> Calls {
     }
 }
 
-/// Returns the paths of calls in flight, `outer > inner`, with the calls in flight and innermost, and the age of the oldest call.
+/// Returns, for each path, its name as `outer > inner`, its calls in flight, its innermost calls, and the oldest age.
 fn in_flight(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
     let paths = &snapshot.tasks.paths;
     let name = |path: &TaskPath| snapshot.sites[path.site.index()].name.clone();
@@ -117,7 +117,7 @@ fn a_call_lasts_from_its_first_poll_to_its_end() {
         };
         assert_eq!(calls(&during, "work"), begun);
         assert!(poll(&mut future).is_ready());
-        // The drop of a call that is over does not end it again.
+        // Dropping a future whose call has ended does not end the call again.
         drop(future);
         let after = tickscope::snapshot();
         let over = Calls {
@@ -193,7 +193,7 @@ fn futures_that_are_dropped_or_panic_are_cancelled_where_they_were() {
             let polls = after.measures.of_row(Quantity::Polls, row);
             let latencies = after.latencies.of(row).count();
             let what = after.site_of(NodeId(row)).name.as_str();
-            // A drop is no poll, and a scope has one latency for its call.
+            // Dropping a future is not a poll, so it adds no latency. The scope has one latency for its call.
             let expected = if what == "elsewhere" { 1 } else { polls };
             assert_eq!(latencies, expected, "latencies of polls of {what}");
         }
@@ -217,7 +217,7 @@ fn what_ends_below_its_future_ends_in_its_row() {
     });
 }
 
-/// A waker that says when it is used.
+/// A waker that records its use.
 struct Woken(AtomicBool);
 
 impl Wake for Woken {
@@ -245,7 +245,7 @@ fn tasks_have_the_time_from_a_wake_to_the_poll_that_follows() {
             let snapshot = tickscope::snapshot();
             assert_eq!(calls(&snapshot, name).polls, 3);
             let of_row = |quantity| measured(&snapshot, name, quantity);
-            // The time at which the first poll was requested is unknown.
+            // Two of three polls, because the time at which the first poll was requested is unknown.
             assert_eq!(of_row(Quantity::ScheduledTime), 70, "{name}");
             assert_eq!(of_row(Quantity::ScheduledPolls), 2, "{name}");
         }
@@ -259,7 +259,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// Polls futures, and drops some unfinished, until `stop` is set and all are done. Returns the number of dropped futures.
+    /// Polls futures, and drops some unfinished, until `stop` is set and no future is left; returns the number dropped.
     fn work(&self, mut seed: u64) -> u64 {
         let mut cancelled = 0;
         loop {
@@ -287,7 +287,7 @@ impl Pool {
     }
 }
 
-/// Tells the pool to stop when it is dropped.
+/// Tells the pool to stop when dropped.
 struct Stops<'a>(&'a AtomicBool);
 
 impl Drop for Stops<'_> {
@@ -322,7 +322,7 @@ fn calls_that_move_between_threads_are_all_there() {
             }
         };
         std::thread::scope(|scope| {
-            // The pool stops also where a check fails.
+            // Stops the pool also if a check below fails.
             let stops = Stops(&pool.stop);
             let threads: Vec<_> = (1..=4)
                 .map(|seed| {
@@ -365,7 +365,7 @@ fn calls_that_move_between_threads_are_all_there() {
     });
 }
 
-/// Twenty functions that await each other, with the attribute and without.
+/// Modules with a chain of functions that await each other, with the attribute and without.
 macro_rules! chain {
     ($($name:ident -> $next:ident),*) => {
         mod marked {

@@ -1,5 +1,5 @@
-//! Reports and the log of a program without the feature `report`: the program keeps the snapshot itself, and its message names
-//! the command that makes a report of the snapshot.
+//! Reports and the log in a program without the feature `report`. The program writes the snapshot instead of a report,
+//! and its message names the command that makes a report from the snapshot.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ fn work() {
     tickscope::scope!("step");
 }
 
-/// Returns the files in a directory and below it whose names have this ending.
+/// Returns all files under a directory whose names end in `ending`.
 fn ending_in(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).unwrap() {

@@ -1,4 +1,4 @@
-//! Samples of the program counter: the code and the threads that they find, and that the program is unharmed.
+//! Samples of the program counter: their code, rows and threads, and that they do the program no harm.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -16,7 +16,7 @@ use tickscope::{Builder, Snapshot};
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{LineSample, LinesState, SampledIn, ThreadState};
 
-/// Uses this CPU time.
+/// Computes until this thread has used `time` of CPU time.
 fn work(time: Duration) {
     let until = cpu() + time;
     while cpu() < until {
@@ -33,7 +33,7 @@ fn outer(time: Duration) {
     work(time);
 }
 
-/// Returns the samples and their CPU time in ns, by the name of the innermost scope.
+/// Returns the number of samples whose innermost scope has this name, and their CPU time in ns.
 fn found(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     let is_it = |inside| match inside {
         SampledIn::Row(row) => snapshot.site_of(NodeId(row)).name == name,
@@ -50,7 +50,7 @@ fn found(snapshot: &Snapshot, name: &str) -> (u64, u64) {
     })
 }
 
-/// Returns the samples in rows of "inner", by the name of the outermost row and whether the thread has ended.
+/// Returns the samples in rows named "inner", by the name of the outermost row and whether the thread has ended.
 fn by_path(snapshot: &Snapshot) -> BTreeMap<(String, bool), u64> {
     let mut sums = BTreeMap::new();
     for (number, thread) in snapshot.threads.iter().enumerate() {
@@ -77,7 +77,7 @@ fn by_path(snapshot: &Snapshot) -> BTreeMap<(String, bool), u64> {
     sums
 }
 
-/// Waits for a snapshot that fulfils a condition. Samples come with the kernel's ticks, whose times are unknown.
+/// Waits for a snapshot that fulfils a condition, because the times of samples depend on the kernel's ticks.
 fn once(holds: impl Fn(&Snapshot) -> bool) -> Snapshot {
     loop {
         let snapshot = tickscope::snapshot();
@@ -101,7 +101,7 @@ fn samples_tell_the_scope_and_the_code_of_each_thread() {
             (lines.state, lines.asked_hz),
             (LinesState::On(libc::SIGPROF as u32), 1_000)
         );
-        // Nearly all samples are in this program; part of each clock reading runs in the kernel.
+        // Not all samples are in this program, because part of each clock reading runs in the kernel.
         let own = std::env::current_exe().unwrap();
         let in_own = lines.samples.iter().filter(|sample| {
             let module = lines.modules.get(sample.module as usize);
@@ -110,13 +110,13 @@ fn samples_tell_the_scope_and_the_code_of_each_thread() {
         let in_own: u64 = in_own.map(|sample| sample.samples).sum();
         assert!(in_own > 0, "{lines:?}");
         let ((_, outer_ns), (_, inner_ns)) = (found(&snapshot, "outer"), found(&snapshot, "inner"));
-        // No thread has more time than it used. The used CPU time is known up to the last sample.
+        // No thread shows more CPU time than it used. The used time is known up to the last sample.
         let used: u64 = snapshot.threads.iter().filter_map(|thread| thread.cpu_ns).sum();
         assert!(outer_ns + inner_ns <= used, "{outer_ns} {inner_ns} of {used}");
         let rate = lines.rate_hz().unwrap();
         assert!(rate <= 2_000.0, "{rate}");
         drop(session);
-        // The timers are gone, and their samples are unchanged.
+        // Sampling has stopped, and the counts of samples stay.
         let ended = tickscope::snapshot();
         assert_eq!(
             (ended.lines.state, ended.lines.asked_hz),
@@ -154,7 +154,7 @@ fn samples_stand_in_the_row_whose_call_they_interrupted_also_when_its_thread_has
             .map(|(name, ended)| (name.as_str(), *ended))
             .collect();
         assert_eq!(paths, [("left", true), ("right", false)]);
-        // The samples of a thread that ends between a reset and its undoing come back as well.
+        // An undone reset also restores the samples of a thread that ended after the reset.
         let (go, is_to_go) = std::sync::mpsc::channel::<()>();
         let (ready, is_ready) = std::sync::mpsc::channel();
         let third = std::thread::spawn(move || {
@@ -198,7 +198,7 @@ fn a_program_that_uses_sigprof_keeps_it() {
         let _session = Builder::new("lines").lines(true).try_start().unwrap();
         once(|snapshot| found(snapshot, "inner").0 > 3);
         support::on_signal(libc::SIGPROF, own_handler);
-        // From the publisher's next look on another signal is used, and no more of our signals come here.
+        // At its next look the publisher moves to another signal, so the program's handler gets none of its signals.
         let other = |snapshot: &Snapshot| matches!(snapshot.lines.state, LinesState::On(signal) if signal != libc::SIGPROF as u32);
         let moved = once(other);
         let (before, came) = (found(&moved, "inner").0, OWN.load(Ordering::Relaxed));
@@ -211,7 +211,7 @@ fn a_program_that_uses_sigprof_keeps_it() {
     });
 }
 
-/// Makes blocking calls of each kind again and again, with work before each call so that timers fire.
+/// Repeats blocking calls of each kind, with work before each call so that timers fire.
 fn blocking_calls_go_on_and_the_programs_own_timers_come() {
     isolated!(|| {
         count_alarms();
@@ -252,7 +252,7 @@ fn reads(round: u64) {
         std::thread::sleep(Duration::from_millis(1));
         writer.write_all(&round.to_le_bytes()).unwrap();
     });
-    // `read` and not `read_exact`, which would retry by itself.
+    // `read`, because `read_exact` would retry after a signal.
     let mut bytes = [0; 8];
     assert_eq!(reader.read(&mut bytes).unwrap(), 8);
     assert_eq!(u64::from_le_bytes(bytes), round);
@@ -289,7 +289,7 @@ fn waits_for(_: u64) {
     });
 }
 
-/// Runs another program, which has no timers of ours.
+/// Runs another program, which does not inherit the collector's timers.
 fn runs(_: u64) {
     let done = std::process::Command::new("sleep").arg("0.001").status().unwrap();
     assert!(done.success(), "{done}");
@@ -301,7 +301,7 @@ extern "C" fn on_alarm(_: libc::c_int) {
     ALARMS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Sets an alarm for each millisecond, as a program may.
+/// Sets an alarm every millisecond, as a program may.
 fn count_alarms() {
     support::on_signal(libc::SIGALRM, on_alarm);
     let time = libc::timeval {
@@ -326,7 +326,7 @@ fn many_threads_are_sampled() {
             for _ in 0..threads {
                 scope.spawn(|| {
                     tickscope::scope!("one of many");
-                    // The threads live until the publisher finds all of them.
+                    // All threads are alive at once, so that the publisher finds all of them.
                     all.wait();
                     work(Duration::from_millis(1));
                     all.wait();
@@ -349,7 +349,7 @@ fn many_threads_are_sampled() {
     });
 }
 
-/// A child has none of our timers, and its own timer with the same number stays its own.
+/// A child inherits no timer of the collector, and its own timer of the same id is left alone.
 fn forked_children_are_unharmed() {
     isolated!(|| {
         let session = Builder::new("lines").lines(true).try_start().unwrap();
@@ -357,7 +357,7 @@ fn forked_children_are_unharmed() {
         let child = support::fork(|| {
             let mut id: libc::c_int = 0;
             let none = std::ptr::null::<libc::sigevent>();
-            // SAFETY: the place is valid, and no event means a signal at the end.
+            // SAFETY: the pointer to the id is valid; a null event asks for a signal at the timer's end.
             let made = unsafe {
                 libc::syscall(
                     libc::SYS_timer_create,
@@ -380,8 +380,8 @@ fn forked_children_are_unharmed() {
     });
 }
 
-/// A signal that is due when a program replaces itself would end the new program, which has no handler. The kernel discards
-/// signals of timers then.
+/// A timer signal that is pending at `exec` would end the new program, which has no handler. The kernel discards
+/// signals of timers at `exec`.
 fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
     isolated!(|| {
         let number = |name: &str| {
@@ -391,7 +391,7 @@ fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
         };
         let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
         let _session = Builder::new("lines").lines(true).try_start().unwrap();
-        // The kernel's clock ticks each 1 to 10 ms.
+        // Different times of work, because the kernel's clock ticks every 1 to 10 ms.
         work(Duration::from_micros(left % 10 * 1_100));
         if left > 0 {
             let error = Command::new(std::env::current_exe().unwrap())

@@ -1,4 +1,4 @@
-//! Locks: which rows wait, which rows make others wait, and that the locks otherwise behave as std's locks do.
+//! Locks: which rows wait, which rows make other threads wait, and that the locks behave like std's locks.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Barrier};
@@ -27,16 +27,16 @@ fn the_interface_is_that_of_std() {
     });
 }
 
-/// Kernel ids of the threads that are about to wait.
+/// Kernel ids of the threads that are about to wait, by number; 0 before a thread has stored its id.
 static WAITERS: [AtomicU32; 8] = [const { AtomicU32::new(0) }; 8];
 
-/// Stores the id of the calling thread, which waits next, under this number.
+/// Stores the id of the calling thread under this number. The thread must wait next.
 fn waits_next(number: usize) {
     // SAFETY: the call takes no argument and cannot fail.
     WAITERS[number].store(unsafe { libc::gettid() } as u32, Ordering::Release);
 }
 
-/// Returns whether a thread is asleep; a thread that only lacks a CPU is not.
+/// Returns whether a thread sleeps. A thread that is only without a CPU does not.
 pub(crate) fn is_asleep(tid: u32) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
     stat.rsplit_once(')')
@@ -57,7 +57,7 @@ const HOLD: Duration = Duration::from_millis(20);
 
 const HOLD_NS: u64 = HOLD.as_nanos() as u64;
 
-/// Sleeps for long while others wait; returns the time in ns.
+/// Sleeps for `HOLD` while other threads wait; returns the time in ns.
 fn hold() -> u64 {
     let begin = Instant::now();
     std::thread::sleep(HOLD);
@@ -69,12 +69,12 @@ fn about(ns: u64) -> u64 {
     ns / 50 + 1_000
 }
 
-/// Returns the time in ns that rows of a name made others wait.
+/// Returns the time in ns for which rows with this name made other threads wait.
 fn charged(snapshot: &Snapshot, name: &str) -> u64 {
     of(snapshot, name, MadeOthersWait)
 }
 
-/// Checks that no row is charged for more than was waited.
+/// Checks that rows are charged for at most the time that other rows waited.
 fn check_charges(snapshot: &Snapshot) {
     check(snapshot);
     let sites = snapshot.sites.iter();
@@ -143,7 +143,7 @@ fn each_holder_is_charged_for_its_own_part() {
                 let mut turns = TURNS.lock().unwrap();
                 let waited = begin.elapsed().as_nanos() as u64;
                 *turns += 1;
-                // The other waiter still waits for the first of the two.
+                // The first waiter to get the lock makes the second one wait.
                 if *turns == 1 {
                     hold();
                 }
@@ -247,7 +247,7 @@ fn a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back() {
             });
             until_asleep([0]);
             hold();
-            // A thread that waits for a condition does not hold the lock.
+            // A thread that waits for the condition does not hold the mutex.
             let guard = STATE.1.wait_while(guard, |set| !*set).unwrap();
             drop(guard);
             waits.join().unwrap();
@@ -275,7 +275,7 @@ fn a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back() {
         drop(guard);
         let snapshot = tickscope::snapshot();
         check_charges(&snapshot);
-        // After a spurious wake-up another wait follows; the last look at the condition has no wait.
+        // Each look at the condition but the last leads to a wait, and spurious wake-ups add looks.
         let calls = calls_of(&snapshot, "[condvar] changed") - before;
         assert!((2..=looked + 1).contains(&calls), "{calls} waits, {looked} looks");
         assert_eq!(calls_of(&snapshot, "condition"), looked);
@@ -309,7 +309,7 @@ fn a_lock_without_contention_has_no_row() {
     });
 }
 
-/// Makes another thread wait for a lock and then takes the lock again.
+/// Makes another thread wait for a lock, and waits for that thread's end.
 fn contend(lock: &'static Mutex<u32>) {
     let guard = lock.lock().unwrap();
     WAITERS[0].store(0, Ordering::Release);
@@ -336,7 +336,7 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
         tickscope::set_mode(Mode::Exact);
         let snapshot = tickscope::snapshot();
         assert_eq!(all(&snapshot, MadeOthersWait), 0);
-        // The same holds where the wait began in the other mode.
+        // No row is charged either if the wait began in another mode.
         let guard = LOCK.lock().unwrap();
         WAITERS[0].store(0, Ordering::Release);
         let waiter = std::thread::spawn(|| {
@@ -354,8 +354,8 @@ fn in_the_mode_off_nothing_is_recorded_and_nobody_charged() {
     });
 }
 
-/// Threads end while they hold locks, and others take their trees over: the rows stay unchanged, and waits without an end are
-/// shown.
+/// Threads end while they hold locks, and new threads reuse their trees. The rows stay unchanged, and waits that never
+/// end are shown.
 fn a_thread_that_ends_with_a_lock_charges_nobody_else() {
     isolated!(|| {
         static LEAKED: Mutex<u32> = named_mutex("leaked", 0);
@@ -395,8 +395,8 @@ fn a_thread_that_ends_with_a_lock_charges_nobody_else() {
     });
 }
 
-/// Many short threads, in reused trees, take turns with many locks: their charges never exceed the waited time in any snapshot
-/// taken meanwhile.
+/// Many short threads in reused trees contend for many locks. In every snapshot taken meanwhile the charges are at most
+/// the waited time.
 fn in_a_storm_nobody_is_charged_for_more_than_was_waited() {
     isolated!(|| {
         const LOCKS: usize = 20;
@@ -445,7 +445,7 @@ fn in_a_storm_nobody_is_charged_for_more_than_was_waited() {
     });
 }
 
-/// A process forks while other threads wait: the child has none of those threads, and goes on.
+/// A process forks while other threads wait for a lock. The child does not have these threads, and must not hang.
 fn a_child_forked_during_a_wait_goes_on() {
     isolated!(|| {
         static LOCK: Mutex<u32> = Mutex::new(0);
@@ -463,13 +463,13 @@ fn a_child_forked_during_a_wait_goes_on() {
             i32::from(*LOCK.lock().unwrap() != 100)
         });
         assert!(crate::support::status_of(pid).success());
-        // The child's closure owns the parent's guard, so the lock stays taken.
+        // `fork` leaks the closure in the parent, and with it the parent's guard, so the lock stays taken.
         assert!(!waiter.is_finished());
         std::process::exit(0);
     });
 }
 
-/// The first event of a thread may be a wait, and a thread may be charged before its first scope.
+/// A thread's first event may be a wait, and a thread may be charged before its first scope.
 fn threads_without_a_scope_wait_and_are_charged() {
     isolated!(|| {
         static LOCK: Mutex<u32> = named_mutex("first", 0);

@@ -1,4 +1,4 @@
-//! The log that a program writes itself.
+//! The log: lines about calls in groups, which the program itself writes to standard error.
 
 use std::io::Read;
 use std::sync::Barrier;
@@ -49,7 +49,7 @@ fn sum(lines: &[Line], of: impl Fn(&Line) -> f64) -> f64 {
     lines.iter().map(of).sum()
 }
 
-/// Waits until the publisher has written this number of records, with a look for the log at each.
+/// Waits until the publisher has written `times` records. The publisher looks for lines of the log at each record.
 fn looked(times: u64) {
     let rings = || rings_in(&support::shared_place().join("rings"));
     wait_until("a ring", || !rings().is_empty());
@@ -65,13 +65,13 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         .run(|| {
             tickscope::scope!(group = "pipe", "waits");
             looked(5);
-            // The log does not change at a reset.
+            // A reset does not affect the log.
             drop(tickscope::reset());
             looked(5);
         })
         .succeeded();
     assert_eq!(done.stdout, "");
-    // The log may begin before the first scope, and say so.
+    // The first intervals may be before the first scope; their lines have a text in parentheses.
     let lines = lines(&done.stderr).into_iter();
     let lines: Vec<_> = lines.skip_while(|line| line.name.starts_with('(')).collect();
     assert!(lines.len() >= 4, "{}", done.stderr);
@@ -92,7 +92,7 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         sum(&lines, |line| line.inside_ms),
         sum(&lines, |line| line.interval_ms),
     );
-    // The program began before its first scope.
+    // The first of these intervals includes time before the first scope.
     assert!(
         inside <= passed * 1.05 && inside > passed * 0.5,
         "{}",
@@ -190,7 +190,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
                     matches!(ring.liveness().unwrap(), Liveness::Exited { .. })
                 });
             });
-            // The log of the next session reaches the same pipe.
+            // The next session writes its log to the same pipe.
             let session = logs();
             let mut text = String::new();
             while !text.contains(" lines were left out: standard error accepted none)\n") {
@@ -202,7 +202,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
             let text = text.trim_start_matches('x');
             let (log, _) = text.split_once("\n(").unwrap();
             assert!(lines(log).len() > 500, "{log}");
-            // A log that nobody reads any more must not hold up the exit.
+            // A log whose pipe has no reader must not delay the exit.
             drop(reader);
         })
         .succeeded();

@@ -1,5 +1,5 @@
-//! Harm that others or the file system do to the ring file of a running program: the program goes on, reports the harm, and can
-//! be watched again.
+//! Ring files that are cut, removed or out of space while the program runs. The program must keep running, report the
+//! damage, and publish a new ring.
 
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use tickscope_format::os::punch_hole;
 use tickscope_testkit::ring::wants_kernel_copies;
 use tickscope_testkit::suite::skip;
 
-/// Starts a session that has counted a call.
+/// Starts a session and counts one call; returns the session and the path of its ring.
 fn begin(name: &str) -> (Session, PathBuf) {
     let session = Builder::new(name)
         .interval(Duration::from_millis(10))
@@ -32,7 +32,7 @@ fn open_to_write(path: &Path) -> File {
     OpenOptions::new().write(true).open(path).unwrap()
 }
 
-/// Checks that another ring is there with all earlier counts, and with the reason.
+/// Checks that the session publishes another ring with all earlier counts, and names the reason in a warning.
 fn replaced(session: &Session, lost: &Path, says: &[&str]) {
     let path = wait_for("another ring", || session.path().filter(|path| path != lost));
     wait_until("publishing", || session.status() == Status::Publishing);
@@ -81,7 +81,7 @@ fn a_ring_cut_at_any_place_is_replaced() {
     });
 }
 
-/// The ring has its length again, but no new viewer can open it.
+/// The file has its full length but only zeros, so no new viewer can open it.
 fn a_ring_emptied_and_long_again_is_replaced() {
     isolated_as_usual!(|| {
         let (session, path) = begin("emptied");
@@ -94,7 +94,7 @@ fn a_ring_emptied_and_long_again_is_replaced() {
             &["was emptied or written over from outside, wanted what this program wrote"],
         );
         drop(session);
-        // Only the pages with the ring's own words are emptied, while the ring has a history.
+        // Only the page with the ring's control words is emptied, while the ring has a history.
         let (session, path) = begin("emptied");
         drop(tickscope::reset());
         let ring = RingFile::open(&path).unwrap();
@@ -115,13 +115,13 @@ fn put_in_place_of(path: &Path) {
     fs::rename(&other, path).unwrap();
 }
 
-/// A new viewer used to find no ring, and the program wrote on for nobody.
+/// The program used to write to a ring that no new viewer could find.
 fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     isolated_as_usual!(|| {
         let removals: [fn(&Path); 6] = [
             |path| fs::remove_file(path).unwrap(),
             |path| {
-                // The rename comes first, because the program makes the next ring in a folder of this name.
+                // Renamed before removal, because the program creates the next ring in a folder of the old name.
                 let dir = path.parent().unwrap();
                 let gone = dir.with_extension("gone");
                 fs::rename(dir, &gone).unwrap();
@@ -155,13 +155,13 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     });
 }
 
-/// Later rings are made once a minute, so that a conflict over the directory costs little.
+/// After the second lost ring the session waits a minute before each new ring, so that repeated removals cost little.
 fn a_second_lost_ring_waits_for_its_minute() {
     isolated_as_usual!(|| {
         let (session, first) = begin("again");
         open_to_write(&first).set_len(0).unwrap();
         let second = wait_for("another ring", || session.path().filter(|path| *path != first));
-        // A removed ring is written until there is another ring.
+        // The session writes to a removed ring until it has a new ring.
         let ring = RingFile::open(&second).unwrap();
         fs::remove_file(&second).unwrap();
         wait_until("it is said", || {
@@ -173,7 +173,7 @@ fn a_second_lost_ring_waits_for_its_minute() {
             (session.status(), session.path()),
             (Status::Publishing, Some(second))
         );
-        // A ring that was cut is not.
+        // The session does not write to a ring that was cut.
         let fd = format!("/proc/self/fd/{}", own_descriptor());
         open_to_write(Path::new(&fd)).set_len(0).unwrap();
         wait_until("it stops", || session.status() == Status::Counting);
@@ -192,19 +192,19 @@ fn a_second_lost_ring_waits_for_its_minute() {
         assert_eq!(calls_of(&tickscope::snapshot(), "after"), 1);
         drop(tickscope::reset());
         tickscope::request_reset();
-        // The publisher, which goes on without a ring, does the reset.
+        // The publisher also runs without a ring, and does the reset.
         wait_until("the reset", || tickscope::snapshot().capture.reset_epoch == 2);
         if std::env::var_os("LOST_AGAIN").is_some() {
             let path = wait_for("the minute", || session.path());
             assert_eq!(newest(&RingFile::open(&path).unwrap()).capture.reset_epoch, 2);
         }
-        // The advice in the warning works.
+        // The warning advises to start a new session, which works.
         drop(session);
         drop(Builder::new("anew").try_start().unwrap());
     });
 }
 
-/// Returns the descriptor of this process that is open on its ring.
+/// Returns the collector's open descriptor of its ring.
 fn own_descriptor() -> String {
     let entries = fs::read_dir("/proc/self/fd").unwrap().map(|entry| entry.unwrap());
     let mut rings = entries.filter(|entry| {
@@ -222,7 +222,7 @@ fn own_descriptor() -> String {
     rings.next().unwrap().file_name().into_string().unwrap()
 }
 
-/// The page fault used to find no space, which raised SIGBUS as well.
+/// A store into the hole used to raise SIGBUS, because the page fault found no space.
 fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
     wants_kernel_copies();
     on_small_file_system(test_name!(), 8 << 10, || {
@@ -231,16 +231,16 @@ fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
         punch_hole(&file, 3 * 4096, 1 << 20).unwrap();
         let mut filler = File::create(path.with_extension("filler")).unwrap();
         while std::io::Write::write_all(&mut filler, &[1; 4096]).is_ok() {}
-        // Either a record finds the hole, or the coarse ring finds no space for its first record.
+        // Either a record is written to the hole, or the coarse ring gets no space for its first record.
         replaced(&session, &path, &["os error"]);
-        // The other ring is in the next place, because here is no space.
+        // The new ring is in the next directory, because this file system is full.
         let other = session.path().unwrap();
         drop(session);
         fs::remove_file(other).unwrap();
     });
 }
 
-/// SIGXFSZ ends a program by default.
+/// SIGXFSZ, the signal of this limit, ends a program by default.
 fn a_limit_on_the_length_of_files_is_no_signal() {
     isolated_as_usual!(|| {
         let (session, path) = begin("limited");
@@ -259,7 +259,7 @@ fn a_limit_on_the_length_of_files_is_no_signal() {
     });
 }
 
-/// The process id used to name a thread without memory or descriptors: all counts were lost, and no new ring could be made.
+/// After the main thread's end `/proc/PID` shows no memory or descriptors: counts were lost, and no ring could be made.
 fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
     isolated_as_usual!(|| {
         let (session, path) = begin("leaderless");
@@ -288,17 +288,17 @@ fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
                     &["was removed or moved from outside", "a new one was made"],
                 );
             };
-            // The main thread has ended, so a panic would end this thread alone.
+            // A panic would end only this thread, because it is not the main thread.
             let fate = std::panic::catch_unwind(std::panic::AssertUnwindSafe(goes_on));
             std::process::exit(i32::from(fate.is_err()));
         });
-        // SAFETY: ends this thread alone, as `pthread_exit` does, which would unwind through Rust's own frames. The other threads
-        // use only data of their own.
+        // SAFETY: the call ends only this thread. `pthread_exit` would unwind through Rust frames. The other threads
+        // use no data of this one.
         unsafe { libc::syscall(libc::SYS_exit, 0) };
     });
 }
 
-/// Runs the child with a system call that fails. Without strace the test is skipped.
+/// Runs the child under strace, which makes a system call fail. The test is skipped if strace is missing.
 fn with_fault(name: &'static str, inject: &str, body: fn()) {
     if support::is_child() {
         support::tell("begun", "");
@@ -320,7 +320,7 @@ fn with_fault(name: &'static str, inject: &str, body: fn()) {
 }
 
 fn a_fault_of_the_kernel_names_call_error_and_path() {
-    // The first calls write the ring and its first record. The new ring fails alike, so no ring is left.
+    // The first 39 calls write the ring and a first record. The replacement fails the same way, so no ring is left.
     with_fault(test_name!(), "process_vm_writev:error=EIO:when=40+", || {
         let (session, path) = begin("faulty");
         wait_until("it stops", || session.status() == Status::Counting);
@@ -341,7 +341,7 @@ fn a_fault_of_the_kernel_names_call_error_and_path() {
     });
 }
 
-/// Some containers refuse these calls.
+/// Some containers forbid these system calls.
 fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
     with_fault(
         test_name!(),
@@ -354,14 +354,14 @@ fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
             support::ask(&mut slot, tickscope_format::slots::Op::Reset);
             wait_until("history", || ring.coarse_newest().unwrap().is_some());
             assert_eq!(session.warnings(), [""; 0]);
-            // A cut before the publisher looks raises no signal.
+            // A cut that comes before the publisher's look raises no signal.
             open_to_write(&path).set_len(5000).unwrap();
             replaced(&session, &path, &["cut from outside to 5000 bytes"]);
         },
     );
 }
 
-/// A seccomp filter may begin while the program runs.
+/// A program may install a seccomp filter while it runs.
 fn where_the_kernel_refuses_from_some_time_on_nothing_is_lost() {
     with_fault(test_name!(), "process_vm_writev:error=EPERM:when=20+", || {
         let (session, path) = begin("refused-later");

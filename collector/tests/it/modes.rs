@@ -1,4 +1,4 @@
-//! Modes and their estimates; sites switched off and on; latency histograms. `programs` tests switches with open scopes.
+//! Modes and their estimates; switching sites off and on; latency histograms. `programs` tests switches inside scopes.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::Mode as Measured;
 
-/// Starts a session on the clock under the test's control.
+/// Starts a session with the manual clock.
 fn session(name: &str) -> Session {
     Builder::new(name).clock(by_hand()).try_start().unwrap()
 }
@@ -63,7 +63,7 @@ fn what_adaptive_mode_did_not_time_is_estimated_from_what_it_did() {
         let snapshot = tickscope::snapshot();
         assert_eq!(snapshot.capture.mode, Measured::Adaptive);
         assert_eq!(calls_of(&snapshot, "leaf"), 2 * CALLS);
-        // The cost of a timed call is subtracted, but costs no tick of this clock: an error of some 10 to 70 ticks a call.
+        // Adaptive mode subtracts its cost, which is no tick of the manual clock: an error of 10 to 70 ticks per call.
         let near = |name: &str, ticks: u64| {
             let found = ticks_of(&snapshot, name);
             let error = found as f64 / ticks as f64 - 1.0;
@@ -103,7 +103,7 @@ fn adaptive_mode_without_histograms_estimates_each_time_it_is_chosen() {
     });
 }
 
-/// Works until this time has passed.
+/// Computes until `time` has passed.
 fn burn(time: Duration) {
     let begin = Instant::now();
     while begin.elapsed() < time {
@@ -128,7 +128,7 @@ fn samples_show_the_shares_of_the_time() {
             wait_until("some samples", || newest(&ring).measuring.samples > 150);
             let snapshot = tickscope::snapshot();
             let share = ticks_of(&snapshot, "three") as f64 / snapshot.measured_ticks() as f64;
-            // The standard error is 3.5 points, and other programs on the machine add to it. Calls alone would give a half.
+            // The true share is 0.75, the standard error 0.035, more on a busy machine. Calls alone would give 0.5.
             assert!((0.6..0.9).contains(&share), "{share}");
             assert!(
                 snapshot.measuring.sampling_hz > 5.0,
@@ -177,7 +177,7 @@ fn a_site_that_is_off_costs_nothing_and_its_time_is_its_parents() {
         tickscope::reset();
         assert!(was_off(tickscope::snapshot()).is_empty());
         assert!(tickscope::disable_sites("").is_err());
-        // The publisher finds sites that are met after the rule.
+        // A rule also applies to a site that is met later; the next record shows the site as off.
         assert_eq!(tickscope::disable_sites("la*").unwrap(), 0);
         let ring = ring(&session);
         let late = || tickscope::time!("late", ());
@@ -210,7 +210,7 @@ fn viewers_switch_modes_and_sites() {
                 (now.capture.mode, now.capture.reset_epoch),
                 (mode, reply.reset_epoch)
             );
-            // With nothing to measure the cost is next to nothing.
+            // A switched-off program has almost no overhead.
             assert!(now.capture.cost.upper_ns < 1000.0);
         }
         let pattern = Pattern::new("inner").unwrap();
@@ -281,7 +281,7 @@ fn the_environment_chooses_mode_and_histograms() {
         .succeeded();
 }
 
-/// Each switch used to allocate new octaves that were never reused, until none were left and no call had a latency.
+/// Each switch used to allocate new histograms and never reuse the old, until no memory was left for latencies.
 fn switching_histograms_off_and_on_reuses_their_memory() {
     support::isolated!(|| {
         let _session = session("toggled");
@@ -305,7 +305,7 @@ fn switching_histograms_off_and_on_reuses_their_memory() {
     });
 }
 
-/// A thread's time used to begin with its first sample and end with its last: a thread that met one sample had no time.
+/// A thread's time used to last from its first sample to its last, so a thread with one sample had no time.
 fn threads_that_meet_one_sample_show_time() {
     support::isolated!(|| {
         let _session = Builder::new("short").try_start().unwrap();
@@ -326,10 +326,10 @@ fn threads_that_meet_one_sample_show_time() {
     });
 }
 
-/// Number of switches that are remembered for threads that sleep; see `mode_switch.rs`.
+/// Number of the last switches of mode that the collector remembers for sleeping threads; see `mode_switch.rs`.
 const KEPT: u64 = 64;
 
-/// All of the time used to be charged, also time in modes without time.
+/// All of this time used to be charged, including time in modes that measure no time.
 fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     support::isolated!(|| {
         let _session = session("forgotten");
@@ -339,7 +339,7 @@ fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
         for (switches, forgets) in [(20, false), (KEPT - 2, false), (KEPT + 2, true), (5 * KEPT, true)] {
             let guard = tickscope::scope_guard!("sleeps");
             let mut timed = 0;
-            // Another thread switches, because an allocation of this thread would catch up as well.
+            // Another thread switches the mode, because an allocation here would make this thread catch up.
             std::thread::scope(|scope| {
                 scope.spawn(|| {
                     tickscope::thread::exclude();

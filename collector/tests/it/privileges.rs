@@ -1,4 +1,4 @@
-//! A program with more rights than its caller does not let the caller choose where it writes.
+//! A program with more rights than its caller (here set-group-id) ignores the caller's choice of directories.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -10,14 +10,14 @@ use crate::support::{as_child, is_child, status_line, test_name};
 use tickscope::{Builder, Status};
 use tickscope_testkit::suite::skip;
 
-/// User who starts the program, and the group whose rights the program has beyond the user's.
+/// Id of the user who starts the program, and of the group whose rights the program's file adds.
 const USER: u32 = 65_534;
 const GROUP: u32 = 54_321;
 
 #[tickscope::profile]
 fn work() {}
 
-/// Publishes, and reports the path of the ring.
+/// Publishes, and prints the path of the ring.
 fn publish() {
     work();
     let session = Builder::new("more-rights").try_start().unwrap();
@@ -25,7 +25,7 @@ fn publish() {
     println!("ring {}", session.path().unwrap().display());
 }
 
-/// Runs the child as another user, with an environment that names places of the user's choice.
+/// Runs the child as another user, with environment variables that choose its directories.
 fn run(name: &str, program: &Path, chosen: &Path) -> Output {
     as_child(name, Command::new(program))
         .env("TICKSCOPE", "live")
@@ -64,7 +64,7 @@ fn with_more_rights_the_environment_names_no_place_for_files() {
     };
     let written = || fs::read_dir(&chosen).unwrap().count();
 
-    // A program of the user's own writes where the user says.
+    // A program without additional rights uses the user's directory.
     let ring = ring_of(&run(test_name!(), &program, &chosen));
     assert!(Path::new(&ring).starts_with(&chosen), "{ring}");
     assert!(chosen.join("report.txt").exists());
@@ -75,7 +75,7 @@ fn with_more_rights_the_environment_names_no_place_for_files() {
     chown(&program, None, Some(GROUP)).unwrap();
     fs::set_permissions(&program, Permissions::from_mode(0o2755)).unwrap();
     let ring = ring_of(&run(test_name!(), &program, &chosen));
-    // Where files give programs no rights, the program runs as the user's own again.
+    // If files on this system give programs no rights, the program again has only the user's rights.
     if Path::new(&ring).starts_with(&chosen) && (is_nosuid(dir.path()) || has_no_new_privileges()) {
         skip("programs get no rights here");
     }
@@ -93,7 +93,7 @@ fn has_no_new_privileges() -> bool {
     status_line("self", "NoNewPrivs") == "1"
 }
 
-/// Returns whether programs on this file system get no rights from their files.
+/// Returns whether this file system is mounted so that files give programs no rights.
 fn is_nosuid(path: &Path) -> bool {
     let path = path.canonicalize().unwrap();
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap();

@@ -1,4 +1,4 @@
-//! Forks, exits, aborts, panics: the program behaves as without tickscope, and its ring tells how it ended.
+//! Forks, exits, aborts and panics: the program behaves as without tickscope, and its ring shows how it ended.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use crate::support::{
 use tickscope::{Builder, Clock, Destination, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 
-/// Whether a thread is choosing the clock; it keeps the others waiting while it reads the clock.
+/// Whether a thread is reading the clock to choose it; other threads wait until this thread has chosen.
 static IS_SETTLING: AtomicBool = AtomicBool::new(false);
 static MAY_SETTLE: AtomicBool = AtomicBool::new(false);
 
@@ -22,7 +22,7 @@ fn slow_clock() -> u64 {
     1
 }
 
-/// The child used to wait for a thread that it did not have.
+/// The child used to wait for a thread that exists only in the parent.
 fn a_child_forked_while_another_thread_chooses_the_clock_goes_on() {
     isolated_as_usual!(|| {
         let settling =
@@ -193,10 +193,10 @@ fn the_lock_is_freed_when_the_program_dies_though_its_child_lives() {
     });
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
     for pid in children {
-        // SAFETY: the call takes numbers; signal 0 only asks.
+        // SAFETY: the call takes numbers; signal 0 only tests whether the process exists.
         let result = unsafe { libc::kill(pid, 0) };
         assert_eq!(result, 0, "the child lives");
-        // SAFETY: our own grandchild.
+        // SAFETY: the process is a grandchild of this test.
         unsafe { libc::kill(pid, libc::SIGKILL) };
     }
 }
@@ -259,7 +259,7 @@ fn a_panic_closes_the_scopes_it_leaves() {
     });
 }
 
-/// In a forked child each thread used to take a new block: the child's memory grew without end.
+/// Each thread in a forked child used to allocate a new block, so the child's memory grew without limit.
 fn threads_of_a_forked_child_give_back_their_memory() {
     fn threads(count: u32) {
         for _ in 0..count {
@@ -275,7 +275,7 @@ fn threads_of_a_forked_child_give_back_their_memory() {
             let before = anonymous();
             threads(1000);
             let grown = anonymous().saturating_sub(before);
-            // A block with its first nodes and table takes 12 KiB and more.
+            // A block with its first nodes and table has at least 12 KiB.
             i32::from(grown >= 4_000 << 10)
         });
         assert!(status_of(child).success(), "its memory grew");

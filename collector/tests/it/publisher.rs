@@ -1,4 +1,4 @@
-//! The publisher: records in time, answers in order, and no effect on the program around it.
+//! The publisher: records in time, answers in order, and no effect on the rest of the program.
 
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn publishing() -> (Session, RingFile) {
     (session, ring)
 }
 
-/// Returns the median of this many gaps between records in ns, by the wall clock in their stamps.
+/// Returns the median of `gaps` intervals between records in ns, by the wall-clock times in their stamps.
 fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
     let first = ring.newest().unwrap().sequence;
     wait_until("records", || ring.newest().unwrap().sequence > first + gaps);
@@ -33,7 +33,7 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
 }
 
 fn records_come_slowly_until_a_viewer_watches() {
-    // The mode is exact, where records may cost the most: an expensive record makes the interval longer until it is forgotten.
+    // In exact mode, because it allows records the largest cost: otherwise an expensive record lengthens the interval.
     support::isolated!(|| {
         let (_session, ring) = publishing();
         let comes_every = |ns| wait_until("the interval", || newest(&ring).capture.interval_ns == ns);
@@ -55,7 +55,7 @@ fn records_come_slowly_until_a_viewer_watches() {
             wished < watched
         });
 
-        // Of two viewers the shorter interval counts; the interval is at least 10 ms and at most a second.
+        // The shorter of two viewers' intervals applies, limited to 10 ms to 1 s.
         let mut second = ring.take_slot().unwrap().unwrap();
         ask(&mut second, Op::Interval(u64::MAX));
         comes_every(20_000_000);
@@ -129,7 +129,7 @@ fn an_answer_comes_after_the_record_that_shows_it() {
     });
 }
 
-/// Returns a line of the status of one of our threads.
+/// Returns a line of the kernel's status of a thread of this process.
 fn status_line(tid: u32, name: &str) -> String {
     support::status_line(&format!("self/task/{tid}"), name)
 }
@@ -140,11 +140,11 @@ fn the_publisher_is_a_good_guest() {
         let blocked_before = status_line(std::process::id(), "SigBlk");
         // SAFETY: zeros are an empty set of CPUs.
         let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-        // SAFETY: a valid set, and the first CPU that this thread may use.
+        // SAFETY: the call takes no argument.
         let cpu = unsafe { libc::sched_getcpu() } as usize;
         // SAFETY: `cpu` is in the range of the set.
         unsafe { libc::CPU_SET(cpu, &mut one) };
-        // SAFETY: 0 is the calling thread; the set is as long as said.
+        // SAFETY: 0 is the calling thread; the set has the given size.
         let result = unsafe { libc::sched_setaffinity(0, size_of_val(&one), &one) };
         assert_eq!(result, 0);
         let pinned = status_line(std::process::id(), "Cpus_allowed");
@@ -173,7 +173,7 @@ fn the_publisher_is_a_good_guest() {
         assert_ne!(publisher, std::process::id());
         assert_eq!(tids().count(), 2);
         let blocked = u64::from_str_radix(&status_line(publisher, "SigBlk"), 16).unwrap();
-        // The exceptions are the signals that cannot be blocked, and the two that the C library keeps for itself.
+        // All signals are blocked except two that cannot be, and two that the C library reserves.
         let cannot = [libc::SIGKILL, libc::SIGSTOP, 32, 33].map(|signal| 1 << (signal - 1));
         assert_eq!(blocked | cannot.iter().sum::<u64>(), u64::MAX, "{blocked:x}");
         assert_eq!(status_line(publisher, "Cpus_allowed"), before);
@@ -186,7 +186,7 @@ fn the_publisher_is_a_good_guest() {
         // SAFETY: the call returns a number.
         let result = unsafe { libc::sched_getscheduler(0) };
         assert_eq!(result, libc::SCHED_BATCH);
-        // The publisher counts nothing of its own, and is no thread of the program.
+        // The publisher's own work is not counted, and its thread is not in the snapshot.
         tickscope::time!("work", ());
         wait_until("the work", || calls_of(&newest(&ring), "work") == 1);
         assert_eq!(newest(&ring).threads.len(), 1);

@@ -1,8 +1,8 @@
-//! The largest numbers of nodes, threads, levels and calls that a program may have, in each mode that counts.
+//! Large numbers of nodes, threads, levels and calls, in each mode that counts.
 //!
-//! `SCALE=full` in the environment makes 500 million calls in place of two million, 100 000 nodes and not 20 000, 100 000 threads in
-//! each mode and not 3 000, a thousand of them at once and not 300, a million futures at once and not 100 000, 100 000 locks and not
-//! 2 200, and 10 000 threads at once that wait and not 300; use it with `--release`.
+//! Defaults, and numbers with `SCALE=full` in the environment, which needs `--release`: 2 million calls (500 million),
+//! 20 000 nodes (100 000), 3 000 threads in each mode (100 000), 300 threads at once (1 000), 100 000 futures at once
+//! (1 million), 2 200 locks (100 000), 300 waiting threads at once (10 000).
 
 use std::future::{Future, pending};
 use std::sync::Barrier;
@@ -23,7 +23,7 @@ use tickscope_format::snapshot::{Mode, Quantity};
 /// Modes in which the child measures.
 const MODES: [&str; 3] = ["exact", "adaptive", "sampled"];
 
-/// Returns `short`, or with `SCALE=full` the other number.
+/// Returns `full` if the environment has `SCALE=full`, otherwise `short`.
 fn scaled(short: usize, full: usize) -> usize {
     let is_full = std::env::var_os("SCALE").is_some_and(|value| value == "full");
     if is_full { full } else { short }
@@ -42,7 +42,7 @@ fn in_each_mode(name: &'static str, body: fn()) -> Vec<Done> {
         .collect()
 }
 
-/// Calls all nodes above `node`, and it, in a tree of ten children a node, numbered row by row from 1.
+/// Calls `node` and all its ancestors, in a tree with ten children per node, numbered level by level from 1.
 fn call(node: usize) {
     let mut way = Vec::new();
     let mut at = node;
@@ -78,7 +78,7 @@ fn walk(way: &[usize]) {
     }
 }
 
-/// Checks a snapshot after one `call` of each node: the calls of a row are the number of rows of its subtree.
+/// Checks a snapshot after `times` calls of `call` for each node: a row has `times` calls per row of its subtree.
 fn check_tree(snapshot: &Snapshot, times: u64) {
     check(snapshot);
     let nodes = &snapshot.nodes;
@@ -87,7 +87,7 @@ fn check_tree(snapshot: &Snapshot, times: u64) {
     check_histograms(snapshot);
 }
 
-/// Checks histograms against calls, none of which is open.
+/// Compares histograms with the numbers of calls; all calls must have ended.
 fn check_histograms(snapshot: &Snapshot) {
     let latencies = &snapshot.latencies;
     match snapshot.capture.mode {
@@ -122,7 +122,7 @@ fn many_nodes_of_one_thread_are_in_one_record() {
         (1..=nodes).for_each(call);
         let snapshot = tickscope::snapshot();
         check_tree(&snapshot, 1);
-        // After a reset all of them begin anew, all at once.
+        // After a reset all nodes count from 0, in one snapshot.
         drop(tickscope::reset());
         (1..=nodes).for_each(call);
         check_tree(&tickscope::snapshot(), 1);
@@ -204,7 +204,7 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
         drop(tickscope::snapshot());
         let before = anonymous();
         batch(threads - first);
-        // `scope` returns when the work of its threads ends, which may be before the threads are gone.
+        // `std::thread::scope` may return before its threads have ended in the kernel.
         let snapshot = support::wait_for("the last thread to be folded", || {
             let snapshot = tickscope::snapshot();
             let gone: u64 = threads_named(&snapshot, "thread")
@@ -229,7 +229,7 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
             (0, 0)
         );
         check_histograms(&snapshot);
-        // Allocators keep some of the memory that threads freed; a tree for each thread would be 2 GiB.
+        // 4 MiB, because allocators keep some freed memory. A tree kept for each thread would take 2 GiB.
         assert!(after < before + (4 << 20), "{before} {after}");
     });
 }
@@ -244,7 +244,7 @@ fn publisher_ns() -> u64 {
     tickscope::snapshot().capture.cost.publisher_cpu_ns
 }
 
-/// Prints the measurements of a test, whose process is otherwise silent.
+/// Prints the measurements that the child wrote to the file `measured`.
 fn print_told(done: &Done) {
     println!(
         "{}",
@@ -276,12 +276,12 @@ fn futures_at_once_take_little_memory_and_few_rows() {
         assert_eq!(snapshot.tasks.roots_in_flight(), count);
         assert_eq!((snapshot.tasks.paths.len(), snapshot.nodes.len()), (1, 1));
         assert_eq!(snapshot.measures.of_row(Quantity::InFlight, 0), count);
-        // The bytes are places of calls, in the portion that a thread takes at once, and the memory of a snapshot.
+        // 64 bytes per call, plus the blocks that a thread allocates at once and the memory of a snapshot.
         assert!(
             bytes < 64 * count + (24 << 20),
             "{bytes} bytes for {count} futures"
         );
-        // The publisher goes on, and looks at all calls now and then.
+        // The publisher keeps writing records, and sometimes reads all calls in flight.
         let (began, cost, seq) = (Instant::now(), publisher_ns(), snapshot.capture.seq);
         support::wait_until("more records", || {
             tickscope::snapshot().capture.seq >= seq + 20 && began.elapsed() > Duration::from_millis(500)
@@ -334,7 +334,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
                 tickscope::scope!("holder");
                 let guard = lock.lock().unwrap();
                 held.store(number, Ordering::Release);
-                // The waiter never sleeps between two locks.
+                // The waiter spins between two locks, so it is asleep only while it waits for a lock.
                 while !is_asleep(tid.load(Ordering::Acquire)) {
                     std::thread::yield_now();
                 }
@@ -383,7 +383,7 @@ fn threads_that_wait_keep_few_descriptors_and_are_looked_at_in_turns() {
             .try_start()
             .unwrap();
         let (descriptors_before, memory_before) = (descriptors(), anonymous());
-        // Each thread waits more than once, because its first wait is read at the event after it.
+        // Each thread waits three times, because the collector reads a first wait only at the event after it.
         let gates = [(); 3].map(|()| Barrier::new(threads + 1));
         let (snapshot, took, descriptors, bytes, share) = std::thread::scope(|scope| {
             for _ in 0..threads {
@@ -473,7 +473,7 @@ fn recursion_far_beyond_the_deepest_level() {
         assert_eq!(last.capture.losses.dropped, CALLS - LEVELS);
         assert_eq!(last.capture.losses.unbalanced, 0);
         if last.capture.mode != Mode::Sampled {
-            // Each call took one tick before the next began; calls beyond the limit belong to the frame at the limit.
+            // Each call spends one tick before the next. The time of calls beyond the limit goes to the deepest row.
             let ticks = &last.nodes.self_ticks;
             assert!(ticks[..LEVELS as usize - 1].iter().all(|&ticks| ticks == 1));
             assert_eq!(ticks[LEVELS as usize - 1], CALLS - LEVELS + 1);
@@ -521,12 +521,12 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
             .try_start()
             .unwrap();
         (1..=30_000).for_each(call);
-        // With this number of calls adaptive mode estimates their times.
+        // After this many calls adaptive mode estimates times.
         for _ in 0..2_000 {
             (1..=20).for_each(call);
         }
         drop(session);
-        // Since the last record only time outside of all scopes was measured.
+        // The snapshot has the calls of the last record, because no scope ran in between.
         let whole = tickscope::snapshot();
         assert_eq!((whole.nodes.len(), whole.capture.pruned), (30_000, 0));
         let text = format!(
@@ -546,7 +546,7 @@ fn a_snapshot_too_large_for_its_record_is_pruned_and_its_sums_hold() {
         let mode = last.capture.mode;
         assert!(last.capture.pruned > 0, "{mode:?}");
         assert!(last.nodes.len() > 1_000, "{mode:?}: {}", last.nodes.len());
-        // A row "(pruned)" stands for at least one row.
+        // A row "(pruned)" replaces at least one row.
         assert!(
             last.nodes.len() as u64 + last.capture.pruned >= 30_000,
             "{mode:?}"

@@ -1,4 +1,4 @@
-//! The start of a session: limits of the system, threads of all kinds, a publisher that is late.
+//! The start of a session: under limits of the system, on unusual threads, with a publisher that is late.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use tickscope::{Builder, Mode, Over, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
-/// Starts a session under a limit of the program; returns its warnings.
+/// Starts a session under a resource limit of the process; returns the session's warnings.
 fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
     let before = limit(resource, most);
     let session = Builder::new("limited").start();
@@ -22,7 +22,7 @@ fn start_under(resource: libc::__rlimit_resource_t, most: u64) -> String {
     assert_eq!(calls_of(&tickscope::snapshot(), "work"), 1);
     let warnings = session.warnings().join("\n");
     drop(session);
-    // A session after the limit is lifted publishes.
+    // A session that starts after the limit is lifted must publish.
     drop(quick("later"));
     warnings
 }
@@ -49,7 +49,7 @@ unsafe extern "C" {
     fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> libc::c_int;
 }
 
-/// The publisher used to have the default stack of threads, whose size is `ulimit -s`, and overran it.
+/// The publisher used to have a stack of the default size, `ulimit -s`, and overran a small one.
 fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
     let done = isolated_as_usual!(|| {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -100,7 +100,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                     // SAFETY: 0 is the calling thread.
                     unsafe { libc::sched_setscheduler(0, policy, parameters) == 0 }
                 };
-                // A thread without rights can become idle and not change back.
+                // A thread without rights can change to the idle policy, but cannot change back.
                 let usual = libc::sched_param { sched_priority: 0 };
                 let may_change = may_be(policy, &parameters) && may_be(libc::SCHED_OTHER, &usual);
                 if !(may_change && may_be(policy, &parameters)) {
@@ -129,7 +129,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                 assert_eq!(unsafe { libc::sched_getscheduler(0) }, policy);
                 support::on_signal(libc::SIGUSR1, handled);
                 let send = || {
-                    // SAFETY: the process is our own; any of its threads that takes the signal gets it.
+                    // SAFETY: the signal goes to this process, which has a handler for it.
                     unsafe { libc::kill(std::process::id() as i32, libc::SIGUSR1) };
                 };
                 if !deaf {
@@ -137,7 +137,7 @@ fn a_start_on_a_real_time_idle_or_deaf_thread_makes_a_usual_publisher() {
                     wait_until("a signal", || HANDLED_BY[0].load(Ordering::Relaxed) == 1);
                     mask(libc::SIG_BLOCK);
                 }
-                // No other thread is left that takes the signal.
+                // Now all threads block the signal.
                 (0..1000).for_each(|_| send());
                 assert_eq!(
                     HANDLED_BY[0].load(Ordering::Relaxed),
@@ -177,7 +177,7 @@ fn what_a_start_asks_for_is_in_force_when_it_returns() {
     assert_eq!(watched.slow.calls + watched.typical.calls, 4000);
 }
 
-/// The stack of the starting thread is too small for a capture.
+/// The starting thread's stack is too small for a capture.
 fn a_start_on_a_small_stack_publishes() {
     let done = isolated_as_usual!(|| {
         let small = std::thread::Builder::new().stack_size(libc::PTHREAD_STACK_MIN);
@@ -193,7 +193,7 @@ fn a_start_on_a_small_stack_publishes() {
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
 }
 
-/// Warnings of `start` used to reach only programs that asked the session.
+/// Warnings of `start` used to be available only from `Session::warnings`.
 fn warnings_of_the_start_are_in_each_snapshot() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_MAX_DEPTH", "deep")
@@ -218,7 +218,7 @@ fn warnings_of_the_start_are_in_each_snapshot() {
     }
 }
 
-/// The publisher used to make the path absolute, long after the program had changed its directory.
+/// The publisher used to make the path absolute later, perhaps after the program had changed its directory.
 fn a_relative_directory_is_looked_up_at_the_start() {
     isolated_as_usual!(|| {
         std::env::set_current_dir(support::shared_place()).unwrap();

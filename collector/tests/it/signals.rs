@@ -1,5 +1,5 @@
-//! Scopes and counters in signal handlers that interrupt anything: other scopes, the start and the end of threads, snapshots, and
-//! the allocator before a thread's first scope; in each mode. (A handler that leaves by a jump is no handler that Rust knows.)
+//! Scopes and counters in signal handlers that interrupt scopes, the start and end of threads, snapshots, and the
+//! allocator before a thread's first scope, in each mode. Not tested: handlers that leave by `longjmp`.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use tickscope::{Builder, Mode};
 
 pub(super) static HANDLED: AtomicU64 = AtomicU64::new(0);
 
-/// Number of handlers that have returned. A handler may still run on a thread that has no row any more.
+/// Number of handlers that have returned. A handler may run on an ending thread that no longer has a tree.
 static RETURNED: AtomicU64 = AtomicU64::new(0);
 
 static MADE: AtomicU64 = AtomicU64::new(0);
@@ -30,8 +30,8 @@ fn interrupted(depth: u64) {
     }
 }
 
-/// Installs a SIGPROF handler on the alternative stack where the thread has one, as profilers do, and a timer that fires a
-/// thousand times in each second of CPU time.
+/// Installs a SIGPROF handler as profilers do, on the alternative stack if the thread has one, and a timer that fires 1
+/// 000 times per second of CPU time. With `on` false the timer stops.
 pub(super) fn profile(on: bool) {
     // SAFETY: zeros are a valid `sigaction`.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -53,10 +53,10 @@ pub(super) fn profile(on: bool) {
     assert_eq!(result, 0);
 }
 
-/// Threads that work now and may receive signals.
+/// Threads that are working and may be signalled.
 static AT_WORK: Mutex<Vec<libc::pthread_t>> = Mutex::new(Vec::new());
 
-/// Signals all threads at work. None of them can end meanwhile, because the list is locked.
+/// Signals all working threads. No thread can end meanwhile, because it needs the list's lock.
 fn prod() {
     let at_work = AT_WORK.lock().unwrap();
     for &thread in at_work.iter() {
@@ -65,8 +65,8 @@ fn prod() {
     }
 }
 
-/// Works while another thread interrupts it, until handlers have counted `times` signals, or a hundredth of `times` after two
-/// seconds: two threads that share a CPU take turns, and a turn has one signal.
+/// Works while another thread signals this one, until handlers have counted `times` signals, or `times / 100` after two
+/// seconds. If both threads share a CPU, each turn has only one signal.
 pub(super) fn while_interrupted(
     signal: libc::c_int,
     handled: &AtomicU64,
@@ -83,7 +83,7 @@ pub(super) fn while_interrupted(
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // A handler could run here after this thread has lost its row.
+            // Without the block a handler could run on this thread while it ends.
             mask(libc::SIG_BLOCK);
             while !over.load(Ordering::Relaxed) {
                 // SAFETY: the worker outlives this thread.
@@ -97,7 +97,7 @@ pub(super) fn while_interrupted(
     });
 }
 
-/// Blocks the signal for this thread and the threads that it makes, or unblocks it.
+/// Blocks or unblocks SIGPROF for this thread and for threads that it will create.
 fn mask(how: libc::c_int) {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the pointer is to a valid place.
@@ -114,12 +114,12 @@ fn listed(work: impl FnOnce()) {
     let me = unsafe { libc::pthread_self() };
     AT_WORK.lock().unwrap().push(me);
     mask(libc::SIG_UNBLOCK);
-    // The first scope of most threads is in a handler, which finds the allocator's lock taken.
+    // The first scope of most threads is in a handler that has interrupted the allocator.
     for size in 0..500 {
         drop(std::hint::black_box(vec![1u8; 3000 + size]));
     }
     work();
-    // The kernel's timer still fires while this thread ends.
+    // `prod` no longer signals this thread, but the kernel's timer may while the thread ends.
     AT_WORK.lock().unwrap().retain(|&thread| thread != me);
 }
 
@@ -144,7 +144,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     }
                     scope.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
-                            // New trees are made all the time, and signals interrupt their making and their end.
+                            // Short threads, so that signals interrupt the creation and the end of trees.
                             std::thread::scope(|scope| {
                                 for _ in 0..4 {
                                     scope.spawn(|| listed(|| interrupted(4)));
@@ -168,8 +168,8 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     }
                 });
                 profile(false);
-                // A pending signal may still come, also to an ending thread without a row: the wait ends when every handler
-                // that has begun had returned before the snapshot.
+                // A pending signal may still come, even to an ending thread without a tree. So the wait ends once all
+                // handlers that have begun returned before the snapshot.
                 let (handled, snapshot) = support::wait_for("the last thread to be folded", || {
                     let returned = RETURNED.load(Ordering::Acquire);
                     let snapshot = tickscope::snapshot();
@@ -199,7 +199,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
                     (0, 0)
                 );
-                // Each place has one row for each path in each name, for any number of threads.
+                // Each path has one row for each name of threads, for any number of threads.
                 assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
             });
         assert!(done.status.success(), "{mode}: {}", done.stderr);

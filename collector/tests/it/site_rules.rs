@@ -1,12 +1,12 @@
-//! Sites switched off and on by the largest number of patterns, while threads are busy and others reset: sites that stay on lose
-//! nothing, and time goes only to calls that were open.
+//! Sites that are switched off and on by the largest number of patterns, while other threads open scopes and reset.
+//! Sites that stay on must lose no call, and time must go only to open calls.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{Over, calls_of, check, isolated_as_usual, sum_of, threads_named, wait_until};
 use tickscope::{Builder, Snapshot};
 
-/// Number of patterns that are kept at once.
+/// Largest number of patterns that the collector keeps.
 const RULES_MAX: usize = 256;
 
 static ROUNDS: AtomicU64 = AtomicU64::new(0);
@@ -21,13 +21,13 @@ fn round() {
     ROUNDS.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Fills up all rules, one of which switches the site off, and removes them again.
+/// Adds rules up to the limit, one of which switches the site "switched" off, and removes all rules.
 fn change_rules(number: usize) {
     for rule in 1..RULES_MAX {
         assert_eq!(tickscope::disable_sites(&format!("nobody{rule}")).unwrap(), 0);
     }
     assert_eq!(tickscope::disable_sites("switched").unwrap(), 1);
-    // One round of each worker may have begun before.
+    // One round of each of the two workers may have begun before the rule.
     let before = ROUNDS.load(Ordering::Relaxed);
     wait_until("a round without it", || {
         ROUNDS.load(Ordering::Relaxed) > before + 2
@@ -46,7 +46,7 @@ fn change_rules(number: usize) {
 fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
     isolated_as_usual!(|| {
         let _session = Builder::new("rules").try_start().unwrap();
-        // All sites are met before the first rule.
+        // One round meets all sites, so that the rules find them.
         round();
         ROUNDS.store(0, Ordering::Relaxed);
         let mut epochs: Vec<Snapshot> = vec![];
@@ -107,7 +107,7 @@ fn as_many_rules_as_there_may_be_lose_no_call_of_others_and_no_time() {
                 };
                 threads.map(of).sum()
             });
-            // The look for the reason why a thread lost its CPU takes one or two us, which are no time of the program.
+            // After a thread loses its CPU, reading the reason takes 1 to 2 us, which are not charged to the program.
             let least = life - life / 100;
             assert!(
                 (least..=longest).contains(&ticks),

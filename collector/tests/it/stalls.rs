@@ -1,4 +1,4 @@
-//! A program or its publisher that is held up: viewers see it, the program goes on, and nothing is lost.
+//! Programs and publishers that are stopped for a while: viewers see it, programs continue, and no count is lost.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use tickscope::{Builder, Clock, Status};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_testkit::suite::skip;
 
-/// Starts a program that works on threads that come and go, asks for resets, and reports its progress.
+/// Starts a program that runs short threads, requests resets, and reports the number of its rounds.
 fn busy_program(name: &'static str) -> Running {
     Isolated::as_usual(name).start(|| {
         let session = quick("busy");
@@ -51,12 +51,12 @@ fn while_the_publisher_is_stopped_the_program_goes_on() {
     rounds(&running);
     let publisher = publisher_of(running.pid()) as libc::pid_t;
     let nothing = std::ptr::null_mut::<libc::c_void>();
-    // SAFETY: a thread of our own child.
+    // SAFETY: the publisher is a thread of this test's child.
     if unsafe { libc::ptrace(libc::PTRACE_SEIZE, publisher, nothing, nothing) } != 0 {
         running.kill();
         skip("tracing is not permitted here");
     }
-    // SAFETY: the thread seized above.
+    // SAFETY: the thread was seized above.
     let result = unsafe { libc::ptrace(libc::PTRACE_INTERRUPT, publisher, nothing, nothing) };
     assert_eq!(result, 0);
     let mut status = 0;
@@ -71,7 +71,7 @@ fn while_the_publisher_is_stopped_the_program_goes_on() {
         || {
             let stopped = rounds(&running);
             wait_until("the program's work", || rounds(&running) > stopped + 20);
-            // SAFETY: stopped above.
+            // SAFETY: the thread was stopped above.
             let result = unsafe { libc::ptrace(libc::PTRACE_DETACH, publisher, nothing, nothing) };
             assert_eq!(result, 0);
         },
@@ -84,7 +84,7 @@ fn a_program_that_was_stopped_is_shown_with_its_age_and_goes_on() {
     let ring = running.ring();
     rounds(&running);
     let send = |signal| {
-        // SAFETY: our own child.
+        // SAFETY: the process is a child of this test.
         assert_eq!(unsafe { libc::kill(running.pid() as i32, signal) }, 0);
     };
     send(libc::SIGSTOP);
@@ -98,7 +98,7 @@ static HOLDS: AtomicBool = AtomicBool::new(false);
 
 static HOLDER: AtomicU64 = AtomicU64::new(0);
 
-/// Reads a clock that holds one thread in its capture until it is released.
+/// Reads a clock that stops the thread `HOLDER`, here during its capture, until `HOLDER` is cleared.
 fn holding_clock() -> u64 {
     // SAFETY: the call takes no argument and cannot fail.
     let tid = unsafe { libc::gettid() } as u64;
@@ -111,15 +111,15 @@ fn holding_clock() -> u64 {
     1
 }
 
-/// Reads the clock, and then holds one thread until it is released.
+/// Reads the clock, and then stops the thread `HOLDER` until `HOLDER` is cleared.
 fn late_clock() -> u64 {
     let now = support::tick();
     holding_clock();
     now
 }
 
-/// A thread used to lose time when it lost its CPU right after it read the clock: the time that a snapshot showed meanwhile was
-/// charged to no row.
+/// Time used to be lost if a thread lost its CPU right after reading the clock. The time that a snapshot showed
+/// meanwhile was then charged to no row.
 fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     isolated_as_usual!(|| {
         let _session = Builder::new("late").clock(Clock::Custom(late_clock, 1e9)).start();
@@ -163,7 +163,7 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     });
 }
 
-/// Such threads used to be shown as alive for ever, and their memory was never reused.
+/// Threads that ended during a capture used to be shown as alive for ever, and their memory was never reused.
 fn threads_that_end_during_a_long_capture_are_folded() {
     isolated_as_usual!(|| {
         let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
@@ -181,7 +181,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
             });
             short.unwrap().join().unwrap();
         }
-        // The threads used to be charged until they were folded.
+        // These ended threads used to be charged for this time, until they were folded.
         support::spend(1_000_000);
         HOLDER.store(0, Ordering::Relaxed);
         let during = capture.join().unwrap();

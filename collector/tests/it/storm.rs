@@ -1,6 +1,6 @@
-//! Files cut, emptied and removed while programs write them and viewers read them: no process dies of it.
+//! Ring files that are cut, emptied and removed while programs write them and viewers read them. No process may die.
 //!
-//! `TRUNCATIONS=1000` in the environment harms 1000 files in place of 10.
+//! `TRUNCATIONS=1000` in the environment damages 1000 files instead of 10.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::process::ExitStatusExt;
@@ -18,7 +18,7 @@ use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, os};
 
-/// Time between two harms: ten a second.
+/// Time between two damaged files.
 const BETWEEN: Duration = Duration::from_millis(100);
 
 fn truncations() -> u32 {
@@ -29,21 +29,21 @@ fn truncations() -> u32 {
 /// Returns whether the processes of the test must end.
 fn is_over() -> bool {
     let place = shared_place();
-    // A test that failed has removed its place.
+    // A failed test has already removed its directory.
     place.join("over").exists() || !place.exists()
 }
 
-/// Runs a program that works and publishes; where it cannot publish, it follows the advice of the warning.
+/// Runs a program that works and publishes. If it cannot publish, it starts a new session, as the warning advises.
 fn program() {
     support::call_many_paths();
-    // Calls are in flight in each record.
+    // Every record has a call in flight.
     let mut call = std::pin::pin!(tickscope::future!("call", std::future::pending::<()>()));
     let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(polled.is_pending());
     while !is_over() {
-        // Its ring may be cut before the session reports the ring.
+        // `start`, not `try_start`, because the ring may be cut during the start.
         let session = Builder::new("storm").interval(Duration::from_millis(10)).start();
-        // A removed ring is replaced a minute later, or by another session at once.
+        // A session replaces a second removed ring only after a minute, but a new session makes a ring at once.
         let has_name = || session.path().is_some_and(|path| path.exists());
         while !is_over() && session.status() == Status::Publishing && has_name() {
             tickscope::scope!("work");
@@ -55,7 +55,7 @@ fn program() {
     }
 }
 
-/// Runs a viewer: finds a program, follows it with the code of all viewers, and looks for the next program when it is gone.
+/// Runs a viewer: finds a ring, reads it with the code of all viewers, and looks for another when it is gone.
 fn viewer(number: &str) {
     let (mut whole, mut broken, mut bytes) = (0u64, 0u64, 0);
     while !is_over() {
@@ -75,8 +75,8 @@ fn viewer(number: &str) {
                         whole += 1;
                     }
                     Err(error) => {
-                        // A hole over the write position of the ring looks like a writer that is far ahead, until the next
-                        // record.
+                        // Until the next record, a hole over the ring's write position looks like a writer that is far
+                        // ahead.
                         assert!(
                             matches!(
                                 error,
@@ -97,7 +97,7 @@ fn viewer(number: &str) {
     tell(&format!("seen-{number}"), format!("{whole} {broken} {bytes}"));
 }
 
-/// Harms a ring file.
+/// Damages a ring file: removes it, punches a hole, or cuts it.
 fn harm(path: &Path, number: u32) {
     let length = fs::metadata(path).map_or(0, |facts| facts.len());
     let place = os::random() % length.max(1);
@@ -115,7 +115,7 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
         Ok(number @ ("1" | "2")) => viewer(number),
         _ => program(),
     });
-    // A program needs some time until it has a ring again, so ten harms a second need two programs.
+    // Two programs, because a program needs some time to make a new ring, and ten files are damaged per second.
     let mut other = program.beside("program");
     let rings = program.place().join("rings");
     let mut viewers = ["1", "2"].map(|part| program.beside(part));
@@ -162,7 +162,7 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
     );
 }
 
-/// Writes records as fast as it can, into a new ring after a cut; without `way` in the default way.
+/// Writes records as fast as possible, into a new ring after each cut. `None` is the default way to write.
 fn writer(way: Option<Way>) {
     let payload = vec![7; 4 << 20];
     let stamp = Stamp {
@@ -198,7 +198,7 @@ fn writer(way: Option<Way>) {
     }
 }
 
-/// Cuts this number of rings of a writer; returns how often the writer died of a cut.
+/// Cuts `cuts` rings of a writer; returns how often a cut killed the writer.
 fn cut_all(name: &'static str, way: Option<Way>, cuts: u32) -> u32 {
     let start = || {
         Isolated::as_usual(name)

@@ -1,5 +1,5 @@
-//! Threads that hang, end, have no name, or open scopes while they are torn down; and the limits of a process. `programs` tests
-//! the limits of a thread, `scale` thousands of threads, `signals` signal handlers.
+//! Threads that hang, end, have no name, or open scopes in destructors; and limits of the process. `programs` tests
+//! limits of a thread, `scale` thousands of threads, `signals` signal handlers.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -153,7 +153,7 @@ fn scopes_in_destructors_of_threads_are_counted_or_counted_as_dropped() {
     });
 }
 
-/// Opens scopes, as a destructor of C's thread-locals.
+/// Opens scopes; used as a destructor of thread-specific data of the C library.
 unsafe extern "C" fn opens_scopes(_: *mut libc::c_void) {
     drop(OpensScopes);
 }
@@ -166,7 +166,7 @@ fn new_key() -> libc::pthread_key_t {
     key
 }
 
-/// Destructors in C run after Rust's destructors, in the order in which their keys were made.
+/// Destructors of C run after those of Rust's thread-locals, in the order in which their keys were created.
 fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     isolated!(|| {
         let early = new_key();
@@ -176,7 +176,7 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
             std::thread::spawn(move || {
                 let body = || tickscope::time!("body", ());
                 let set = |key| {
-                    // SAFETY: a key made above, to a value that nobody looks at.
+                    // SAFETY: the key was created above, and its value is never dereferenced.
                     let result = unsafe { libc::pthread_setspecific(key, std::ptr::dangling()) };
                     assert_eq!(result, 0);
                 };
@@ -195,7 +195,7 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
         check(&snapshot);
         assert_eq!(OPENED.load(Ordering::Relaxed), 240);
         assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
-        // This holds also where the first scope is in a destructor, which registers our own destructor.
+        // The same number even if a destructor opens the first scope, which registers the collector's destructor.
         assert_eq!(snapshot.capture.losses.dropped, 120, "those behind our own");
         let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
         assert_eq!(living.count(), 1);
@@ -247,7 +247,7 @@ fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {
     });
 }
 
-/// Calls itself to this depth.
+/// Recurses to this depth.
 fn deep(depth: u32) {
     tickscope::scope!("deep");
     if depth > 1 {
@@ -269,7 +269,7 @@ fn recursion_that_is_deeper_than_the_limit_is_none_of_leaked_guards() {
     });
 }
 
-/// Opens twenty different scopes, each inside each other.
+/// Opens each of twenty scopes, and recurses inside each.
 fn bush(depth: u32) -> u64 {
     if depth == 0 {
         return 0;
@@ -287,7 +287,7 @@ fn bush(depth: u32) -> u64 {
     opened
 }
 
-/// Returns the number of rows of calls within the limit, and their calls.
+/// Returns the number of rows except "(over the limit)", and their calls.
 fn rows_and_calls(snapshot: &Snapshot) -> (usize, u64) {
     let rows = (0..).zip(&snapshot.nodes.calls);
     let own = rows.filter(|&(row, _)| snapshot.site_of(NodeId(row)).name != "(over the limit)");
@@ -302,7 +302,7 @@ fn what_calls_over_the_limit_call_is_no_part_of_their_callers() {
             tickscope::time!("outer", {
                 inner();
                 tickscope::time!("other", ());
-                // The call has no row, and the calls inside it have a row below "outer".
+                // The call is over the limit, so it has no row, and calls inside it must not be charged to "outer".
                 tickscope::time!("one too many", {
                     inner();
                     inner();

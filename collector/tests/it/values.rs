@@ -1,5 +1,5 @@
-//! Counters, values and gauges: each epoch has the numbers that were given in it, also beside other threads and captures.
-//! `programs` tests them in each mode, over resets and undos, and in threads that end.
+//! Counters, values and gauges: each epoch must have the numbers that were given in it, also with other threads and
+//! captures at work. `programs` tests them in each mode, over resets and undos, and in threads that end.
 
 use std::collections::HashMap;
 use std::sync::Barrier;
@@ -16,7 +16,7 @@ const NAME: &str = "constant";
 
 const CONSTANT: &str = "constant counter";
 
-/// Returns the rows of a name, each with its tally and the count of its histogram.
+/// Returns the rows with this name, each with its tally and the count of its histogram.
 fn rows<'a>(snapshot: &'a Snapshot, name: &'a str) -> impl Iterator<Item = (u32, Tally, u64)> + 'a {
     let tallies = snapshot.tallies().into_iter();
     (0..)
@@ -25,7 +25,7 @@ fn rows<'a>(snapshot: &'a Snapshot, name: &'a str) -> impl Iterator<Item = (u32,
         .filter_map(move |(row, tally)| Some((row, tally?, snapshot.latencies.of(row).count())))
 }
 
-/// Returns the tally of all rows of a name together.
+/// Returns the sum of the tallies of all rows with this name.
 fn tally_of(snapshot: &Snapshot, name: &str) -> Tally {
     rows(snapshot, name).fold(Tally::Nothing, |all, (_, tally, _)| all.and(tally))
 }
@@ -137,7 +137,7 @@ fn every_form_keeps_its_numbers() {
     });
 }
 
-/// Number of values that each thread gives in the test below: 0, 1, 2, up to `TIMES - 1`.
+/// Number of values that each thread gives in the next test: 0, 1, 2, up to `TIMES - 1`.
 const TIMES: u64 = 50_000;
 
 /// Returns the sum of `calls` numbers from `first` on.
@@ -145,7 +145,7 @@ fn sum_from(first: u64, calls: u64) -> u64 {
     (first..first + calls).sum()
 }
 
-/// A thread gives its numbers in order, so the count of earlier numbers determines the numbers of an epoch.
+/// Each thread gives its numbers in order, so the number of earlier ones tells which numbers an epoch must have.
 fn each_number_is_in_the_epoch_that_counts_it() {
     isolated!(|| {
         let mut epochs = Vec::new();
@@ -172,7 +172,7 @@ fn each_number_is_in_the_epoch_that_counts_it() {
             while halted.load(Ordering::Relaxed) < 3 {
                 std::thread::yield_now();
             }
-            // All threads halt, so this epoch and the next one know their smallest number.
+            // All threads have stopped, so this epoch and the next know their smallest numbers exactly.
             epochs.push(tickscope::reset());
             goes_on.wait();
             while !pool.iter().all(|thread| thread.is_finished()) {
@@ -214,8 +214,8 @@ fn each_number_is_in_the_epoch_that_counts_it() {
                     if calls > 0 {
                         let range = range.unwrap();
                         let last = *first + calls - 1;
-                        // A gauge begins with its previous level, and a snapshot may see the number of an execution that it does
-                        // not count yet.
+                        // A gauge begins an epoch with its previous level. A snapshot may have the number of an
+                        // execution that it does not count yet.
                         assert!(
                             range.min <= *first && range.max >= last,
                             "{range:?} of {first}..={last}"
@@ -289,7 +289,7 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
     });
 }
 
-/// Gives a value and a level. It is one site for both callers, so that handlers interrupt it.
+/// Gives a value and a level. One function for both callers, so that a handler interrupts the site that it uses.
 #[inline(never)]
 fn give_both(number: u64) {
     tickscope::value!("both", number);
@@ -336,7 +336,7 @@ fn ticking() -> u64 {
     HANDLED.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A handler that interrupts the first scope of a process does the same.
+/// Signal handlers that interrupt a process's first scope do the same as this clock.
 fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
     isolated!(|| {
         let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();

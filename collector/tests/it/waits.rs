@@ -1,4 +1,4 @@
-//! Time off the CPU: waiting and ready time, compared with the kernel's account of the thread.
+//! Time off the CPU: waiting and ready time, compared with the kernel's times of the thread.
 
 use std::hint::black_box;
 use std::sync::mpsc;
@@ -15,12 +15,12 @@ pub(crate) fn cpu() -> Duration {
     Duration::from_nanos(cpu_ns(libc::CLOCK_THREAD_CPUTIME_ID))
 }
 
-/// Time off the CPU by the kernel's account.
+/// Time off the CPU, measured by the kernel's clocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct Off {
-    /// Time off the CPU inside a scope.
+    /// Time off the CPU inside the scope.
     inside: Duration,
-    /// Time off the CPU around the scope: the thread may lose its CPU at the very start or end of the scope.
+    /// Time off the CPU inside and just around the scope, whose begin and end may lose the CPU as well.
     around: Duration,
 }
 
@@ -32,7 +32,7 @@ fn off_cpu(body: impl FnOnce()) -> Duration {
 }
 
 impl Off {
-    /// Runs `body` in a scope.
+    /// Runs `body` in a scope, and adds its time off the CPU.
     fn add(&mut self, scope: fn(&mut dyn FnMut()), body: impl Fn()) {
         let inside = &mut self.inside;
         self.around += off_cpu(|| scope(&mut || *inside += off_cpu(&body)));
@@ -47,18 +47,18 @@ fn at_work(body: &mut dyn FnMut()) {
     tickscope::time!("work", body());
 }
 
-/// Computes for this CPU time, independent of other threads.
+/// Computes until this thread has used `time` of CPU time.
 fn work(time: Duration) {
     let begin = cpu();
     while cpu() - begin < time {
-        // A clock reading is a system call, at whose end the thread may lose its CPU.
+        // Few clock readings, because each is a system call after which the thread may lose its CPU.
         for number in 0..10_000 {
             black_box(number);
         }
     }
 }
 
-/// Returns the value of rows of a name, in ns.
+/// Returns the sum of a quantity in ns, over the rows with this name.
 pub(crate) fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     snapshot.nanos(measured(snapshot, name, quantity))
 }
@@ -68,7 +68,7 @@ pub(crate) fn self_ns(snapshot: &Snapshot, name: &str) -> u64 {
     rows_named(snapshot, name).map(|row| nanos[row as usize]).sum()
 }
 
-/// Returns the sum of all rows and of the time outside of all scopes, in ns.
+/// Returns the sum of a quantity in ns, over all rows and the time outside of all scopes.
 pub(crate) fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
     let Some(column) = snapshot.measures.of(quantity) else {
         return 0;
@@ -77,7 +77,7 @@ pub(crate) fn all(snapshot: &Snapshot, quantity: Quantity) -> u64 {
     snapshot.nanos(values.map(|&(_, value)| value).sum())
 }
 
-/// Checks that the shown time is the kernel's time, within 2 % and the time of the readings.
+/// Checks that the shown time equals the kernel's time within 2 %, plus 20 us per expected reading.
 fn assert_near(shown_ns: u64, truth: Off, asked: u32) {
     let [inside, around] = [truth.inside, truth.around].map(|time| time.as_nanos() as u64);
     let error = around / 50 + 20_000 * u64::from(asked);
@@ -90,7 +90,7 @@ fn assert_near(shown_ns: u64, truth: Off, asked: u32) {
 const SLEEPS: u32 = 30;
 
 fn a_sleep_is_waiting_and_work_is_none() {
-    // Without rseq the kernel is asked more often.
+    // Without rseq the collector reads the thread's CPU time more often.
     for tunables in ["", "glibc.pthread.rseq=0"] {
         for mode in ["exact", "adaptive"] {
             let test = Isolated::new(test_name!())
@@ -112,7 +112,7 @@ fn a_sleep_is_waiting_and_work_is_none() {
                 assert!(waiting >= 90_000_000, "asleep on a timer: {waiting} ns");
                 let shown = of(&snapshot, "work", Waiting) + of(&snapshot, "work", Ready);
                 assert_near(shown, preempted, 1);
-                // The scheduler counts a thread as ready a little late.
+                // The scheduler updates a thread's ready time a little late, so part of it appears as waiting.
                 let waiting = of(&snapshot, "work", Waiting);
                 let most = 1_000_000 + preempted.around.as_nanos() as u64 / 10;
                 assert!(
@@ -125,20 +125,20 @@ fn a_sleep_is_waiting_and_work_is_none() {
     }
 }
 
-/// Returns the time for which the calling thread has been ready without a CPU, if the kernel reports it.
+/// Returns the time that the calling thread has spent ready without a CPU, if the kernel reports it.
 fn ready() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let ns = text.split(' ').nth(1)?.parse().ok()?;
     Some(Duration::from_nanos(ns))
 }
 
-/// Pins the calling thread to a CPU that it may use.
+/// Pins the calling thread to one CPU.
 fn pin(cpu: usize) {
     // SAFETY: zeros are a valid set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set is a valid place.
     unsafe { libc::CPU_SET(cpu, &mut set) };
-    // SAFETY: the set has that size.
+    // SAFETY: the set has the given size.
     unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) };
 }
 
@@ -155,7 +155,7 @@ fn a_thread_without_a_cpu_is_ready() {
             }
         });
         tickscope::time!("first", ());
-        // The work passes the first reading of the scheduler's account.
+        // The collector reads the scheduler's times for the first time during this work.
         work(Duration::from_millis(30));
         let mut off = Off::default();
         let before = ready();
@@ -174,7 +174,7 @@ fn a_thread_without_a_cpu_is_ready() {
         );
         assert!(off.inside > Duration::from_millis(20), "{off:?}");
         if let (Some(before), Some(after)) = (before, after) {
-            // A host that takes the CPU from the whole machine makes no thread ready.
+            // Time that a host takes from a virtual machine is not ready time in the guest.
             let taken = off.around.saturating_sub(after - before);
             let waiting = of(&snapshot, "work", Waiting);
             let most = taken + off.around / 50;
@@ -191,7 +191,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
         let session = Builder::new("open").try_start().unwrap();
         let (send, receive) = mpsc::channel::<()>();
         let waiter = std::thread::spawn(move || {
-            // Short events before the wait do not hide it for long.
+            // Short events before the wait, which delay its display only briefly.
             for _ in 0..1_000 {
                 tickscope::time!("short", ());
             }
@@ -208,7 +208,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
             shown = waiting;
             waiting > 50_000_000
         });
-        // The mode changes in the middle of the wait.
+        // A change of the mode in the middle of the wait.
         tickscope::set_mode(Mode::Adaptive);
         let since = Instant::now();
         let snapshot = wait_for("some more of it", || {
@@ -244,7 +244,7 @@ fn all_time_off_the_cpu_is_placed_or_counted() {
                         std::thread::sleep(Duration::from_millis(1));
                     }
                 }
-                // Time off the CPU in short gaps is counted at the next long gap.
+                // A long gap at the end, because time off the CPU in short gaps is counted at the next long gap.
                 tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
             });
             snapshot = Some(tickscope::snapshot());
@@ -269,7 +269,7 @@ fn where_it_is_off_nothing_is_known_and_nobody_looks() {
                 None => builder,
             };
             let session = builder.try_start().unwrap();
-            // The sleep is long enough for a look at its call.
+            // The sleep is long enough for the publisher to look at its system call.
             tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
             drop(session);
             let snapshot = tickscope::snapshot();
@@ -287,6 +287,6 @@ tickscope_testkit::tests![
     all_time_off_the_cpu_is_placed_or_counted,
     where_it_is_off_nothing_is_known_and_nobody_looks;
     ignored:
-    // The test is a measurement: time that a host takes from a virtual machine is off the CPU, and no time without a CPU.
+    // Only a measurement, because time that a virtual machine's host takes also counts as off the CPU.
     a_sleep_is_waiting_and_work_is_none,
 ];

@@ -1,4 +1,4 @@
-//! System calls that threads wait in: samples of threads that have had no event for a while.
+//! System calls in which threads wait, found by sampling threads without recent events.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -11,7 +11,7 @@ use tickscope::Snapshot;
 use tickscope_format::ids::NodeId;
 use tickscope_format::snapshot::Now;
 
-/// Returns the system calls that rows of a name were found waiting in, and the number of samples in all.
+/// Returns the system calls in which rows with this name were found waiting, and the total number of samples.
 fn found<'a>(snapshot: &'a Snapshot, name: &str) -> (BTreeSet<&'a str>, u64) {
     let samples = snapshot.waits_in.samples();
     let of_name = samples.filter(|&(row, ..)| snapshot.site_of(NodeId(row)).name == name);
@@ -26,7 +26,7 @@ fn now<'a>(snapshot: &'a Snapshot, thread: &str) -> Option<Now<'a>> {
     snapshot.waits_in.now_of(thread.0)
 }
 
-/// Checks the only system call that a row was found in. Some systems do not report the call.
+/// Checks that rows with this name were found in one system call only. Some systems do not report the call.
 fn assert_in(snapshot: &Snapshot, name: &str, thread: &str, call: &str) {
     let (calls, _) = found(snapshot, name);
     if calls == BTreeSet::from(["unknown call"]) {
@@ -133,7 +133,7 @@ fn threads_are_found_in_the_calls_they_wait_in() {
     });
 }
 
-/// A file of the collector must not get the descriptor that the program wants next.
+/// A file of the collector must not get the number of a standard descriptor that the program opens next.
 fn while_a_standard_descriptor_is_closed_nobody_looks() {
     isolated!(|| {
         let session = quick("closed");
@@ -154,7 +154,7 @@ fn while_a_standard_descriptor_is_closed_nobody_looks() {
     });
 }
 
-/// Each look has a budget, and threads take turns.
+/// Each look reads only some threads, so threads take turns.
 fn of_many_threads_each_is_looked_at() {
     const THREADS: usize = 50;
     isolated!(|| {

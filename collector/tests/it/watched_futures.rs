@@ -1,4 +1,4 @@
-//! Watched async functions: their calls last for many polls, on any thread.
+//! Watched async functions, whose calls take many polls on any threads.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,12 +22,12 @@ fn poll(call: &mut Call) -> bool {
     call.as_mut().poll(&mut context).is_ready()
 }
 
-/// Makes a call of the watched function. There is one site, which is known from its first call on.
+/// Makes a call of the watched function. One function for all calls, so that they share one site.
 fn named(future: impl Future<Output = ()> + Send + 'static) -> Call {
     Box::pin(tickscope::future!("request", future))
 }
 
-/// Makes a request that parses, asks `lookups` times, and is ready. One of a hundred also flushes, which takes 31 polls.
+/// Makes a request that parses and then awaits `lookups` lookups. One in a hundred also flushes, which takes 31 polls.
 fn request(number: u64, lookups: u32) -> Call {
     named(async move {
         tickscope::note!("number", number);
@@ -55,7 +55,7 @@ fn request(number: u64, lookups: u32) -> Call {
     })
 }
 
-/// Polls a call until it is ready, and lets `between` ticks pass between two polls.
+/// Polls a call until it is ready, with `between` ticks between two polls.
 fn run(mut call: Call, between: u64) {
     while !poll(&mut call) {
         spend(between);
@@ -69,8 +69,8 @@ fn watch(over: u64) {
     assert_eq!((watch.state, watch.calls()), (WatchState::Watching, (0, 0)));
 }
 
-/// Returns the numbers of discarded calls and of calls whose numbers were missed. A call that is not kept because a capture held
-/// the lock is in all sums.
+/// Returns the numbers of discarded calls and of calls that are missing from the sums. Calls that were only not kept,
+/// because a capture held the lock, are in the sums.
 fn lost(watch: &Watch) -> (u64, u64) {
     (watch.lost.discarded, watch.lost.missed)
 }
@@ -85,7 +85,7 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
             parent => format!("{};{name}", names[parent as usize]),
         });
     }
-    // Sites with the same name are one path here.
+    // Paths with the same names are added, although their sites differ.
     let mut by_name: BTreeMap<String, [PathSums; 2]> = BTreeMap::new();
     for (name, path) in names.into_iter().zip(&watch.paths) {
         let sums = by_name.entry(name).or_default();
@@ -98,8 +98,8 @@ fn by_path(snapshot: &Snapshot, watch: &Watch) -> BTreeMap<String, [PathSums; 2]
     by_name
 }
 
-/// Slow requests of three kinds: one waits longer for the usual wait, one asks more often, and one waits for something else. Each
-/// poll is on another thread than the poll before.
+/// Slow requests of three kinds: with a longer wait, with more lookups, and with an additional wait. Each poll is on
+/// another thread than the previous poll.
 fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
     isolated!(|| {
         let _session = session(Builder::new("requests"));
@@ -113,7 +113,7 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
             };
             let mut call = Some(request(number, lookups));
             for turn in 0.. {
-                // The last poll of the typical calls is on either.
+                // The last poll of a typical call is on one or the other thread, by its number.
                 match threads[(turn + number as usize / 2) % 2].poll(call.take().unwrap()) {
                     Some(rest) => call = Some(rest),
                     None => break,
@@ -175,7 +175,7 @@ impl Worker {
         let (sender, rests) = channel();
         std::thread::spawn(move || {
             for (mut call, is_dropped) in given {
-                // Threads number their nodes in different orders.
+                // A call that is to be dropped is not polled again.
                 let is_over = is_dropped || poll(&mut call);
                 let rest = (!is_over).then_some(call);
                 sender.send(rest).unwrap();
@@ -195,14 +195,14 @@ impl Worker {
     }
 }
 
-/// Calls, ticks, and ticks in which the call awaited the path, by path.
+/// For each path its calls, its ticks, and the ticks in which the call awaited it.
 type Sums = BTreeMap<String, [u64; 3]>;
 
-/// Acts of a random call so far, by its own account.
+/// Sums of a random call so far, kept by the call itself.
 #[derive(Default)]
 struct Account {
     sums: Sums,
-    /// Paths that the call awaits, the last polled at the end, and the tick since when.
+    /// Paths that the call awaits; the path that was polled last is the last one.
     awaited: Vec<String>,
     since: u64,
 }
@@ -222,7 +222,7 @@ impl Account {
     }
 }
 
-/// A [`Yield`] that notes the path that awaits it.
+/// A [`Yield`] that enters its path into the account while the path awaits it.
 struct Awaits(Arc<Mutex<Account>>, String, Yield);
 
 impl Future for Awaits {
@@ -246,14 +246,14 @@ impl Drop for Awaits {
     }
 }
 
-/// One source of numbers for all calls.
+/// One random generator for all calls.
 type Chance = Arc<Mutex<Random>>;
 
 fn below(chance: &Chance, limit: u64) -> u64 {
     chance.lock().unwrap().below(limit)
 }
 
-/// A future that does random things in `path`.
+/// Returns a future that does random work in `path`.
 fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> Call {
     Box::pin(async move {
         let charge = |path: &str, calls, ticks| own.lock().unwrap().charge(path, calls, ticks, 0);
@@ -301,7 +301,7 @@ fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> C
                     .await;
                 }
                 _ => {
-                    // The future is dropped after some polls.
+                    // Polls a future at most a few times, and then drops it.
                     let mut one = Some(Box::pin(tickscope::future!("a", child("a"))));
                     let mut left = below(&chance, 3);
                     std::future::poll_fn(|context| {
@@ -320,7 +320,7 @@ fn does(own: Arc<Mutex<Account>>, chance: Chance, path: String, depth: u32) -> C
     })
 }
 
-/// Typical and slow calls together are all calls, to the call and the tick, by the calls' own account.
+/// The sums of typical and of slow calls equal the sums that the calls keep themselves, exactly.
 fn sums_are_those_of_random_calls_on_random_threads() {
     isolated!(|| {
         let _session = session(Builder::new("random"));
@@ -398,7 +398,7 @@ fn sums_are_those_of_random_calls_on_random_threads() {
     });
 }
 
-/// Each event that interrupts a watched call, between two polls or in one, is reported.
+/// Every event that interrupts a watched call, between two polls or during a poll, is reported.
 fn whatever_happens_to_an_async_call_is_told() {
     isolated!(|| {
         let _session = session(Builder::new("inside"));
@@ -418,14 +418,14 @@ fn whatever_happens_to_an_async_call_is_told() {
         drop(panics);
         let watch = watched();
         assert_eq!((watch.calls(), watch.lost.discarded), ((0, 0), 1));
-        // Counts are reset between two polls.
+        // A reset comes between two polls.
         let call = begun(1);
         drop(tickscope::reset());
         run(call, 1);
         assert_eq!(watched().calls(), (0, 0));
         run(begun(2), 1);
         assert_eq!(watched().calls(), (1, 0));
-        // A call that is forgotten, and a call whose function is switched off between two polls, have no end.
+        // A leaked call, and a call whose function is switched off between two polls, never end.
         let forgotten = begun(3);
         std::mem::forget(forgotten);
         let call = begun(4);
@@ -447,7 +447,7 @@ fn whatever_happens_to_an_async_call_is_told() {
         assert_eq!(snapshot.watches[0].lost.discarded, 2);
         assert_eq!(snapshot.watches[1].calls(), (1, 0));
         tickscope::unwatch("other").unwrap();
-        // The mode changes during a poll, and between two polls.
+        // The mode changes during a poll and between two polls.
         let mut changes = named(async {
             Yield::default().await;
             tickscope::set_mode(Mode::Adaptive);
@@ -459,7 +459,7 @@ fn whatever_happens_to_an_async_call_is_told() {
         tickscope::set_mode(Mode::Exact);
         run(call, 1);
         assert_eq!(watched().calls(), (0, 0), "each switch is a reset as well");
-        // A call that is cancelled has waited until then.
+        // A cancelled call has waited until it was dropped.
         let call = begun(8);
         spend(5_000);
         drop(call);
@@ -478,7 +478,7 @@ fn whatever_happens_to_an_async_call_is_told() {
     });
 }
 
-/// A call of many polls, and one of long polls, are counted whole and kept in part.
+/// A call with many polls and a call with long polls are in the sums completely, but their traces are cut.
 fn a_long_async_call_is_counted_whole() {
     isolated!(|| {
         let _session = session(Builder::new("long"));

@@ -12,7 +12,7 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::{self, CauseKind, Exemplar, Then, Watch, WatchState};
 
-/// Starts a session on the clock under the test's control.
+/// Starts a session with the manual clock.
 pub(crate) fn session(builder: Builder) -> Session {
     builder.clock(by_hand()).try_start().unwrap()
 }
@@ -22,7 +22,7 @@ fn lookup() {
     spend(10);
 }
 
-/// A frame of 160 ns, or one that is slow in one of two ways.
+/// Runs a frame of 160 ns. Of a hundred frames one parses for longer, and one makes more lookups.
 fn frame(number: u64) {
     tickscope::scope!("frame");
     tickscope::note!("number", number);
@@ -36,7 +36,7 @@ fn frame(number: u64) {
     spend(5);
 }
 
-/// Returns the only watch, after the threads have read the threshold.
+/// Returns the only watch; taking the snapshot also makes threads read the threshold.
 pub(crate) fn watched() -> Watch {
     let mut snapshot = tickscope::snapshot();
     assert_eq!(snapshot.watches.len(), 1);
@@ -48,7 +48,7 @@ fn watch_frames() {
     assert_eq!(watched().calls(), (0, 0));
 }
 
-/// Returns the path with this name: its index, and its calls and ticks in typical and in slow calls.
+/// Returns the path with this name: its index, its calls and ticks in typical calls, and those in slow calls.
 fn path(snapshot: &Snapshot, watch: &Watch, name: &str) -> (u32, [u64; 4]) {
     let at = watch
         .paths
@@ -72,7 +72,7 @@ fn causes(watch: &Watch) -> Vec<(u32, CauseKind, u64, u64)> {
         .collect()
 }
 
-/// Checks that of a thousand frames ten are slow in each of the two ways.
+/// Checks that ten of a thousand frames are slow because of `parse`, and ten because of `lookup`.
 #[track_caller]
 fn assert_ten_of_each_cause(watch: &Watch, parse: u32, lookup: u32) {
     assert_eq!(
@@ -86,13 +86,13 @@ fn assert_ten_of_each_cause(watch: &Watch, parse: u32, lookup: u32) {
     assert_eq!(watch.causes[1].excess_ticks, 10 * 5_950);
 }
 
-/// Returns the sum of the times of all steps, in ticks.
+/// Returns the total time of all steps of a trace, in ticks.
 pub(crate) fn replayed(exemplar: &Exemplar) -> u64 {
     let trace = exemplar.trace.as_ref().unwrap();
     trace.ticks.iter().sum()
 }
 
-/// A server with a thread for each request has no thread with a typical call beside its slow one.
+/// In a server with a thread for each request, the thread of a slow call has no typical call.
 fn slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others() {
     isolated!(|| {
         let _session = session(Builder::new("requests"));
@@ -102,7 +102,7 @@ fn slow_calls_of_threads_without_a_typical_one_are_compared_with_those_of_others
         let watch = watched();
         assert_eq!((watch.calls(), watch.causes.len()), ((32, 1), 0), "asked for");
         (34..=1_000).for_each(request);
-        // This thread has had a typical call by now, but not in this place.
+        // This thread has a typical call, but on another path than its slow call.
         frame(1);
         {
             tickscope::scope!("elsewhere");
@@ -139,7 +139,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
         let (lookup, counts) = path(&snapshot, watch, "lookup");
         assert_eq!(counts, [980 * 5, 980 * 50, 10 * 605, 10 * 6_050]);
         assert_ten_of_each_cause(watch, parse, lookup);
-        // The longest calls are the frames with 600 calls. Besides them some calls are kept by chance.
+        // The longest calls are the frames with 600 lookups. Other calls are kept by chance.
         let longest: Vec<u64> = watch
             .exemplars
             .iter()
@@ -171,7 +171,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
                 ]
             );
         }
-        // The watch is gone, and other functions go on.
+        // Without the watch the functions are still counted.
         tickscope::unwatch("frame").unwrap();
         frame(33);
         let snapshot = tickscope::snapshot();
@@ -180,7 +180,7 @@ fn slow_calls_are_told_with_their_causes_and_kept() {
     });
 }
 
-/// Each event that interrupts a watched call is reported, and the calls around it are counted unchanged.
+/// Every event that interrupts a watched call is reported, and does not affect the calls before and after it.
 fn whatever_happens_inside_is_told() {
     isolated!(|| {
         let _session = session(Builder::new("inside"));
@@ -197,7 +197,7 @@ fn whatever_happens_inside_is_told() {
         assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
         drop(outer);
         frame(2);
-        // A guard that is leaked inside the call is closed with it.
+        // A guard that is leaked inside the call is closed at the end of the call.
         let leaks = |number| {
             tickscope::scope!("frame");
             std::mem::forget(tickscope::scope_guard!("leaked"));
@@ -205,13 +205,13 @@ fn whatever_happens_inside_is_told() {
         };
         leaks(3);
         frame(4);
-        // The first frame has a site of its own in each closure: all are called "frame".
+        // The closure `leaks` has a site of its own, also called "frame".
         let known = watched().calls().0;
         leaks(5);
         frame(6);
         assert_eq!(watched().calls(), (known + 2, 0));
         assert_eq!(discarded(), 0);
-        // The guard of the call itself is leaked, or dropped after the guard of a call around it.
+        // The call's own guard is leaked, and then dropped after the guard of an outer call.
         {
             tickscope::scope!("outer");
             let frame = tickscope::scope_guard!("frame");
@@ -225,7 +225,7 @@ fn whatever_happens_inside_is_told() {
         }
         frame(7);
         assert_eq!((watched().calls(), discarded()), ((known + 3, 0), 2));
-        // A reset, a switch of modes, and another watch come inside the call.
+        // A reset, a switch of the mode, and another watch come inside the call.
         let inside = |between: &dyn Fn()| {
             tickscope::scope!("frame");
             spend(4);
@@ -250,7 +250,7 @@ fn whatever_happens_inside_is_told() {
         watched();
         inside(&|| {});
         assert_eq!(watched().calls(), (0, 1));
-        // A pause is no part of the call.
+        // The duration of the call excludes a pause.
         inside(&|| {
             let _pause = tickscope::pause();
             spend(1_000);
@@ -265,13 +265,13 @@ fn whatever_happens_inside_is_told() {
         };
         std::thread::spawn(ends).join().unwrap();
         assert_eq!(watched().calls(), (0, 2));
-        // Counts of a thread stay when it ends.
+        // A thread's counts stay after its end.
         std::thread::spawn(move || inside(&|| {})).join().unwrap();
         assert_eq!(watched().calls(), (0, 3));
     });
 }
 
-/// A call of a million events keeps its head and its tail, and all of it is counted.
+/// The trace of a call of a million events keeps only its head and tail, but the sums have all events.
 fn a_long_call_is_counted_whole_and_kept_in_part() {
     isolated!(|| {
         let _session = session(Builder::new("long"));
@@ -300,7 +300,7 @@ fn long() {
 
 fn thresholds_follow_the_calls_and_a_viewer_watches() {
     isolated!(|| {
-        // Until there is a viewer, only the test takes snapshots.
+        // A long interval, so that until a viewer comes only the test takes snapshots.
         let session = session(Builder::new("asked").interval(Duration::from_secs(3_600)));
         tickscope::watch("frame", Over::Tail).unwrap();
         assert_eq!(watched().state, WatchState::NoFunction);
@@ -369,7 +369,7 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
     });
 }
 
-/// In adaptive mode each watched call is timed, however short. Each tick still belongs to a scope or to the time outside of all.
+/// Adaptive mode times even short watched calls. Each tick still belongs to a scope or to the time outside of all.
 fn in_adaptive_mode_each_watched_call_is_timed() {
     support::isolated_as_usual!(|| {
         let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
@@ -391,7 +391,7 @@ fn in_adaptive_mode_each_watched_call_is_timed() {
         assert_eq!(support::calls_of(&snapshot, "parse"), 20_000);
         let watch = &snapshot.watches[0];
         let (typical, slow) = watch.calls();
-        // The tail is known from 200 calls on.
+        // At most 5 % of the calls may be missing from the sums.
         assert!(
             (19_000..=20_000).contains(&(typical + slow)) && slow > 10,
             "{typical} {slow}"
@@ -408,7 +408,7 @@ fn in_adaptive_mode_each_watched_call_is_timed() {
     });
 }
 
-/// Where every call is slow, all calls are counted and the longest are kept, but no typical call is there to compare them with.
+/// If every call is slow, all are counted and the longest kept, but no typical call exists for a comparison.
 fn a_flood_of_slow_calls_is_counted() {
     isolated!(|| {
         let _session = session(Builder::new("flood"));
@@ -430,7 +430,7 @@ fn a_flood_of_slow_calls_is_counted() {
                 .iter()
                 .all(|exemplar| replayed(exemplar) == exemplar.ticks)
         );
-        // A higher threshold counts anew.
+        // A new threshold resets the watch's counts.
         tickscope::watch("frame", Over::Duration(Duration::from_nanos(1_000))).unwrap();
         frame(1);
         frame(33);
@@ -438,7 +438,7 @@ fn a_flood_of_slow_calls_is_counted() {
     });
 }
 
-/// Returns the reason why a frame is slow, by its number.
+/// Returns the cause that makes this frame slow, by its number.
 fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     match number % 600 {
         199 => Some(("parse", CauseKind::SelfTime)),
@@ -448,7 +448,7 @@ fn planted(number: u64) -> Option<(&'static str, CauseKind)> {
     }
 }
 
-/// Works for about this number of microseconds of the thread's CPU time.
+/// Computes until this thread has used `us` microseconds of CPU time.
 fn work(us: u64) {
     let begin = cpu();
     while cpu() - begin < Duration::from_micros(us) {
@@ -472,8 +472,8 @@ fn real_frame(number: u64) {
     });
 }
 
-/// A branch in one function, a function that is called 900 times and not 20 times, and a sleep: each cause is found, also where
-/// threads lose their CPUs at random.
+/// Three causes: a slow branch in a function, a function that is called 900 times instead of 20, and a sleep. Each is
+/// found, even if threads lose their CPUs at random.
 fn three_reasons_are_told_apart_on_a_busy_machine() {
     isolated!(|| {
         let _session = Builder::new("reasons").try_start().unwrap();
@@ -514,17 +514,17 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
         for number in [199, 399, 599] {
             let (name, kind) = planted(number).unwrap();
             let calls = told.get(&(name.to_string(), kind.as_str())).copied().unwrap_or(0);
-            // A frame that loses its CPU for much longer than its planted cause takes is slow for that reason. A CPU that the
-            // machine's host takes away looks like work, so more calls may show work.
+            // If a frame is without a CPU for much longer than its planted cause takes, that is its cause. Time that
+            // the machine's host takes looks like work, so more calls may show work.
             assert!(calls >= 4, "{name}: {calls} of 10 in {told:?}");
         }
-        // Nearly all of the slowest calls show the right cause. Time that a thread loses between an event and its look at the
-        // clocks cannot be placed, so it looks like work.
+        // Nearly all of the slowest calls must show the right cause. Time without a CPU between an event and its clock
+        // readings looks like work.
         let mut wrong = Vec::new();
         for exemplar in &watch.exemplars {
             let trace = exemplar.trace.as_ref().unwrap();
             let number = trace.notes[0].value.parse().unwrap();
-            // The first frames may be slow before any was typical.
+            // The first frames may be slow before there is a typical frame.
             let Some((path, kind)) = exemplar.cause else {
                 continue;
             };
@@ -548,6 +548,6 @@ tickscope_testkit::tests![
     thresholds_follow_the_calls_and_a_viewer_watches,
     a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched;
     ignored:
-    // The test is a measurement: the number of right causes depends on other load of the CPUs.
+    // Only a measurement, because the number of right causes depends on other load of the CPUs.
     three_reasons_are_told_apart_on_a_busy_machine,
 ];

@@ -1,4 +1,4 @@
-//! Reports at exit of test binaries: the standard harness runs tests on threads of its own and ends by `exit`.
+//! Reports at exit of test binaries. The standard harness runs tests on its own threads and ends by `exit`.
 
 #![cfg(feature = "enable")]
 #![allow(
@@ -12,7 +12,7 @@ use std::process::Command;
 use tickscope_format::ids::NodeId;
 use tickscope_report::archive;
 
-/// Variable that is set where another of these tests runs them.
+/// Environment variable that is set if a test of this file runs this binary.
 const INNER: &str = "TICKSCOPE_TEST_INNER";
 
 fn is_inner() -> bool {
@@ -63,7 +63,7 @@ fn tests_that_pass_and_fail_are_in_the_report() {
             .map(|row| snapshot.nodes.calls[row])
             .sum();
         assert_eq!(calls, if code == 0 { 1 } else { 2 });
-        // Ended threads are kept by name, and a thread has the name of its test.
+        // Each test has a thread of its name, and ended threads are kept by name.
         let named = |name: &str| {
             snapshot
                 .threads

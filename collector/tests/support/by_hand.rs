@@ -1,4 +1,4 @@
-//! A clock under the test's control.
+//! A manual clock, which only the test moves.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,12 +6,12 @@ use tickscope::Clock;
 
 static TICK: AtomicU64 = AtomicU64::new(1_000_000);
 
-/// Returns a clock that only [`spend`] moves: a tick is a nanosecond.
+/// Returns the manual clock for a session; a tick is a nanosecond.
 pub(crate) fn by_hand() -> Clock {
     Clock::Custom(tick, 1e9)
 }
 
-/// Returns the tick of that clock.
+/// Returns the manual clock's tick.
 pub(crate) fn tick() -> u64 {
     TICK.load(Ordering::Relaxed)
 }
@@ -20,7 +20,7 @@ pub(crate) fn spend(ticks: u64) {
     TICK.fetch_add(ticks, Ordering::Relaxed);
 }
 
-/// Moves the clock back.
+/// Moves the manual clock back.
 pub(crate) fn step_back(ticks: u64) {
     TICK.fetch_sub(ticks, Ordering::Relaxed);
 }

@@ -1,6 +1,5 @@
-//! A process has one collector, so every test here has a process of its own: the test starts its binary again, for itself alone,
-//! and the child runs the body. The body must be on the main thread of a program in an untouched state, so a child runs no
-//! harness.
+//! Runs each test in its own process, because a process has one collector. A test starts its binary again as a child,
+//! and the child runs the test's body. The body needs the main thread of a fresh program, so a child runs no harness.
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unused_macros, unused_imports, reason = "each test binary uses a part of it")]
@@ -28,20 +27,20 @@ pub(crate) use sessions::*;
 pub(crate) use snapshots::*;
 pub(crate) use system::*;
 
-/// Time after which a waiting test reports what it waits for. It goes on waiting, because the load of the machine affects only
-/// how long a step takes, and not whether it works.
+/// Time after which a waiting test reports the condition that it waits for. The test keeps waiting, because a busy
+/// machine only makes steps slower.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time longer than any test, after which a process that a test left behind ends.
+/// Time after which a process that a test left behind ends; longer than any test takes.
 pub(crate) const FOR_GOOD: Duration = Duration::from_secs(3600);
 
-/// Name of the file into which a child writes what it waits for.
+/// Name of the file into which a waiting child writes the condition that it waits for.
 const WAITS: &str = "waits";
 
 const ROLE: &str = "TICKSCOPE_TEST_ROLE";
 const PLACE: &str = "TICKSCOPE_TEST_PLACE";
 
-/// Returns the name of the test function in which it stands.
+/// Returns the name of the enclosing test function.
 macro_rules! test_name {
     () => {{
         fn here() {}
@@ -51,7 +50,7 @@ macro_rules! test_name {
 }
 pub(crate) use test_name;
 
-/// Runs a body in a process of its own, which must succeed.
+/// Runs a body in a child process, which must succeed.
 macro_rules! isolated {
     ($body:expr) => {
         $crate::support::Isolated::new($crate::support::test_name!())
@@ -61,7 +60,7 @@ macro_rules! isolated {
 }
 pub(crate) use isolated;
 
-/// Runs a body in a process of its own in the usual mode, because the test is about users who have chosen no mode.
+/// Runs a body in a child process in the default mode, for tests that concern users who have not chosen a mode.
 macro_rules! isolated_as_usual {
     ($body:expr) => {
         $crate::support::Isolated::as_usual($crate::support::test_name!())
@@ -71,9 +70,9 @@ macro_rules! isolated_as_usual {
 }
 pub(crate) use isolated_as_usual;
 
-/// Runs the tests that the arguments choose; in a child, only its own test, on the main thread.
+/// Runs the tests that the arguments select. In a child, runs only the child's test, on the main thread.
 ///
-/// The name of a test is its file and its function, `storm::name`; a child knows its own test by the function alone.
+/// A test's name consists of its file and its function, as `storm::name`. A child gets only the name of the function.
 pub(crate) fn main(files: &[&[Case]]) -> std::process::ExitCode {
     let Some(role) = std::env::var_os(ROLE) else {
         return suite::main(files);
@@ -99,7 +98,7 @@ pub(crate) struct Isolated {
     place: tempfile::TempDir,
 }
 
-/// A child that runs.
+/// A running child.
 pub(crate) struct Running {
     name: &'static str,
     child: Child,
@@ -120,18 +119,18 @@ pub(crate) fn is_child() -> bool {
     std::env::var_os(ROLE).is_some()
 }
 
-/// Makes a program of this binary run the body of a test, without a directory that the two share.
+/// Makes a command for this binary run the body of a test, without a shared directory.
 pub(crate) fn as_child(name: &str, mut program: Command) -> Command {
     program.env(ROLE, name);
     program
 }
 
-/// Returns, in the child, the directory that the test also sees.
+/// Returns, in the child, the directory that the child shares with the test.
 pub(crate) fn shared_place() -> PathBuf {
     PathBuf::from(std::env::var_os(PLACE).expect("set by the test"))
 }
 
-/// Writes, in the child, a text for the test under a name.
+/// Writes, in the child, a text for the test into the file `name` of the shared directory.
 pub(crate) fn tell(name: &str, text: impl AsRef<[u8]>) {
     let place = shared_place();
     // Several children of a test may write the same name.
@@ -140,7 +139,8 @@ pub(crate) fn tell(name: &str, text: impl AsRef<[u8]>) {
     fs::rename(&unnamed, place.join(name)).unwrap();
 }
 
-/// Runs the child where `rings` is a file system of `kib` KiB. The test is skipped where that is not permitted.
+/// Runs a child whose directory `rings` is a file system of `kib` KiB. The test is skipped if mounting is not
+/// permitted.
 pub(crate) fn on_small_file_system(name: &'static str, kib: u32, body: fn()) -> Done {
     if is_child() {
         body();
@@ -172,12 +172,12 @@ impl Isolated {
         Self::as_usual(name).env("TICKSCOPE_MODE", "exact")
     }
 
-    /// Makes a test in the usual mode, or in a mode that its code chooses, which the environment would override.
+    /// Makes a test in the default mode, or in a mode that the test's code sets, which the environment would override.
     pub(crate) fn as_usual(name: &'static str) -> Self {
         Self::through(name, Command::new(std::env::current_exe().unwrap()))
     }
 
-    /// Lets another program start the child; the program gets the child as its last arguments.
+    /// Makes a test whose child is started by another program, which gets the child's command as its last arguments.
     pub(crate) fn through(name: &'static str, mut command: Command) -> Self {
         let place = tempfile::tempdir().unwrap();
         for (variable, _) in std::env::vars_os() {
@@ -204,7 +204,7 @@ impl Isolated {
         self.place.path()
     }
 
-    /// Starts the child. In the child it runs the body and exits.
+    /// Starts the child. In the child, runs the body and exits.
     pub(crate) fn start(mut self, body: impl FnOnce()) -> Running {
         if std::env::var_os(ROLE).is_some_and(|role| role == self.name) {
             tell("begun", "");
@@ -218,7 +218,7 @@ impl Isolated {
         }
     }
 
-    /// Starts the child and waits for its end.
+    /// Starts the child and waits until it has ended.
     pub(crate) fn run(self, body: impl FnOnce()) -> Done {
         self.start(body).wait()
     }
@@ -246,7 +246,8 @@ impl Running {
         wait_for(name, || fs::read_to_string(self.place.path().join(name)).ok())
     }
 
-    /// Starts another child of the same test in the same place. The variable `PART` tells the child its part.
+    /// Starts another child of the same test with the same directory. The variable `PART` tells the child which part to
+    /// run.
     pub(crate) fn beside(&self, part: &str) -> Child {
         Command::new(std::env::current_exe().unwrap())
             .env(ROLE, self.name)
@@ -333,7 +334,7 @@ pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.extension().is_some_and(|ending| ending == "ring"))
         .collect();
-    // The time of each file is read once, because a ring that is written changes its time meanwhile.
+    // Reads the time of each file once, because a ring's time changes whenever it is written.
     rings.sort_by_cached_key(|path| fs::metadata(path).and_then(|facts| facts.modified()).ok());
     rings
 }
@@ -372,7 +373,7 @@ pub(crate) fn newest(ring: &RingFile) -> Snapshot {
     ring.newest_snapshot().unwrap().1
 }
 
-/// Returns all records of a ring that are not written over yet, the oldest first.
+/// Returns all records that are still in a ring, oldest first.
 pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
     let mut all = Vec::new();
     let mut at = Some(ring.newest().unwrap());
@@ -386,13 +387,13 @@ pub(crate) fn records(ring: &RingFile) -> Vec<(Record, Snapshot)> {
     all
 }
 
-/// Prints, in the child, why it failed, where its own panic hook replaces the usual one.
+/// Prints, in the child, the reason of a failure; for panic hooks that replace the default hook.
 pub(crate) fn complain(text: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// Raises a flag when it is dropped, also where a test fails, so that threads end.
+/// Sets a flag when dropped, so that threads end even if a test fails.
 pub(crate) struct Over<'a>(pub(crate) &'a std::sync::atomic::AtomicBool);
 
 impl Drop for Over<'_> {
@@ -440,7 +441,7 @@ impl Future for Yield {
     }
 }
 
-/// Makes standard error a full pipe that no thread reads; returns the other end of the pipe.
+/// Replaces standard error by a full pipe that no thread reads; returns the pipe's other end.
 pub(crate) fn full_standard_error() -> std::io::PipeReader {
     use std::io::Write;
     use std::os::fd::AsRawFd;
@@ -459,7 +460,7 @@ pub(crate) fn full_standard_error() -> std::io::PipeReader {
     reader
 }
 
-/// Installs the handler of a signal for the rest of the process; the handler does only what handlers may do.
+/// Installs a signal handler for the rest of the process. The handler must be async-signal-safe.
 pub(crate) fn on_signal(signal: libc::c_int, handler: extern "C" fn(libc::c_int)) {
     // SAFETY: zeros are a valid `sigaction` (an empty mask, no flags).
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
@@ -479,12 +480,12 @@ fn statement(code: u32, k: u32, jt: usize) -> libc::sock_filter {
     }
 }
 
-/// Loads a word of the kernel's data of a system call: word 0 is its number, word 4 + 2n its argument n, from 0 on.
+/// Loads a word of `seccomp_data`: word 0 is the number of the system call, word 4 + 2n its argument n, from 0.
 fn load(word: u32) -> libc::sock_filter {
     statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, word * 4, 0)
 }
 
-/// Lets the kernel end this process at any system call but these, of the calling thread or of all threads, from now on.
+/// Lets the kernel end this process at the next system call, of this thread or of all, that is not in `calls`.
 pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     let mut program = vec![load(0)];
     for (index, &call) in calls.iter().enumerate() {
@@ -497,7 +498,8 @@ pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     filter(program, all_threads);
 }
 
-/// Lets the kernel answer a system call of the calling thread with an error from now on, where its argument 2 is `argument`.
+/// Lets the kernel refuse a system call of the calling thread with `errno` whenever argument 2 of the call is
+/// `argument`.
 pub(crate) fn refuse(call: libc::c_long, argument: libc::c_int, errno: libc::c_int) {
     let unless = |k| libc::sock_filter {
         jf: 1,
@@ -539,7 +541,7 @@ fn filter(program: Vec<libc::sock_filter>, all_threads: bool) {
     assert_eq!(result, 0);
 }
 
-/// Makes calls on 4096 paths, four deep: a snapshot of them has some 100 kB.
+/// Makes calls on 4096 paths of depth four, whose snapshot takes some 100 kB.
 pub(crate) fn call_many_paths() {
     fn uncertainty(path: u64, depth: u32) {
         macro_rules! one_of {
@@ -560,7 +562,7 @@ pub(crate) fn call_many_paths() {
     (0..8u64.pow(4)).for_each(|path| uncertainty(path, 3));
 }
 
-/// Returns the CPU time in ns of the calling thread or of the process, which excludes other programs.
+/// Returns the CPU time in ns of the calling thread or of the process, by the choice of `clock`.
 pub(crate) fn cpu_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {
         tv_sec: 0,

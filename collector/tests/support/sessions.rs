@@ -15,7 +15,7 @@ pub(crate) fn quick(name: &str) -> Session {
         .unwrap()
 }
 
-/// Returns the thread id of the publisher of a process, once it has begun.
+/// Waits for the publisher's thread of a process; returns the thread's id.
 pub(crate) fn publisher_of(pid: u32) -> u32 {
     wait_for("the publisher", || {
         let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?;

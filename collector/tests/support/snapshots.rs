@@ -1,4 +1,4 @@
-//! Values that tests read in snapshots, and checks for every snapshot.
+//! Functions that read values from snapshots, and checks that every snapshot must pass.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Quantity, Tally, ThreadState};
 
-/// Returns the threads of a name.
+/// Returns the threads with this name.
 pub(crate) fn threads_named<'a>(
     snapshot: &'a Snapshot,
     name: &'a str,
@@ -17,7 +17,7 @@ pub(crate) fn threads_named<'a>(
     snapshot.threads.iter().enumerate().filter_map(named)
 }
 
-/// Returns a thread's tree: a line "name calls self total" per row, indented.
+/// Returns a thread's tree as text: a line "name calls self total" per row, indented by depth.
 pub(crate) fn tree(snapshot: &Snapshot, thread: &str) -> String {
     let totals = snapshot.nodes.totals(&snapshot.nodes.self_ticks);
     let mut text = String::new();
@@ -50,7 +50,7 @@ pub(crate) fn path_of(snapshot: &Snapshot, row: usize) -> Vec<&str> {
     path
 }
 
-/// Returns the calls by site name, over all threads.
+/// Returns the number of calls by the site's name, over all threads.
 pub(crate) fn calls(snapshot: &Snapshot) -> BTreeMap<&str, u64> {
     let mut calls = BTreeMap::new();
     for row in 0..snapshot.nodes.len() {
@@ -60,7 +60,7 @@ pub(crate) fn calls(snapshot: &Snapshot) -> BTreeMap<&str, u64> {
     calls
 }
 
-/// Returns the calls of one site over all threads.
+/// Returns the number of calls of one site, over all threads.
 pub(crate) fn calls_of(snapshot: &Snapshot, site: &str) -> u64 {
     calls(snapshot).get(site).copied().unwrap_or(0)
 }
@@ -85,7 +85,7 @@ pub(crate) fn ticks_of(snapshot: &Snapshot, site: &str) -> u64 {
         .sum()
 }
 
-/// Returns the measures of one site, over all threads.
+/// Returns the sum of a quantity of one site, over all threads.
 pub(crate) fn measured(snapshot: &Snapshot, site: &str, quantity: Quantity) -> u64 {
     rows_named(snapshot, site)
         .map(|row| snapshot.measures.of_row(quantity, row))
@@ -101,7 +101,7 @@ pub(crate) fn open_path(snapshot: &Snapshot, thread: ThreadId) -> Vec<&str> {
         .collect()
 }
 
-/// Checks all that must hold of every snapshot, in any state of the program while it is taken.
+/// Checks the properties that every snapshot must have, in whatever state of the program it was taken.
 pub(crate) fn check(snapshot: &Snapshot) {
     check_with_polls(snapshot);
     let nodes = &snapshot.nodes;
@@ -116,7 +116,7 @@ pub(crate) fn check(snapshot: &Snapshot) {
                 off_cpu <= nodes.self_ticks[row],
                 "no more time off the CPU than there was"
             );
-            // Each thread may have one call that began before the reset, and one that has not reached its bucket.
+            // Each thread may have one call that began before the reset, and one that is not yet in its bucket.
             let finished = snapshot.latencies.of(row as u32).count();
             assert!(
                 finished <= nodes.calls[row] + 2 * thread.count,
@@ -129,7 +129,8 @@ pub(crate) fn check(snapshot: &Snapshot) {
     }
 }
 
-/// Checks a snapshot with polls of futures: each poll has an end, and only the first poll is a call, maybe of another thread.
+/// Checks a snapshot with polls of futures. Each poll has an end, but only the first poll, perhaps on another thread,
+/// is a call.
 pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     let nodes = &snapshot.nodes;
     let mut row_after_last = 0;
@@ -139,7 +140,7 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     }
     assert_eq!(row_after_last as usize, nodes.len());
 
-    // This walk down computes the totals without the code under test.
+    // Computes the totals by a walk down the tree, independent of the code under test.
     let self_nanos = snapshot.self_nanos();
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
     for thread in &snapshot.threads {
@@ -196,8 +197,8 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
         assert!(snapshot.estimate_of(count.node).is_none(), "nothing to estimate");
     }
 
-    // No thread was busy longer than the program has been running: the clock's rate is good to a percent, and the books may be a
-    // moment older than the uptime.
+    // No thread was busy for longer than the program has run. The tolerance is 1 % for the clock's rate, and 5 ms
+    // because the counts and the uptime are read at different times.
     let most_ns = snapshot.process.uptime_ns as f64 * 1.01 + 5e6;
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let rows = snapshot.rows_of(ThreadId(index as u32));
@@ -235,7 +236,7 @@ pub(crate) fn check_with_polls(snapshot: &Snapshot) {
     assert!(snapshot.capture.seq > 0);
 }
 
-/// Checks that of two snapshots of the same threads the later one shows no call less.
+/// Checks that the later of two snapshots of the same threads has at least as many calls.
 pub(crate) fn check_order(earlier: &Snapshot, later: &Snapshot) {
     assert!(later.capture.seq > earlier.capture.seq);
     assert!(later.capture.reset_epoch >= earlier.capture.reset_epoch);

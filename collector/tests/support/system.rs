@@ -1,4 +1,4 @@
-//! Requests of tests to the kernel, about their process and on it.
+//! System calls of tests: facts about their process, limits, forks.
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 
 use super::{FOR_GOOD, wait_for};
 
-/// Returns a line of the status of a process or a thread, whose folder in `/proc` has this name.
+/// Returns the value of a line in the file `status` of the process or thread `/proc/{of}`.
 pub(crate) fn status_line(of: &str, name: &str) -> String {
     let text = fs::read_to_string(format!("/proc/{of}/status")).unwrap();
     let mut lines = text.lines().filter_map(|line| line.split_once(':'));
@@ -40,9 +40,10 @@ pub(crate) fn limit(resource: libc::__rlimit_resource_t, most: u64) -> u64 {
     before
 }
 
-/// Forks; the child runs `body` and exits.
+/// Forks; the child runs `body` and exits with its result.
 pub(crate) fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
-    // SAFETY: the child makes calls that children of threaded programs often make in practice, which is what the test is about.
+    // SAFETY: the child may make calls that are not async-signal-safe. The tests check such children, because programs
+    // have them.
     match unsafe { libc::fork() } {
         0 => {
             // The alarm ends a child that hangs.
@@ -54,7 +55,7 @@ pub(crate) fn fork(body: impl FnOnce() -> i32) -> libc::pid_t {
         }
         pid => {
             assert!(pid > 0);
-            // The child drops the values of `body`.
+            // Only the child drops the values that `body` owns.
             std::mem::forget(body);
             pid
         }

@@ -1,4 +1,5 @@
-//! The rows of call sites: each is made when `tracing` meets its call site, and found by the address of its static metadata.
+//! The rows of call sites. A row is made when `tracing` meets its call site, and found by the address of the call
+//! site's static metadata.
 //!
 //! The rows are in a table that never shrinks, because a call site of `tracing` has no field for its subscriber.
 
@@ -25,7 +26,7 @@ pub(crate) struct CallSite {
 /// The addresses of metadata, with open addressing and linear probing. A place is taken under the lock, and stays.
 static ADDRESSES: [AtomicUsize; PLACES] = [const { AtomicUsize::new(0) }; PLACES];
 
-/// The call sites, by the same places.
+/// The call sites, at the same indices as their addresses.
 static CALL_SITES: [OnceLock<CallSite>; PLACES] = [const { OnceLock::new() }; PLACES];
 
 /// Number of taken places. The lock is held while a place is taken.
@@ -53,7 +54,8 @@ pub(crate) fn of(metadata: &'static Metadata<'static>) -> (u32, &'static Site) {
     }
 }
 
-/// Returns the first place for an address. Metadata is aligned, and the metadata of one program stands close together.
+/// Returns the first place for an address. The hash uses the higher bits, because metadata is aligned, and all metadata
+/// of a program is close together in memory.
 fn first_place(address: usize) -> usize {
     (address >> 3).wrapping_mul(0x9E37_79B9_7F4A_7C15_u64 as usize) >> (usize::BITS - PLACES.ilog2())
 }
@@ -109,7 +111,7 @@ fn event_name(metadata: &Metadata<'_>) -> String {
     format!("[{level}] {}", name.strip_prefix("event ").unwrap_or(name))
 }
 
-/// Returns the row of all call sites without a row of their own.
+/// Returns the row that all further call sites share.
 fn shared(metadata: &Metadata<'_>) -> (u32, &'static Site) {
     static FURTHER: [OnceLock<&Site>; 2] = [const { OnceLock::new() }; 2];
     let is_event = metadata.is_event();
@@ -169,7 +171,7 @@ mod tests {
         own.retain(|number| *number != u32::MAX);
         own.sort_unstable();
         own.dedup();
-        // `first` has a row, and tests beside this one may have rows.
+        // `first` has a row, and tests that run at the same time may have rows.
         assert!((MOST - 3..MOST).contains(&own.len()), "{}", own.len());
         assert_eq!(numbers.last(), Some(&u32::MAX), "the last one shares a row");
         assert!(get(u32::MAX).is_none());

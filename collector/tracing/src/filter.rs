@@ -7,7 +7,7 @@ use tracing_core::{LevelFilter, Metadata};
 pub(crate) struct Filter {
     /// Most verbose level that counts for targets not in `targets`.
     level: LevelFilter,
-    /// Module paths, and the most verbose level of the targets at and below each.
+    /// Module paths, each with the most verbose level that counts for the targets at and below the path.
     targets: Vec<(String, LevelFilter)>,
     /// Whether events count.
     pub(crate) events: bool,

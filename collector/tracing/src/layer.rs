@@ -1,4 +1,4 @@
-//! The layer: the registry owns the spans, and each has a span of the collector beside it.
+//! The layer. The registry owns the spans, and each of its spans has a span of the collector.
 
 mod by_id;
 
@@ -11,7 +11,7 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::call_sites;
 use crate::filter::Filter;
 
-/// Makes rows of spans, beside other layers. [`layer()`] makes one.
+/// A layer that makes rows of spans. [`layer()`] makes one.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is measured before it is part of the program's subscriber"]
 pub struct Layer {
@@ -35,20 +35,21 @@ pub fn layer() -> Layer {
 }
 
 impl Layer {
-    /// Makes no rows of spans and events that are more verbose than `level`. Other layers may want them, so they are not
-    /// disabled.
+    /// Makes no rows of spans and events that are more verbose than `level`. They are not disabled, because other
+    /// layers may use them.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
         self.filter.set_level(level);
         self
     }
 
-    /// Sets the level of a target and the targets below it, in place of [`Self::with_max_level`]. The longest target decides.
+    /// Sets the level of a target and the targets below it, which overrides [`Self::with_max_level`] there. The longest
+    /// matching target decides.
     pub fn with_target(mut self, target: impl Into<String>, level: LevelFilter) -> Self {
         self.filter.set_target(target.into(), level);
         self
     }
 
-    /// Makes counters of events.
+    /// Makes counters of events, which are not counted by default.
     pub fn count_events(mut self) -> Self {
         self.filter.events = true;
         self

@@ -1,4 +1,4 @@
-//! Makes rows of [tickscope] of the spans of the crate `tracing`.
+//! Shows the spans of the crate `tracing` as rows of [tickscope].
 //!
 //! ```
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -19,21 +19,22 @@
 //!
 //! | | what it is for |
 //! |---|---|
-//! | [`subscriber()`] | programs that use spans for nothing else. It is fast: it keeps no fields, and no registry of spans |
+//! | [`subscriber()`] | programs that use spans only for tickscope. It is fast, because it keeps neither fields nor a registry of spans |
 //! | `layer()`, feature `layer` | programs with a `Registry` of `tracing-subscriber`, beside their other layers |
 //!
 //! # Rows
-//! Each call site of a span is a row with the span's name, module, file and line. A span counts as one call, at its first entry.
-//! The place of the entry decides where its row is, and not the parent in `tracing`: most often both are the same.
+//! Each call site of a span is a row with the span's name, module, file and line. A span counts as one call, at its
+//! first entry. Its row is below the span that is open at the entry, and not below the parent in `tracing`. Usually
+//! both are the same span.
 //!
-//! A span that is entered again before it is closed is a call of a future, like a call of `#[tickscope::profile] async fn`. The
-//! call lasts from the first entry until the span is closed; its polls are the times that the span is open. Until then it is
-//! among the calls in flight. `#[instrument] async fn` and `Instrumented` futures enter their spans again at the latest when the
-//! future is dropped. Before any span of a call site was entered again, its spans are not known to be futures. Then a waiting
-//! call looks ended until its second poll. A dropped future looks the same as a ready one, so no call is cancelled. Dropping is
-//! one poll more.
+//! A span that is entered again before it is closed is a call of a future, like a call of `#[tickscope::profile] async
+//! fn`. The call lasts from the first entry until the span is closed, and is in flight for this time. Its polls are the
+//! times in which the span is open. `#[instrument] async fn` and `Instrumented` futures enter their spans again at the
+//! latest when the future is dropped. Until any span of a call site has been entered again, its spans are not known to
+//! be futures. A waiting call then looks ended until its second poll. A dropped future cannot be distinguished from a
+//! ready future, so no call counts as cancelled. The drop counts as one more poll.
 //!
-//! Spans may be exited in any order. Spans inside an exited span go on in their own rows at its place.
+//! Spans may be exited in any order. Spans inside an exited span continue in new rows, in its place.
 //!
 //! # Events
 //! Events are disabled, unless [`Subscriber::count_events`] makes counters of them. Each call site is then a row below the open
@@ -41,7 +42,8 @@
 //!
 //! # Limits
 //! - Fields are not recorded.
-//! - 8192 call sites have rows of their own. Spans and events of others share the rows `(further spans)` and `(further events)`.
+//! - 8192 call sites have rows of their own. Spans and events of further call sites share the rows `(further spans)`
+//!   and `(further events)`.
 //! - Up to a million spans are kept at a time. Further spans count as dropped calls, which viewers and reports show.
 //! - Spans do not work in signal handlers.
 

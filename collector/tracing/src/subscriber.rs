@@ -1,4 +1,4 @@
-//! The bare subscriber: the collector owns the spans, and there is no registry beside it.
+//! The bare subscriber. The collector owns the spans, so there is no registry.
 
 use tickscope::__private::{count, spans};
 use tracing_core::dispatcher::{self, Dispatch, SetGlobalDefaultError};
@@ -9,10 +9,10 @@ use tracing_core::{Event, LevelFilter, Metadata};
 use crate::call_sites;
 use crate::filter::Filter;
 
-/// The id of spans without a place. Places have smaller numbers.
+/// The id of all spans for which the collector has no place. Other ids are smaller.
 const BEYOND: u64 = u64::MAX;
 
-/// Makes rows of spans. [`subscriber()`] makes one.
+/// A subscriber that makes rows of spans. [`subscriber()`] makes one.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is measured before it is made the program's subscriber: `init`"]
 pub struct Subscriber {
@@ -21,7 +21,7 @@ pub struct Subscriber {
 
 /// Returns a subscriber that makes rows of all spans. Events are disabled.
 ///
-/// A span costs some 50 ns more than with no subscriber. Without the feature `enable` all spans are disabled.
+/// A span costs about 50 ns more than without a subscriber. Without the feature `enable`, all spans are disabled.
 pub fn subscriber() -> Subscriber {
     Subscriber {
         filter: Filter::new(),
@@ -29,13 +29,14 @@ pub fn subscriber() -> Subscriber {
 }
 
 impl Subscriber {
-    /// Disables spans and events that are more verbose than this. They then cost the same as without a subscriber.
+    /// Disables spans and events that are more verbose than `level`. They then cost the same as without a subscriber.
     pub fn with_max_level(mut self, level: LevelFilter) -> Self {
         self.filter.set_level(level);
         self
     }
 
-    /// Sets the level of a target and the targets below it, in place of [`Self::with_max_level`]. The longest target decides.
+    /// Sets the level of a target and the targets below it, which overrides [`Self::with_max_level`] there. The longest
+    /// matching target decides.
     ///
     /// ```
     /// # use tickscope_tracing::{LevelFilter, subscriber};
@@ -50,13 +51,13 @@ impl Subscriber {
         self
     }
 
-    /// Makes counters of events.
+    /// Makes counters of events, which are disabled by default.
     pub fn count_events(mut self) -> Self {
         self.filter.events = true;
         self
     }
 
-    /// Makes this the subscriber of the whole program.
+    /// Makes `self` the subscriber of the whole program.
     ///
     /// # Errors
     /// The program already has a subscriber.
@@ -101,7 +102,7 @@ impl tracing_core::Subscriber for Subscriber {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        // Disabled events may arrive here, if another subscriber wants them.
+        // A disabled event may arrive here if another subscriber enables its call site.
         if self.filter.events && self.allows(event.metadata()) {
             count(call_sites::of(event.metadata()).1, 1);
         }
@@ -136,7 +137,7 @@ fn id(number: u32) -> Id {
     Id::from_u64(if number == 0 { BEYOND } else { number.into() })
 }
 
-/// Returns the number of a span, or 0 if there is no place for it.
+/// Returns the collector's number of a span, or 0 if the collector has no place for the span.
 fn number(span: &Id) -> u32 {
     u32::try_from(span.into_u64()).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! Without the feature `enable` nothing is measured, and spans are disabled.
+//! Checks that spans and events are disabled without the feature `enable`.
 #![cfg(not(feature = "enable"))]
 
 use tracing::{Level, info_span};

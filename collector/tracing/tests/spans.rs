@@ -1,4 +1,5 @@
-//! Spans in real programs: each test starts this binary again and runs its body there, in a process of its own.
+//! Tests spans in real programs. Each test starts this binary again, which runs the test's body in a process of its
+//! own.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,13 +36,13 @@ fn pass(ticks: u64) {
     TICK.fetch_add(ticks, Ordering::Relaxed);
 }
 
-/// Starts a session with a clock that only [`pass`] moves, one tick a nanosecond.
+/// Starts a session with a clock that only [`pass`] moves, with one tick per nanosecond.
 fn started() -> Session {
     let clock = Clock::Custom(|| TICK.load(Ordering::Relaxed), 1e9);
     Builder::new("spans").clock(clock).start()
 }
 
-/// Starts a session with that clock, and with the bare subscriber.
+/// Starts a session like [`started`], with the bare subscriber.
 fn begun() -> Session {
     subscriber().init().unwrap();
     started()
@@ -52,7 +53,7 @@ fn with_layer() -> Session {
     started()
 }
 
-/// Returns a snapshot in which nothing is lost.
+/// Returns a snapshot, after checking that it has no losses.
 fn whole() -> Snapshot {
     let snapshot = tickscope::snapshot();
     check_with_polls(&snapshot);
@@ -166,7 +167,7 @@ fn more_spans_of_a_layer_than_places_are_told_apart() {
     });
 }
 
-/// A call counts once, in whichever poll it is, and its polls belong to the thread that makes them.
+/// Checks that each call counts once, in any of its polls, and that the calls in flight are right.
 fn async_bodies() {
     #[instrument]
     async fn handle() {
@@ -259,7 +260,7 @@ fn async_functions_with_the_fast_clock() {
     });
 }
 
-/// A future is dropped at its await, below a span that goes on, as after a client goes away or at a timeout.
+/// A future is dropped at its await, below a span that continues, as at a timeout or after a client has disconnected.
 fn a_future_that_is_dropped_has_ended_where_it_was() {
     isolated!(|| {
         let _session = begun();
@@ -299,13 +300,13 @@ fn a_future_that_is_dropped_has_ended_where_it_was() {
     });
 }
 
-/// Calls of a site that ended before the site was known as a site of futures are in no number of calls in flight.
+/// Calls that ended before their site was known as a site of futures are never counted as calls in flight.
 fn what_was_counted_before_is_not_in_flight() {
     isolated!(|| {
         let _session = begun();
         let span = || info_span!("mixed");
         (0..7).for_each(|_| span().in_scope(|| pass(1)));
-        // The span waits, and no second entry shows it yet.
+        // The span waits, but without a second entry it is not known to be a future.
         let early = span();
         early.in_scope(|| pass(1));
         assert_eq!(future(&whole(), "mixed"), [0, 0, 0]);
@@ -319,7 +320,7 @@ fn what_was_counted_before_is_not_in_flight() {
         assert_eq!(future(&whole(), "mixed")[..2], [2, 0]);
         drop((early, twice));
         assert_eq!(future(&whole(), "mixed")[..2], [0, 2]);
-        // On another thread its first poll shows the site's kind, and calls that wait are seen from then on.
+        // On another thread, the first poll already belongs to a known site of futures, so waiting calls are seen.
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 let waits = span();
@@ -347,7 +348,7 @@ fn spans_may_be_exited_in_any_order() {
         pass(1_000);
         drop(third);
         pass(10_000);
-        // The inner spans go on at the place of the outer span.
+        // The inner spans continue in the place of the outer span.
         let expected = "one 1 0 11\n  two 1 1 11\n    three 1 10 10\n\
                         two 0 0 100\n  three 0 100 100\nthree 0 1000 1000\n";
         assert_eq!(rows(), expected);
@@ -370,7 +371,7 @@ fn random_orders_charge_the_innermost_span() {
                     open.push((which, spans[which].enter()));
                 } else if !open.is_empty() {
                     let at = random.below(open.len() as u64) as usize;
-                    // The same span may be open twice; then the inner entry ends.
+                    // A span may be open twice; then its inner entry ends.
                     let which = open[at].0;
                     let inner = open.iter().rposition(|(span, _)| *span == which).unwrap();
                     drop(open.remove(inner));
@@ -381,7 +382,7 @@ fn random_orders_charge_the_innermost_span() {
                     charged[*innermost] += ticks;
                 }
             }
-            // The rest ends in any order.
+            // The remaining entries end in any order.
             while !open.is_empty() {
                 let last = open[random.below(open.len() as u64) as usize].0;
                 let inner = open.iter().rposition(|(span, _)| *span == last).unwrap();

@@ -14,17 +14,17 @@ thread_local! {
     static TICKS: Cell<u64> = const { Cell::new(1) };
 }
 
-/// Returns a time that advances by one with each read, separately for each thread, so that other threads do not affect it.
+/// Returns a time that advances by one with each read. Each thread has its own, so that other threads do not affect it.
 fn ticks() -> u64 {
     TICKS.replace(TICKS.get() + 1)
 }
 
-/// Sets the mode of this process, which runs under callgrind. Adaptive mode gets a clock for which all calls are short, because
-/// callgrind makes them slow. The same calls are then timed every time.
+/// Sets the mode of this process, which runs under callgrind. Adaptive mode gets a clock for which all calls are short,
+/// because callgrind makes them slow. The same calls are then timed every time.
 pub fn enter(mode: Mode, histogram: bool) {
     if mode == Mode::Adaptive {
         let builder = tickscope::Builder::new("callgrind").clock(Clock::Custom(ticks, 1e9));
-        // The clock stays when the session ends, and the publisher has done all its work before anything is counted.
+        // The process keeps the clock after the session. The publisher does all its work before anything is counted.
         drop(builder.try_start());
         thread::sleep(Duration::from_millis(200));
     }

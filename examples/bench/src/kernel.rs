@@ -1,4 +1,4 @@
-//! Numbers that the kernel reports about this process, each 0 if it does not.
+//! Numbers that the kernel reports about this process; a number that the kernel does not report is 0.
 
 use std::fs;
 

@@ -1,10 +1,10 @@
-//! Code that the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of the times ([`statistics`]),
-//! instructions ([`callgrind`]), numbers of the kernel ([`kernel`]), processes of their own ([`child`]), the probes that they
-//! compare, and the comparison of shares of time ([`share`]): the shown shares ([`shown`]), and the true ones ([`truth`]).
+//! Code that the benchmarks share: [`workloads`], their timing ([`timing`]), the statistics of times ([`statistics`]),
+//! instructions ([`callgrind`]), the kernel's numbers ([`kernel`]), child processes ([`child`]), probes to compare, and
+//! the comparison of shares of time ([`share`]): the shown shares ([`shown`]), and the true ones ([`truth`]).
 //!
 //! A [`Probe`] decides what a scope of a workload does: [`Scoped`] opens a real scope, [`Plain`] does nothing,
-//! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`]) stands for real
-//! programs.
+//! [`Floor`] reads the clock twice, [`Counted`] counts. The ray tracer of the demo ([`Scene`], [`Frame`]) represents
+//! real programs.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! Compares the shares of self time that modes show with the shares of a plain program, which perf records. perf also records the
-//! program with scopes: the difference between both is the effect of scopes, and the rest is tickscope's error.
+//! Compares the shares of self time in each mode with the shares of a plain program, which perf records. perf also
+//! records the program with scopes: the difference is the effect of scopes, and the rest is tickscope's error.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -27,12 +27,12 @@ pub struct Case {
     pub functions: &'static [Function],
 }
 
-/// A program that perf records: its file, and its words, to which [`compare`] adds.
+/// A program that perf records: its file, and its arguments, to which [`compare`] adds more.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
     /// File of the program.
     pub file: &'a Path,
-    /// Words of its command line.
+    /// Arguments of its command line.
     pub words: &'a [&'a str],
 }
 
@@ -61,8 +61,8 @@ pub fn run_for(time: Duration, unit: impl Fn()) {
     }
 }
 
-/// Runs units for this many seconds, as the program that perf records or that shows its own numbers. With a mode, the units have
-/// scopes and the mode has learned before.
+/// Runs units for this many seconds, in the process that perf records or that shows its own numbers. With a mode, the
+/// units have scopes, and are run before for a while so that the mode can learn.
 ///
 /// # Errors
 /// An error if there is no such mode, the seconds are no number, or the program does not find its load address.
@@ -83,7 +83,7 @@ pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result
     Ok(())
 }
 
-/// Returns the last snapshot of a separate process, because earlier allocations of another process would change this one.
+/// Returns the last snapshot of a separate process, in which no earlier allocations change the result.
 fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot, String> {
     let kept = std::env::temp_dir().join(format!("accuracy-{}.tks", std::process::id()));
     let done = Command::new(program.file)
@@ -99,9 +99,9 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
     snapshot.map_err(|error| format!("{error}; {}", String::from_utf8_lossy(&done.stderr)))
 }
 
-/// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of seconds as
-/// its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether there is a truth. If
-/// perf is missing or not permitted, one line on stderr says so.
+/// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of
+/// seconds as its last word, `scoped` the name of a mode and the seconds; both call [`be_recorded`]. Returns whether
+/// there is a truth. If perf is missing or not permitted, one line on stderr says so.
 ///
 /// The plain program is recorded before and after the modes, because machines change.
 ///

@@ -11,7 +11,7 @@ use tickscope_format::ids::NodeId;
 pub struct Function {
     /// Self time in nanoseconds.
     pub self_ns: f64,
-    /// Standard error of the self time in nanoseconds; 0 if it is no estimate.
+    /// Standard error of the self time in nanoseconds; 0 if the time is exact.
     pub error_ns: f64,
 }
 

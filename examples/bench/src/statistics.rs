@@ -1,7 +1,7 @@
 //! Medians and their confidence intervals, and comparison in turns.
 //!
-//! No library has these few lines: the interval of a median of differences between turns, for any distribution. Benchmark
-//! harnesses give means of one measurement by itself.
+//! No library has these few lines: the interval of a median of differences between turns, for any distribution.
+//! Benchmark harnesses give means of one measurement by itself.
 
 use std::fmt;
 
@@ -29,8 +29,8 @@ pub fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted.get(rank.min(last)).copied().unwrap_or(f64::NAN)
 }
 
-/// Returns the 95 % interval of the median by order statistics. The ranks come from a binomial distribution, about n/2 -+ 0.98
-/// sqrt(n).
+/// Returns the 95 % interval of the median by order statistics. The ranks come from a binomial distribution, about n/2
+/// -+ 0.98 sqrt(n).
 pub fn interval(sorted: &[f64]) -> (f64, f64) {
     let n = sorted.len() as f64;
     let half = 0.98 * n.sqrt();
@@ -69,8 +69,8 @@ impl fmt::Display for Middle {
     }
 }
 
-/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side, and returns the means
-/// of both kinds. `run` returns the time of a run, of the second kind if it is given true.
+/// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side, and returns
+/// the means of both kinds. `run` returns the time of a run, of the second kind if it is given true.
 pub fn abba<E>(mut run: impl FnMut(bool) -> Result<f64, E>) -> Result<(f64, f64), E> {
     let (first, second) = (run(false)?, run(true)?);
     let (third, fourth) = (run(true)?, run(false)?);

@@ -32,8 +32,8 @@ pub fn timed_on_cpu(run: impl FnOnce()) -> f64 {
     (cpu() - begin).as_nanos() as f64
 }
 
-/// Returns the nanoseconds so far in which this thread was ready and had no core, as the kernel counts them; 0 if the kernel does
-/// not count them.
+/// Returns the nanoseconds so far in which this thread was ready and had no core, as the kernel counts them; 0 if the
+/// kernel does not count them.
 fn waited_for_core() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let waited = text.split_whitespace().nth(1);

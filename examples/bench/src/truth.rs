@@ -1,9 +1,9 @@
 //! CPU time of a program without scopes: `perf record` samples it 1000 times a second.
 //!
-//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. Functions without a name
-//! here, of the standard library, the C library or the kernel, count for the named function that calls them. The debug
-//! information of the program has the inlined functions; perf unwinds the stack by the tables for exceptions, so that nothing
-//! needs frame pointers.
+//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. Functions without
+//! a name here, of the standard library, the C library or the kernel, count for the named function that calls them. The
+//! debug information of the program has the inlined functions; perf unwinds the stack by the tables for exceptions, so
+//! that nothing needs frame pointers.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -54,7 +54,7 @@ impl Truth {
         looks as f64 / self.all().max(1) as f64
     }
 
-    /// Returns the standard error of that share, for independent samples.
+    /// Returns the standard error of a function's share, for independent samples.
     pub fn error(&self, name: &str) -> f64 {
         let share = self.share(name);
         (share * (1.0 - share) / self.all().max(1) as f64).sqrt()
@@ -206,8 +206,8 @@ impl<'a> Symbols<'a> {
         })
     }
 
-    /// Counts the samples in the text of `perf script`: a sample is a line for each frame, the innermost first, and then an empty
-    /// line.
+    /// Counts the samples in the text of `perf script`: a sample is a line for each frame, the innermost first, and
+    /// then an empty line.
     fn count(&self, text: &str) -> Truth {
         let mut truth = Truth::default();
         let mut known = BTreeMap::new();
@@ -252,8 +252,8 @@ impl<'a> Symbols<'a> {
         None
     }
 
-    /// Returns the address in the program's symbols. perf gives the offset in the file, or in older versions the process's
-    /// address.
+    /// Returns the address in the program's symbols. perf gives the offset in the file, or in older versions the
+    /// process's address.
     fn address_in_program(&self, address: u64) -> Option<u64> {
         if address >= self.loaded_at {
             return Some(address - self.loaded_at + self.loader.relative_address_base());

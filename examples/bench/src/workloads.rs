@@ -1,5 +1,5 @@
-//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest possible number
-//! below.
+//! The code inside and around the scopes in benchmarks. Each workload opens `scopes` scopes, or the largest possible
+//! number below.
 
 pub mod memory;
 
@@ -134,8 +134,8 @@ pub fn recursion<P: Probe>(scopes: u64) {
     }
 }
 
-/// Calls seventeen functions, each of which calls all of them. The digits of `path` in base 17 choose the functions on `levels`
-/// levels.
+/// Calls seventeen functions, each of which calls all of them. The digits of `path` in base 17 choose the functions on
+/// `levels` levels.
 pub fn deep<P: Probe>(path: u64, levels: u32) {
     macro_rules! pick {
         ($($digit:literal $name:literal)*) => {
@@ -157,7 +157,7 @@ pub fn deep<P: Probe>(path: u64, levels: u32) {
     }
 }
 
-/// Calls three levels of these functions: 4913 leaves and 306 nodes above, visited at random.
+/// Calls the functions of [`deep`] on three levels: 4913 leaves and 306 nodes above, visited at random.
 #[inline(never)]
 pub fn cold5000<P: Probe>(scopes: u64) {
     let mut random = 1;
@@ -189,7 +189,7 @@ impl Future for Pending {
 /// Width and height of the picture of [`sphereflake`], in pixels.
 pub const SPHEREFLAKE_SIZE: u64 = 96;
 
-/// Renders this many rows of the reference picture, repeatedly. Of the last picture only rows in the middle are rendered.
+/// Renders this many rows of the reference picture, repeatedly. Only the middle rows of the last picture are rendered.
 #[inline(never)]
 pub fn sphereflake<P: Probe>(rows: u64) {
     static SCENE: LazyLock<Scene> = LazyLock::new(|| Scene::build::<Plain>(6));

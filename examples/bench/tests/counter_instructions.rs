@@ -3,7 +3,7 @@
     clippy::print_stderr,
     reason = "a test, which prints what it counts"
 )]
-//! Counts the instructions of a counter, a value, a gauge and a poll of a future by callgrind. Only the last two read the clock.
+//! Counts the instructions of a counter, a value, a gauge and a poll of a future. Only the last two read the clock.
 
 use std::hint::black_box;
 use std::pin::pin;
@@ -13,7 +13,7 @@ use tickscope::Mode;
 use tickscope_bench::callgrind;
 use tickscope_bench::workloads::Pending;
 
-/// Variables for the process that callgrind watches: the kind of counter, whether there is a scope beside it, and the count.
+/// Variables for the process under callgrind: the kind of counter, whether there is a scope beside it, and the count.
 const KIND: &str = "COUNT_INSTRUCTIONS_OF_KIND";
 const BESIDE: &str = "COUNT_INSTRUCTIONS_BESIDE_A_SCOPE";
 const COUNTERS: &str = "COUNT_INSTRUCTIONS_OF_COUNTERS";
@@ -77,13 +77,13 @@ fn a_counter_takes_as_many_instructions_as_before() {
         "wanted valgrind (Debian: apt-get install valgrind)"
     );
     let mut wrong = Vec::new();
-    // In a debug build an addition may take more than one instruction, because `current` is taken out and put back around it.
+    // In a debug build an addition may take more instructions, because `current` is taken out and put back around it.
     for (kind, beside, name, release, debug) in [
         ("counter", "0", "a counter alone", 23.0, 41.0),
         ("counter", "1", "a counter beside a scope", 75.0, 93.0),
         ("value", "0", "a value", 101.0, 106.0),
         ("gauge", "0", "a gauge", 93.0, 93.0),
-        // If polls of a call shared one place in the buffer of durations, every second would empty it: some 50 instructions more.
+        // If all polls of a call used one place in the buffer of durations, they would take some 50 instructions more.
         ("poll", "0", "a poll of a future", 218.0, 279.0),
     ] {
         let [few, many] = [10_000, 10_000 + COUNTED].map(|count: u64| {

@@ -15,9 +15,9 @@ struct Expected {
     name: &'static str,
     mode: Mode,
     histogram: bool,
-    /// Instructions of a begin and an end with the loop around them (rustc 1.95), if the child was entered last: in a release
-    /// build, and in a debug build that optimises tickscope. Another compiler may change them a little. A change of the code that
-    /// raises them must explain here why.
+    /// Instructions of a begin and an end with the loop around them (rustc 1.95), if the child was entered last: in a
+    /// release build, and in a debug build that optimises tickscope. Another compiler may change them a little. A
+    /// change of the code that raises them must explain here why.
     release: f64,
     debug: f64,
     /// Scopes before the counted ones, because adaptive mode times one call in 128 after one and a half million calls.

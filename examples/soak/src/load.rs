@@ -1,6 +1,6 @@
-//! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of memory,
-//! values and levels, async calls that two threads take from a contended lock, mode switches and resets by the program. The
-//! program ends with its standard input, and prints its own account of all of this.
+//! The program that is watched: threads that begin and end, deep and wide trees, panics, counters, pauses, blocks of
+//! memory, values and levels, async calls that two threads take from a contended lock, mode switches and resets by the
+//! program. The program ends with its standard input, and prints its own account of all of this.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -21,15 +21,15 @@ use crate::soak::{Over, one_in};
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// The program that stays. It publishes fifty times a second and has about 80 nodes. Its publisher may use at most 1 % of a core,
-/// and viewers keep an hour of its records. The program that is killed has more nodes.
+/// The program that stays. It publishes fifty times a second and has about 80 nodes. Its publisher may use at most 1 %
+/// of a core, and viewers keep an hour of its records. The program that is killed has more nodes.
 pub(crate) const STAYS: &str = "soak";
 
-/// The program's own account by name; the first number is the count.
+/// Numbers of the program's own account, by name. The first number of each pair is the count.
 pub(crate) type Account = BTreeMap<String, [i64; 2]>;
 
-/// The account in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock, which are
-/// also calls if they find it taken; and the rest by the names of [`crate::records`].
+/// The account in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock,
+/// which are also calls if they find it taken; and the rest by the names of [`crate::records`].
 pub(crate) static DONE: Tally = Tally::new();
 
 pub(crate) const ATTEMPTS: &str = "attempts";
@@ -122,7 +122,7 @@ fn hoard(over: &Over) {
     let mut blocks = vec![Vec::<u8>::new(); BLOCKS];
     until_over(over, || {
         made(3);
-        // With the allocator's overhead, blocks begin at the same few pages each time, and their other pages stay untouched.
+        // With the allocator's overhead, blocks begin at the same few pages each time. Other pages stay untouched.
         let bytes = (fastrand::usize(1..=LARGEST_PAGES) << 16) - 16;
         tickscope::value!("new bytes", bytes);
         let place = &mut blocks[fastrand::usize(..BLOCKS)];
@@ -170,7 +170,7 @@ fn round(own: fn()) {
     }
 }
 
-/// Calls one of `leaves` leaves on `levels` levels. They are always the same, so that the trees stop growing.
+/// Calls one of `leaves` leaves on `levels` levels. The leaves are always the same, so that the trees stop growing.
 fn wide(leaves: u64, levels: u32) {
     let _pause = one_in(6).then(tickscope::pause);
     made(1 + u64::from(levels));

@@ -1,9 +1,9 @@
-//! A long run, in which a program is watched, recorded and killed and gets requests all the time. The result says which promises
-//! held.
+//! A long run, in which a program is watched, recorded and killed and gets requests all the time. The result says which
+//! promises held.
 //!
-//! One program stays for the whole run. Viewers stay with it, another one is killed and replaced all the time, and commands run on
-//! it. A second program is killed, has its ring truncated, and is started again. Ctrl-C ends the run early, with the same table. The
-//! exit code is 1 if a goal was missed.
+//! One program stays for the whole run. Viewers stay with it, another one is killed and replaced all the time, and
+//! commands run on it. A second program is killed, has its ring truncated, and is started again. Ctrl-C ends the run
+//! early, with the same table. The exit code is 1 if a goal was missed.
 //!
 //! | check | where |
 //! |---|---|
@@ -20,8 +20,8 @@
 //! | the memory of the program and its viewers does not grow | [`memory`] |
 //!
 //! Other tests check the contents of a single record (`conservation` and `storm` of the collector), blocks and values
-//! (`programs`), the error of live bytes (`allocations`), reads that are overtaken (`lapped` of the format), and that requests
-//! are carried out once (`processes` requests of the viewer).
+//! (`programs`), the error of live bytes (`allocations`), reads that are overtaken (`lapped` of the format), and that
+//! requests are carried out once (`processes` requests of the viewer).
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 mod checks;

@@ -16,7 +16,7 @@ const SETTLED: f64 = 0.5;
 pub(crate) struct Memory {
     whose: &'static str,
     pid: u32,
-    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without the records that the process should keep.
+    /// Seconds since the beginning, and bytes of anonymous memory (`RssAnon`) without the records that should be kept.
     samples: Vec<(f64, f64)>,
 }
 
@@ -41,8 +41,8 @@ impl Memory {
             .extend(kib.map(|kib| (seconds, 1024.0 * kib - record * kept)));
     }
 
-    /// Returns the owner of the memory, and its growth in MiB in the second half of a run: the difference between the medians of
-    /// the first and the last tenth of the samples.
+    /// Returns the owner of the memory, and its growth in MiB in the second half of a run: the difference between the
+    /// medians of the first and the last tenth of the samples.
     pub(crate) fn drift(&self, seconds: f64) -> (&'static str, Option<f64>) {
         let settled = SETTLED * seconds;
         let from = self.samples.partition_point(|(seconds, _)| *seconds < settled);
@@ -54,8 +54,8 @@ impl Memory {
     }
 }
 
-/// Returns the number of moments that a viewer keeps beside the last half minute: one a second of the last ten minutes, and one
-/// every ten seconds of the last hour. It grows by these until it has run for an hour.
+/// Returns the number of moments that a viewer keeps beside the last half minute: one a second of the last ten minutes,
+/// and one every ten seconds of the last hour. A viewer's memory grows by these moments for one hour.
 fn kept(seconds: f64) -> f64 {
     (seconds - 30.0).clamp(0.0, 570.0) + (seconds - 600.0).clamp(0.0, 3000.0) / 10.0
 }

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use tickscope_format::file::list;
 use tickscope_format::file::open::RingFile;
 
-/// Longest time that a process may take to publish, to end or to leave. It is long, because other builds and tests may run on the
-/// same machine.
+/// Longest time that a process may take to publish, to end or to leave. It is long, because other builds and tests may
+/// run on the same machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Time between two checks of a process. A key directly after an Esc would be read as part of another key.
@@ -31,7 +31,7 @@ const KEPT: usize = 16 << 10;
 pub(crate) const CTRL_D: &str = "\x04";
 pub(crate) const CTRL_C: &str = "\x03";
 
-/// The directory of a run, which is removed after it, with the rings and the files of viewers and commands; and the viewer.
+/// The viewer, and the directory of a run, with the rings and the files of viewers and commands; removed after the run.
 #[derive(Debug)]
 pub(crate) struct Place {
     _directory: TempDir,
@@ -177,7 +177,7 @@ impl Process {
         }
     }
 
-    /// Waits for its end, for which it may need keys, and returns the last line of its output.
+    /// Waits for the end of the process, which may need keys, and returns the last line of its output.
     ///
     /// # Errors
     /// An error if it did not succeed, or takes too long.
@@ -197,7 +197,7 @@ impl Process {
         Ok(self.said())
     }
 
-    /// Returns the last part of its output.
+    /// Returns the last part of the process's output.
     pub(crate) fn output(&self) -> String {
         let output = self.output.lock().unwrap_or_else(PoisonError::into_inner);
         String::from_utf8_lossy(&output).into_owned()

@@ -1,4 +1,4 @@
-//! Checks the records of one program. Each is reduced to a few numbers; in order, the counts up to a record are the record's
+//! Checks the records of one program. Each record is reduced to a few numbers. The counts up to a record are its own
 //! counts, plus the counts of earlier epochs at their ends.
 
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ impl Numbers {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Returns both together, with the levels of `later`.
+    /// Returns the sums of the numbers of two records. Levels are those of `later`.
     fn and(&self, mut later: Self) -> Self {
         for (&name, number) in self.0.iter().filter(|(name, _)| !NOW.contains(name)) {
             *later.0.entry(name).or_default() += number;
@@ -213,7 +213,7 @@ pub(crate) fn follow(tally: &Tally, ring: &RingFile, over: &Over) -> Epochs {
     }
 }
 
-/// Counts epochs, bytes and the program's warnings. Only warnings are errors; they stay in all snapshots after the first.
+/// Counts epochs, bytes and the program's warnings. Only warnings are errors; all snapshots after the first have them.
 fn note(record: &Record, snapshot: &Snapshot, tally: &Tally) {
     // Viewers keep only one copy of the sites.
     if let Ok((without_sites, _)) = codec::split_sites(&record.payload) {

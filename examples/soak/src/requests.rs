@@ -1,5 +1,5 @@
-//! Async calls of the load: threads take them from a queue behind a lock, poll them once, and put them back, so that calls move
-//! between threads. Some are dropped before they are ready.
+//! Async calls of the load: threads take them from a queue behind a lock, poll them once, and put them back, so that
+//! calls move between threads. Some are dropped before they are ready.
 
 use std::future::poll_fn;
 use std::iter;
@@ -21,7 +21,7 @@ const IN_FLIGHT: usize = 60;
 
 static QUEUE: Mutex<Vec<Request>> = named_mutex("queue", Vec::new());
 
-/// A call in the load's own account, which counts as cancelled if it is dropped before it is set.
+/// The end of a call in the load's own account. The call counts as cancelled if this is dropped while it is false.
 struct HasEnded(bool);
 
 impl Drop for HasEnded {

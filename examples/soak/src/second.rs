@@ -1,5 +1,5 @@
-//! A second program that lives for a second or two, again and again. It publishes as fast as it may, and then is killed, has its
-//! ring truncated or removed, or ends by itself.
+//! A second program that lives for a second or two, again and again. It publishes as fast as it may, and then is
+//! killed, has its ring truncated or removed, or ends by itself.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::checks::{CUTS, KILLS};
 use crate::load;
 use crate::soak::{Soak, one_in};
 
-/// Runs life after life until the run is over.
+/// Runs the program again and again until the run is over.
 pub(crate) fn live(soak: &Soak) {
     while !soak.over.sleep(0) {
         if let Err(why) = life(soak) {

@@ -1,13 +1,13 @@
-//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced all the time,
-//! and commands, of which some are killed before they end.
+//! Viewers of the program that stays: viewers that stay as well and get keys, a viewer that is killed and replaced all
+//! the time, and commands, of which some are killed before they end.
 
 use anyhow::Result;
 
 use crate::process::{CTRL_C, Process};
 use crate::soak::{Soak, one_in};
 
-/// Keys of a user who explores the viewer: views, moving, folding, sorting, windows, moments, marks, resets and their undo,
-/// dumps, kept snapshots, rates, themes. It leaves out quitting, the list of modes, switching sites, and the editor.
+/// Keys of a user who explores the viewer: views, moving, folding, sorting, windows, moments, marks, resets and undos,
+/// dumps, kept snapshots, rates, themes. The keys do not quit, list modes, switch sites, or open the editor.
 const KEYS: [&str; 83] = [
     "1", "2", "3", "4", "5", "6", "7", "7", "v", "v", "1", "2", "3", "4", "5", "\t", "\x1b[Z", "?", "\x1b[A",
     "\x1b[B", "k", "j", "j", "j", "\x1b[5~", "\x1b[6~", "g", "G", "z", "h", "l", "l", "l", "\r", "K", "J",
@@ -38,7 +38,7 @@ const COMMANDS: [&str; 18] = [
     "mode sampled --pid PID",
 ];
 
-/// Returns some keys at once. The last one closes the topmost window.
+/// Returns some keys at once. The last key closes the topmost window.
 fn burst() -> String {
     let keys = (0..fastrand::u32(1..=6)).filter_map(|_| fastrand::choice(KEYS));
     keys.chain(["\x1b"]).collect()

@@ -1,5 +1,5 @@
-//! Groups: the time of reading and writing, and of work on text, in all functions of the groups. `TICKSCOPE=log groups` logs it
-//! second by second; `tickscope log groups` does the same for a running program.
+//! Groups: the time of reading and writing, and of work on text, in all functions of the groups. `TICKSCOPE=log groups`
+//! logs it second by second; `tickscope log groups` does the same for a running program.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 use std::error::Error;

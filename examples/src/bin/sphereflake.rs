@@ -95,8 +95,8 @@ impl Options {
         }
     }
 
-    /// Renders plain and scoped frames in turns. Every other pair has the reverse order, so that a machine that becomes slower or
-    /// faster favours neither kind.
+    /// Renders plain and scoped frames in turns. Every other pair has the reverse order, so that a machine that becomes
+    /// slower or faster favours neither kind.
     fn compare(&self, pairs: usize) -> Result<Image, String> {
         // The first frame is not counted, because it makes pages and fills caches that all later frames find ready.
         let (_, mut last) = self.frame::<Plain>();

@@ -44,7 +44,7 @@ pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     html::snapshot_of(&text)
 }
 
-/// Reads the functions and lines of code in a recording. Files of other kinds have none.
+/// Reads the functions and lines of code in a recording. Returns no addresses for files of other kinds.
 pub fn addresses(path: &Path) -> Addresses {
     Recording::open(path).map_or_else(|_| Addresses::default(), |recording| recording.addresses())
 }

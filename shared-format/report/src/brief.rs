@@ -1,14 +1,15 @@
-//! Short answers for scripts and agents: JSON with its unit, whether it is estimated, the share of the whole that it shows, and
-//! the next commands.
+//! Short answers for scripts and agents, as JSON: the unit, whether values are estimates, how much of the whole is
+//! shown, and the next commands.
 //!
 //! ```text
 //! Snapshot -> top        the functions with the most of a measure
-//!          -> sites      what was met, and what is switched off
-//! Rings    -> programs   which programs there are
+//!          -> sites      the sites that were entered, and the sites that are switched off
+//! Rings    -> programs   the programs that carry tickscope
 //! Verdict  -> condition  whether a condition is true, and what was found
 //! ```
 //!
-//! The answers on slow calls ([`slow`](crate::slow)) and on comparisons ([`diff`](crate::diff)) are beside their other forms.
+//! The answers on slow calls ([`slow`](crate::slow)) and on comparisons ([`diff`](crate::diff)) are beside their other
+//! forms.
 
 pub mod condition;
 mod fit;
@@ -40,7 +41,7 @@ pub struct Subject<'a> {
     pub when: Option<&'a str>,
     /// Notes for the reader, a sentence each.
     pub notes: &'a [String],
-    /// Form of the commands to go on with.
+    /// Form of the suggested next commands.
     pub next: &'a Next,
 }
 

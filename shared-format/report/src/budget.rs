@@ -1,4 +1,4 @@
-//! Functions that are off for their budget, in words.
+//! Functions that are off because of the budget, in words.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,8 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::number::percent;
 
-/// Returns the number of functions that are off for their budget, and ways to count them; `None` if there are none.
+/// Returns the number of functions that are off because of the budget, and ways to count them; `None` if there are
+/// none.
 pub(crate) fn off_for_the_budget(snapshot: &Snapshot) -> Option<String> {
     let functions = snapshot.functions.as_ref()?;
     let off = &functions.over_budget;

@@ -9,9 +9,9 @@
 //! A call that was open at a reset began before it and is not counted. An arc that has only such calls is written with
 //! one call, because the format takes a cost without a call for the caller's own.
 //!
-//! If the code of samples of the program counter is known, there is one more event: `Sampled`, their CPU time in nanoseconds, by
-//! line. An unmeasured function that a measured one has called is a function of its own, whose calls are its samples. Samples
-//! have no further callers, so no measured function has sampled time from another one.
+//! If the code of samples of the program counter is known, there is one more event: `Sampled`, their CPU time in
+//! nanoseconds, by line. An unmeasured function that a measured one has called is a function of its own, whose calls
+//! are its samples. Samples have no further callers, so no measured function has sampled time from another one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
@@ -61,8 +61,8 @@ struct Arc {
     costs: Costs,
 }
 
-/// Writes the program, then its functions in the order of their first site. The first event is the measure `by`. `addresses` has
-/// the known code of samples of the program counter.
+/// Writes the program, then its functions in the order of their first site. The first event is the measure `by`.
+/// `addresses` has the known code of samples of the program counter.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -120,7 +120,7 @@ pub fn write(
 impl Event {
     fn of(snapshot: &Snapshot, tree: &CallTree, measure: Measure) -> Self {
         let own: Vec<u64> = if measure == Measure::Calls {
-            // Counters have calls too.
+            // Calls come from the tree itself, because counters have calls too.
             tree.rows.iter().map(|row| row.calls).collect()
         } else {
             // The measure's tree has the same rows.
@@ -189,7 +189,7 @@ impl Entry {
     }
 }
 
-/// Functions and their calls of each other.
+/// Functions, and the calls between them.
 struct Graph {
     /// The program, the functions by their ids, and then the unmeasured functions.
     entries: Vec<Entry>,
@@ -317,7 +317,7 @@ impl<'a> Writer<'a> {
     fn new(entries: &'a [Entry]) -> Self {
         let mut files = HashMap::new();
         for (index, entry) in entries.iter().enumerate() {
-            // The program has a number of its own, for an empty file name.
+            // The program has a file number of its own, with an empty file name.
             let next = files.len() + 1;
             if index == PROGRAM || !entry.file.is_empty() {
                 files.entry(entry.file.as_str()).or_insert(next);

@@ -23,8 +23,8 @@ pub(super) fn utc(unix_ns: u64) -> String {
     format!("{year:04}-{month:02}-{date:02} {} UTC", of_day(second))
 }
 
-/// Returns year, month and day of a day since the epoch. Years begin in March here, so that a leap day comes last (Howard
-/// Hinnant's `civil_from_days`).
+/// Returns year, month and day of a day since the epoch. Years begin in March here, so that a leap day comes last
+/// (Howard Hinnant's `civil_from_days`).
 pub fn civil(day: i64) -> (i64, i64, i64) {
     // Days from the first of March of the year 0.
     let day = day + 719_468;

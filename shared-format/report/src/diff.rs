@@ -34,10 +34,10 @@ pub use self::doubts::doubts;
 /// Number of a gate's failures that its sentence names.
 const NAMED: usize = 3;
 
-/// Number of a side's runs that are named.
+/// Number of runs of a side that its heading names.
 const RUNS_NAMED: usize = 6;
 
-/// Cells for the names of runs in a heading, which only the first name may exceed.
+/// Largest width in cells of the names of runs in a heading. Only the first name may exceed it.
 const NAMES_WIDTH: usize = 60;
 
 /// Name of the whole program among functions.
@@ -124,7 +124,7 @@ impl Comparison<'_> {
         out
     }
 
-    /// Returns the comparison for forms that are UTF-8 on every terminal.
+    /// Returns the comparison with UTF-8 output, for forms that do not depend on a terminal.
     fn in_utf8(&self) -> Self {
         Self {
             ascii: false,
@@ -202,7 +202,8 @@ impl Comparison<'_> {
         format!("{} ({}){part}", text.join(" "), of.join("; "))
     }
 
-    /// Returns the columns of a row, each with both sides and the change. Latencies are among them if both sides have some.
+    /// Returns the columns of a row, each with both sides and the change. Latencies are included if both sides have
+    /// them.
     fn columns(&self, change: &Change) -> Vec<Quantity> {
         let mut columns = change.columns().to_vec();
         if self.diff.has_latencies() {
@@ -222,7 +223,7 @@ impl Comparison<'_> {
         failing
     }
 
-    /// Returns the remark behind a row's name: that its numbers are per run, or that its time does not compare.
+    /// Returns the remark behind a row's name: that its numbers are per run, or that its time cannot be compared.
     fn remark(&self, change: &Change) -> Option<String> {
         let scope = || visible(self.per.unwrap_or_default(), self.ascii);
         match (change.calls_per_run, change.around_scope) {

@@ -5,8 +5,8 @@ use std::fmt::{self, Write};
 
 use crate::number;
 
-/// Returns the text with each character that has no shape written as an escape: `\n`, `\u{1b}`, `\u{202e}`. For ASCII output all
-/// other letters outside ASCII are escaped as well.
+/// Returns the text with each character that has no shape written as an escape: `\n`, `\u{1b}`, `\u{202e}`. For ASCII
+/// output all other letters outside ASCII are escaped as well.
 pub(crate) fn visible(text: &str, ascii: bool) -> Cow<'_, str> {
     if !text.chars().any(|c| shapeless(c) || (ascii && !c.is_ascii())) {
         return Cow::Borrowed(text);
@@ -27,8 +27,8 @@ pub(crate) fn visible(text: &str, ascii: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns whether a character has no shape: control characters, line and paragraph separators, zero-width and direction marks,
-/// tags.
+/// Returns whether a character has no shape: control characters, line and paragraph separators, zero-width and
+/// direction marks, tags.
 pub(crate) fn shapeless(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -45,7 +45,7 @@ pub(crate) fn shapeless(c: char) -> bool {
         )
 }
 
-/// A text as JSON that may stand in a page, because it can neither end a script nor begin a tag.
+/// A text as JSON that is safe in a page, because it can neither end a script nor begin a tag.
 pub(crate) struct Json<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Json<'_> {

@@ -31,7 +31,7 @@ pub enum ExemplarForm {
 }
 
 impl ExemplarForm {
-    /// Writes a slow call, or nothing if its events are not known.
+    /// Writes a slow call. Nothing is written if its events are not known.
     ///
     /// # Errors
     /// The error of writing to `out`, or an error if the events are not known.

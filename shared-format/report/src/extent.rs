@@ -15,7 +15,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Returns the time that the counters ran.
+    /// Returns the time that the counters ran, in words.
     pub(crate) fn length(&self, snapshot: &Snapshot) -> String {
         let long = number::duration(snapshot.capture.since_reset_ns);
         match (snapshot.window, &self.when) {
@@ -36,7 +36,7 @@ pub(crate) fn name(snapshot: &Snapshot) -> &'static str {
     if snapshot.window { "window" } else { "since reset" }
 }
 
-/// Returns the time that the counters ran for sentences, like [`name`]: `since the reset`, `in this window`.
+/// Returns the name of the time that the counters ran, for use in sentences: `since the reset`, `in this window`.
 pub(crate) fn words(snapshot: &Snapshot) -> &'static str {
     if snapshot.window {
         "in this window"

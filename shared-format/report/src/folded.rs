@@ -1,9 +1,9 @@
 //! Folded stacks, for flame graphs: one line for each path that has self time.
 //!
-//! A line is `worker;book::insert 1234567`: the path from the top of the thread, a blank, and the self time in nanoseconds, or
-//! the row's own value of another measure. Threads are merged by path. In names `;` becomes `:`, characters that would break the
-//! line become escapes (`\n`), and a blank before a number at the end of a name becomes `_`, because readers would take the
-//! number for another column.
+//! A line is `worker;book::insert 1234567`: the path from the top of the thread, a blank, and the self time in
+//! nanoseconds, or the row's own value of another measure. Threads are merged by path. In names `;` becomes `:`,
+//! characters that would break the line become escapes (`\n`), and a blank before a number at the end of a name becomes
+//! `_`, because readers would take the number for another column.
 //!
 //! Each line repeats its whole path, so the output of a chain of calls grows with the square of its depth. Frames below
 //! the default depth limit of the collector are therefore summed up in one frame, `(deeper)`.

@@ -1,7 +1,8 @@
 //! The forms of a report, in one table: names, endings, help, and writers.
 //!
-//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of `--help` from
-//! the entry; the collector takes from it the cargo feature that has the form. The files that write a form do not use the table.
+//! A form is a variant of [`Form`] and its entry in `TABLE`. The commands take the argument of `-f` and the text of
+//! `--help` from the entry; the collector takes from it the cargo feature that has the form. The files that write a
+//! form do not use the table.
 
 mod input;
 
@@ -20,7 +21,7 @@ use crate::{json, pprof, speedscope};
 
 pub use self::input::FormOptions;
 
-/// Bytes of a piece in which files are written.
+/// Size in bytes of the buffer for writing files.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// A form of a report.
@@ -62,9 +63,9 @@ struct Entry {
     feature: &'static str,
     /// Reason why numbers per call cannot be requested, with an alternative, or `None` if they can.
     refuses_per: Option<&'static str>,
-    /// The same reason for a unit of times.
+    /// Reason why a unit of times cannot be requested, or `None` if it can.
     refuses_unit: Option<&'static str>,
-    /// The same reason for a measure.
+    /// Reason why another measure than time cannot be requested, or `None` if it can.
     refuses_by: Option<&'static str>,
     /// Writer of the form, or `None` if this build lacks it.
     write: Option<Writer>,
@@ -72,7 +73,7 @@ struct Entry {
 
 type Writer = fn(&Input<'_>, &mut dyn Write) -> io::Result<()>;
 
-/// Makes a writer that only the feature `export` has.
+/// Makes a writer that needs the feature `export`; `None` without that feature.
 #[cfg(feature = "export")]
 macro_rules! export {
     ($write:expr) => {
@@ -313,7 +314,7 @@ impl Form {
         by_prefix.or_else(by_ending)
     }
 
-    /// Returns whether this build can write the form; some need a library.
+    /// Returns whether this build can write the form. Some forms need an optional library.
     pub fn is_built_in(self) -> bool {
         self.entry().write.is_some()
     }
@@ -350,7 +351,8 @@ impl Form {
     /// Writes the form of a snapshot.
     ///
     /// # Errors
-    /// The error of `out`; `Unsupported` if this build lacks the form; `Other` if the snapshot is larger than a reader accepts.
+    /// The error of `out`; `Unsupported` if this build lacks the form; `Other` if the snapshot is larger than a reader
+    /// accepts.
     pub fn write(self, snapshot: &Snapshot, options: &FormOptions, out: &mut dyn Write) -> io::Result<()> {
         match self.entry().write {
             Some(write) => write(&Input { snapshot, options }, out),

@@ -1,9 +1,9 @@
 //! The report as one self-contained HTML file: no network, no other file, no framework.
 //!
-//! The page shows the call tree, its flame graph, the functions with the most self time, and slow calls of watched functions. It
-//! also shows the activity of threads over the time of a recording. Its scripts merge threads, sort and search. They read a table
-//! of numbers (`data`). The page also carries the snapshot itself (`carried`), which can be read back without loss. Without
-//! scripts the page shows the text report.
+//! The page shows the call tree, its flame graph, the functions with the most self time, and slow calls of watched
+//! functions. It also shows the activity of threads over the time of a recording. Its scripts merge threads, sort and
+//! search. They read a table of numbers (`data`). The page also carries the snapshot itself (`carried`), which can be
+//! read back without loss. Without scripts the page shows the text report.
 
 mod carried;
 mod data;
@@ -33,7 +33,7 @@ const STYLE: &str = concat!(include_str!("html/style.css"), include_str!("html/h
 /// Script of the flame graph alone, for the page of a comparison.
 pub(crate) const FLAME_SCRIPT: &str = include_str!("html/script/flame.js");
 
-/// Scripts in the order in which they use each other.
+/// Scripts, each behind the scripts that it uses.
 const SCRIPTS: [&str; 21] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),
@@ -91,7 +91,7 @@ pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, Format
     Ok(out)
 }
 
-/// Appends text so that it is shown as it is, between tags and in an attribute.
+/// Appends text with escapes for the characters that have a meaning between tags or in an attribute.
 pub(super) fn escape(out: &mut String, text: &str) {
     for c in text.chars() {
         match c {

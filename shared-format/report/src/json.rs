@@ -30,8 +30,9 @@ pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
     of_part(snapshot, None, state, &Extent::default(), &Addresses::default())
 }
 
-/// Returns the JSON document of a part of a run. With `per`, times and calls are divided by the calls of that function, and the
-/// document says so. `extent` describes the part of the run. `addresses` has the known code of samples of the program counter.
+/// Returns the JSON document of a part of a run. With `per`, times and calls are divided by the calls of that function,
+/// and the document says so. `extent` describes the part of the run. `addresses` has the known code of samples of the
+/// program counter.
 pub fn of_part(
     snapshot: &Snapshot,
     per: Option<&PerCall>,

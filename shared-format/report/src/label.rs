@@ -6,7 +6,7 @@ use tickscope_analysis::names;
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
 
-/// Cells from which a source path loses its first folders.
+/// Width in cells above which a source path loses its first folders.
 const MAX_FILE_CELLS: usize = 32;
 
 /// Returns the label of every function, by its id: [`names::labels`], made printable, in ASCII on request.
@@ -52,7 +52,7 @@ mod tests {
             let functions = Functions::of(&snapshot);
             let labels = labels(&functions, ascii);
             for (function, label) in functions.list.iter().zip(&labels) {
-                // The letter `u` also stands for a unit's sign in ASCII, which is another letter.
+                // In ASCII, `u` may also replace the micro sign, which is another letter for a pattern.
                 if ascii && label.contains('u') {
                     continue;
                 }

@@ -1,5 +1,5 @@
-//! A snapshot as something to read. Only [`form`] writes files and only [`archive`] reads them; everything else returns a
-//! `String` or writes to an `io::Write` of the caller.
+//! Writes snapshots in forms for people and for other tools. Only [`form`] writes files and only [`archive`] reads
+//! them; everything else returns a `String` or writes to an `io::Write` of the caller.
 //!
 //! ```text
 //! Snapshot -> tickscope-analysis -> text    the report: call tree, functions, threads
@@ -7,8 +7,7 @@
 //!          -> tasks              which calls of futures are in flight, and what they wait for
 //!          -> slow               why slow calls of a watched function are slow
 //!          -> exemplar           one of these calls, for Perfetto, the Firefox Profiler and speedscope (feature `exemplar`)
-//!          -> cost               what measuring costs
-//!          -> sites              what was met, and what is switched off
+//!          -> sites              the sites that were entered, and the sites that are switched off
 //!          -> json               every fact, per thread, for scripts (feature `json`)
 //!          -> html               one page to look at and send around; carries its snapshot
 //!          -> brief              short answers for scripts and agents (feature `json`)

@@ -1,5 +1,5 @@
-//! The log: one line for each thread and each group or function that it ran in an interval. An empty interval has one line as
-//! well, which shows that the log continues.
+//! The log: one line for each thread and each group or function that it ran in an interval. An empty interval has one
+//! line as well, which shows that the log continues.
 //!
 //! ```text
 //! TIME              TID  THREAD           INSIDE / INTERVAL ms        %      CALLS  NAME

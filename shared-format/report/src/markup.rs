@@ -2,8 +2,8 @@
 
 use crate::escape::visible;
 
-/// Formats a name as code. A name that would end the code or the cell, or that could be read as HTML, is written as entities
-/// between tags. Markdown then finds no markup in the name, and GitHub no mention of a user.
+/// Formats a name as code. A name that would end the code or the cell, or that could be read as HTML, is written as
+/// entities between tags. Markdown then finds no markup in the name, and GitHub no mention of a user.
 pub(crate) fn code(name: &str) -> String {
     let name = visible(name, false);
     let plain = |c: char| !matches!(c, '|' | '`' | '<' | '&' | '\\');

@@ -1,5 +1,5 @@
-//! Modules of functions, and the colour of each. A colour stays the same while the functions stay the same, and in most cases
-//! from run to run. The viewer and the page use the same colours.
+//! Modules of functions, and the colour of each. A colour stays the same while the functions stay the same, and in most
+//! cases from run to run. The viewer and the page use the same colours.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ const MANY_CRATES: usize = 4;
 /// Number of modules with a colour of their own; further modules share these colours.
 pub const HUES: usize = 7;
 
-/// Colours, each with a second, darker tone, which distinguishes neighbours. The tests of the viewer's palette require that they
-/// are distinguishable with every kind of colour vision.
+/// Colours, each with a second, darker tone, which distinguishes neighbours. The tests of the viewer's palette require
+/// that they are distinguishable with every kind of colour vision.
 pub const COLOURS: [[u32; 2]; HUES] = [
     [0xe9_9c_57, 0xcb_82_3e],
     [0x71_a4_d0, 0x56_89_b5],
@@ -73,7 +73,8 @@ impl Modules {
     }
 }
 
-/// Returns the path of a function's module. A group is a module by itself, and so are all locks and all condition variables.
+/// Returns the path of a function's module. A group is a module by itself, and so are all locks and all condition
+/// variables.
 fn path_of(function: &Function, parts: usize) -> &str {
     if function.is_group {
         return &function.name;

@@ -9,8 +9,8 @@ use crate::escape::visible;
 /// Text in place of an empty name.
 const UNNAMED: &str = "(unnamed)";
 
-/// Returns the full name of every function, by its id: in one line, not empty, and unique. `tame` replaces characters that the
-/// format cannot contain.
+/// Returns the full name of every function, by its id: in one line, not empty, and unique. `tame` replaces characters
+/// that the format cannot contain.
 pub(crate) fn full_names(functions: &Functions, tame: impl Fn(&str) -> String) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(functions.list.len());
     functions
@@ -29,7 +29,7 @@ pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     }
 }
 
-/// Returns the name, with a number behind it if another function has the same.
+/// Returns the name, with a number behind it if another function has the same name.
 fn unlike(taken: &mut HashSet<String>, name: String) -> String {
     let mut free = name.clone();
     let mut number = 1;

@@ -28,8 +28,8 @@ pub fn duration(ns: u64) -> String {
         .unwrap_or_else(|| long_duration(ns))
 }
 
-/// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`. From
-/// minutes on it does the same as [`duration`].
+/// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`.
+/// The text is that of [`duration`] from minutes on.
 pub fn two_digits(ns: u64) -> String {
     let two = two_significant(ns);
     let in_unit = |unit: u64, name: &str| match two / unit {
@@ -143,7 +143,7 @@ pub fn ascii(text: String) -> String {
     text.replace(['\u{b5}', '\u{3bc}'], "u")
 }
 
-/// Formats the value in `unit`s with three significant digits; `None` if it rounds to more than `last` of them.
+/// Formats the value in `unit`s with three significant digits; `None` if it rounds to more than `last` units.
 fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> {
     let hundredths = rounded(value, unit / 100);
     if hundredths <= 999 {

@@ -1,11 +1,11 @@
 //! The format of pprof: a gzipped `profile.proto`, for `go tool pprof` and other readers of that format.
 //!
-//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its own value of each other measure of
-//! the snapshot. The labels `thread` and `tid` name the thread.
+//! Each node of each thread is a sample with its calls, its self time in nanoseconds, and its own value of each other
+//! measure of the snapshot. The labels `thread` and `tid` name the thread.
 //!
-//! If the code of samples of the program counter is known, there is one more value: `sampled`, their CPU time in nanoseconds.
-//! Such a sample has the line in the measured function, and the functions that it called there. Its callers and its thread are
-//! not known.
+//! If the code of samples of the program counter is known, there is one more value: `sampled`, their CPU time in
+//! nanoseconds. Such a sample has the line in the measured function, and the functions that it called there. Its
+//! callers and its thread are not known.
 
 mod message;
 mod sampled;
@@ -31,7 +31,8 @@ use crate::names::{full_names, in_one_line};
 /// Bytes that are passed to the compressor at once.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Writes the profile. Readers show the measure `by` first. `addresses` has the known code of samples of the program counter.
+/// Writes the profile. Readers show the measure `by` first. `addresses` has the known code of samples of the program
+/// counter.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -65,7 +66,7 @@ pub fn write(
         .iter()
         .map(|&measure| {
             if measure == Measure::Calls {
-                // Counters have calls too.
+                // Calls come from the nodes themselves, because counters have calls too.
                 snapshot.nodes.calls.clone()
             } else {
                 measure.self_values(snapshot)

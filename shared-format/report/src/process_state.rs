@@ -50,7 +50,7 @@ impl ProcessState {
 pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let process = &snapshot.process;
     let name = visible(&process.name, ascii);
-    // Several processes as one have no pid.
+    // A report on several processes has no pid.
     let pid = match process.pid {
         0 => String::new(),
         pid => format!(", pid {pid}"),

@@ -96,8 +96,8 @@ fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {
     Ok(())
 }
 
-/// Returns patterns of the functions that are off for their budget, in one line with commas between them, as `--not` takes them.
-/// The next build or run then leaves these functions out.
+/// Returns patterns of the functions that are off because of the budget, in one line with commas between them, as
+/// `--not` takes them. The next build or run then leaves these functions out.
 pub fn exclude(snapshot: &Snapshot) -> String {
     let mut patterns: Vec<String> = Vec::new();
     for over in snapshot.over_budget() {

@@ -11,7 +11,7 @@ pub struct SourceCode {
     pub addresses: Addresses,
     /// Known text of lines, by file and line.
     pub texts: BTreeMap<(String, u32), String>,
-    /// Files of which less is known than could be, with the reason: a sentence each.
+    /// Reasons why less is known of some files than could be, one sentence each.
     pub problems: Vec<String>,
 }
 

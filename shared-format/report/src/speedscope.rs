@@ -1,8 +1,8 @@
 //! The file format of speedscope: one profile for each thread, in the unit of the chosen measure.
 //!
 //! A snapshot knows how long calls took, but not when they ran. Each profile is of type *evented*: a function opens,
-//! spends its own value (time, say) first, and then its callees follow one after another, in the order of their first calls. The
-//! length of the file grows with the number of nodes and not with their depth.
+//! spends its own value (time, say) first, and then its callees follow one after another, in the order of their first
+//! calls. The length of the file grows with the number of nodes and not with their depth.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,8 @@ use tickscope_format::snapshot::{Snapshot, Thread, ThreadState};
 
 use crate::speedscope_file::{self, Event, Profile};
 
-/// Writes one profile for each thread that has entered a scope; readers show the profile with most of the measure first.
+/// Writes one profile for each thread that has entered a scope; readers show the profile with most of the measure
+/// first.
 ///
 /// # Errors
 /// The error of writing to `out`.
@@ -48,8 +49,8 @@ fn unit(dimension: Dimension) -> &'static str {
     }
 }
 
-/// Returns the name of a profile. The reader opens it in a view called "Time Order", so the name says that there is no such
-/// order.
+/// Returns the name of a profile. The reader opens it in a view called "Time Order", so the name says that there is no
+/// such order.
 fn name(thread: &Thread) -> String {
     let who = if thread.state == ThreadState::Finished {
         format!("{} finished", thread.count)
@@ -59,8 +60,8 @@ fn name(thread: &Thread) -> String {
     format!("{} ({who}), summed, not in time order", thread.name)
 }
 
-/// Returns the end of the profile, which is the sum of the self values of the thread's rows, and the events that open and close
-/// its frames.
+/// Returns the end of the profile, which is the sum of the self values of the thread's rows, and the events that open
+/// and close its frames.
 fn events(
     snapshot: &Snapshot,
     functions: &Functions,

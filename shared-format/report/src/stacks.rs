@@ -206,7 +206,7 @@ mod tests {
             );
             assert!(!text.contains("live"), "{text}");
         }
-        // The text is the same if all threads had ended before.
+        // The text is the same for a program whose threads had all ended before.
         let text = of(&fixtures::empty(), ProcessState::Exited);
         assert!(text.contains("\nthe program has ended; none"), "{text}");
     }

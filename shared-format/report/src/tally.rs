@@ -6,7 +6,7 @@ use tickscope_format::snapshot::{Extremes, Tally};
 
 use crate::number;
 
-/// Cells of the smallest and the largest number, each with its sign.
+/// Widths in cells of the smallest and the largest number, each with its sign.
 const CELLS: [usize; 2] = [6, 7];
 
 /// Sign before the level of a gauge.
@@ -21,7 +21,7 @@ pub(crate) fn missing(by: Measure) -> &'static str {
     }
 }
 
-/// Returns the text in the place of a scope's main time: the sum, which `sum` formats, or the level of a gauge.
+/// Returns the text that replaces a scope's main time: the sum, which `sum` formats, or the level of a gauge.
 pub fn main(tally: Tally, sum: impl FnOnce(u64) -> String) -> Option<String> {
     match tally {
         Tally::Gauge { level: now } => now.map(|now| nearest(now.last.into())),
@@ -39,7 +39,8 @@ pub fn quantile(tally: Tally, histogram: &Histogram, share: f64) -> Option<Strin
     tally.quantile(histogram, share).map(number::count)
 }
 
-/// Returns a lower bound of all numbers, always with its sign: the smallest number of a value, the lowest level of a gauge.
+/// Returns a lower bound of all numbers, always with its sign: the smallest number of a value, the lowest level of a
+/// gauge.
 pub fn least(tally: Tally, ascii: bool) -> Option<String> {
     Some(bounded(at_least(ascii), range(tally)?.min, false))
 }
@@ -93,8 +94,8 @@ fn nearest(n: i128) -> String {
     with_sign(n, u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX))
 }
 
-/// Formats a bound behind its sign, in three digits, or in two if there is no room. With a sign of two cells and a minus it may
-/// take one more cell.
+/// Formats a bound behind its sign, in three digits, or in two digits if there is no room. A sign of two cells followed
+/// by a minus may take one more cell.
 fn bounded(sign: &str, n: i128, up: bool) -> String {
     let text = |digits| format!("{sign}{}", bound(n, up, digits));
     let three = text(3);

@@ -23,7 +23,8 @@ pub struct TasksOptions {
     pub ascii: bool,
 }
 
-/// Returns the name of a row: the name of its function, or `await (unnamed) in NAME`. `labels` has the names of functions.
+/// Returns the name of a row: the name of its function, or `await (unnamed) in NAME`. `labels` has the names of
+/// functions.
 pub fn name(row: &TaskRow, labels: &[String]) -> String {
     let label = &labels[row.function.index()];
     match row.kind {

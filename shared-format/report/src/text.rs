@@ -1,7 +1,8 @@
 //! The text report, for a terminal or a bug report.
 //!
-//! A header has the facts of the measurement and of the reliability of the numbers. The call tree and the functions with the most
-//! self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100 columns.
+//! A header has the facts of the measurement and of the reliability of the numbers. The call tree and the functions
+//! with the most self time follow. Columns have fixed widths and names come last, so that lines stay aligned at 100
+//! columns.
 
 mod columns;
 mod flat;

@@ -33,8 +33,8 @@ impl Trend {
         }
     }
 
-    /// Returns the colour, blue for less and red for more. The viewer has the same colours: the tests of its palette require that
-    /// they are distinguishable with every kind of colour vision, and that letters can be read on them.
+    /// Returns the colour, blue for less and red for more. The viewer has the same colours: the tests of its palette
+    /// require that they are distinguishable with every kind of colour vision, and that letters can be read on them.
     pub const fn rgb(self) -> u32 {
         match self {
             Self::MuchLess => 0x5a_96_e6,

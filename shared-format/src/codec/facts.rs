@@ -109,7 +109,7 @@ pub(super) const SEEN_COST: Section = Section {
     },
 };
 
-/// Sites that were off before; sites that are off now are in the section of measuring.
+/// Sites that are on now and were off earlier. The section of measuring has the sites that are off now.
 pub(super) const WAS_OFF: Section = Section {
     id: 32,
     write: |s, out| out.put_if(!s.was_off.is_empty(), &s.was_off),

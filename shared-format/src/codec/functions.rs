@@ -31,7 +31,8 @@ pub(super) const FUNCTIONS: Section = Section {
     },
 };
 
-/// Leaves out functions whose sites do not exist: earlier versions did not check them.
+/// Drops functions over the budget whose sites do not exist. Such functions are no error, because earlier versions
+/// accepted them.
 pub(super) fn leave_out_unknown(s: &mut Snapshot) {
     let sites = s.sites.len();
     if let Some(functions) = &mut s.functions {
@@ -85,7 +86,7 @@ mod tests {
         let over_budget = &mut snapshot.functions.as_mut().unwrap().over_budget;
         let first = over_budget[0];
         over_budget[1].site = SiteId(99);
-        // Earlier versions did not check sites.
+        // Unknown sites are dropped, because earlier versions did not check sites.
         assert_eq!(decode(&encoded(&snapshot)).unwrap().over_budget(), [first]);
         refuses(
             "function over the budget",

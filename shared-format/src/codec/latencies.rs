@@ -8,7 +8,8 @@ use crate::ids::NodeId;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::Snapshot;
 
-/// Histograms of values are in the section of values, because readers that do not know values refuse counters with a histogram.
+/// Histograms of durations. Histograms of values are in the section of values, because readers that do not know values
+/// refuse counters with a histogram.
 pub(super) const LATENCIES: Section = Section {
     id: 9,
     write: |s, out| {
@@ -49,7 +50,7 @@ pub(super) fn those(s: &Snapshot, of_values: bool) -> Latencies {
     those
 }
 
-/// Adds histograms of other rows to the snapshot's. No row may have two.
+/// Adds histograms to the snapshot's histograms. A row may have only one histogram.
 ///
 /// # Errors
 /// The existing or the new histograms are damaged; neither was checked before.
@@ -71,7 +72,7 @@ pub(super) fn put_in(s: &mut Snapshot, more: &Latencies) -> Result<(), FormatErr
     Ok(())
 }
 
-/// Checks the columns of histograms: equal lengths, existing rows that rise, and valid histograms.
+/// Checks the columns of histograms: equal lengths, existing rows in rising order, and valid histograms.
 pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), FormatError> {
     let Latencies { row, end, packed } = latencies;
     let damaged = |found: &str, wanted: &str| Err(damaged("histograms", 0, found, wanted));

@@ -12,14 +12,15 @@ use crate::error::FormatError;
 use crate::latency::Latencies;
 use crate::snapshot::{Sites, Snapshot};
 
-/// A section may claim at most this much memory while it is decoded: some 4 million nodes.
+/// Largest memory in bytes that a section may claim while it is decoded, enough for about 4 million nodes.
 pub(super) const DECODE_LIMIT: usize = 256 << 20;
 
-/// Bytes of memory that a shorter section may claim for each of its bytes, because a number may take eight times its
-/// written bytes. bincode reserves memory for a length before it looks for the bytes behind it.
+/// Memory that a section may claim, as a multiple of its length, because a decoded number takes up to eight times its
+/// encoded bytes. bincode reserves memory for a length before it checks that the bytes exist.
 const CLAIM_PER_BYTE: usize = 8;
 
-/// Bytes that the shortest sections may claim, because a few short texts take more than eight times their bytes.
+/// Memory in bytes that even the shortest section may claim, because a few short texts take more than eight times their
+/// bytes.
 const LEAST_CLAIM: usize = 64 << 10;
 
 /// Encoding of bodies: fixed-width numbers, or numbers in as few bytes as they need.
@@ -41,7 +42,7 @@ pub(super) enum Form {
     Coarse,
 }
 
-/// Kind of section: the code for its part of a snapshot.
+/// Kind of section: its id, and the functions that write, read and check its part of a snapshot.
 pub(super) struct Section {
     pub(super) id: u64,
     /// Writes the section, if there is data for it.
@@ -81,12 +82,12 @@ impl Out<'_> {
     }
 }
 
-/// The data read so far.
+/// Data decoded so far.
 pub(super) struct Decoded<'a> {
     pub(super) snapshot: Snapshot,
-    /// Histograms of values, which are not latencies.
+    /// Histograms of values. They join the histograms of durations after all sections are read.
     pub(super) of_values: Latencies,
-    /// Sites that are decoded once; `None` where a payload is decoded by itself.
+    /// Sites of the last payload; `None` if a payload is decoded without a [`Decoder`](super::Decoder).
     pub(super) known_sites: Option<&'a mut KnownSites>,
 }
 
@@ -214,7 +215,7 @@ where
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
     let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
     let mut decoder = DecoderImpl::new(Left(body), config, ());
-    // The limit of a configuration is a constant, so the part that this section may not claim counts as claimed.
+    // The limit of a configuration is a constant, so the memory above the limit of this section is claimed in advance.
     let decoded = decoder
         .claim_bytes_read(DECODE_LIMIT - limit)
         .and_then(|()| T::decode(&mut decoder));

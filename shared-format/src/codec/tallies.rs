@@ -47,20 +47,20 @@ pub(super) const GAUGES: Section = Section {
         to.snapshot.gauge_rows = gauges.rows(body.at)?;
         Ok(())
     },
-    // This check also covers values, because no row is both.
+    // Also checks values, because no row may be both.
     check: check_tallies,
 };
 
-/// Flag that the row's smallest and largest number are known; otherwise both are stored as 0.
+/// Flag: the row's smallest and largest number are known. Without it both are stored as 0.
 const KNOWN: u8 = 1;
 const MIN_EXACT: u8 = 2;
 const MAX_EXACT: u8 = 4;
 
-/// Columns of rows, flags, smallest and largest numbers; then the rows, ends and bytes of the histograms.
+/// Columns: row, flags, smallest number, largest number; then row, end and bytes of the histograms.
 #[derive(Encode, Decode, Default)]
 struct Values(Vec<u32>, Vec<u8>, Vec<u64>, Vec<u64>, Vec<u32>, Vec<u32>, Vec<u8>);
 
-/// Columns of rows, flags, last levels and their ticks, smallest and largest levels.
+/// Columns: row, flags, last level and its tick, smallest level, largest level.
 #[derive(Encode, Decode, Default)]
 struct Gauges(Vec<u32>, Vec<u8>, Vec<i64>, Vec<u64>, Vec<i64>, Vec<i64>);
 
@@ -79,8 +79,10 @@ fn extremes<T>(flags: u8, min: T, max: T) -> Option<Extremes<T>> {
     })
 }
 
+/// Checks that each column has `rows` entries.
+///
 /// # Errors
-/// Columns whose length is not the number of rows.
+/// A column has another length.
 fn check_lengths(what: &'static str, at: usize, rows: usize, columns: &[usize]) -> Result<(), FormatError> {
     match columns.iter().find(|&&length| length != rows) {
         Some(length) => Err(damaged(
@@ -166,8 +168,8 @@ impl Gauges {
     }
 }
 
-/// Checks that counters are existing rows without data that a counter never has: time, children, open calls, estimates,
-/// and latencies unless it is a value.
+/// Checks that counters are existing rows without time, children, open calls and estimates. Only values may have
+/// latencies.
 fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.is_empty() {
         return Ok(());
@@ -244,7 +246,7 @@ mod tests {
                 |s| s.counts.reverse(),
                 |s| s.counts.push(s.counts[5]),
                 |s| s.counts[5].node = NodeId(10),
-                // Time, rows below, an open call, a latency, an estimate.
+                // Each change gives a counter one of these: time, a row below it, an open call, a latency, an estimate.
                 |s| s.nodes.self_ticks[2] = 1,
                 |s| {
                     s.counts.insert(

@@ -16,7 +16,7 @@ pub(super) const TASKS: Section = Section {
     check,
 };
 
-/// Checks that paths stand behind their parents, name sites, and have sums of 64 bits.
+/// Checks that each path follows its parent and names an existing site, and that the sums fit 64 bits.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     const WHAT: &str = "futures in flight";
     let Tasks { paths, ages, beyond } = &s.tasks;

@@ -1,4 +1,4 @@
-//! Properties of all sections, and helpers for the tests of each.
+//! Tests that cover all sections, and helpers for the tests of each section.
 
 use bincode::Encode;
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ pub(super) fn encoded(snapshot: &Snapshot) -> Vec<u8> {
     bytes
 }
 
-/// Checks that each change makes a sound snapshot one that is refused with these words.
+/// Asserts that `sound` is refused after each of the changes, with an error that contains `words`.
 pub(super) fn refuses(words: &str, sound: &Snapshot, changes: &[fn(&mut Snapshot)]) {
     for (index, change) in changes.iter().enumerate() {
         let mut changed = sound.clone();
@@ -160,8 +160,7 @@ fn bytes_left_over_in_a_section_are_refused() {
 
 #[test]
 fn many_short_texts_may_claim_what_they_hold() {
-    // In memory a text takes the most for its bytes where it is short. The last section is longer than
-    // `LEAST_CLAIM`.
+    // Short texts take the most memory per byte. The last number of texts makes a section longer than `LEAST_CLAIM`.
     for texts in [1, 130, 2_000, 40_000, 300_000] {
         let mut snapshot = Snapshot::default();
         let mut text = (0..texts).filter_map(char::from_u32).map(String::from);
@@ -182,7 +181,7 @@ fn many_short_texts_may_claim_what_they_hold() {
 
 #[test]
 fn sections_of_any_length_may_claim_what_they_hold() {
-    // Short numbers take the most memory for their bytes. The numbers of rows are around each of the limits.
+    // Short numbers take the most memory per byte. The numbers of rows lie around each limit.
     for rows in [7, 2_000, 2_730, 4_000, 130_000, 180_000] {
         let mut snapshot = Snapshot::default();
         snapshot.sites.push(Default::default());
@@ -203,7 +202,7 @@ fn sections_of_any_length_may_claim_what_they_hold() {
 proptest! {
     #[test]
     fn any_snapshot_comes_back_as_it_was(snapshot in programs::any_snapshot()) {
-        // Costs of any kind do not equal themselves.
+        // The cost is not compared, because a cost of NaN would not equal itself.
         let mut snapshot = snapshot;
         snapshot.capture.cost = Default::default();
         prop_assert_eq!(decode(&encoded(&snapshot)).unwrap(), snapshot);

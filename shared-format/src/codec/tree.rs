@@ -1,5 +1,5 @@
-//! The sections of the tree: threads, sites and rows. Records of the coarse ring have sites and rows in compact sections: each
-//! text is stored once, and small numbers take one byte.
+//! The sections of the tree: threads, sites and rows. Records of the coarse ring have compact sections of sites and
+//! rows: each text is stored once, and small numbers take one byte.
 
 use std::collections::HashMap;
 
@@ -63,7 +63,7 @@ pub(super) const SMALL_SITES: Section = Section {
     check: anything,
 };
 
-/// Columns: number of rows up to the parent (0 for none), site, calls, self ticks.
+/// Columns: distance to the parent's row (0 without a parent), site, calls, self ticks.
 pub(super) const SMALL_NODES: Section = Section {
     id: 11,
     write: |s, out| {
@@ -97,7 +97,7 @@ pub(super) const SMALL_NODES: Section = Section {
     check: anything,
 };
 
-/// All texts, and for each site the numbers of its name, module, file and group in the texts, and its line.
+/// All texts, and for each site the indices of its name, module, file and group in these texts, and its line.
 #[derive(Encode)]
 struct TextsOut<'a>(Vec<&'a str>, Vec<[u32; 5]>);
 
@@ -125,15 +125,17 @@ impl<'a> TextsOut<'a> {
 }
 
 impl TextsIn {
+    /// Builds the sites from their texts.
+    ///
     /// # Errors
-    /// A text that does not exist, or more bytes of texts than a reader accepts.
+    /// A text does not exist, or the texts have more bytes than a reader accepts.
     fn sites(self, at: usize) -> Result<Vec<Site>, FormatError> {
         let Self(texts, rows) = self;
         let text = |number: u32| {
             let found = texts.get(number as usize);
             found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
         };
-        // A long text could stand in very many sites.
+        // A hostile file could use one long text for very many sites.
         let mut bytes = 0usize;
         for &number in rows.iter().flat_map(|row| &row[..4]) {
             bytes = bytes.saturating_add(text(number)?.len());
@@ -160,8 +162,8 @@ impl TextsIn {
     }
 }
 
-/// Checks that later code can rely on the tree: columns of one length, parents before children and in the same thread,
-/// adjacent thread ranges, existing sites and open frames.
+/// Checks the properties of the tree that later code relies on: columns of one length, parents before children and in
+/// the same thread, adjacent thread ranges, existing sites and open frames.
 fn check(s: &Snapshot) -> Result<(), FormatError> {
     let rows = s.nodes.len();
     for (what, length) in [

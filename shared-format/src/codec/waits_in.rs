@@ -3,7 +3,7 @@
 use super::section::{Section, damaged, sum};
 use crate::snapshot::WaitsIn;
 
-/// The longest name of a call, in bytes.
+/// Longest name of a call that threads wait in, in bytes.
 const NAME_MAX: usize = 64;
 
 pub(super) const WAITS_IN: Section = Section {

@@ -41,7 +41,8 @@ pub(super) const WATCHES: Section = Section {
     },
 };
 
-/// Returns a watch in the form that readers decode. A record of the coarse ring has no calls that are kept whole.
+/// Returns a watch in its encoded form. A record of the coarse ring has no exemplars, which are calls that are kept
+/// whole.
 fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
     let exemplars: &[Exemplar] = if with_exemplars { &watch.exemplars } else { &[] };
     (
@@ -58,7 +59,7 @@ fn written(watch: &Watch, with_exemplars: bool) -> impl Encode + '_ {
     )
 }
 
-/// Returns the first inconsistency in a snapshot with `sites` sites, if any.
+/// Returns the first inconsistency of a watch in a snapshot with `sites` sites, if any.
 fn fault(watch: &Watch, sites: usize) -> Option<&'static str> {
     let paths = watch.paths.len();
     let has_path = |path: u32| (path as usize) < paths;
@@ -190,7 +191,7 @@ mod tests {
         let mut snapshot = fixture::slow_frames();
         snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX + 1];
         assert!(decode(&encoded(&snapshot)).is_err());
-        // A record of the coarse ring has all but the calls that are kept whole.
+        // A record of the coarse ring has all data of a watch except the exemplars.
         let mut small = Vec::new();
         let mut snapshot = fixture::slow_frames();
         encode_small(&snapshot, &mut small).unwrap();

@@ -1,5 +1,5 @@
-//! Cleans up rings of programs that have ended. The newest rings are kept with their last record only; the very newest also keep
-//! the history in their coarse ring.
+//! Cleans up rings of programs that have ended. The newest rings keep only their last record; the very newest ones also
+//! keep the history in their coarse ring.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -15,8 +15,8 @@ use crate::ring::extent::Extent;
 /// Longest time that a program may take to make its ring.
 const OLDEST_START: Duration = Duration::from_secs(60);
 
-/// Largest number of bytes that an emptied ring takes beside its record: the pages before the ring, and the pages that the record
-/// shares.
+/// Largest number of bytes that an emptied ring takes beside its record: the pages before the ring, and the pages that
+/// contain only a part of the record.
 const EMPTIED: u64 = 32 << 10;
 
 /// Number of rings of ended programs that are kept for each user.
@@ -30,8 +30,8 @@ pub fn is_crowded(place: &Path) -> bool {
     ring_paths(place).len() > 2 * RINGS_KEPT
 }
 
-/// Removes the rings of programs that have ended, except for the newest `keep`, and unfinished files. Frees most of the space of
-/// the rings that stay. `spare` is left alone. Returns the paths that were removed.
+/// Removes unfinished files, and the rings of ended programs except the newest `keep`. Frees most of the space of the
+/// kept rings. The file `spare` is not touched. Returns the removed paths.
 ///
 /// The rings of live programs are recognised by their lock and never touched. A failure with one file does not affect
 /// the others.
@@ -44,7 +44,7 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
                 let newest = ring.newest_extent()?;
                 Ok(empty_but_last(&ring, file, newest))
             });
-            // A file with such a name that is no ring belongs to another program.
+            // A file with a ring's name that is not a ring belongs to another program.
             is_ours(file).then_some(newest.ok())
         });
         if let Some(newest) = looked.flatten() {
@@ -76,9 +76,9 @@ fn is_ours(file: &File) -> bool {
     read.is_ok() && (magic == RING_MAGIC.to_le_bytes() || magic == [0; WORD])
 }
 
-/// Calls a function with a file that belongs to this user, has no other name and is not held by a live program. Returns `None`
-/// for any other file. The lock is shared, like the lock of a viewer's probe, so that no viewer takes the file for a live
-/// program's; it is held for one file at a time.
+/// Calls a function with a file that belongs to this user, has no other name and is not held by a live program. Returns
+/// `None` for any other file. The lock is shared, like the lock of a viewer's probe, so that no viewer mistakes the
+/// file for the ring of a live program. Only one file is locked at a time.
 fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     let file = open_plain(path, true).ok()?;
     let facts = file.metadata().ok()?;
@@ -86,7 +86,7 @@ fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     (ours && file.try_lock_shared().is_ok()).then(|| act(&file))
 }
 
-/// Returns the files that never got their name and are older than any start takes.
+/// Returns the unfinished files (`*.making`) that are older than the start of any program takes.
 fn left_overs(place: &Path) -> Vec<PathBuf> {
     let old = |path: &PathBuf| {
         let modified = fs::symlink_metadata(path).and_then(|facts| facts.modified());
@@ -107,7 +107,8 @@ fn empty_coarse(ring: &RingFile, file: &File) {
     }
 }
 
-/// Punches holes around the newest record and returns its time. The coarse ring stays as it is.
+/// Punches holes around the newest record and returns its time in nanoseconds since the Unix epoch. The coarse ring
+/// stays.
 fn empty_but_last(ring: &RingFile, file: &File, newest: Extent) -> u64 {
     let region = ring.header().region();
     let (first, size) = (region.first as u64, region.words);

@@ -21,8 +21,8 @@ use crate::words::{Words, read_one};
 
 pub use crate::mapping::Way;
 
-/// Bytes of a new file that get blocks at once: the pages before the ring, and the part of it that most programs write first.
-/// Zeroing the blocks of a whole ring takes milliseconds, and the program waits for its first record.
+/// Bytes of a new file that get blocks at once: the pages before the ring, and the part of the ring that most programs
+/// write first. Zeroing the blocks of a whole ring takes milliseconds, and the program waits for its first record.
 const FIRST_BYTES: u64 = 256 << 10;
 
 /// The ring file of this process. Dropping it releases the lock by which viewers see that the program is alive.
@@ -35,24 +35,24 @@ pub struct OwnRing {
     server: Server,
     header: Header,
     dir: PathBuf,
-    /// A second open file, without the lock: for giving the file its name and for asking who holds a slot.
-    /// The lock itself is held by the mapping alone, which a forked child does not inherit.
+    /// A second open file, without the lock: for giving the file its name and for finding out which slots are held.
+    /// Only the mapping holds the lock, and a forked child does not inherit the mapping.
     file: Descriptor,
     /// Damage to the file, after which it is never written again.
     damage: Option<Damage>,
     /// Path of the file once it is linked.
     path: PathBuf,
-    /// The path before linking, on file systems that have no files without a name.
+    /// Temporary path before linking, on file systems that do not support files without a name.
     temporary: Option<PathBuf>,
-    /// Device and inode of the root directory in which the path was made.
+    /// Device and inode of the root directory at the time when the path was made.
     root: Option<(u64, u64)>,
     linked: bool,
 }
 
 impl OwnRing {
-    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`] adds the
-    /// other blocks. If space is short, or the ring would take more than a quarter of it, its size is halved down to 1 MiB; the
-    /// coarse ring never grows larger than that size.
+    /// Creates a file without a name in `dir`: mapped and locked, with blocks for its first 256 KiB. [`Self::complete`]
+    /// adds the other blocks. If space is short, or the ring would take more than a quarter of the free space, its size
+    /// is halved, down to 1 MiB. The coarse ring never grows larger than that size.
     ///
     /// # Errors
     /// The directory is unsuitable, or the system's error. Nothing is left behind.
@@ -60,7 +60,7 @@ impl OwnRing {
         Self::create_by(dir, header, Way::Copied)
     }
 
-    /// Does the same as [`Self::create`], with a choice of the way in which stores reach the file.
+    /// Creates a file as [`Self::create`] does, with the given way in which stores reach the file.
     ///
     /// # Errors
     /// As [`Self::create`].
@@ -113,8 +113,8 @@ impl OwnRing {
         })
     }
 
-    /// Allocates the blocks of the whole ring, if its file can be reached. [`Self::publish`] allocates the blocks that it needs,
-    /// so this call only moves the time for it forward.
+    /// Allocates the blocks of the whole ring, if its file can be reached. [`Self::publish`] allocates the blocks that
+    /// it needs, so this call only does that work earlier.
     ///
     /// # Errors
     /// The system's error; the ring then keeps the blocks that it has. Also as [`Self::check`].
@@ -132,7 +132,7 @@ impl OwnRing {
         if bytes <= have {
             return Ok(());
         }
-        // Allocates twice the present size, so that this is rare, or only the bytes needed if space is short.
+        // Allocates twice the present size, so that allocations are rare, or only the bytes needed if space is short.
         let wanted = bytes.max(2 * have).min(whole);
         let grown = match self.file.get_again(&self.path) {
             Some((file, _)) => os::allocate_within(file, have, wanted - have)
@@ -146,7 +146,7 @@ impl OwnRing {
         Ok(())
     }
 
-    /// Removes the file, so that no viewer takes it for the ring of a program that has crashed.
+    /// Removes the file, so that no viewer mistakes it for the ring of a crashed program.
     pub fn remove(&self) {
         if self.linked {
             let _ = fs::remove_file(&self.path);
@@ -174,7 +174,8 @@ impl OwnRing {
         Ok(())
     }
 
-    /// Returns how stores reach the file: [`Way::Mapped`] also if the kernel has refused another way.
+    /// Returns the way in which stores reach the file: [`Way::Mapped`] also if the kernel has refused the requested
+    /// way.
     pub fn way(&self) -> Way {
         self.words.way()
     }
@@ -195,7 +196,8 @@ impl OwnRing {
             .map_or(Ok(()), |damage| Err(damage.error(&self.path, self.file_bytes())))
     }
 
-    /// Does [`Self::check`] and also checks the first pages: a file that was cut and then extended has its old length.
+    /// Checks as [`Self::check`] does, and also checks the first pages, because a file that was cut and extended again
+    /// has its old length.
     ///
     /// # Errors
     /// The damage to the file.
@@ -212,8 +214,9 @@ impl OwnRing {
         }
     }
 
-    /// Returns whether the file can no longer be found: it or its directory was removed or moved, or another file took its name.
-    /// A program that has changed its root directory cannot see earlier paths; its ring counts as removed once it has no name.
+    /// Returns whether the file can no longer be found: it or its directory was removed or moved, or another file took
+    /// its name. A program that has changed its root directory cannot see earlier paths; then the ring counts as
+    /// removed once its file has no name.
     pub fn is_removed(&mut self) -> bool {
         let found = self.file.get_again(&self.path);
         self.linked
@@ -297,7 +300,7 @@ impl OwnRing {
                     coarse.grow(&self.words, grown);
                 }
                 Err(error) => {
-                    // Blocks that were allocated in part are freed.
+                    // Frees the blocks of a partial allocation.
                     self.file.shorten(before);
                     if size == 0 {
                         return Err(FormatError::io("fallocate", &self.path, error));
@@ -314,8 +317,8 @@ impl OwnRing {
     /// Publishes a record in the coarse ring and returns its sequence number there.
     ///
     /// # Errors
-    /// [`FormatError::TooLarge`] if the payload is longer than [`Self::coarse_space`] returned; the ring is then unchanged. Also
-    /// as [`Self::check`].
+    /// [`FormatError::TooLarge`] if the payload is longer than [`Self::coarse_space`] returned; the ring is then
+    /// unchanged. Also as [`Self::check`].
     pub fn publish_coarse(&mut self, stamp: Stamp, payload: &[u8]) -> Result<u64, FormatError> {
         self.check()?;
         let found = payload.len() as u64;
@@ -350,14 +353,14 @@ impl OwnRing {
         }
     }
 
-    /// Returns the slots that viewers own.
+    /// Returns the indices of the slots that viewers own.
     pub fn watched_slots(&self) -> Vec<usize> {
         let Some((file, _)) = self.file.get() else {
             return Vec::new();
         };
         let mut held = Vec::new();
-        // Mostly there is no viewer, and one call finds that out. Each slot that is found leaves a range on either side to
-        // search.
+        // Usually there is no viewer, and one call shows it. Each slot that is found leaves the ranges before and after
+        // it to search.
         let mut unknown = vec![(0, slot::COUNT)];
         while let Some((first, end)) = unknown.pop() {
             let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);
@@ -410,8 +413,8 @@ fn root() -> Option<(u64, u64)> {
     fs::metadata("/").ok().as_ref().map(id_of)
 }
 
-/// Locks and maps a file, and returns a second open file that does not carry the lock. A child forked meanwhile would keep the
-/// locked descriptor, so it lives for these few calls only.
+/// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed
+/// after these few calls, because a child that is forked meanwhile would keep it.
 fn lock_and_map(
     dir: &Path,
     locked: File,
@@ -434,7 +437,8 @@ fn lock_and_map(
     Ok((words, unlocked))
 }
 
-/// Opens a file in `dir` that has no name. On file systems without such files it gets a name that no viewer takes for a ring.
+/// Opens a file in `dir` that has no name. On file systems without nameless files, the file gets a name that no viewer
+/// takes for a ring.
 fn open_nameless(dir: &Path, header: &Header) -> Result<(File, Option<PathBuf>), FormatError> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).mode(0o600);

@@ -1,5 +1,6 @@
-//! A file descriptor in a program that is not under our control. Some programs close every descriptor that they do not recognise,
-//! and the next file they open reuses the number. Device and inode are therefore checked before each use.
+//! A file descriptor in a program that is not under our control. Some programs close every descriptor that they do not
+//! recognise, and the next file that they open reuses the number. Device and inode are therefore checked before each
+//! use.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -33,7 +34,7 @@ impl Descriptor {
         Some((self.file.as_ref()?, self.facts()?))
     }
 
-    /// Does the same as [`get`](Self::get), but reopens a closed file if the path still leads to it.
+    /// Returns the same as [`get`](Self::get), but first reopens a closed file if the path still leads to it.
     pub(super) fn get_again(&mut self, path: &Path) -> Option<(&File, Metadata)> {
         let mut facts = self.facts();
         if facts.is_none() {
@@ -71,7 +72,7 @@ impl Descriptor {
         }
     }
 
-    /// Gives up the number without closing it, because it belongs to another file.
+    /// Forgets the descriptor without closing it, because its number belongs to another file.
     fn forget(&mut self) {
         if let Some(file) = self.file.take() {
             let _ = file.into_raw_fd();

@@ -15,14 +15,14 @@ pub const NAME_BYTES_MAX: usize = at::NAME_WORDS * WORD;
 /// Longest path of a library that the header keeps, in bytes.
 pub const LIBRARY_BYTES_MAX: usize = at::LIBRARY_WORDS * WORD;
 
-/// The facts of the header page.
+/// Contents of the header page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// The program's name.
     pub name: String,
     /// Process id, in the program's namespace.
     pub pid: u32,
-    /// Start time of the process, in the kernel's unit.
+    /// Start time of the process, in the kernel's clock ticks since boot.
     pub start_time: u64,
     /// Id of the machine's boot.
     pub boot_id: [u64; 2],
@@ -40,15 +40,15 @@ pub struct Header {
     pub coarse_words: u64,
     /// Whether the program takes requests.
     pub control: bool,
-    /// Path of the library that has the collector, if the executable has not; its end, if it is above [`LIBRARY_BYTES_MAX`]
-    /// bytes.
+    /// Path of the library that contains the collector; empty if the executable contains it. Only the end is kept of a
+    /// path above [`LIBRARY_BYTES_MAX`] bytes.
     pub library: String,
     /// Major and minor format version.
     pub version: (u32, u32),
 }
 
 impl Header {
-    /// Returns the length of a new file in bytes; the coarse ring grows behind that.
+    /// Returns the length of a new file in bytes. The coarse ring is added behind this length.
     pub fn file_bytes(&self) -> u64 {
         (RING_FIRST as u64 + self.ring_words) * WORD as u64
     }
@@ -281,7 +281,8 @@ pub(crate) mod tests {
         assert_eq!((read.coarse_words, read.version), (0, (FORMAT_MAJOR, 0)));
     }
 
-    /// A program may die while it makes its file, so a header cut before its last non-zero word must be invalid.
+    /// A program may die while it makes its file, so a header that is cut before its last non-zero word must be
+    /// invalid.
     #[test]
     fn a_header_cut_off_at_any_word_is_none() {
         let header = example();

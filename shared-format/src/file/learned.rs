@@ -19,7 +19,7 @@ const FILES_KEPT: usize = 64;
 /// Length in bytes above which files are not read.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Returns the text left for this build, from the first directory that has one of this user.
+/// Returns the text left for this build, from the first directory that has such a file of this user.
 pub fn read(build: u64) -> Option<String> {
     let places = places::places(None).into_iter();
     let files = places.filter_map(|place| open_plain(&place.join(name(build)), false).ok());
@@ -32,8 +32,8 @@ pub fn read(build: u64) -> Option<String> {
     Some(text)
 }
 
-/// Leaves a text for later runs of this build, in the first directory that can be written. If there are too many files, the
-/// oldest are removed.
+/// Leaves a text for later runs of this build, in the first directory that can be written. If there are too many files,
+/// the oldest are removed.
 pub fn write(build: u64, text: &str) {
     let mut places = places::places(None).into_iter();
     let _ = places.find(|place| places::prepare(place).is_ok() && write_into(place, build, text));
@@ -70,7 +70,7 @@ fn write_into(place: &Path, build: u64, text: &str) -> bool {
     written.is_ok()
 }
 
-/// Removes all files of this user but the newest `keep`.
+/// Removes this user's files of such texts, except the newest `keep`. Returns their paths.
 fn remove_but(place: &Path, keep: usize) -> Vec<PathBuf> {
     let dated = |path: PathBuf| {
         let facts = fs::symlink_metadata(&path).ok()?;
@@ -98,7 +98,7 @@ mod tests {
         for build in 0..FILES_KEPT as u64 + 3 {
             assert!(write_into(place.path(), build, "text"));
         }
-        // Another text of the same build takes the place of the first.
+        // Another text of the same build replaces the first.
         assert!(write_into(place.path(), 66, "more"));
         assert_eq!(fs::read_to_string(place.path().join(name(66))).unwrap(), "more");
         assert_eq!(os::paths_in(place.path()).len(), FILES_KEPT + 1);

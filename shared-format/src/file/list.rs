@@ -18,7 +18,8 @@ pub struct Listed {
 }
 
 /// Returns all files in these directories that have a ring's ending: live ones first, then the newest first. Missing or
-/// unreadable directories give nothing; a directory that another user planted is listed itself, with that reason.
+/// unreadable directories give nothing. A default directory that belongs to another user is itself an entry, with the
+/// error.
 pub fn list(places: &[PathBuf]) -> Vec<Listed> {
     let look_into = |place: &PathBuf| match places::check_owner(place) {
         Ok(()) => ring_paths(place).into_iter().map(look).collect(),

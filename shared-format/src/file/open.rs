@@ -1,5 +1,5 @@
-//! The reader's side of a ring file. It reads with `pread`, so that a file cut by another process leads to a short read and not
-//! to a signal.
+//! The reader's side of a ring file. It reads with `pread`, so that a file cut by another process leads to a short read
+//! and not to a signal.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -18,16 +18,18 @@ use crate::slots::{self, Op, Reply, first_word};
 use crate::snapshot::Snapshot;
 use crate::words::{self, ReadWords, read_one};
 
-/// A running program that has not shown a sign of life for this long, or for three intervals, is stale.
+/// Time in nanoseconds without a sign of life after which a running program is stale; three intervals if they are
+/// longer.
 const STALE_NS: u64 = 2_000_000_000;
 
-/// Longest interval that delays staleness, because programs show signs of life ten times a second at any interval.
+/// Longest interval in nanoseconds that delays staleness, because programs show signs of life ten times a second at any
+/// interval.
 const INTERVAL_MOST_NS: u64 = 10_000_000_000;
 
-/// The longest interval that a program may choose.
+/// Longest interval in nanoseconds that a program may choose.
 const INTERVAL_LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// A ring file, open for reading and for requests where the program may be asked.
+/// A ring file, open for reading, and for requests if the program takes them.
 #[derive(Debug)]
 pub struct RingFile {
     file: File,
@@ -63,7 +65,7 @@ pub enum Liveness {
 /// A request slot that this process owns. Dropping it releases the slot.
 #[derive(Debug)]
 pub struct Slot {
-    /// An open file of its own, which carries the lock.
+    /// The slot's own open file, which carries the lock.
     ring: RingFile,
     index: usize,
     next_sequence: u64,
@@ -105,7 +107,7 @@ impl ReadWords for FileWords<'_> {
 /// Opens a plain file of this user. It does not follow symbolic links and does not wait at a FIFO.
 ///
 /// # Errors
-/// [`FormatError::Unsuitable`] with the fact found instead, or the system's error.
+/// [`FormatError::Unsuitable`] if the path is not such a file, or the system's error.
 pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
     let unsuitable = |found: String, wanted: &str| FormatError::Unsuitable {
         path: path.to_path_buf(),
@@ -189,7 +191,7 @@ impl RingFile {
         let mut page = [0; PAGE_WORDS];
         FileWords(&file).read(0, &mut page)?;
         let header = Header::decode(&page, facts.len())?;
-        // The process that made the second name can reach the file as well.
+        // Another process can reach the file through the second name.
         if facts.nlink() > 1 {
             return Err(FormatError::Unsuitable {
                 path: path.to_path_buf(),
@@ -277,8 +279,8 @@ impl RingFile {
         }
     }
 
-    /// Returns the records before one down to number `after`, newest first. The iterator ends at the first record that has been
-    /// overwritten.
+    /// Returns the records before `newest` whose sequence number is above `after`, newest first. The iterator ends at
+    /// the first record that has been overwritten.
     pub fn between(&self, after: u64, newest: &Record) -> impl Iterator<Item = Record> {
         let (mut sequence, mut position, mut previous) = (newest.sequence, newest.position, newest.previous);
         std::iter::from_fn(move || {
@@ -291,8 +293,8 @@ impl RingFile {
         })
     }
 
-    /// Reads the newest record of the coarse ring, which reaches back further than the ring. Returns `None` if there is no record
-    /// yet, an older collector wrote the file, or the ring was emptied after the program's end.
+    /// Reads the newest record of the coarse ring, which reaches back further than the ring. Returns `None` if there is
+    /// no record yet, an older collector wrote the file, or the ring was emptied after the program's end.
     ///
     /// # Errors
     /// [`FormatError::Lapped`], or the error of reading.
@@ -303,8 +305,8 @@ impl RingFile {
         }
     }
 
-    /// Reads the record before another one of the coarse ring. Returns `None` if that record has been overwritten or does not
-    /// exist.
+    /// Reads the record before another one of the coarse ring. Returns `None` if that record has been overwritten or
+    /// does not exist.
     ///
     /// # Errors
     /// The error of reading.
@@ -324,14 +326,15 @@ impl RingFile {
         let found = facts
             .map_err(|error| FormatError::io("stat", &self.path, error))?
             .len();
-        // The program has stopped writing a file that was cut, but may be alive.
+        // A program stops writing a file that was cut, but may still be alive.
         if found < self.header.file_bytes() {
             return Err(FormatError::Truncated {
                 found,
                 wanted: self.header.file_bytes(),
             });
         }
-        // A lock belongs to an open file, and probing takes the lock for a moment, so the probe opens a file of its own.
+        // A lock belongs to an open file, and probing takes the lock for a moment, so the probe opens a file of its
+        // own.
         let probe =
             open_plain(&self.path, false).and_then(|probe| self.is_same(&probe).map(|same| (probe, same)));
         let held = match probe {
@@ -356,7 +359,8 @@ impl RingFile {
         let past = os::monotonic_ns().checked_sub(beat);
         let (age, interval) = match past {
             Some(age) => (age, interval.min(INTERVAL_MOST_NS)),
-            // A beat in the future comes from a flipped bit or a container's own clock. The newest record counts then.
+            // A beat in the future comes from a flipped bit or a container's own clock. Then the time of the newest
+            // record decides.
             None => {
                 let newest = self.newest().map(|record| record.stamp.unix_ns);
                 let heard = newest.unwrap_or(self.header.started_unix_ns);
@@ -364,7 +368,8 @@ impl RingFile {
             }
         };
         let is_fresh = age <= STALE_NS.max(interval.saturating_mul(3));
-        // A process that holds the lock of a file from an earlier boot is not its program, and the clocks do not compare.
+        // A process that holds the lock of a file from an earlier boot is not the file's program, and clocks of two
+        // boots cannot be compared.
         let held = held && (past.is_some() && is_fresh || self.is_of_this_boot());
         let exit = self.state(state::EXIT_UNIX_NS)?;
         if !held && exit != 0 {
@@ -384,7 +389,8 @@ impl RingFile {
         Ok(Liveness::Running)
     }
 
-    /// Returns whether the file was made since the machine was booted, or unknown. Reads a file of the system.
+    /// Returns whether the file was made in this boot of the machine; true if either boot id is unknown. Reads a file
+    /// of the system.
     fn is_of_this_boot(&self) -> bool {
         let (its, ours) = (self.header.boot_id, os::boot_id());
         its == ours || its == [0, 0] || ours == [0, 0]
@@ -432,7 +438,7 @@ impl Slot {
     /// The system's error.
     pub fn send(&mut self, op: Op) -> Result<Sent, FormatError> {
         let request = slots::request_words(self.next_sequence, op);
-        // The first number comes from the page, which may contain any number.
+        // The sum wraps, because the first number comes from the page, which may contain any number.
         self.next_sequence = self.next_sequence.wrapping_add(1);
         let bytes = words::to_bytes(request);
         let offset = (first_word(self.index) * WORD) as u64;

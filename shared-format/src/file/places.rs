@@ -18,7 +18,8 @@ pub const RING_ENDING: &str = "ring";
 /// Returns the directories for the ring of a program, which takes the first that works: the given one, the directory of
 /// `TICKSCOPE_DIR`, then the two default directories.
 ///
-/// `$XDG_RUNTIME_DIR` is not among them, because a service and a shell disagree on it, and logging out deletes it.
+/// `$XDG_RUNTIME_DIR` is not among them, because services and shells have different values of it, and logging out
+/// deletes it.
 pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = Vec::new();
     let candidates = given.map(Path::to_path_buf).into_iter().chain(named());
@@ -30,8 +31,8 @@ pub fn places(given: Option<&Path>) -> Vec<PathBuf> {
     places
 }
 
-/// Returns the directories in which a viewer looks for rings, and in which files may be removed: the given one alone, else
-/// the directory of `TICKSCOPE_DIR` alone, else the two default directories.
+/// Returns the directories in which a viewer looks for rings, and in which files may be removed: the given one alone,
+/// else the directory of `TICKSCOPE_DIR` alone, else the two default directories.
 pub fn chosen(given: Option<&Path>) -> Vec<PathBuf> {
     match given.map(Path::to_path_buf).or_else(named) {
         Some(one) => vec![one],
@@ -79,8 +80,8 @@ pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
     })
 }
 
-/// Makes sure that a directory can hold rings: it must be a real directory of this user, which no other user may write to.
-/// Creates it, for this user alone, if it is missing.
+/// Makes sure that a directory can hold rings: it must be a real directory of this user, which no other user may write
+/// to. Creates it, for this user alone, if it is missing.
 ///
 /// # Errors
 /// [`FormatError::Unsuitable`] with the fact found, or the system's error.

@@ -1,4 +1,4 @@
-//! Limits the space that rings may take: a quarter of what is free, and less if blocks cannot be allocated.
+//! Limits the space that rings may take: a quarter of the free space, and less if blocks cannot be allocated.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,8 @@ use crate::os;
 /// Smallest size in bytes down to which a ring is halved if space is short.
 pub(super) const LEAST_RING_BYTES: u64 = 1 << 20;
 
-/// Divisor of the free bytes that gives a ring's largest size, because others need space as well, above all in `/dev/shm`.
+/// Divisor of the free bytes that gives a ring's largest size, because other programs need space as well, above all in
+/// `/dev/shm`.
 const SHARE: u64 = 4;
 
 pub(super) fn halve(header: &mut Header) {
@@ -47,9 +48,9 @@ pub(super) fn leave_room(
     Ok(())
 }
 
-/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words, or to repeated halves of it that are still above
-/// `size`. Returns the new size, or `None` if the file cannot be reached or was cut. The growth takes at most a quarter of the
-/// free space, and leaves the space that another program's ring needs.
+/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words, or to a repeated half of `wanted`
+/// above `size`. Returns the new size, or `None` if the file cannot be reached or was cut. The growth takes at most a
+/// quarter of the free space, and leaves the space that another program's ring needs.
 pub(super) fn allocate_some(
     descriptor: &Descriptor,
     header: &Header,
@@ -64,7 +65,8 @@ pub(super) fn allocate_some(
         None => u64::MAX,
     };
     loop {
-        // Checks in each turn, because the last call may have taken long, and blocks allocated behind a cut would hide it.
+        // Checked in each turn, because the file may have been cut during the previous call. Blocks allocated behind a
+        // cut would hide it.
         let Some((file, _)) = descriptor.get().filter(|(_, facts)| facts.len() >= begin) else {
             return Ok(None);
         };

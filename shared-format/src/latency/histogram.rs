@@ -1,7 +1,7 @@
 //! Latency histograms with log-linear buckets.
 //!
-//! There are eight buckets an octave. A bucket covers durations from 2^e (1 + m/8) up to 2^e (1 + (m+1)/8) ticks, so its width is
-//! at most 12.5 % of its values. The scheme is HdrHistogram (Gil Tene) with three significant bits.
+//! There are eight buckets an octave. A bucket covers durations from 2^e (1 + m/8) up to 2^e (1 + (m+1)/8) ticks, so
+//! its width is at most 12.5 % of its values. The scheme is HdrHistogram (Gil Tene) with three significant bits.
 
 /// Number of buckets in an octave.
 pub const PER_OCTAVE: usize = 8;
@@ -14,16 +14,16 @@ pub const BUCKETS: usize = OCTAVES * PER_OCTAVE;
 
 /// Returns the bucket of a duration in ticks. 0 shares the bucket of 1. Durations of 2^53 ticks and more may end up one
 /// bucket higher.
-// The exponent and the upper bits of the mantissa of a float are the bucket. This takes one conversion and one shift; counting
-// leading zeros is slow on CPUs that x86-64 still includes.
+// The exponent and the upper bits of the mantissa of a float are the bucket. This takes one conversion and one shift;
+// counting leading zeros is slow on the oldest x86-64 CPUs.
 #[inline(always)]
 pub fn bucket_of(ticks: u64) -> usize {
     let positive = ticks.clamp(1, i64::MAX as u64);
     ((positive as i64 as f64).to_bits() >> 49) as usize - (1023 << 3)
 }
 
-/// Returns the bucket of a short duration above 0 ticks; for other numbers the result is meaningless. CPUs convert several small
-/// integers at once, so loops over this function vectorise.
+/// Returns the bucket of a short duration above 0 ticks; for other numbers the result is meaningless. CPUs convert
+/// several small integers at once, so loops over this function vectorise.
 #[inline(always)]
 pub fn bucket_of_small(ticks: i32) -> u16 {
     (f64::from(ticks).to_bits() >> 49).wrapping_sub(1023 << 3) as u16
@@ -43,7 +43,7 @@ pub fn upper_edge(bucket: usize) -> u64 {
 #[inline(always)]
 pub fn value_bucket(number: u64) -> usize {
     if number >> f64::MANTISSA_DIGITS == 0 {
-        // No duration has bucket 1, because it lies between 1 and 2.
+        // Bucket 1 lies between 1 and 2 ticks, so no duration uses it. Here it is the bucket of the number 1.
         bucket_of(number) | usize::from(number == 1)
     } else {
         large_value_bucket(number)
@@ -95,8 +95,8 @@ impl Histogram {
         self.buckets.is_empty()
     }
 
-    /// Returns the duration in ticks that a share of the calls (0 to 1) did not exceed, or `None` if no call has finished. The
-    /// middle of a bucket stands for it, which is accurate to 6.3 %.
+    /// Returns the duration in ticks that a share of the calls (0 to 1) did not exceed, or `None` if no call has
+    /// finished. The result is the middle of a bucket, accurate to 6.3 %.
     pub fn quantile(&self, share: f64) -> Option<u64> {
         let bucket = self.quantile_bucket(share)?;
         let middle = lower_edge(bucket).midpoint(upper_edge(bucket));
@@ -128,8 +128,8 @@ impl Histogram {
         bucket.map(|&(bucket, _)| bucket.into())
     }
 
-    /// Returns the longest call in ticks and whether that is exact, or `None` if no call has finished. An inexact value is the
-    /// upper end of the bucket.
+    /// Returns the longest call in ticks and whether that is exact, or `None` if no call has finished. An inexact value
+    /// is the upper end of the bucket.
     pub fn max(&self) -> Option<(u64, bool)> {
         let &(highest, _) = self.buckets.last()?;
         Some(match self.max_ticks {
@@ -138,7 +138,8 @@ impl Histogram {
         })
     }
 
-    /// Returns mean and variance in ticks, taking each call as the middle of its bucket, or `None` if no call has finished.
+    /// Returns mean and variance in ticks, or `None` if no call has finished. Each call counts as the middle of its
+    /// bucket.
     pub fn moments(&self) -> Option<(f64, f64)> {
         let count = self.count();
         if count == 0 {
@@ -171,7 +172,8 @@ impl Histogram {
         }
     }
 
-    /// Adds the calls of another histogram. The longest call stays exact if it is exact in its own histogram.
+    /// Adds the calls of another histogram. The longest call stays exact if the histogram that contains it has it
+    /// exactly.
     pub fn add(&mut self, other: &Self) {
         let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
         self.max_ticks = match highest(self).cmp(&highest(other)) {
@@ -183,7 +185,8 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &other.buckets, u64::saturating_add);
     }
 
-    /// Subtracts the calls of an earlier state. The longest call is exact only if it has grown since.
+    /// Subtracts the calls of an earlier histogram of the same row. The longest call is exact only if it has grown
+    /// since.
     pub fn subtract(&mut self, earlier: &Self) {
         if self.max_ticks <= earlier.max_ticks {
             self.max_ticks = 0;
@@ -191,7 +194,7 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
 
-    /// Converts each bucket by its middle to another clock, which has `ratio` ticks in each of these ticks.
+    /// Converts the histogram to a clock with `ratio` ticks per tick of this one. Each bucket moves by its middle.
     #[must_use]
     pub fn at_rate(&self, ratio: f64) -> Self {
         let mut buckets: Vec<(u16, u64)> = Vec::with_capacity(self.buckets.len());

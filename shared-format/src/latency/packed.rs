@@ -1,7 +1,7 @@
 //! The compact encoding of a histogram.
 //!
-//! The bytes are the longest call, then for each bucket the distance from the bucket before and its count. Each number is in
-//! LEB128: seven bits a byte, the lowest first.
+//! The bytes are the longest call, then for each bucket the distance from the bucket before and its count. Each number
+//! is in LEB128: seven bits a byte, the lowest first.
 
 use super::histogram::{BUCKETS, Histogram};
 
@@ -53,8 +53,8 @@ pub(crate) fn append(histogram: &Histogram, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the histogram in these bytes. Returns `None` if numbers are cut off, buckets do not rise or do not exist, or a bucket
-/// has no calls.
+/// Returns the histogram in these bytes. Returns `None` if numbers are cut off, buckets do not rise or do not exist, or
+/// a bucket has no calls.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Histogram> {
     let mut histogram = Histogram::default();
     histogram.max_ticks = walk(bytes, |bucket, count| histogram.buckets.push((bucket, count)))?;

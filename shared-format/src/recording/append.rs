@@ -34,8 +34,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a new file. An existing file is replaced only with `force`, and only once there is a record to replace
-    /// it with.
+    /// Creates a new file. An existing file is replaced only with `force`, and not before the first record is written.
     ///
     /// # Errors
     /// An error if the file exists already, or the system's error.
@@ -86,8 +85,8 @@ impl Writer {
         }
     }
 
-    /// Begins a recording in a pipe, a socket or the like, for a [`Stream`](super::Stream) at its other end. Messages show
-    /// `name`.
+    /// Begins a recording in a pipe, a socket or the like, for a [`Stream`](super::Stream) at its other end. Messages
+    /// show `name`.
     ///
     /// # Errors
     /// The system's error.
@@ -107,7 +106,8 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Begins another recording in a stream, behind the present one, because the following records belong to another run.
+    /// Begins another recording in a stream, behind the present one, because the following records belong to another
+    /// run.
     ///
     /// # Errors
     /// The system's error.
@@ -125,7 +125,7 @@ impl Writer {
         written.map_err(|error| FormatError::io("write", &self.path, error))
     }
 
-    /// Adds functions and lines of code to the next record, which no earlier record has.
+    /// Adds functions and lines of code to the next record. They must be new to the recording.
     pub fn name(&mut self, addresses: Addresses) {
         self.addresses.extend(addresses);
     }
@@ -148,7 +148,7 @@ impl Writer {
         let length = (record::WORDS + stored.len().div_ceil(WORD)) as u64;
         let bytes = words::to_bytes(head.into_iter().chain(payload_words(&stored)));
         if let Err(error) = self.file.write_all(&bytes) {
-            // The bytes written are no complete record; if they cannot be cut off either, readers ignore them.
+            // The bytes written are not a complete record. If they cannot be cut off, readers ignore them.
             if !self.is_stream {
                 let _ = self.file.set_len(self.bytes());
             }

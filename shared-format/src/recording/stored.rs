@@ -26,7 +26,7 @@ pub(super) const INFO_BYTES: usize = 48;
 /// Bytes that show whether a record has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
 
-/// Number that stands for no epoch.
+/// Number in place of a missing epoch.
 const NONE: u64 = u64::MAX;
 
 /// Facts of a record that can be read without unpacking it.
@@ -76,10 +76,10 @@ pub(super) fn has_addresses(stored: &[u8]) -> bool {
     stored.get(INFO_BYTES..HEAD_BYTES) == Some(&PACKED_ADDRESSES.to_le_bytes()[..])
 }
 
-/// Most bytes of the [`Addresses`] of a record.
+/// Largest number of bytes of the [`Addresses`] of a record.
 const ADDRESSES_BYTES_MAX: u64 = 64 << 20;
 
-/// Returns the [`Addresses`] of a stored record that has some.
+/// Returns the [`Addresses`] of a stored record, which must contain their section.
 pub(super) fn unpacked_addresses(stored: &[u8]) -> Result<Addresses, FormatError> {
     codec::addresses(&inflated(stored, PACKED_ADDRESSES, ADDRESSES_BYTES_MAX)?)
 }
@@ -125,7 +125,7 @@ pub(super) fn unpacked(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
     inflated(stored, PACKED, record::BYTES_MAX)
 }
 
-/// Returns the same payload, or an error if it is longer than `longest` bytes.
+/// Returns the payload of a stored record without its sites, or an error if it is longer than `longest` bytes.
 #[cfg(feature = "deflate")]
 pub(super) fn unpacked_within(stored: &[u8], longest: u64) -> Result<Vec<u8>, FormatError> {
     inflated(stored, PACKED, longest)
@@ -191,7 +191,7 @@ fn damaged(at: usize, found: String, wanted: &str) -> FormatError {
 mod tests {
     use super::*;
 
-    /// Returns this many zeros, packed a thousandfold, with bytes behind them that are no deflate.
+    /// Returns `bytes` zeros, packed to about a thousandth, followed by bytes that are not deflate.
     fn bomb(bytes: usize) -> Vec<u8> {
         use std::io::Write;
 

@@ -34,7 +34,7 @@ pub struct Stream<R> {
 /// Next part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// The beginning of a recording, of which a stream may have several.
+    /// The beginning of a recording. A stream may contain several.
     Begin,
     /// A whole record.
     Record(StreamedRecord),
@@ -70,11 +70,12 @@ impl<R: Read> Stream<R> {
 
     /// Waits for the next piece. After an error or the end there is no further piece.
     ///
-    /// Memory is limited by the bytes that have arrived and by `longest`, for any lengths that the stream claims.
+    /// Memory is limited by the bytes that have arrived and by `longest`, whatever lengths the stream claims.
     ///
     /// # Errors
-    /// [`FormatError::NotOurs`] if the stream does not begin like a recording, [`FormatError::Damaged`] if it does not continue
-    /// like one, [`FormatError::Version`] and [`FormatError::Features`] if another tickscope wrote it, and the system's error.
+    /// [`FormatError::NotOurs`] if the stream does not begin like a recording, [`FormatError::Damaged`] if it does not
+    /// continue like one, [`FormatError::Version`] and [`FormatError::Features`] if another tickscope wrote it, and the
+    /// system's error.
     pub fn next_piece(&mut self) -> Result<Piece, FormatError> {
         let begin = self.read;
         let head = self.take(PAGE_BYTES as u64)?;
@@ -203,7 +204,7 @@ mod tests {
         payload
     }
 
-    /// Returns the addresses of each second record.
+    /// Returns the addresses of every second record.
     fn named_by(seq: u64) -> Addresses {
         let mut addresses = Addresses::default();
         if seq.is_multiple_of(2) {

@@ -7,7 +7,7 @@ use crate::addresses::Frame;
 use crate::fixture;
 use crate::snapshot::{CaptureKind, Module};
 
-/// Returns a snapshot of a later moment, with additional sites for `sites` above 0.
+/// Returns a snapshot of the moment `at`, with `sites` additional sites.
 fn snapshot(at: u64, sites: usize) -> Snapshot {
     let mut snapshot = fixture::two_threads();
     snapshot.capture.seq = at + 1;
@@ -23,7 +23,7 @@ fn snapshot(at: u64, sites: usize) -> Snapshot {
     snapshot
 }
 
-/// Returns the addresses of each third record.
+/// Returns the addresses of every third record.
 fn named_by(at: u64) -> Addresses {
     let mut addresses = Addresses::default();
     if at.is_multiple_of(3) {

@@ -9,7 +9,7 @@ use crate::words::{ReadWords, bytes_of};
 /// Words in memory at a time: 64 KiB.
 const PIECE: u64 = (64 << 10) / WORD as u64;
 
-/// Place of a record that is whole.
+/// Place of a complete record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     /// Stamp of the record.
@@ -20,8 +20,8 @@ pub(crate) struct Extent {
     pub(crate) words: u64,
 }
 
-/// Finds the newest record of a ring that is no longer written. The record is checked as on reading, but piece by piece, so that
-/// a record that claims to be very long takes no memory.
+/// Finds the newest record of a ring that is no longer written. The record is checked as by a reader, but piece by
+/// piece, so that a record that claims to be very long takes no memory.
 ///
 /// # Errors
 /// [`FormatError::NoRecord`] if no record is complete, or the error of reading.

@@ -1,8 +1,8 @@
 //! A ring that begins small and doubles. Only a long-running program fills it.
 //!
-//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling the size moves no
-//! record. So a ring doubles only until it first wraps; then its size is fixed. The size has a word of its own. A reader with an
-//! old size and a new position finds a record that names another position, and reads again.
+//! A position maps to its remainder modulo the ring's size. While all positions are below the size, doubling the size
+//! moves no record. So a ring doubles only until it first wraps; then its size is fixed. The size has a word of its
+//! own. A reader with an old size and a new position finds a record that names another position, and reads again.
 
 use crate::error::FormatError;
 use crate::layout::{WORD, record};
@@ -46,7 +46,7 @@ impl Growing {
         }))
     }
 
-    /// Copies the newest complete record. Returns `None` if there is none.
+    /// Copies the newest complete record. Returns `None` if no record is complete.
     ///
     /// # Errors
     /// [`FormatError::Lapped`] if the writer was faster on every try, or the error of reading.
@@ -107,8 +107,8 @@ impl GrowingWriter {
         self.writer.region.words
     }
 
-    /// Returns the words that the ring should have before a payload of this many bytes is published, or `None` if it is large
-    /// enough or cannot grow further.
+    /// Returns the words that the ring should have before a payload of this many bytes is published, or `None` if it is
+    /// large enough or cannot grow further.
     pub fn wanted(&self, payload_bytes: u64) -> Option<u64> {
         let (size, next, most) = (self.size(), self.writer.next, self.growing.most.words);
         let length = record::WORDS as u64 + payload_bytes.div_ceil(WORD as u64);
@@ -123,7 +123,8 @@ impl GrowingWriter {
         Some(wanted)
     }
 
-    /// Sets the ring's size in words, to the number that [`Self::wanted`] returned or to a half of it. The words must exist.
+    /// Sets the ring's size in words, to the number that [`Self::wanted`] returned or to a half of it. The file must
+    /// already contain these words.
     pub fn grow(&mut self, words: &impl Words, size: u64) {
         debug_assert!(size.is_power_of_two() && size <= self.growing.most.words);
         debug_assert!(size > self.size() && self.writer.next <= self.size());
@@ -165,7 +166,7 @@ mod tests {
     use crate::snapshot::CaptureKind;
     use crate::words::recorder::Recorder;
 
-    /// A fine ring of 64 words and a coarse one of up to 256 behind it.
+    /// A fine ring of 64 words, and behind it a coarse ring of up to 256 words.
     const FINE: Region = Region {
         first: 8,
         words: 64,
@@ -191,7 +192,7 @@ mod tests {
         }
     }
 
-    /// Grows to the smallest size that holds the payload, like `wanted` with 32 words in place of 1 MiB.
+    /// Grows to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
     fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {
         let length = record::WORDS as u64 + bytes.div_ceil(8);
         while writer.wanted(bytes).is_some() {
@@ -274,8 +275,8 @@ mod tests {
         assert_eq!(COARSE.read_newest(&words).unwrap(), None);
     }
 
-    /// Under loom, the ring has four words, then eight, and the third record follows the second. A reader that copies it with the
-    /// old size finds another position in its head, and sees the new size in its next try.
+    /// Under loom, the ring has four words, then eight, and the third record follows the second. A reader that copies
+    /// it with the old size finds another position in its head, and sees the new size in its next try.
     #[test]
     fn a_copy_made_while_the_ring_doubles_is_never_mixed() {
         use crate::ring::tests::model::LoomWords;
@@ -323,9 +324,9 @@ mod tests {
         });
     }
 
-    /// A program that dies between any two stores leaves the newest finished record of each ring whole, and earlier coarse
-    /// records that are not overwritten. `HISTORIES=10000` tries this many random histories. Each has up to nine records in the
-    /// two rings, which wrap and grow.
+    /// A program that dies between any two stores leaves the newest finished record of each ring whole, and all earlier
+    /// coarse records that are not overwritten. `HISTORIES=10000` tries this many random histories. Each has up to nine
+    /// records in the two rings, which wrap and grow.
     #[test]
     fn every_store_prefix_leaves_the_newest_finished_record_of_both() {
         use proptest::test_runner::TestRunner;

@@ -1,5 +1,6 @@
-//! Tests with readers that never pause while another process laps them. The writer is faster than the readers, and stores both as
-//! programs do and through a mapping. A reader never gets a mix of two records, with or without the checksum.
+//! Tests with readers that never pause while another process laps them. The writer is faster than the readers. It
+//! stores as programs do in one run, and through a mapping in another. A reader never gets a mix of two records, with
+//! or without the checksum.
 //!
 //! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` is the long form.
 
@@ -23,13 +24,13 @@ const SPIN: Duration = Duration::from_micros(100);
 const WAY: &str = "LAPPING_WAY";
 const WAYS: [&str; 2] = ["copied", "mapped"];
 
-/// Returns the word at an index of a record's payload, which identifies record and index.
+/// Returns the word at an index of a record's payload, which identifies the record and the index.
 fn word(sequence: u64, index: u64) -> u64 {
     (sequence << 16 | index).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Returns a payload length of 1 to 300 words, so that records begin and wrap anywhere. Every eighth is far longer, up to nearly
-/// half the ring, so that even a writer that runs no more often than its reader laps it.
+/// Returns a payload length of 1 to 300 words, so that records begin and wrap anywhere. Every eighth record is far
+/// longer, up to nearly half the ring, so that a writer laps its reader even if both run equally often.
 fn payload_length(sequence: u64) -> u64 {
     let random = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
     let long = if sequence.is_multiple_of(8) {
@@ -45,7 +46,7 @@ fn payload_length(sequence: u64) -> u64 {
 fn writer() {
     let Some(dir) = std::env::var_os(ROLE) else { return };
     std::thread::spawn(|| {
-        // The process that started this one may be gone as well.
+        // Standard input also ends if the process that started this one dies.
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
         std::process::exit(0);
     });
@@ -89,8 +90,8 @@ fn payload_words_of(record: &Record) -> Vec<u64> {
     words::from_bytes(&record.payload).collect()
 }
 
-/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether it is whole.
-/// Returns `None` if the writer lapped it.
+/// Tries once to copy the newest record without its checksum, so that only the writer's state words tell whether it is
+/// whole. Returns `None` if the writer lapped it.
 fn copy_unchecked(
     words: &impl ReadWords,
     region: &Region,
@@ -124,8 +125,8 @@ struct Met {
     last: u64,
 }
 
-/// Reads until `reads` new records were read, because reading one twice proves nothing. `read` returns the number of the newest
-/// record and fills its words.
+/// Reads until `reads` new records were read. Reading a record again proves nothing and does not count. `read` returns
+/// the sequence number of the newest record and fills its words.
 fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u64>) -> Option<u64>) {
     let (mut body, mut left, mut since) = (Vec::new(), reads, Instant::now());
     while left > 0 {
@@ -135,7 +136,8 @@ fn read_on(met: &mut Met, reads: u64, mut read: impl FnMut(&mut u64, &mut Vec<u6
         };
         met.backward += u64::from(sequence < met.last);
         if sequence == met.last {
-            // A writer with a core of its own needs far less time for its next record; otherwise it may wait for this core.
+            // A writer with a core of its own needs far less time for its next record; otherwise it may wait for this
+            // core.
             if since.elapsed() > SPIN {
                 std::thread::yield_now();
             }
@@ -179,7 +181,8 @@ fn read_unchecked(
     None
 }
 
-/// Reads the records of a writer process in one of the two ways. The readers take turns, so that the writer always has a core.
+/// Reads the records of a writer process in one of the two ways. The readers take turns, so that the writer always has
+/// a core.
 fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = Command::new(std::env::current_exe().unwrap())
@@ -206,7 +209,7 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
         .unwrap();
     let words = MapWords::new(&file, file.metadata().unwrap().len(), 0, Way::Mapped).unwrap();
     let (met, each) = (&mut Met::default(), reads.div_ceil(4));
-    // The viewer's way of reading, and the same without the checksum.
+    // The viewer's way of reading, with the checksum and without it.
     read_on(met, each, |_, body| match ring.newest() {
         Ok(record) => {
             *body = payload_words_of(&record);
@@ -237,13 +240,13 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
 
 #[test]
 fn a_lapped_reader_reads_again_and_never_gets_a_mixed_record() {
-    // On one CPU writer and reader take turns, so hardly a read is lapped.
+    // On one CPU writer and reader take turns, so hardly any read is lapped.
     let has_two_cpus = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() > 1);
     let asked = if has_two_cpus { 4_000 } else { 200 };
     let asked: u64 = std::env::var("READS").map_or(asked, |reads| reads.parse().unwrap());
     let begin = Instant::now();
     let (mut met, mut reads) = (Vec::new(), 0);
-    // On a busy machine they may share a CPU for a while as well.
+    // On a busy machine, writer and reader may share a CPU for a while, so the reads are repeated until one is lapped.
     while reads == 0 || has_two_cpus && met.iter().all(|met: &Met| met.lapped == 0) {
         met.extend(WAYS.map(|way| read_beside_a_writer(way, asked.div_ceil(2))));
         reads += asked;

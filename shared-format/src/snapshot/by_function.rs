@@ -47,10 +47,11 @@ impl FunctionName for &String {
 }
 
 impl Snapshot {
-    /// Returns the numbers of functions and scopes of a name in all threads: `parse`, `book::insert`, or a pattern (`book::*`).
+    /// Returns the numbers of functions and scopes of a name in all threads: `parse`, `book::insert`, or a pattern
+    /// (`book::*`).
     ///
-    /// Functions that were never entered have zeros; `sites` distinguishes them from functions without a call since the reset.
-    /// Empty texts, texts of more than 96 bytes and texts with control characters match no function.
+    /// Functions that were never entered have zeros; `sites` distinguishes them from functions without a call since the
+    /// reset. Empty texts, texts of more than 96 bytes and texts with control characters match no function.
     ///
     /// # Examples
     /// ```

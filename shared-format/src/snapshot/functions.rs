@@ -5,8 +5,8 @@ use bincode::{Decode, Encode};
 use super::scope_cost::ScopeCost;
 use crate::ids::SiteId;
 
-/// The functions of a program that `cargo tickscope` has built. Calls count from the program's start, and resets do not change
-/// them. Each call that began has returned, was unwound or is still open.
+/// The functions of a program that `cargo tickscope` has built. Calls count from the program's start, and resets do not
+/// change them. Each call that began has returned, was unwound or is still open.
 // The section of functions has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Functions {
@@ -18,11 +18,13 @@ pub struct Functions {
     pub returned: u64,
     /// Calls that ended by a panic, by `longjmp`, or while their function was switched off.
     pub unwound: u64,
-    /// Beginnings and ends on stacks other than their thread's own, such as coroutines. They are not counted.
+    /// Entries and ends of functions on stacks other than their thread's own, such as coroutines. They are not counted
+    /// as calls.
     pub elsewhere: u64,
-    /// Calls of async functions and blocks whose end was not seen, but found out later.
+    /// Calls of async functions and blocks whose end was not seen when it happened, and was found out later.
     pub vanished: u64,
-    /// Whether the system does not let the program change its code, so that functions that were off at the start stay off.
+    /// Whether the system prevents the program from changing its code, so that functions that were off at the start
+    /// stay off.
     pub fixed: bool,
     /// Share of the program's CPU time that measuring functions may take, 0 to 1; 0 for no limit.
     pub budget: f64,
@@ -36,8 +38,8 @@ pub struct Functions {
     pub choice: FunctionChoice,
 }
 
-/// A function that is off, because its calls were among the shortest when measuring exceeded the budget. Its time counts for its
-/// callers.
+/// A function that is off, because its calls were among the shortest when measuring exceeded the budget. Its time
+/// counts for its callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct OverBudget {
     /// Site of the function.
@@ -46,19 +48,20 @@ pub struct OverBudget {
     pub mean_ns: f64,
     /// Share of the program's CPU time that measuring it took, 0 to 1.
     pub cost_share: f64,
-    /// Whether the function was off from the start, because an earlier run of the same build had found it; the numbers are then
-    /// from that run.
+    /// Whether the function was off from the start, because an earlier run of the same build had found it; the numbers
+    /// are then from that run.
     pub learned: bool,
 }
 
-/// Factor between the cost of a call in a program and in the loop that measures it, as far as known.
+/// Factor by which a call costs more in a program than in the loop that measures it, as far as known.
 pub const CALL_IN_PROGRAM: f64 = 1.5;
 
 /// Factor between the upper bound and the most likely cost of a call.
 const CALL_HIGH: f64 = 4.0 / 3.0;
 
-/// Most of the program's CPU time that sleds that are off may take: code is larger, and sleds are skipped. This includes the ends
-/// of functions that were switched off while open, which stay on until the last call has ended.
+/// Largest share of the program's CPU time that disabled sleds take, because the code is larger and sleds are jumped
+/// over. This includes the ends of functions that were switched off while open, which stay on until the last call has
+/// ended.
 const SLEDS_OFF: f64 = 0.05;
 
 impl Functions {
@@ -71,8 +74,8 @@ impl Functions {
         })
     }
 
-    /// Returns the bounds of the CPU time that `calls` calls add, as a share of the time without them. Threads worked for
-    /// `working_ns` nanoseconds. The upper bound includes the cost of the build when no function counts.
+    /// Returns the bounds of the CPU time that `calls` calls add, as a share of the time without them. Threads worked
+    /// for `working_ns` nanoseconds. The upper bound includes the cost of the build when no function counts.
     pub(super) fn cost_share(cost: ScopeCost, calls: f64, working_ns: f64) -> (f64, f64) {
         let more = |call_ns: f64| {
             let cost_ns = calls * call_ns;

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-/// Module of an address that belongs to no file, such as code made at run time. With address 0 it stands for all places that were
-/// summed up.
+/// Module of an address that belongs to no file, such as code made at run time. With address 0 it stands for all places
+/// that were summed up.
 pub const NO_MODULE: u32 = u32::MAX;
 
 /// Place in the call trees where a sample was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Encode, Decode)]
 pub enum SampledIn {
-    /// A call of this row, and no scope inside it.
+    /// In a call of this row, outside any scope that the call has opened.
     Row(u32),
-    /// This thread, outside all scopes.
+    /// In this thread, outside all scopes.
     Thread(u32),
-    /// The collector itself, while it measured.
+    /// In the collector itself, while it measured.
     Measuring,
 }
 
@@ -25,8 +25,8 @@ pub const LINES_HZ: u32 = 1_000;
 /// Bytes of the longest build id that is kept.
 pub const BUILD_ID_MAX: usize = 64;
 
-/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is interrupted after
-/// a period of its own CPU time, so a waiting thread has no samples.
+/// Samples of the program counter since the last reset, of all threads that have had a scope. Each thread is
+/// interrupted after a period of its own CPU time, so a waiting thread has no samples.
 // The section of samples has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Lines {
@@ -99,7 +99,7 @@ impl Sampled {
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
     }
 
-    /// Returns the samples without others that they include.
+    /// Subtracts other samples, which must be a part of these.
     pub fn without(self, other: Self) -> Self {
         Self {
             samples: self.samples.saturating_sub(other.samples),
@@ -148,7 +148,7 @@ impl Lines {
         (cpu_ns > 0.0).then(|| samples * 1e9 / cpu_ns)
     }
 
-    /// Keeps the places with most samples, `places` of them. For the other samples only the row is kept.
+    /// Keeps the `places` places with most samples. All other samples keep only their row.
     pub fn keep_most(&mut self, places: usize) {
         if self.samples.len() <= places {
             return;
@@ -162,7 +162,7 @@ impl Lines {
         self.set(samples);
     }
 
-    /// Sorts samples and sums up samples of the same place.
+    /// Sorts the samples and sums up samples of the same place.
     pub fn set(&mut self, samples: impl IntoIterator<Item = LineSample>) {
         let mut sums: BTreeMap<_, Sampled> = BTreeMap::new();
         for sample in samples {

@@ -6,12 +6,13 @@ use bincode::{Decode, Encode};
 
 /// Numbers of calls and scopes that were not measured exactly. They count from the program's start; a reset keeps them.
 ///
-/// Both fields stand in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter is
+/// Both fields are in the section of [`CaptureInfo`](super::CaptureInfo), whose bytes never change. A new counter is
 /// written to a section of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Losses {
-    /// Calls without a row of their own: depth or node limit, re-entrance, or a thread that was already torn down. Above the
-    /// limit of nodes, rows "(over the limit)" have the time of these calls, and the number of calls by functions with rows.
+    /// Calls without a row of their own: depth or node limit, re-entrance, or a thread that was already torn down.
+    /// Above the node limit, rows "(over the limit)" have the time of these calls, but count only the calls made by
+    /// functions with rows.
     pub dropped: u64,
     /// Guards that were leaked, or closed out of order or on another thread.
     pub unbalanced: u64,

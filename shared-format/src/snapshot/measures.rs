@@ -20,11 +20,11 @@ pub enum Quantity {
     Ready,
     /// Ticks off the CPU in gaps between events that are too short to be examined. Only threads have them.
     UnplacedWaiting,
-    /// Ticks that other threads waited, in sum, for locks that this row held and released. They are not part of the self ticks,
-    /// and may exceed them.
+    /// Ticks that other threads waited, in sum, for locks that this row held and released. They are not part of the
+    /// self ticks, and may exceed them.
     MadeOthersWait,
-    /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. It is a level at the moment of
-    /// the snapshot.
+    /// Bytes that the row has allocated and that have not been freed yet, estimated from samples. It is a level at the
+    /// moment of the snapshot.
     LiveBytes,
     /// Variance of the estimate of live bytes, in bytes squared. Variances add up; see [`live_error`].
     LiveVariance,
@@ -38,15 +38,17 @@ pub enum Quantity {
     FutureTime,
     /// Calls of futures that have begun in the row and have not ended there. It is a level, not a count since a reset.
     InFlight,
-    /// Calls of futures that have ended in the row and began in another row, for example of another thread. It is a level. The
-    /// calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this quantity.
+    /// Calls of futures that have ended in the row and began in another row, for example of another thread. It is a
+    /// level. The calls in flight of several rows are the sum of [`InFlight`](Self::InFlight) less the sum of this
+    /// quantity.
     EndedElsewhere,
     /// Ticks between the moment when tasks were woken and their polls.
     ScheduledTime,
     /// Polls of woken tasks.
     ScheduledPolls,
-    /// Ticks of functions or calls that are not counted, known from samples of the code. They are a part of the self ticks. No
-    /// program counts them: `tickscope-analysis` makes rows of samples, which kept snapshots have with their names.
+    /// Ticks of functions or calls that are not counted, known from samples of the code. They are a part of the self
+    /// ticks. No program counts them: `tickscope-analysis` makes rows from samples, and kept snapshots contain these
+    /// rows with their names.
     Sampled,
     /// Calls of futures that are over but whose end was not seen, so that they have no time.
     FutureVanished,
@@ -55,9 +57,9 @@ pub enum Quantity {
 /// Bytes that a program allocates on average for each block that is sampled for [`Quantity::LiveBytes`].
 pub const LIVE_SAMPLE_BYTES: u64 = 512 * 1024;
 
-/// Returns the distance of [`Quantity::LiveBytes`] from the truth, in bytes, that is not exceeded in at least 19 of 20 cases.
-/// `variance` is the sum of the variances. The result is `2 R + 2 sqrt(variance + R^2)`, where R is [`LIVE_SAMPLE_BYTES`],
-/// because blocks may exist even without a sample.
+/// Returns the largest error of [`Quantity::LiveBytes`] in bytes, in at least 19 of 20 cases. `variance` is the sum of
+/// the variances. The result is `2 R + 2 sqrt(variance + R^2)`, where R is [`LIVE_SAMPLE_BYTES`], because blocks may
+/// exist even without a sample.
 pub fn live_error(variance: u64) -> u64 {
     let mean = LIVE_SAMPLE_BYTES as f64;
     (2.0 * mean + 2.0 * (variance as f64 + mean * mean).sqrt()).round() as u64
@@ -112,13 +114,14 @@ impl Quantity {
         )
     }
 
-    /// Returns whether the values are ticks off the CPU, which are known if [`Snapshot::waits`](super::Snapshot::waits) is set.
+    /// Returns whether the values are ticks off the CPU, which are known if [`Snapshot::waits`](super::Snapshot::waits)
+    /// is set.
     pub const fn is_off_cpu(self) -> bool {
         matches!(self, Self::Waiting | Self::Ready | Self::UnplacedWaiting)
     }
 
-    /// Returns whether the values are levels at the moment of the snapshot, and not counts since a reset. Levels are never
-    /// subtracted, and a sum of several snapshots takes them from the last one.
+    /// Returns whether the values are levels at the moment of the snapshot, and not counts since a reset. Levels are
+    /// never subtracted, and a sum of several snapshots takes them from the last one.
     pub const fn is_level(self) -> bool {
         matches!(
             self,
@@ -328,7 +331,8 @@ impl Measures {
         off
     }
 
-    /// Lowers the time off the CPU of each row to its self ticks, because a difference of two moments may have too much of it.
+    /// Lowers the time off the CPU of each row to its self ticks, because the difference of two captures may contain
+    /// more.
     pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {
         let mut left = self_ticks.to_vec();
         for quantity in [Quantity::Waiting, Quantity::Ready] {
@@ -360,14 +364,14 @@ impl Measures {
         }
     }
 
-    /// Appends the value of a row, behind all rows that have one.
+    /// Appends the value of a row. Rows must be added in rising order.
     pub fn push_row(&mut self, quantity: Quantity, row: u32, value: u64) {
         if value > 0 {
             self.columns.entry(quantity).or_default().rows.push((row, value));
         }
     }
 
-    /// Appends the value outside any scope of a thread, behind all threads that have one.
+    /// Appends the value of a thread outside any scope. Threads must be added in rising order.
     pub fn push_outside(&mut self, quantity: Quantity, thread: u32, value: u64) {
         if value > 0 {
             let column = self.columns.entry(quantity).or_default();

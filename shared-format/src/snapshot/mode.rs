@@ -30,7 +30,7 @@ pub enum Timing {
     Never,
 }
 
-/// Properties of a mode. All code but the hot path reads these, so that a new mode is an entry in a table.
+/// Properties of a mode. All code except the hot path uses them, so that a new mode is one entry in a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModeTraits {
     /// The name in settings, commands, JSON and reports.

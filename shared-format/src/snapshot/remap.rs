@@ -1,23 +1,23 @@
 //! Moves rows to other places: a part of a snapshot, or several snapshots as one.
 //!
-//! The code that rebuilds a snapshot gives the new tree and the new place of each row. Only this module moves the data of
-//! rows.
+//! The code that rebuilds a snapshot gives the new tree and the new place of each row. Only this module moves the data
+//! of rows.
 //!
 //! | data | where several rows become one | where a row has none | in a window |
 //! |---|---|---|---|
-//! | calls, ticks, ticks outside | added up, in ticks of the sum | 0 | the later less the earlier ones |
-//! | CPU time of threads | added up | not known, and adds nothing | less, where both are known |
-//! | open calls, present state of threads | from the parts of now | nothing open, not known | the later ones |
-//! | `errors` | added up | 0 | less |
-//! | `counts` | added up; none where one part is a scope or has rows below, and in sums of subtrees | a scope | less |
+//! | calls, ticks, ticks outside | added up, in ticks of the sum | 0 | the later minus the earlier ones |
+//! | CPU time of threads | added up | not known, and adds nothing | subtracted, where both are known |
+//! | open calls, present state of threads | from the parts with [`When::Now`] | nothing open, not known | the later ones |
+//! | `errors` | added up | 0 | subtracted |
+//! | `counts` | added up; removed where one part is a scope or has rows below, and in sums of subtrees | a scope | subtracted |
 //! | `value_rows` | bounds of all | a counter | bounds of the difference of the histograms |
-//! | `gauge_rows` | the level set last, bounds of all | a counter | the later level; bounds from the earlier one on |
-//! | `estimates` | untimed calls added up, errors by squares, rounded once | all calls timed | less, errors by squares |
-//! | `latencies` | added up; of another clock, each count moved to its bucket; numbers in rows of values alone; none in sums of subtrees | no call ended, or not kept | less; none if the earlier snapshot has not kept them |
-//! | `measures` | added up, times in ticks of the sum; levels of parts of now | 0 | less; the later levels |
-//! | `waits_in` | samples added up by call | 0 | less |
-//! | `lines` | added up by place, modules by path and build id | 0 | less in the same place, the rest from other places of the row |
-//! | all else | set by the caller: [`Snapshot::facts`] has the data of one part | | the later data; its time, samples and watches less |
+//! | `gauge_rows` | the level set last, bounds of all | a counter | the later level; bounds since the earlier one |
+//! | `estimates` | untimed calls added up, errors by squares, rounded once | all calls timed | subtracted, errors by squares |
+//! | `latencies` | added up, with counts of another clock moved to their buckets; histograms of values only in rows of values; removed in sums of subtrees | no call ended, or not kept | subtracted; removed if the earlier snapshot has not kept them |
+//! | `measures` | added up, times in ticks of the sum; levels from the parts with [`When::Now`] | 0 | subtracted; the later levels |
+//! | `waits_in` | samples added up by call | 0 | subtracted |
+//! | `lines` | added up by place, modules by path and build id | 0 | subtracted in the same place, the rest from other places of the row |
+//! | all else | set by the caller: [`Snapshot::facts`] has the data of one part | | the later data; its time, samples and watches subtracted |
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,29 +28,30 @@ use super::{
 use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
 use crate::latency::Latencies;
 
-/// Relative difference of clock rates below which clocks share the same buckets, because rates are measured.
+/// Relative difference of clock rates below which two clocks share the same buckets, because rates are measured.
 pub const SAME_RATE: f64 = 0.001;
 
-/// New rows and threads of a snapshot's rows and threads, by index; [`NO_PARENT`] leaves them out.
+/// The new row of each row and the new thread of each thread, by the old index. [`NO_PARENT`] leaves a row or thread
+/// out.
 #[derive(Clone, Debug, Default)]
 pub struct RowMap {
     /// The new row of each row.
     pub rows: Vec<u32>,
     /// The new thread of each thread.
     pub threads: Vec<u32>,
-    /// The site of new rows that sum up whole subtrees of any functions. They have no latencies and show no numbers, because
-    /// numbers of different functions do not add up.
+    /// Site of new rows that sum up whole subtrees. Such rows have no latencies, counters or values, because those of
+    /// different functions do not add up.
     pub sums: Option<SiteId>,
 }
 
-/// Time of a part's capture in relation to the sum's.
+/// Time of a part's capture, relative to the capture of the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// The part and the sum are of the same moment. The part has the levels, the open calls and the states of threads.
+    /// The part and the sum are of the same moment. Levels, open calls and thread states come from this part.
     Now,
-    /// The part is older, and has only counts.
+    /// The part is older, and only its counts are used.
     Before,
-    /// The part is from before a new start of the clock, so its ticks do not compare with the sum's ticks.
+    /// The part is from before a restart of the clock, so its ticks cannot be compared with the sum's ticks.
     BeforeItsClock,
 }
 
@@ -74,7 +75,7 @@ pub struct Part<'a> {
 pub enum Left<'a> {
     /// The rows and all rows below them are summed up in a row of this name below their parent.
     Summed(&'a str),
-    /// The rows are removed. Kept rows below them stand at the top.
+    /// The rows are removed. Kept rows below them have no parent then.
     Out,
 }
 
@@ -90,7 +91,7 @@ impl RowMap {
 }
 
 impl<'a> Part<'a> {
-    /// Makes a part of the same moment and the same clock.
+    /// Makes a part with the same moment and the same clock as the sum.
     pub fn now(snapshot: &'a Snapshot, map: RowMap) -> Self {
         Self {
             snapshot,
@@ -113,7 +114,7 @@ impl<'a> Part<'a> {
         scaled(ticks, self.ratio)
     }
 
-    /// Converts a tick of the part to the sum's clock, with the same distance before the capture.
+    /// Converts a tick of the part to the sum's clock, at the same distance before the capture.
     fn moment(&self, tick: u64, captured: u64) -> u64 {
         let own = self.snapshot.capture.tick;
         if own == captured && self.ratio == 1.0 {
@@ -123,7 +124,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Converts ticks to another clock, which has `ratio` ticks in each of these ticks.
+/// Converts ticks to a clock with `ratio` ticks per tick of this one.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,
@@ -205,7 +206,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the snapshot with chosen threads and with their kept rows only.
+    /// Returns the snapshot with only the chosen threads and their kept rows.
     #[must_use]
     pub fn part(
         &self,
@@ -222,7 +223,7 @@ impl Snapshot {
             }
             map.threads[id.index()] = out.threads.len() as u32;
             let first_row = out.nodes.len() as u32;
-            // Rows of sums, by the new row of the parent.
+            // Rows that sum up others, by the new row of the parent.
             let mut sums: std::collections::HashMap<u32, u32> = Default::default();
             for row in self.rows_of(id) {
                 let above = map.rows.get(self.nodes.parent[row] as usize).copied();
@@ -260,7 +261,7 @@ impl Snapshot {
     /// Adds the parts' rows and threads to a tree in which nothing is counted yet.
     ///
     /// # Panics
-    /// If a row or a thread is mapped to one that does not exist.
+    /// If a row or a thread is mapped to an index that does not exist.
     pub fn gather(&mut self, parts: &[Part<'_>]) {
         for part in parts {
             let of = &part.snapshot.nodes;
@@ -334,7 +335,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds up tallies. A row that is a scope in one part, or has rows below it, is a scope. Mixed kinds add up to counters.
+    /// Adds up tallies. A row that is a scope in one part, or has rows below it, is a scope. Mixed kinds add up to
+    /// counters.
     fn gather_tallies(&mut self, parts: &[Part<'_>]) {
         if parts.iter().all(|part| part.snapshot.counts.is_empty()) {
             return;
@@ -367,7 +369,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds up errors of independent times by their squares, and rounds them once. Calls without an estimate were timed.
+    /// Adds up errors of independent times by their squares, and rounds them once. Calls without an estimate were
+    /// timed.
     fn gather_estimates(&mut self, parts: &[Part<'_>]) {
         let is_sum = |part: &Part<'_>, row| self.is_sum(part, row);
         let cells = parts.iter().flat_map(|part| {
@@ -516,7 +519,7 @@ impl Snapshot {
         })
     }
 
-    /// Renumbers sites in all data about them, by their indices in another list.
+    /// Renumbers the sites in all data except the rows. `sites` has the new index of each site.
     pub fn move_sites(&mut self, sites: &[u32]) {
         let moved = |site: &mut SiteId| site.0 = sites[site.index()];
         self.measuring.off_sites.iter_mut().for_each(moved);
@@ -560,7 +563,7 @@ mod tests {
     /// Number of timed calls, and the errors of self time and total.
     type Estimated = Option<(u64, u64, u64)>;
 
-    /// Returns a tree of one thread from parents, calls and estimates.
+    /// Returns a tree of one thread from parent, calls and estimate of each row.
     fn adaptive(rows: &[(u32, u64, Estimated)]) -> Snapshot {
         let mut s = Snapshot {
             sites: [Site::default()].into(),

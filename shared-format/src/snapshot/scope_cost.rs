@@ -1,18 +1,18 @@
-//! Cost of a scope, as samples see it in the program itself.
+//! Cost of a scope, as samples in the program itself have seen it.
 
 use std::fmt;
 
 use bincode::{Decode, Encode};
 
-/// Nanoseconds by which scopes change the code's layout, which no measurement in the program sees. With all scopes off, 32 cases
-/// of the benchmark took from 3.3 ns a scope less to 3.5 ns more than their plain copies.
+/// Nanoseconds by which scopes change the code's layout, which no measurement in the program sees. With all scopes off,
+/// 32 cases of the benchmark took from 3.3 ns a scope less to 3.5 ns more than their plain copies.
 const LAYOUT_NS: f64 = 3.5;
 
-/// Share of the time in events that the program may need for itself, because the CPU does both at once.
+/// Share of the time in events that may be the program's own work, because the CPU executes both at once.
 const OVERLAP: f64 = 0.5;
 
-/// Nanoseconds of a scope's instructions in the program itself, which samples take for the program. Samples of perf gave 1.8, 2.4
-/// and 4.7 ns in three real programs of the benchmark, in adaptive mode.
+/// Nanoseconds of a scope's instructions in the program itself, which samples count as the program's work. Samples of
+/// perf gave 1.8, 2.4 and 4.7 ns in three real programs of the benchmark, in adaptive mode.
 const UNSEEN_NS: f64 = 4.7;
 
 /// Smallest number of samples that give a scope's cost.
@@ -29,8 +29,8 @@ pub struct SeenCost {
 
 /// Cost of a scope, in nanoseconds.
 ///
-/// The lower bound of a measurement may be negative: the compiler lays out code with scopes differently, which may gain more time
-/// than scopes cost.
+/// The lower bound of a measurement may be negative: the compiler lays out code with scopes differently, which may gain
+/// more time than scopes cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ScopeCost {
     /// The lower bound.
@@ -54,15 +54,15 @@ impl fmt::Display for ScopeCost {
 }
 
 impl SeenCost {
-    /// Returns the cost of each of `calls` scopes, from `samples` samples in `since_ns` nanoseconds; `None` if there are too few.
-    /// The bounds come from a Poisson distribution, at 95 %. They allow for the changed layout of the code, for work that the CPU
-    /// does at once, and for instructions that samples do not see.
+    /// Returns the cost of each of `calls` scopes, from `samples` samples in `since_ns` nanoseconds; `None` if there
+    /// are too few. The bounds come from a Poisson distribution, at 95 %. They allow for the changed layout of the
+    /// code, for work that the CPU does at once, and for instructions that samples do not see.
     pub(crate) fn scope_cost(self, samples: u64, since_ns: u64, calls: u64) -> Option<ScopeCost> {
         if samples < SAMPLES_LEAST || calls == 0 {
             return None;
         }
         let looks = self.looks as f64;
-        // Samples are further apart while a program does little.
+        // The mean over all samples is only a fallback, because samples are further apart while a program does little.
         let look_ns = if self.looks > 0 {
             self.ns / looks
         } else {
@@ -93,7 +93,7 @@ impl SeenCost {
         }
     }
 
-    /// Returns whether the time may come from a measurement.
+    /// Returns whether the time is a finite number that is not negative.
     pub(crate) fn is_sound(self) -> bool {
         self.ns.is_finite() && self.ns >= 0.0
     }
@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
-        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each, plus or minus 10 samples, plus the unseen cost.
+        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each, plus or minus 10 samples, plus the unseen
+        // cost.
         let seen = |looks, samples, calls| {
             let ns = looks as f64 * 1e6;
             SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)

@@ -27,8 +27,8 @@ pub struct Extremes<T> {
     pub max_exact: bool,
 }
 
-/// A row of `value!`. It is a counter as well, and its histogram is one of [`Snapshot::latencies`], over numbers in
-/// place of ticks; [`value_edges`](crate::latency::value_edges) has the edges of its buckets.
+/// A row of `value!`. It is a counter as well. Its histogram is one of [`Snapshot::latencies`], over numbers in place
+/// of ticks; [`value_edges`](crate::latency::value_edges) returns the edges of its buckets.
 ///
 /// [`Snapshot::latencies`]: super::Snapshot::latencies
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,7 +94,7 @@ impl<T: Copy + Ord> Extremes<T> {
         }
     }
 
-    /// Returns the extremes of the numbers of both.
+    /// Returns the extremes of all numbers of `self` and `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let is_exact = |one: (T, bool), other: (T, bool), both: T| {
@@ -110,7 +110,7 @@ impl<T: Copy + Ord> Extremes<T> {
     }
 }
 
-/// Joins two values, of which each may be missing.
+/// Joins two values, either of which may be missing.
 pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(join(one, other)),
@@ -119,7 +119,7 @@ pub fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -
 }
 
 impl Level {
-    /// Returns the combined level, whose last level is the one that was set last.
+    /// Returns the combined level. Its last level is the one with the later setting.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let newest = if other.set_tick >= self.set_tick {
@@ -169,8 +169,8 @@ impl Tally {
         matches!(self, Self::Gauge { .. })
     }
 
-    /// Returns the number that a share of the numbers of a value (0 to 1) did not exceed, or `None` if that is not known.
-    /// `histogram` is the row's histogram. The middle of a bucket stands for the number, which is accurate to 6.3 %.
+    /// Returns the number that a share of the numbers of a value (0 to 1) did not exceed, or `None` if it is not known.
+    /// `histogram` is the row's histogram. The result is the middle of a bucket, accurate to 6.3 %.
     pub fn quantile(self, histogram: &Histogram, share: f64) -> Option<u64> {
         if !self.is_value() {
             return None;
@@ -194,13 +194,13 @@ impl Tally {
         }
     }
 
-    /// Returns the tally with its gauge set before every other gauge.
+    /// Returns the tally with its gauge set at tick 0, so that every other gauge counts as set later.
     #[must_use]
     pub fn set_before_all(self) -> Self {
         self.set_at(|_| 0)
     }
 
-    /// Returns the tally with its gauge set at another tick.
+    /// Returns the tally with the tick of its gauge's setting replaced.
     #[must_use]
     pub fn set_at(self, tick: impl FnOnce(u64) -> u64) -> Self {
         match self {
@@ -223,7 +223,7 @@ impl Tally {
         }
     }
 
-    /// Combines two parts of a row. Of parts of different kinds only the sums are kept.
+    /// Combines two parts of a row. If their kinds differ, only the sums are kept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -32,8 +32,8 @@ pub struct TaskPath {
     pub in_flight: u64,
     /// Number of calls in flight that are being polled.
     pub polled: u64,
-    /// Number of calls in flight that are not being polled and contain no measured future in flight. Their awaits have no name,
-    /// unless this path names one.
+    /// Number of calls in flight that are not being polled and contain no measured future in flight. Their awaits have
+    /// no name, unless this path names one.
     pub innermost: u64,
     /// Whole nanoseconds since the oldest of the calls in flight began.
     pub oldest_ns: u64,

@@ -54,8 +54,8 @@ impl<'a> Now<'a> {
 }
 
 impl WaitsIn {
-    /// Sorts samples (row, call, count) and the states of threads. Samples of one row in one call are added up, and zeros are
-    /// left out.
+    /// Sorts samples (row, call, count) and the states of threads. Samples of one row in one call are added up, and
+    /// zeros are left out.
     pub fn new<'a>(
         samples: impl IntoIterator<Item = (u32, &'a str, u64)>,
         now: impl IntoIterator<Item = (u32, Now<'a>)>,

@@ -8,8 +8,8 @@ use crate::ids::{NO_PARENT, SiteId};
 /// Largest number of functions that are watched at once.
 pub const WATCHES_MAX: usize = 4;
 
-/// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical or
-/// slow. A call in another call of a watched function is a part of the outer one.
+/// A watched function. Each of its calls that began and ended since [`began_unix_ns`](Self::began_unix_ns) is typical
+/// or slow. A call inside another call of a watched function is a part of the outer call.
 // The section of watches has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Decode)]
 pub struct Watch {
@@ -17,8 +17,8 @@ pub struct Watch {
     pub function: String,
     /// Requested condition for slow calls.
     pub over: Over,
-    /// Number that changes when the watch begins to count anew, for example after a reset. While it stays, paths keep their
-    /// indices and counts do not fall.
+    /// Number that changes when the watch begins to count anew, for example after a reset. While it stays, paths keep
+    /// their indices and counts do not fall.
     pub number: u64,
     /// Time when the watch began to count, in nanoseconds since the Unix epoch.
     pub began_unix_ns: u64,
@@ -28,10 +28,10 @@ pub struct Watch {
     pub threshold_ticks: u64,
     /// Calls that no sum includes.
     pub lost: LostCalls,
-    /// Sums by path, from the watched function on. Parents stand before their children, and paths without a parent belong to the
-    /// function.
+    /// Sums by path, from the watched function on. Parents come before their children. Paths without a parent belong to
+    /// the function itself.
     pub paths: Vec<WatchedPath>,
-    /// Causes of slow calls: for each slow call, the one path and kind that took most of its time above the typical.
+    /// Causes of slow calls: for each slow call, the one path and kind that took most of its time above a typical call.
     pub causes: Vec<CauseSum>,
     /// The slow calls that are kept whole: the longest ones, and some at random.
     pub exemplars: Vec<Exemplar>,
@@ -63,10 +63,10 @@ pub enum WatchState {
 pub struct LostCalls {
     /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
     pub discarded: u64,
-    /// Calls that began while their thread was still busy with the previous one, as in a signal handler; or async calls for whose
-    /// data between two polls there was no space.
+    /// Calls that began while their thread was still busy with the previous one, as in a signal handler; or async calls
+    /// for whose data between two polls there was no space.
     pub missed: u64,
-    /// Slow calls that are counted but could not be kept whole, because another thread was at the same place.
+    /// Slow calls that are counted but could not be kept whole, because another thread used their place at that moment.
     pub not_kept: u64,
 }
 
@@ -100,11 +100,11 @@ pub struct PathSums {
     pub allocated_bytes: u64,
 }
 
-/// Kind of cause that took most of a slow call's time above the typical.
+/// Kind of cause that took most of the time of a slow call above a typical one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 #[non_exhaustive]
 pub enum CauseKind {
-    /// A call of the path took longer, working.
+    /// A call of the path worked longer.
     #[default]
     SelfTime,
     /// The path was called more often.
@@ -139,7 +139,7 @@ pub struct CauseSum {
     pub kind: CauseKind,
     /// Number of slow calls.
     pub calls: u64,
-    /// Sum of the ticks of this kind in this path above the typical.
+    /// Sum of the ticks of this kind in this path above a typical call.
     pub excess_ticks: u64,
     /// Number of calls of the path in all these slow calls.
     pub path_calls: u64,
@@ -162,12 +162,13 @@ pub struct Exemplar {
     pub tid: u32,
     /// Cause of the slow call, as the index of a path and a kind; `None` if no typical call was known yet.
     pub cause: Option<(u32, CauseKind)>,
-    /// Events of the call; `None` if this snapshot leaves them out. Snapshots take turns, so that a reader gets them within a few
-    /// snapshots.
+    /// Events of the call; `None` if this snapshot leaves them out. Consecutive snapshots contain the events of
+    /// different calls, so that a reader gets all within a few snapshots.
     pub trace: Option<Trace>,
 }
 
-/// Events of a call, in order. The three columns have the same length: a step is time in a path, and the event that ended it.
+/// Events of a call, in order. The three columns have the same length: a step is time in a path, and the event that
+/// ended it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Trace {
     /// Index of the thread's path in [`Watch::paths`].
@@ -182,7 +183,7 @@ pub struct Trace {
     pub keys: Vec<String>,
     /// Notes of the program, in rising order.
     pub notes: Vec<Note>,
-    /// Place where steps were left out, because there were too many.
+    /// Place where steps were left out because there were too many.
     pub gap: Option<TraceGap>,
 }
 
@@ -193,7 +194,7 @@ pub enum Then {
     Exit,
     /// A call began, with the next step's path.
     Enter,
-    /// An earlier call went on, such as a future that is polled again.
+    /// An earlier call continued, such as a future that is polled again.
     GoOn,
     /// The thread stayed in its path.
     Stay,
@@ -202,7 +203,7 @@ pub enum Then {
 /// A value that the program noted in a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct Note {
-    /// Index of the step before which it was noted.
+    /// Index of the step before which the program noted the value.
     pub step: u32,
     /// Index of the key in [`Trace::keys`].
     pub key: u32,

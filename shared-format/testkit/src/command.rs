@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Makes `to` a program with the bytes of `from`. Another program writes it. Otherwise a child that another test starts at that
-/// moment would hold the file open for writing, and running it would fail with "Text file busy".
+/// Copies the program `from` to `to`. Another process (`install`) writes the copy: a child that another test starts
+/// meanwhile would otherwise hold the file open for writing, and running it would fail with "Text file busy".
 pub fn install(from: &Path, to: &Path) {
     let installed = Command::new("install")
         .args(["-m", "755"])
@@ -13,7 +13,7 @@ pub fn install(from: &Path, to: &Path) {
     assert!(installed.unwrap().success(), "{from:?} as {to:?}");
 }
 
-/// Makes `to` an executable script of these lines for bash, written by [`install`] for the same reason.
+/// Makes `to` an executable bash script of these lines, written by [`install`] for the same reason.
 pub fn script(to: &Path, text: &str) {
     let lines = to.with_extension("lines");
     std::fs::write(&lines, format!("#!/bin/bash\n{text}\n")).unwrap();

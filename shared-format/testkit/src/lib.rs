@@ -1,14 +1,14 @@
-//! Code that the tests of several crates share: snapshots made by hand, a program that grows with its age, rings as programs
-//! write them, the model checker with seeded mutations, the harness of suites whose tests may skip, and waiting. It belongs to no
-//! library, and is never published.
+//! Code that the tests of several crates share: snapshots made by hand, a program that grows with its age, rings as
+//! programs write them, the model checker with seeded mutations, the harness of suites whose tests may skip, and
+//! waiting. It belongs to no library, and is never published.
 
 #![allow(
     clippy::unwrap_used,
     reason = "for tests alone: a fixture that cannot be made has failed"
 )]
 
-// `fixture.rs` is a file of tickscope-format, whose own unit tests include it too. Here its types come from the library as other
-// crates see it.
+// `fixture.rs` is a file of tickscope-format, whose own unit tests include it too. Here its types come from the library
+// as other crates see it.
 pub mod command;
 #[path = "../../src/fixture.rs"]
 pub mod fixture;

@@ -7,7 +7,7 @@
     reason = "for tests alone"
 )]
 
-// The collector has this file by its path.
+// The path is explicit, because the collector includes this file by its own path.
 #[path = "model/mutation.rs"]
 pub mod mutation;
 

@@ -1,4 +1,4 @@
-//! The made-up program, measured in modes other than exact.
+//! The program of `orderbook`, as if measured in modes other than exact.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::NodeId;
@@ -11,7 +11,7 @@ const SHORT_NS: u64 = 6_000;
 /// Number of short calls of which one is timed.
 const ONE_IN: u64 = 256;
 
-/// Converts the program to another mode.
+/// Converts an exact snapshot of the program to another mode.
 pub fn in_mode(mode: Mode, exact: Snapshot) -> Snapshot {
     let mut s = match mode {
         Mode::Adaptive => adaptive(exact),

@@ -69,7 +69,7 @@ const INGEST: [(u32, Option<usize>, u64, u64); 4] = [
 ];
 const MAIN: [(u32, Option<usize>, u64, u64); 2] = [(13, None, 1, 20), (14, Some(0), 1_340, 4_270)];
 
-/// Returns the program after this many tenths of a second.
+/// Returns the program at an age of `tenths` tenths of a second.
 pub fn snapshot(tenths: u64) -> Snapshot {
     let age_ns = tenths * 100_000_000;
     let mut s = Snapshot {
@@ -102,7 +102,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
                 publisher_cpu_ns: 1_000_000,
                 publisher_share: 0.001,
             },
-            // Each call is timed, which is possible in this mode.
+            // The default mode, in which every call may be timed, as here.
             mode: Mode::USUAL,
             ..CaptureInfo::default()
         },
@@ -118,7 +118,7 @@ pub fn snapshot(tenths: u64) -> Snapshot {
             .collect(),
         ..Snapshot::default()
     };
-    // One matcher does three fifths of the work.
+    // One matcher does five eighths of the matching.
     grow(&mut s, "match-0", 41_877, &MATCHER, tenths * 5, 2, 4);
     grow(&mut s, "match-1", 41_878, &MATCHER, tenths * 3, 1, 4);
     grow(&mut s, "ingest", 41_876, &INGEST, tenths * 4, 1, 4);
@@ -132,7 +132,8 @@ pub fn snapshot(tenths: u64) -> Snapshot {
     s
 }
 
-/// Distances from the mean in eighths of an octave, and calls of a thousand there: most are shorter, a few are much longer.
+/// Distance from the mean in eighths of an octave, and the number of a thousand calls at that distance: most are
+/// shorter, a few are much longer.
 const SPREAD: [(i32, u64); 14] = [
     (-9, 4),
     (-7, 31),
@@ -223,8 +224,8 @@ fn grow(
     debug_assert_eq!(s.rows_of(ThreadId(s.threads.len() as u32 - 1)).len(), rows.len());
 }
 
-/// Returns the same program with counts of its allocations: one for every third call of each row with an odd number, of 48 bytes
-/// and more.
+/// Returns the same program with counts of its allocations, in rows with an odd index: one allocation for every third
+/// call, of 48 bytes times the row's index.
 pub fn allocating(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
     for row in (1..s.nodes.len() as u32).step_by(2) {
@@ -232,7 +233,7 @@ pub fn allocating(tenths: u64) -> Snapshot {
         s.measures.push_row(Quantity::Allocations, row, allocations);
         let bytes = allocations * 48 * u64::from(row);
         s.measures.push_row(Quantity::AllocatedBytes, row, bytes);
-        // A sixth of the bytes are still live. In rows with small blocks some blocks were sampled.
+        // A sixth of the bytes are still live. Rows with few bytes have no sampled block, and so no live bytes.
         if bytes > 6 * LIVE_SAMPLE_BYTES {
             s.measures.push_row(Quantity::LiveBytes, row, bytes / 6);
             let samples = bytes / 6 / LIVE_SAMPLE_BYTES;
@@ -244,8 +245,8 @@ pub fn allocating(tenths: u64) -> Snapshot {
     s
 }
 
-/// Returns the same program with waits: `check` waits for a lock in most of its time, `rebalance` is ready for a tenth of its
-/// time, and `publish` always sleeps. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
+/// Returns the same program with waits: `check` waits for a lock in most of its time, `rebalance` is ready for a tenth
+/// of its time, and `publish` always sleeps. Now `match-0` and `main` wait, `match-1` runs and `ingest` is ready.
 pub fn waiting(tenths: u64) -> Snapshot {
     const PARTS: [(&str, Quantity, u64); 3] = [
         ("check", Quantity::Waiting, 80),

@@ -1,4 +1,4 @@
-//! Rings as programs write them, for programs that do not exist: many nodes, many threads, any rate.
+//! Writes rings as programs do, for made-up programs with any number of nodes and threads, at any rate.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,8 @@ use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
 use crate::orderbook;
 use crate::suite::skip;
 
-/// Returns the header of a ring of 1 MiB without a history, for a program that seems to be this process in another boot.
+/// Returns the header of a ring of 1 MiB without a history, for a program that seems to be this process in another
+/// boot.
 pub fn header(name: &str) -> Header {
     Header {
         name: name.into(),
@@ -165,7 +166,8 @@ impl Program {
             let mut next = Instant::now() + interval;
             let mut count = 0;
             while !told.load(Ordering::Relaxed) {
-                // A heartbeat comes at least every second, because a ring at rest must not look like one whose program hangs.
+                // A heartbeat comes at least every 50 ms, because the ring of an idle program must not look like the
+                // ring of a hung one.
                 let now = Instant::now();
                 std::thread::sleep(next.saturating_duration_since(now).min(Duration::from_millis(50)));
                 ring.beat(os::monotonic_ns(), interval.as_nanos() as u64);

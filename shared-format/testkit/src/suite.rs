@@ -1,5 +1,5 @@
-//! The harness of suites whose tests need tools that a machine may lack: a compiler, a debugger, root rights. The standard
-//! harness decides before a test runs whether it is ignored; here the test itself can [`skip`].
+//! The harness of suites whose tests need tools that a machine may lack: a compiler, a debugger, root rights. The
+//! standard harness decides before a test runs whether it is ignored; here the test itself can [`skip`].
 
 use std::fmt::Display;
 use std::num::NonZero;
@@ -61,7 +61,8 @@ impl Case {
     }
 }
 
-/// Lists the tests of a file as `TESTS`: `tests![first, second; ignored: third]`. Ignored tests run only with `--ignored`.
+/// Lists the tests of a file as `TESTS`: `tests![first, second; ignored: third]`. Ignored tests run only with
+/// `--ignored`.
 #[macro_export]
 macro_rules! tests {
     ($($(#[$condition:meta])* $test:path),* $(,)? $(; ignored: $($later:path),* $(,)?)?) => {
@@ -84,8 +85,8 @@ pub fn skip(why: impl Display) -> ! {
     std::panic::resume_unwind(Box::new(Skip(why.to_string())))
 }
 
-/// Runs the tests of these files that the arguments choose, with the arguments and the output of the standard harness. The output
-/// of tests is not captured.
+/// Runs the tests of these files that the arguments choose, with the arguments and the output of the standard harness.
+/// The output of tests is not captured.
 ///
 /// Tests wait for other processes most of the time, so by default four times as many run at once as there are CPUs;
 /// `--test-threads` and `RUST_TEST_THREADS` choose another number.

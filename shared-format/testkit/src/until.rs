@@ -1,5 +1,5 @@
-//! Waiting for conditions. Times depend on the load of the machine, so no test sets a limit. A wait that is longer than any
-//! machine needs fails, so that the run ends and names it.
+//! Waiting for conditions. Times depend on the load of the machine, so no test sets a limit. A wait that is longer than
+//! any machine needs fails, so that the run ends and names it.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub fn until<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
     until_shown(|| what.into(), condition)
 }
 
-/// Does [`until`] with a text that is made only when it is printed.
+/// Waits as [`until`] does, with a text that is made only when it is printed.
 #[allow(clippy::print_stderr, reason = "for who looks at a test that takes long")]
 pub fn until_shown<T>(what: impl Fn() -> String, mut condition: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
@@ -29,7 +29,8 @@ pub fn until_shown<T>(what: impl Fn() -> String, mut condition: impl FnMut() -> 
             eprintln!("still waiting until {}", what());
         }
         assert!(begin.elapsed() < WATCHDOG, "in vain until {}", what());
-        // A condition that starts a program takes at most half of a CPU's time.
+        // The sleep lasts as long as the check, so that a condition that starts a program takes at most half of a CPU's
+        // time.
         std::thread::sleep(took.clamp(Duration::from_millis(2), Duration::from_millis(100)));
     }
 }

@@ -13,7 +13,8 @@ use tickscope_format::{Snapshot, codec};
 /// Number of records in an hour.
 const HOUR: u64 = 360;
 
-/// Returns a program with `rows` nodes and `sites` sites, eight threads, paths and names of usual length, after a day of work.
+/// Returns a program with `rows` nodes and `sites` sites, eight threads, paths and names of usual length, after a day
+/// of work.
 fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
     let mut s = Snapshot::default();
     s.process.name = "order-book".into();
@@ -58,7 +59,8 @@ fn program(rows: usize, sites: usize, second: u64) -> Snapshot {
     s
 }
 
-/// Writes an hour of such records after a day; returns the bytes of one record and the number of records that are found again.
+/// Writes an hour of records of such a program, a day after its start. Returns the bytes of one record and the number
+/// of records that are found again.
 fn hour_of(rows: usize, sites: usize) -> (usize, usize) {
     let dir = tempfile::tempdir().unwrap();
     let header = Header {
@@ -100,7 +102,7 @@ fn an_hour_of_a_thousand_nodes_fits() {
     let (bytes, records) = hour_of(1000, 300);
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
     assert!((24_000..28_000).contains(&bytes), "{bytes}");
-    // This also holds where hardly a function is called from two places.
+    // The hour also fits if hardly any function is called from two places.
     let (bytes, records) = hour_of(1000, 800);
     assert_eq!(records as u64, HOUR, "{bytes} bytes each");
 }

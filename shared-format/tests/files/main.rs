@@ -3,8 +3,8 @@
     clippy::panic,
     reason = "a test that cannot go on has failed"
 )]
-//! Ring files: made, read, damaged and removed. No test here starts a process, because a child that is being started holds the
-//! locks of others for a moment.
+//! Ring files: made, read, damaged and removed. No test here starts a process, because a starting child holds the locks
+//! of its parent for a moment.
 
 mod history;
 mod ring_file;

@@ -67,7 +67,8 @@ fn started(dir: &Path, name: &str, nonce: u64) -> OwnRing {
     ring
 }
 
-/// The program sees which slots are owned, taken in any order, with any lock across their bounds.
+/// The program sees which slots are owned, in whatever order they were taken, and also if a lock crosses the bounds of
+/// slots.
 fn held_slots_are_found_wherever_they_are() {
     let dir = tempfile::tempdir().unwrap();
     let ring = started(dir.path(), "app", 7);
@@ -183,7 +184,8 @@ fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
     assert!(alive.path().exists() && wedding.exists());
 }
 
-/// Publishes a record of this size in the coarse ring; its time is also its number. Returns false where it does not fit.
+/// Publishes a record of this size in the coarse ring; its time is also its number. Returns false if the record does
+/// not fit.
 fn publish_coarse(ring: &mut OwnRing, unix_ns: u64, bytes: usize) -> bool {
     let room = ring.coarse_space(bytes as u64).unwrap();
     let stamp = Stamp {
@@ -346,7 +348,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     assert!(ring.requests().is_empty());
 }
 
-/// A new viewer finds no ring there, although the file has a name.
+/// A new viewer finds no ring at the path, although the file still has a name.
 fn a_ring_that_was_moved_or_whose_name_another_file_has_is_removed() {
     let dir = tempfile::tempdir().unwrap();
     let changes: [fn(&Path); 4] = [
@@ -404,7 +406,7 @@ fn a_fifo_put_there_between_look_and_opening_is_refused() {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for turn in 0.. {
-                // Each link replaces the file there in one step.
+                // Each rename replaces the file at the path in one step.
                 let from = if turn % 2 == 0 { "fifo" } else { "file" };
                 std::fs::hard_link(path(from), path("next")).unwrap();
                 std::fs::rename(path("next"), path("it")).unwrap();

@@ -1,5 +1,5 @@
-//! The ways in which stores reach a ring file: all ways leave the same file, and the ways through the kernel report stores that
-//! failed.
+//! The ways in which stores reach a ring file: all ways leave the same file, and the ways through the kernel report
+//! stores that failed.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::MetadataExt;
@@ -59,7 +59,7 @@ fn all_ways_leave_the_same_file() {
     assert!(copied == written(Way::Mapped));
 }
 
-/// The length that is read before the stores does not show the cut, because the cut comes after it.
+/// The length that is read before the stores does not show the cut, because the file is cut afterwards.
 fn a_cut_between_the_look_and_the_stores_is_an_error_and_no_signal() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Copied);
@@ -101,7 +101,7 @@ fn close(path: &Path) {
     assert_eq!(unsafe { libc::close(number) }, 0);
 }
 
-/// The next store through the mapping may raise a signal, which cannot be known before.
+/// A store through the mapping could raise a signal, which cannot be found out in advance.
 fn a_mapped_file_that_is_out_of_sight_is_stored_to_no_more() {
     let dir = tempfile::tempdir().unwrap();
     let mut ring = made(dir.path(), Way::Mapped);

@@ -16,25 +16,25 @@ use self::pool::Pool;
 
 /// The number of threads that answer queries, each with a connection.
 const THREADS: usize = 2;
-/// The time of a query on the disk, and that of each row.
+/// Time of a query on the disk, and time of each row.
 const SEEK: Duration = Duration::from_micros(900);
 const ROW: Duration = Duration::from_micros(2);
 
-/// What is asked: how many rows from which number on.
+/// A query: the number of the first row, and the number of rows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Query {
     pub(crate) first: u32,
     pub(crate) rows: u32,
 }
 
-/// The end for tasks. The threads end when the last one is dropped.
+/// The tasks' end of the database. Its threads end when the last `Database` is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Database {
     jobs: Sender<(Query, Reply<Vec<u64>>)>,
     waiting: Arc<AtomicUsize>,
 }
 
-/// What the threads share.
+/// Data that the threads share.
 struct Server {
     jobs: Mutex<Receiver<(Query, Reply<Vec<u64>>)>>,
     waiting: Arc<AtomicUsize>,
@@ -63,7 +63,7 @@ impl Database {
         Self { jobs, waiting }
     }
 
-    /// Asks for rows, and waits until a thread has them.
+    /// Asks for rows, and waits until a thread has read them.
     pub(crate) async fn rows(&self, query: Query) -> Vec<u64> {
         let (reply, rows) = answer();
         self.waiting.fetch_add(1, Ordering::Relaxed);
@@ -74,7 +74,7 @@ impl Database {
 }
 
 impl Server {
-    /// Answers queries until none can come any more.
+    /// Answers queries until no more queries can come.
     fn run(&self) {
         while let Some((query, reply)) = self.next() {
             let waiting = self.waiting.fetch_sub(1, Ordering::Relaxed) - 1;
@@ -87,7 +87,7 @@ impl Server {
         jobs.recv().ok()
     }
 
-    /// Answers a query. `waiting` is how many others are in the queue.
+    /// Answers a query. `waiting` is the number of other queries in the queue.
     #[tickscope::profile]
     fn query(&self, query: Query, waiting: usize) -> Vec<u64> {
         tickscope::gauge!("queue", waiting);

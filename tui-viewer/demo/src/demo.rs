@@ -1,8 +1,8 @@
 //! The demo workload: several threads render frames of a turning sphereflake, one after another, beside a small shop.
 //!
-//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins their
-//! rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and then a
-//! short-lived thread (`thumbnail`) makes a small copy. Each frame also brings clients to the [`shop`].
+//! The calling thread builds the scene of each frame, gives it to long-lived threads (`render-0` and on), and joins
+//! their rows. It then rests until the next frame is due, so that a viewer on the same machine gets CPU time. Now and
+//! then a short-lived thread (`thumbnail`) makes a small copy. Each frame also brings clients to the [`shop`].
 //!
 //! [`shop`]: crate::shop
 
@@ -32,14 +32,14 @@ const MOST_THREADS: usize = 4;
 /// The numbers of levels of the sphereflake. Each number stays for [`FRAMES_A_LEVEL`] frames.
 const LEVELS: [u32; 4] = [4, 5, 6, 5];
 const FRAMES_A_LEVEL: u64 = 30;
-/// How far the root's axis turns from one frame to the next, in radians.
+/// Angle by which the root's axis turns from one frame to the next, in radians.
 const TURN: f64 = 0.03;
 /// The number of frames from one thumbnail to the next.
 const FRAMES_A_THUMBNAIL: u64 = 8;
-/// How many pixels of the picture, across and down, make one pixel of the thumbnail.
+/// Number of pixels of the picture, across and down, that make one pixel of the thumbnail.
 const SHRINK: usize = 4;
 
-/// What rendering threads receive, and what they return: the index of a row, and the pixels of it and of some below it.
+/// The job of rendering threads, and their result: the index of a row, and the pixels of it and of some rows below.
 type Job = Arc<Frame<Box<Scene>>>;
 type Band = (usize, Vec<f64>);
 
@@ -48,9 +48,9 @@ pub fn session() -> tickscope::Session {
     tickscope::start("demo")
 }
 
-/// Renders frames and runs the shop as long as `go_on` returns true; its argument is the number of finished frames. All
-/// clients of the shop are served when it returns, and all threads have ended. It starts no session, so the caller may
-/// call [`session`] before.
+/// Renders frames and runs the shop while `go_on` returns true; its argument is the number of finished frames. When
+/// this returns, all clients of the shop have been served, and all threads have ended. No session is started here, so
+/// the caller may call [`session`] before.
 ///
 /// # Panics
 /// If the system cannot start a thread.
@@ -96,7 +96,7 @@ pub fn run(go_on: &mut dyn FnMut(u64) -> bool) {
     });
 }
 
-/// Renders one frame: builds its scene, joins its rows, makes the picture of them, and rests.
+/// Renders one frame: builds its scene, joins its rows to a picture, adds the glow, and rests.
 fn frame(number: u64, workers: &[Sender<Job>], rows: &Receiver<Band>) -> Result<Image, RecvError> {
     tickscope::scope!("frame");
     let begin = Instant::now();

@@ -1,11 +1,11 @@
-//! A finished picture, and what is done with it: a glow, and a small copy.
+//! A finished picture, and its processing: a glow, and a small copy.
 
 use std::io::{self, Write};
 
-/// Brightness from which on pixels glow, and how much of it.
+/// Brightness from which pixels glow, and the strength of the glow.
 const GLOW_FROM: f64 = 0.6;
 const GLOW: f64 = 0.5;
-/// The weights of a pixel and of its neighbours to one side, where a picture is blurred. With both sides they add up to 1.
+/// Weights of a pixel and of its neighbours on one side, for blurring. With both sides they add up to 1.
 const BLUR: [f64; 7] = [0.159, 0.147, 0.116, 0.079, 0.046, 0.0225, 0.01];
 
 /// A picture as brightness from 0 to 1, row by row from the top.
@@ -60,7 +60,7 @@ impl Image {
     /// Writes the picture as a binary PGM with 256 shades of grey.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// The error of the writer.
     pub fn write_pgm(&self, mut out: impl Write) -> io::Result<()> {
         write!(out, "P5\n{} {}\n255\n", self.width, self.height)?;
         let bytes: Vec<u8> = self
@@ -71,27 +71,27 @@ impl Image {
         out.write_all(&bytes)
     }
 
-    /// Adds a glow around what is bright.
+    /// Adds a glow around bright pixels.
     pub(crate) fn glow(&mut self) {
         tickscope::scope!("glow");
         let mut bright = self.clone();
         for pixel in &mut bright.pixels {
             *pixel = (*pixel - GLOW_FROM).max(0.0);
         }
-        // Each turns rows into columns, so the second one does the other direction and turns them back.
+        // Each blur turns rows into columns, so the second blur handles the other direction and turns them back.
         let glow = bright.blur().blur();
         for (pixel, glow) in self.pixels.iter_mut().zip(&glow.pixels) {
             *pixel = (*pixel + GLOW * glow).min(1.0);
         }
     }
 
-    /// Blurs each row, and makes a column of it.
+    /// Blurs each row, and makes a column of the result.
     fn blur(&self) -> Self {
         tickscope::scope!("blur");
         let mut blurred = Self::new(self.height, self.width);
         for (number, row) in self.pixels.chunks(self.width).enumerate() {
             for at in 0..row.len() {
-                // Beyond the border a picture is as it is there.
+                // Beyond its border, the picture continues with the pixels at the border.
                 let sides = (1..BLUR.len()).map(|step| {
                     let right = (at + step).min(row.len() - 1);
                     BLUR[step] * (row[at.saturating_sub(step)] + row[right])
@@ -102,7 +102,7 @@ impl Image {
         blurred
     }
 
-    /// Returns a small copy, in which one pixel stands for `by` across and down.
+    /// Returns a small copy, in which each pixel is the mean of `by` times `by` pixels.
     pub(crate) fn shrink(&self, by: usize) -> Self {
         tickscope::scope!("shrink");
         let mut small = Self::new(self.width / by, self.height / by);
@@ -121,7 +121,7 @@ impl Image {
 mod tests {
     use super::*;
 
-    /// Black, with a bright pixel in the middle.
+    /// Returns a black picture with a bright pixel in the middle.
     fn star() -> Image {
         let mut image = Image::new(31, 21);
         image.pixels[10 * 31 + 15] = 1.0;

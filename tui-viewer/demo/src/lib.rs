@@ -1,7 +1,7 @@
 //! The program behind `tickscope demo`, and the ray tracer that it uses.
 //!
-//! [`run`] renders frames of a turning sphereflake on several threads, and runs a small service beside them; [`session`]
-//! publishes both under the name `demo`.
+//! [`run`] renders frames of a turning sphereflake on several threads, and runs a small service beside them;
+//! [`session`] publishes both under the name `demo`.
 //!
 //! [`Scene::build`] makes a sphereflake, and [`render`] draws it. Both are generic over a [`Probe`]: [`Scoped`] opens
 //! tickscope scopes, and [`Plain`] opens none. Both copies of the code are in one program and draw exactly the same
@@ -38,5 +38,5 @@ pub use probe::{Plain, Probe, Scoped};
 pub use scene::Scene;
 pub use sources::source;
 pub use sphereflake::{Frame, render};
-/// Counts the demo's allocations where it is the global allocator.
+/// Counts the demo's allocations if it is the global allocator.
 pub use tickscope::Alloc;

@@ -1,20 +1,20 @@
-//! How bright the points are that rays have found.
+//! Brightness of the points that rays have found.
 
 use std::ops::Deref;
 
 use crate::scene::{Hit, Ray, Scene};
 use crate::sphereflake::Frame;
 
-/// What [`shade`] needs while it works. It is kept from tile to tile, so that tiles allocate nothing.
+/// Buffers of [`shade`]. They are kept from tile to tile, so that tiles allocate nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Lit {
-    /// Points that are bright where they are not in shadow: their number, and how bright.
+    /// Points that are bright unless they are in shadow: index of the hit, and brightness.
     points: Vec<(usize, f64)>,
     rays: Vec<Ray>,
     is_met: Vec<bool>,
 }
 
-/// Finds the brightness where rays end: 0 beside the scene and in shadow. Points that turn away from the light need no ray.
+/// Finds the brightness at the ends of rays: 0 beside the scene and in shadow. Points away from the light need no ray.
 pub(crate) fn shade<S: Deref<Target = Scene>>(
     frame: &Frame<S>,
     hits: &[Option<Hit>],

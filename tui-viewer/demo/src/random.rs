@@ -15,7 +15,7 @@ impl Random {
         mixed(self.0)
     }
 
-    /// Returns a number from 0 to `limit`, which is not among them and must not be 0.
+    /// Returns a number from 0 to `limit - 1`. `limit` must not be 0.
     pub(crate) fn below(&mut self, limit: u32) -> u32 {
         (self.next() % u64::from(limit)) as u32
     }

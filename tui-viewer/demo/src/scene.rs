@@ -1,10 +1,10 @@
-//! The sphereflake: how it is built, and where a ray meets it.
+//! The sphereflake: its construction, and its intersections with rays.
 //!
-//! It follows the scene of Eric Haines's Standard Procedural Databases: a sphere carries nine spheres of a third of its
-//! size, and so on. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 + ... = 2). The spheres are
-//! in one array, each before its descendants, with a link to the first sphere that is not a descendant. A ray that
-//! misses the bounding sphere continues there, so no stack is needed. That layout, and the angles of the rings, are
-//! those of Thierry Berger-Perrin's compact sphereflake.
+//! The scene is the sphereflake of Eric Haines's Standard Procedural Databases: a sphere carries nine spheres of a
+//! third of its size, and so on. All descendants of a sphere lie within twice its radius (1 + 2/3 + 2/9 + ... = 2). The
+//! spheres are in one array, each before its descendants, with a link to the first sphere that is not a descendant. A
+//! ray that misses the bounding sphere continues there, so no stack is needed. This layout, and the angles of the
+//! rings, come from Thierry Berger-Perrin's compact sphereflake.
 
 use std::f64::consts::TAU;
 
@@ -64,7 +64,7 @@ impl Scene {
         Self::build_along::<P>(level, ROOT_AXIS)
     }
 
-    /// Does the same, with the root's upper children pointing along `axis`, which must not be zero.
+    /// Builds a sphereflake whose root's upper children point along `axis`, which must not be zero.
     pub fn build_along<P: Probe>(level: u32, axis: Vector) -> Self {
         let mut nodes = Vec::new();
         let root = Sphere {
@@ -75,7 +75,7 @@ impl Scene {
         Self { nodes }
     }
 
-    /// Does that without scopes for each sphere, all in one.
+    /// Builds a sphereflake in one scope, without a scope for each sphere.
     pub(crate) fn grow(level: u32, axis: Vector) -> Self {
         tickscope::scope!("grow");
         let scene = Self::build_along::<Plain>(level, axis);
@@ -194,7 +194,7 @@ impl Sphere {
     }
 }
 
-/// Adds a sphere and, above the last level, its nine children with theirs.
+/// Adds a sphere and, above the last level, its nine children with their descendants.
 fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vector) {
     probe!(P, "create");
     let own = nodes.len();
@@ -228,7 +228,7 @@ fn create<P: Probe>(nodes: &mut Vec<Node>, level: u32, sphere: Sphere, axis: Vec
 /// They have the same length, which is usually not 1; the directions made from them are normalised later.
 fn basis<P: Probe>(axis: Vector) -> (Vector, Vector) {
     probe!(P, "basis");
-    // Any direction but that of the axis would do. Negating the largest component gives one that is never close to it.
+    // Any direction except the axis would do. Negating the largest component gives one that is never close to the axis.
     let (x, y, z) = (axis.x.abs(), axis.y.abs(), axis.z.abs());
     let aside = if x >= y && x >= z {
         Vector { x: -axis.x, ..axis }
@@ -246,7 +246,7 @@ mod tests {
     use super::*;
     use crate::probe::Plain;
 
-    /// A fan of rays from in front of the scene, some of which miss it.
+    /// Returns a fan of rays from in front of the scene. Some of them miss the scene.
     fn rays() -> impl Iterator<Item = Ray> {
         let origin = Vector::new(0.3, -0.2, -4.0);
         (0..4096).map(move |number| {

@@ -1,15 +1,15 @@
-//! A service in small, a shop: clients, a cache, a database, and what goes wrong in such programs.
+//! A small service, a shop: clients, a cache, a database, and typical faults of such programs.
 //!
-//! Each frame of the ray tracer brings some clients. A client is a task ([`executor`]) and asks for one thing
-//! ([`requests`]). What stands for the outside (a disk, a bank) is time that passes.
+//! Each frame of the ray tracer brings some clients. A client is a task ([`executor`]) and makes one request
+//! ([`requests`]). The outside world (a disk, a bank) is only time that passes.
 //!
 //! [`executor`]: crate::tasks::executor
 //!
-//! What there is to find:
+//! Faults and facts to find:
 //!
-//! - Orders wait for the bank, so they are what is in flight at any moment (view Tasks).
-//! - The lock of the connections is held during a ping, and others wait for it ([`database`]).
-//! - The cache forgets what most requests need, and then one of them is slow ([`cache`], [`catalogue`]).
+//! - Orders wait for the bank, so most calls in flight at any moment are orders (view Tasks).
+//! - The lock of the connections is held during a ping, and other threads wait for it ([`database`]).
+//! - The cache drops entries that most requests need, and then one request is slow ([`cache`], [`catalogue`]).
 //! - An invoice blocks its executor ([`requests`]).
 //! - Some clients do not wait for their answer, so calls are cancelled.
 //!
@@ -38,13 +38,13 @@ use self::store::Store;
 /// The number of clients that a frame brings, and the time from one to the next.
 const CLIENTS_A_FRAME: u64 = 40;
 const CLIENT_GAP: Duration = Duration::from_micros(2_400);
-/// One client in so many leaves soon, and that is when.
+/// One client in this many leaves early, after this time.
 const CLIENTS_A_LEAVER: u32 = 25;
 const PATIENCE: Duration = Duration::from_millis(2);
 /// The number of threads that poll tasks.
 const EXECUTOR_THREADS: usize = 2;
 
-/// A running shop. Dropping it ends its threads, after the clients that are there.
+/// A running shop. Dropping it ends its threads, once the present clients are served.
 #[derive(Debug)]
 pub(crate) struct Shop {
     executor: Arc<Executor>,
@@ -94,13 +94,13 @@ impl Shop {
 
 impl Drop for Shop {
     fn drop(&mut self) {
-        // All sleeps end now, so the tasks end soon. With the last of them goes the last `Database`, and its threads end.
+        // All sleeps end now, so the tasks end soon. The last task drops the last `Database`, whose threads then end.
         self.store.timer.close();
         self.executor.close();
     }
 }
 
-/// Serves one client, who may leave before the answer is there.
+/// Serves one client, who may leave before the answer comes.
 #[tickscope::profile(task)]
 async fn serve(store: Arc<Store>, request: Request, patience: Option<Duration>) {
     let answer = answer(&store, request);

@@ -28,7 +28,7 @@ pub(crate) fn spawn_named<'scope, R: Send + 'scope>(
 /// Waits until threads have ended, with all that the system does for them. (A scope alone waits for their closures.)
 ///
 /// # Panics
-/// If one of them has.
+/// If one of the threads has panicked.
 pub(crate) fn join_all(threads: Threads<'_>) {
     for thread in threads {
         thread.join().unwrap_or_else(|panic| resume_unwind(panic));

@@ -12,7 +12,7 @@ use crate::scene::{Hit, Ray, Scene};
 use crate::spawn::spawn_named;
 use crate::vector::Vector;
 
-/// Where all primary rays begin; they point along +z.
+/// Origin of all primary rays, which point along +z.
 const CAMERA: Vector = Vector::new(0.0, 0.0, -4.5);
 /// The direction of the light, before it is normalised.
 const LIGHT: Vector = Vector::new(-0.5, -0.65, 0.9);
@@ -36,7 +36,7 @@ pub struct Frame<S> {
 }
 
 impl<S: Deref<Target = Scene>> Frame<S> {
-    /// Makes a frame of which all rows are free. Width and height are in pixels.
+    /// Makes a frame with all rows free. Width and height are in pixels.
     pub fn new(scene: S, width: usize, height: usize) -> Self {
         Self {
             scene,
@@ -47,7 +47,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Renders free rows until there are none, and passes each to `finished`. Several threads may call this at once.
+    /// Renders free rows until there are none, and passes each row to `finished`. Several threads may call this.
     ///
     /// The pixels of a row depend on the scene alone, so it does not matter which thread renders it.
     pub fn work<P: Probe>(&self, mut finished: impl FnMut(usize, Vec<f64>)) {
@@ -62,7 +62,7 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Returns rows that no other thread has, at most so many; none if all are taken.
+    /// Returns at most `most` rows that no other thread has taken; `None` if all are taken.
     pub(crate) fn take_rows(&self, most: usize) -> Option<Range<usize>> {
         let first = self.next_row.fetch_add(most, Ordering::Relaxed);
         (first < self.height).then(|| first..(first + most).min(self.height))
@@ -105,8 +105,8 @@ impl<S: Deref<Target = Scene>> Frame<S> {
         }
     }
 
-    /// Returns the brightness that a point has without shadow, and the ray from there to the light; none if the point is on the
-    /// far side.
+    /// Returns the brightness that a point has without shadow, and the ray from the point to the light; `None` if the
+    /// point is on the far side.
     #[inline(always)]
     pub(crate) fn to_light(&self, hit: &Hit) -> Option<(f64, Ray)> {
         let brightness = -hit.normal.dot(self.light);

@@ -1,4 +1,4 @@
-//! Async tasks in small, in std alone: what polls them, and what they wait for.
+//! Minimal async tasks with std alone: the executor that polls them, and the futures that they wait for.
 
 pub(crate) mod answer;
 pub(crate) mod executor;

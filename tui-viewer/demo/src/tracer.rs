@@ -1,5 +1,5 @@
-//! How the demo renders: tile by tile, and all rays of a tile together. So a scope lasts for some microseconds, and measuring costs
-//! little. The reference workload ([`render`](crate::render)) has a scope for each ray.
+//! Rendering in the demo: tile by tile, with all rays of a tile together. A scope then lasts for some microseconds, and
+//! measuring costs little. The reference workload ([`render`](crate::render)) has a scope for each ray.
 
 use std::ops::{Deref, Range};
 
@@ -10,7 +10,7 @@ use crate::sphereflake::{Frame, SAMPLES, ray};
 /// The width and the height of a tile in pixels.
 const TILE: (usize, usize) = (32, 8);
 
-/// What the steps of a tile leave for the next ones. It is kept from tile to tile, so that tiles allocate nothing.
+/// Results of the steps of a tile. The buffers are kept from tile to tile, so that tiles allocate nothing.
 #[derive(Debug, Default)]
 struct Steps {
     rays: Vec<Ray>,
@@ -19,8 +19,8 @@ struct Steps {
     brightness: Vec<f64>,
 }
 
-/// Renders free rows until there are none, and passes them to `finished`, as many as a tile is high: the index of the first one, and the
-/// pixels of all. Several threads may call this at once.
+/// Renders free rows until there are none, and passes bands that are as high as a tile to `finished`: the index of the
+/// first row, and the pixels of all rows. Several threads may call this at once.
 ///
 /// The picture is that of [`Frame::work`], bit by bit.
 pub(crate) fn render<S: Deref<Target = Scene>>(frame: &Frame<S>, mut finished: impl FnMut(usize, Vec<f64>)) {
@@ -31,7 +31,7 @@ pub(crate) fn render<S: Deref<Target = Scene>>(frame: &Frame<S>, mut finished: i
     }
 }
 
-/// Renders rows, as many as a tile is high or fewer, and returns their pixels.
+/// Renders a band of rows, at most as high as a tile, and returns its pixels.
 fn band<S: Deref<Target = Scene>>(frame: &Frame<S>, rows: Range<usize>, steps: &mut Steps) -> Vec<f64> {
     tickscope::scope!("band");
     let mut pixels = vec![0.0; rows.len() * frame.width];

@@ -1,7 +1,7 @@
-//! The collector's own snapshot has the known counts of a frame, on one thread and on four. It is the reference frame with half as
-//! many pixels to a side; `workload.rs` has the counts of that one.
+//! The collector's own snapshot has the known counts of a frame, on one thread and on four. The frame has half as many
+//! pixels per side as the reference frame, whose counts are in `workload.rs`.
 //!
-//! One program, one snapshot at a time: all of it in one test.
+//! One test covers everything, because a program has one collector.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -9,7 +9,7 @@ use std::thread;
 use tickscope::Snapshot;
 use tickscope_demo::{Image, Plain, Scene, Scoped, render};
 
-/// Calls of each function, those of `create` by how many of its kind it stands in.
+/// Returns the calls of each function; calls of `create` by the number of `create` calls around them.
 fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
     let columns = &snapshot.nodes;
     let mut levels: Vec<usize> = Vec::with_capacity(columns.len());
@@ -18,7 +18,7 @@ fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
         let id = tickscope_format::ids::NodeId(row as u32);
         let parent = columns.parent_of(id);
         let name = &snapshot.site_of(id).name;
-        // Parents come first: the level of the one above is known.
+        // Parents come first, so the level of the row above is known.
         let above = parent.map_or(0, |parent| levels[parent.index()]);
         let is_create = name == "create";
         levels.push(above + usize::from(is_create));
@@ -34,7 +34,7 @@ fn counts(snapshot: &Snapshot) -> BTreeMap<String, u64> {
 
 const SIDE: usize = 512;
 
-/// What the scopes count while `threads` threads render the frame, and the picture.
+/// Returns the counts of scopes while `threads` threads render the frame, and the picture.
 fn measured(threads: usize) -> (BTreeMap<String, u64>, Image) {
     let closing = tickscope::reset();
     drop(closing);
@@ -49,7 +49,7 @@ fn the_collector_counts_a_frame_exactly() {
     let plain = render::<Plain>(&scene, SIDE, SIDE, 2);
     let mut shadow_rays = Vec::new();
     for threads in [1, 4] {
-        // On a thread of its own, as the tests' harness does it: nothing else is open.
+        // On a thread of its own, as in the harness of tests, so that no other scope is open.
         let (mut counts, image) = thread::scope(|scope| scope.spawn(|| measured(threads)).join().unwrap());
         assert_eq!(
             image, plain,
@@ -81,6 +81,6 @@ fn the_collector_counts_a_frame_exactly() {
         shadow_rays[0], shadow_rays[1],
         "the same rays on every number of threads"
     );
-    // Another platform's sine may differ in the last bit, and then some rays at the edges do.
+    // The sine of another platform may differ in the last bit, which changes some rays at the edges.
     assert!(shadow_rays[0].abs_diff(368_674) < 100, "{shadow_rays:?}");
 }

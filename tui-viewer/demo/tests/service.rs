@@ -1,6 +1,6 @@
-//! What the demo's service does, as the collector counts it.
+//! Tests the demo's service by the collector's counts.
 //!
-//! One program, one snapshot at a time: all of it in one test.
+//! One test covers everything, because a program has one collector.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -12,15 +12,15 @@ use tickscope_format::snapshot::{Quantity, ThreadState};
 #[global_allocator]
 static ALLOCATOR: tickscope_demo::Alloc = tickscope_demo::Alloc::system();
 
-/// The clients that a frame brings.
+/// Number of clients that a frame brings.
 const CLIENTS: u64 = 40;
-/// The items of which the prices are found where the offers of a section are not in the cache.
+/// Number of items whose prices are computed if the offers of a section are not in the cache.
 const SECTION_ITEMS: u64 = 600;
-/// Frames in which clients of each kind come.
+/// Number of frames in which clients of each kind come.
 const SOME: u64 = 4;
 const KINDS: [&str; 4] = ["browse", "search", "order", "invoice"];
 
-/// The sums over all rows of a name.
+/// Sums over all rows of a name.
 struct Sums<'a>(&'a Snapshot);
 
 impl Sums<'_> {
@@ -38,7 +38,7 @@ impl Sums<'_> {
         rows.map(|row| self.0.measures.of_row(quantity, row.0)).sum()
     }
 
-    /// The calls of `name` directly below `parent`.
+    /// Returns the calls of `name` directly below `parent`.
     fn calls_below(&self, parent: &str, name: &str) -> u64 {
         let below = self.rows(name).filter(|&row| {
             let above = self.0.nodes.parent_of(row);
@@ -47,17 +47,17 @@ impl Sums<'_> {
         below.map(|row| self.0.nodes.calls[row.index()]).sum()
     }
 
-    /// Calls of a future that were ready, and those that were dropped before.
+    /// Returns the calls of a future that were ready, and the calls that were dropped before.
     fn ends(&self, name: &str) -> (u64, u64) {
         let of = |quantity| self.of(quantity, name);
         (of(Quantity::FutureEnds), of(Quantity::FutureCancels))
     }
 }
 
-/// Runs the demo for so many frames, and returns what was counted since.
+/// Runs the demo for this many frames, and returns the counts of this run.
 fn run(frames: u64) -> Snapshot {
     drop(tickscope::reset());
-    // On a thread of its own, as the tests' harness does it: nothing else is open.
+    // On a thread of its own, as in the harness of tests, so that no other scope is open.
     thread::scope(|scope| {
         scope.spawn(|| tickscope_demo::run(&mut |done| done < frames));
     });
@@ -66,7 +66,7 @@ fn run(frames: u64) -> Snapshot {
 
 #[test]
 fn each_request_is_served_once_and_nothing_stays_behind() {
-    // Enough for a ping: each connection is used 200 times before its first one.
+    // Enough for a ping, because each connection is used 200 times before its first ping.
     let frames = 24;
     let first = run(frames);
     let sums = Sums(&first);
@@ -90,7 +90,7 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     );
     assert!(first.tasks.is_empty(), "{:?}", first.tasks);
 
-    // Clients that leave after 2 ms do not see an order through.
+    // Clients that leave after 2 ms do not wait for the end of an order.
     assert!(
         KINDS.iter().any(|kind| sums.ends(kind).1 > 0),
         "some are cancelled"
@@ -99,21 +99,21 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     assert_eq!(sums.calls("answer"), sums.calls("Server::query"));
     assert_eq!(sums.calls("Server::query"), sums.calls("Connection::read_disk"));
     assert!(sums.calls("Connection::ping") > 0);
-    // What the cache does not have is made: offers out of 600 prices, the reason of the slow requests.
+    // Missing entries are made again: offers out of 600 prices, which is the reason of the slow requests.
     let looks = sums.calls("hit") + sums.calls("miss");
     assert_eq!(looks, sums.calls("Cache::get"));
     assert!(sums.calls("hit") > sums.calls("miss"));
     let rebuilt = sums.calls("best_of");
     assert!(rebuilt > 0);
     assert_eq!(sums.calls_below("best_of", "price"), rebuilt * SECTION_ITEMS);
-    // Values, gauges, allocations, and the picture that the cache keeps.
+    // Checks values, gauges, allocations, and the picture that the cache keeps.
     assert_eq!(sums.calls("rows"), sums.calls("Server::query"));
     assert_eq!(sums.calls("queue"), sums.calls("Server::query"));
     assert!(sums.of(Quantity::Allocations, "sort") > 0);
     let decoded = sums.calls("decode");
     assert!(sums.of(Quantity::AllocatedBytes, "decode") >= decoded * (32 << 10));
 
-    // The same clients come in each run. Which of them leave without an answer depends on time.
+    // The same clients come in each run. Time decides which of them leave without an answer.
     let [second, third] = [(); 2].map(|()| run(SOME));
     for kind in KINDS {
         let calls = Sums(&second).calls(kind);

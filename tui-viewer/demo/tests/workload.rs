@@ -31,7 +31,7 @@ impl Probe for Counted {
     }
 }
 
-/// Name and calls of each function that was called since the last time.
+/// Returns name and calls of each function that was called since the previous call.
 fn take_counts() -> Vec<(&'static str, u64)> {
     let counts = NAMES
         .into_iter()
@@ -40,7 +40,7 @@ fn take_counts() -> Vec<(&'static str, u64)> {
     counts.filter(|&(_, calls)| calls > 0).collect()
 }
 
-/// One test for all counts, for there is but one set of counters.
+/// One test covers all counts, because there is only one set of counters.
 #[test]
 fn the_counts_of_the_reference_frame() {
     let scene = Scene::build::<Counted>(6);
@@ -53,7 +53,7 @@ fn the_counts_of_the_reference_frame() {
     assert_eq!(rays, [("ray_trace", 4_194_304), ("intersect_primary", 4_194_304)]);
     assert_eq!(*workers, ("worker", 2));
     assert_eq!(*shadow, "intersect_shadow");
-    // Another platform's sine may differ in the last bit, and then some rays at the edges do.
+    // The sine of another platform may differ in the last bit, which changes some rays at the edges.
     assert!(shadow_rays.abs_diff(1_474_804) < 100, "{shadow_rays} shadow rays");
 }
 

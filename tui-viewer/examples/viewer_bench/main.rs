@@ -1,4 +1,4 @@
-//! Speed of the viewer, measured from outside: its process, its pseudo terminal, the bytes on it.
+//! Speed of the viewer, measured from outside: its process, its pseudo terminal, and the bytes written there.
 //!
 //! ```text
 //! cargo run --release -p tickscope-cli --example viewer_bench [-- PART OF A LINE]
@@ -19,7 +19,7 @@ use tickscope_testkit::ring::{Program, snapshot};
 
 use crate::terminal::Viewer;
 
-/// Interval between records that is longer than a measurement of a program that stands still.
+/// Interval between records that is longer than any measurement, so that the program sends no second record.
 const STILL: Duration = Duration::from_secs(3_600);
 
 /// Number of functions of a large program.
@@ -95,7 +95,7 @@ fn build() -> Result<PathBuf> {
     Ok(profile.join("tickscope"))
 }
 
-/// Wall time of steps, and the viewer's CPU time in it: on a busy machine the viewer also waits for a CPU.
+/// Wall time of steps, and the viewer's CPU time in it. On a busy machine the viewer also waits for a CPU.
 #[derive(Default)]
 struct Times {
     wall: Vec<Duration>,
@@ -117,7 +117,7 @@ impl Times {
     }
 }
 
-/// Returns the median and the worst of a hundred times, in milliseconds.
+/// Returns the median and the 99th percentile of times, in milliseconds.
 fn uncertainty(mut times: Vec<Duration>) -> String {
     times.sort_unstable();
     let at = |share: f64| {
@@ -201,7 +201,7 @@ fn keys(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Returns snapshots of a thousand nodes, each of which differs from the one before.
+/// Returns a hundred snapshots of a thousand nodes. Each differs from the snapshot before it.
 fn moving(functions: u32) -> Vec<tickscope_format::Snapshot> {
     let at = |n: u64| snapshot(1_000, 4, functions, 1_340 + n);
     (0..100).map(at).collect()
@@ -238,7 +238,7 @@ fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let program = Program::start(dir.path(), &[snapshot(1_000, 4, 1_000, 1_340)], STILL)?;
     let mut viewer = Viewer::start(viewer, &[&program.path().to_string_lossy()], dir.path())?;
     viewer.frame()?;
-    // After this time no frame is held back any more.
+    // Frames of the start are held back for less than this time.
     viewer.quiet(Duration::from_secs(4));
     let (bytes, cpu) = (viewer.bytes(), viewer.cpu()?);
     viewer.quiet(Duration::from_secs(10));
@@ -257,7 +257,7 @@ fn idle(viewer: &Path) -> Result<Vec<[String; 3]>> {
 
 fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let mut rows = Vec::new();
-    // The counts are the usual functions of such a tree, and the most that it can have.
+    // A tree of 1000 nodes usually has 250 functions, and at most 1000.
     let views = [
         (250, "E", ""),
         (1_000, "E", ""),
@@ -289,7 +289,7 @@ fn live(viewer: &Path) -> Result<Vec<[String; 3]>> {
     Ok(rows)
 }
 
-/// Measures the memory after ten minutes: one record a second, and the last thirty seconds at full rate.
+/// Measures the memory after ten minutes of records: one record a second, then ten a second in the last thirty seconds.
 fn memory(viewer: &Path) -> Result<Vec<[String; 3]>> {
     let dir = tempfile::tempdir()?;
     let seconds = (0..570u64).map(|n| n * 10);

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
-/// End of every frame.
+/// Bytes that end every frame.
 const END_OF_FRAME: &[u8] = b"\x1b[?2026l";
 
-/// Time after which the viewer is taken to hang.
+/// Time without a frame after which the viewer counts as hanging.
 const DEADLINE: Duration = Duration::from_secs(20);
 
-/// Number of clock ticks of /proc a second; it is 100 on every Linux.
+/// Number of clock ticks in /proc per second; it is 100 on every Linux.
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// A viewer that runs.
@@ -23,7 +23,7 @@ pub(crate) struct Viewer {
     writer: Box<dyn Write + Send>,
     _master: Box<dyn MasterPty + Send>,
     reads: Receiver<(Instant, Vec<u8>)>,
-    /// The last bytes read: the end of a frame may be cut in two.
+    /// Last bytes that were read, because a read may cut the end of a frame in two.
     tail: Vec<u8>,
     frames: Vec<Instant>,
     bytes: usize,
@@ -86,13 +86,13 @@ impl Viewer {
         self.frames.last().copied().context("there is one")
     }
 
-    /// Lets the viewer go on for a while.
+    /// Lets the viewer run for a while.
     pub(crate) fn quiet(&mut self, long: Duration) {
         let end = Instant::now() + long;
         while self.take(end) {}
     }
 
-    /// Takes the next bytes that were read, if they come before `end`.
+    /// Takes the next bytes that were read. Returns false if no bytes come before `end`.
     fn take(&mut self, end: Instant) -> bool {
         let left = end.saturating_duration_since(Instant::now());
         match self.reads.recv_timeout(left) {
@@ -126,7 +126,7 @@ impl Viewer {
         self.bytes
     }
 
-    /// Returns the processor time so far.
+    /// Returns the viewer's CPU time so far.
     pub(crate) fn cpu(&self) -> Result<Duration> {
         let pid = self.child.process_id().context("it runs")?;
         // The scheduler counts nanoseconds, which are finer than the ticks of `stat`.

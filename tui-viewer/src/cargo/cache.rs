@@ -16,7 +16,7 @@ impl Cache {
     /// Opens the user's cache.
     ///
     /// # Errors
-    /// There is no place for it, or nothing can be written there.
+    /// The cache has no place, or nothing can be written there.
     pub(crate) fn open() -> anyhow::Result<Self> {
         let set = |name: &str| {
             std::env::var_os(name)
@@ -46,13 +46,13 @@ impl Cache {
         Ok(Self { dir })
     }
 
-    /// Returns the place of an entry that belongs to some facts.
+    /// Returns the place of an entry. `facts` distinguish it from other entries.
     pub(crate) fn place(&self, what: &str, facts: impl Hash) -> PathBuf {
         self.dir.join(format!("{what}-{}", key(facts)))
     }
 
-    /// Makes an entry that is missing, once for all processes that want it at the same time. `make` fills a folder, which
-    /// then gets the name of the place.
+    /// Makes an entry if it is missing, once for all processes that want it at the same time. `make` fills a folder,
+    /// which is then renamed to the place.
     ///
     /// # Errors
     /// `make` fails, or the system reports an error.
@@ -71,7 +71,7 @@ impl Cache {
             return Ok(());
         }
         let partial = with_ending(place, "partial");
-        // A process that was killed may have left this.
+        // A killed process may have left this folder.
         if partial.exists() {
             fs::remove_dir_all(&partial)?;
         }
@@ -117,7 +117,7 @@ mod tests {
             Err(anyhow!("no"))
         });
         assert!(failed.is_err() && !place.exists() && !with_ending(&place, "partial").exists());
-        // A process that was killed leaves this.
+        // A killed process leaves this folder.
         fs::create_dir(with_ending(&place, "partial")).unwrap();
         fs::write(with_ending(&place, "partial").join("b"), "half").unwrap();
         let made = AtomicU32::new(0);

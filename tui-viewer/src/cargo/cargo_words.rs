@@ -1,4 +1,4 @@
-//! Arguments for cargo that this program has to know.
+//! Arguments for cargo that this program has to understand.
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(crate) struct CargoWords {
 /// Options with a value that choose the project, or set cargo up.
 const SETUP: [&str; 5] = ["--manifest-path", "--config", "-Z", "--color", "--lockfile-path"];
 
-/// Options of that kind without a value.
+/// Options without a value that choose the project, or set cargo up.
 const SETUP_FLAGS: [&str; 3] = ["--offline", "--locked", "--frozen"];
 
 impl CargoWords {
@@ -66,7 +66,7 @@ impl CargoWords {
     }
 }
 
-/// Returns an option's name, and its value where it stands in the same word: `--target=T`, `-Zbuild-std`.
+/// Returns an option's name, and its value if it is in the same word: `--target=T`, `-Zbuild-std`.
 fn parts(word: &OsStr) -> (&str, Option<OsString>) {
     let Some(text) = word.to_str() else {
         return ("", None);

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::cargo::handover::{Handover, Prepared};
 use crate::cargo::invocation::{Invocation, stem};
 
-/// Flags for a program's own collector in each profile, as for the collector that we build. Its hooks at the beginning and
-/// the end of a function must be a few instructions for the oldest CPU.
+/// Compiler flags for a program's own collector in every profile, as for the collector that we build. Its hooks at the
+/// beginning and the end of a function must be a few instructions that the oldest CPU can run.
 const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ctarget-cpu=x86-64",
     "-Copt-level=3",
@@ -17,7 +17,7 @@ const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ztls-model=initial-exec",
 ];
 
-/// Packages of the collector: sleds in their libraries would call the code that they stand in.
+/// Packages of the collector. They get no sleds, because sleds there would call the code that contains them.
 const OWN_PACKAGES: [&str; 4] = [
     "tickscope",
     "tickscope-format",
@@ -45,15 +45,15 @@ pub(crate) struct Facts {
 pub(crate) struct Changes {
     /// Arguments that come after cargo's.
     pub(crate) arguments: Vec<OsString>,
-    /// Arguments for linked programs and shared libraries, which bring the collector in.
+    /// Arguments for linked programs and shared libraries, which link the collector in.
     pub(crate) for_links: Vec<OsString>,
-    /// File of the program's own tickscope: this crate, or one that it depends on.
+    /// File of the program's own tickscope: this crate, or a crate that it depends on.
     pub(crate) own_collector: Option<PathBuf>,
     /// Messages for the user at the end.
     pub(crate) notes: Vec<String>,
 }
 
-/// Decides on the changes; returns none where the call does not compile the program's own code.
+/// Decides on the changes. Returns `None` if the call does not compile the program's own code.
 ///
 /// # Errors
 /// The program's own tickscope has another version.
@@ -95,14 +95,15 @@ pub(crate) fn decide(
     Ok(Some(changes))
 }
 
-/// Returns flags that keep names and lines of functions, where the profile leaves them out. More debug information stays.
+/// Returns flags that keep names and lines of functions if the profile drops them. More debug information stays.
 fn readable(call: &Invocation) -> Vec<&'static str> {
     let mut more = Vec::new();
     if matches!(
         call.code("debuginfo"),
         None | Some("0" | "none" | "line-directives-only" | "line-tables-only")
     ) {
-        // Line tables alone do not tell async functions from closures, nor the function around a closure.
+        // Line tables alone do not distinguish async functions from closures, and do not show the function around a
+        // closure.
         more.push("-Cdebuginfo=1");
     }
     if call.code("strip").is_some_and(|what| what != "none") {
@@ -118,7 +119,7 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
     more
 }
 
-/// Changes the build of the program's own tickscope: adds the feature that knows sleds, where it measures at all.
+/// Changes the build of the program's own tickscope: adds the features for sleds, if it measures at all.
 fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), String> {
     if !call.has_feature("enable") {
         changes.notes.push(
@@ -153,7 +154,8 @@ fn line(version: &str) -> (&str, &str) {
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
-/// Returns arguments that link the collector without a name in the source: the program's own if it has one, else ours.
+/// Returns arguments that link the collector although no source names it: the program's own collector if it has one,
+/// else ours.
 fn for_links(prepared: &Prepared, own: Option<&Path>) -> Vec<OsString> {
     let mut force = OsString::from("force:tickscope_functions=");
     force.push(own.unwrap_or(&prepared.collector));
@@ -178,7 +180,7 @@ fn add(arguments: &mut Vec<OsString>, more: impl IntoIterator<Item = &'static st
     arguments.extend(more.into_iter().map(OsString::from));
 }
 
-/// Returns the file beside a crate that names the tickscope among its dependencies.
+/// Returns the file beside a crate that names the tickscope among the crate's dependencies.
 pub(crate) fn marker(library: &Path) -> PathBuf {
     let mut name = stem(library).to_os_string();
     name.push(".tickscope");
@@ -253,7 +255,7 @@ mod tests {
             assert_eq!(decided(&recorded::read(name)), None, "{name}");
         }
         let library = recorded::read("library");
-        // The crate of a build script's trial, and a crate that it builds with a cargo of its own.
+        // A crate that a build script tries to compile, and a crate that it builds with a cargo of its own.
         let tried = Facts {
             cargo_crate_name: Some("other".into()),
             ..facts(&library)
@@ -285,7 +287,7 @@ mod tests {
             )
         );
         assert_eq!(changes.own_collector, own.library());
-        // A crate that depends on it gets this collector, not ours.
+        // A crate that depends on this tickscope gets it as its collector, and not ours.
         let program = recorded::read("program");
         let below = Facts {
             own_collector: own.library(),
@@ -304,7 +306,7 @@ mod tests {
             refused.contains("tickscope 0.9.3") && refused.contains(env!("CARGO_PKG_VERSION")),
             "{refused}"
         );
-        // A program of that name is not the library.
+        // A program with the name `tickscope` is not the library.
         let mut program = recorded::read("program");
         program.crate_name = "tickscope".into();
         let changes = decided(&program).unwrap();

@@ -13,10 +13,10 @@ use crate::cargo::cache::{Cache, key};
 use crate::cargo::compiler::Compiler;
 use crate::output::console::say;
 
-/// Flags of its build. Bitcode serves programs with link-time optimisation as well. The sleds call the collector between any
-/// two instructions, where it may use no register of newer CPUs, so the flags name the oldest CPU. It calls nothing there,
-/// which needs one codegen unit and thread-local variables that are read without a call. `-Cmetadata` keeps its crates apart
-/// from the same crates of the program.
+/// Compiler flags of the collector's build. Bitcode serves programs with link-time optimisation as well. Sleds call the
+/// collector between any two instructions, where it may not use registers of newer CPUs, so the flags name the oldest
+/// CPU. Its hooks call nothing there, which needs one codegen unit and thread-local variables that are read without a
+/// call. `-Cmetadata` distinguishes its crates from the same crates of the program.
 const FLAGS: [&str; 5] = [
     "-Cembed-bitcode=yes",
     "-Ctarget-cpu=x86-64",
@@ -25,7 +25,7 @@ const FLAGS: [&str; 5] = [
     "-Ztls-model=initial-exec",
 ];
 
-/// Profile, as environment variables, so that the user's settings for all builds do not change this one.
+/// Profile of the build, as environment variables, so that the user's settings for all builds do not change this one.
 const PROFILE: [(&str, &str); 5] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
     ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
@@ -41,7 +41,7 @@ pub(crate) struct Built {
     pub(crate) library: PathBuf,
     /// The folder with the crates that it depends on.
     pub(crate) dependencies: PathBuf,
-    /// Name for exactly this collector.
+    /// Name that identifies exactly this collector.
     pub(crate) key: String,
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn build(
     })
 }
 
-/// Builds the crates, and leaves only them in the folder.
+/// Builds the crates, and leaves nothing else in the folder.
 fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
     let (sources, target_dir) = (folder.join("sources"), folder.join("target"));
     tar::Archive::new(GzDecoder::new(archive))
@@ -103,7 +103,7 @@ fn build_crates(archive: &[u8], compiler: &Compiler, target: &str, folder: &Path
             errors.join("\n  ")
         );
     }
-    // Macros are libraries of the compiling machine, all others of the target.
+    // Macros are libraries for the compiling machine; all other crates are for the target.
     for dir in [
         target_dir.join(target).join("release/deps"),
         target_dir.join("release/deps"),
@@ -133,14 +133,14 @@ fn command(compiler: &Compiler) -> Command {
         .env("RUSTC", compiler.program())
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
-        // The user's files may name a wrapper as well.
+        // The user's configuration files may name a wrapper as well.
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "")
         .envs(PROFILE);
     command
 }
 
-/// Whether a variable is for the build of the project: all of cargo's and rustc's, except the ones in the list.
+/// Returns whether a variable is for the build of the project: all variables of cargo and rustc except the kept ones.
 fn is_of_the_project(name: &OsString) -> bool {
     let name = name.to_string_lossy();
     let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");

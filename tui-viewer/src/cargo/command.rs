@@ -1,5 +1,5 @@
-//! The command: reads project, compiler and target, prepares the collector, and starts cargo with this program as its wrapper
-//! and its runner.
+//! The command: reads project, compiler and target, prepares the collector, and starts cargo with this program as its
+//! wrapper and its runner.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,8 +30,8 @@ use crate::output::console::{Misuse, printable, say};
 /// Folder in cargo's target directory.
 const FOLDER: &str = "tickscope";
 
-/// Number of the changes to the compilation of crates, besides the options for sleds. It increases with a
-/// change of `cargo::changes`.
+/// Version of the changes to the compilation of crates, besides the options for sleds. Increase it with every change of
+/// `cargo::changes`.
 const CHANGES: u32 = 2;
 
 /// Carries out `cargo tickscope`.
@@ -132,7 +132,7 @@ fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     let mut setup = words.setup.windows(2);
     let manifest = setup.find(|pair| pair[0] == "--manifest-path");
     let folder = match manifest {
-        // Cargo has found the manifest before.
+        // Cargo has already found the manifest.
         Some(pair) => fs::canonicalize(&pair[1])?.parent().map(Path::to_path_buf),
         None => None,
     };
@@ -142,7 +142,7 @@ fn here(words: &CargoWords) -> anyhow::Result<PathBuf> {
     )
 }
 
-/// Returns the targets of the build: only x86-64 Linux, because others have no sleds that the collector knows.
+/// Returns the targets of the build: only x86-64 Linux, because other targets have no sleds that the collector knows.
 fn targets(words: &CargoWords, settings: &Settings, host: &str) -> Result<Vec<String>, String> {
     let mut targets = if words.targets.is_empty() {
         settings.targets()
@@ -200,7 +200,7 @@ fn prepare(
     Ok(handover)
 }
 
-/// Creates a file in the target directory that is removed with this process.
+/// Creates a file in the target directory that is removed when this process ends.
 fn temporary(target_dir: &Path) -> anyhow::Result<NamedTempFile> {
     let file = fs::create_dir_all(target_dir).and_then(|()| {
         tempfile::Builder::new()
@@ -241,7 +241,7 @@ impl Build<'_> {
         };
         let mut command = Command::new(cargo());
         for target in self.handover.targets.keys() {
-            // A list, because cargo splits a variable at blanks, and a path may have some.
+            // The value is a list, because cargo splits a text at blanks, and the path may contain blanks.
             let runner = Value::from(vec![us_text, RUNNER]);
             command
                 .arg("--config")
@@ -265,7 +265,7 @@ impl Build<'_> {
         Ok(command)
     }
 
-    /// Prints where the built programs are. A second call of cargo tells that, and builds nothing.
+    /// Prints where the built programs are. A second call of cargo lists them and builds nothing.
     fn say_where(&self) -> anyhow::Result<()> {
         let mut command = self.cargo()?;
         let output = command
@@ -276,7 +276,8 @@ impl Build<'_> {
         let messages = text
             .lines()
             .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        // The program knows neither the typed options nor the project's file.
+        // The program knows neither the typed options nor the project's file, so the printed command sets these
+        // variables.
         let variables = self.handover.functions.variables().into_iter();
         let variables: String = variables
             .map(|(name, value)| format!("{name}={} ", in_shell(&value)))

@@ -10,14 +10,14 @@ use anyhow::{Context, bail};
 #[derive(Clone, Debug)]
 pub(crate) struct Compiler {
     program: OsString,
-    /// Text with which it describes its version.
+    /// The compiler's description of its version.
     pub(crate) version: String,
-    /// Its folder.
+    /// Folder of the compiler (its sysroot).
     pub(crate) sysroot: PathBuf,
 }
 
 impl Compiler {
-    /// Finds the compiler of a program name in the current directory.
+    /// Finds the compiler that a program name means in the current directory.
     ///
     /// # Errors
     /// The compiler cannot be started, or does not answer as rustc does.
@@ -62,24 +62,24 @@ impl Compiler {
         self.command().args(arguments).output()
     }
 
-    /// Returns the program itself, which is the same in every directory.
+    /// Returns the compiler's real program, which does not depend on the current directory.
     pub(crate) fn program(&self) -> OsString {
         self.tool("rustc").unwrap_or_else(|| self.program.clone())
     }
 
-    /// Returns the cargo that came with it, if there is one.
+    /// Returns the cargo that came with the compiler, if there is one.
     pub(crate) fn cargo(&self) -> Option<OsString> {
         self.tool("cargo")
     }
 
     fn tool(&self, name: &str) -> Option<OsString> {
-        // A compiler that the user has put in place of rustc is called as it is.
+        // A program that the user has put in place of rustc is called as it is.
         let is_named = std::path::Path::new(&self.program).file_name() == Some(OsStr::new("rustc"));
         let tool = self.sysroot.join("bin").join(name);
         (is_named && tool.exists()).then(|| tool.into_os_string())
     }
 
-    /// Returns a line of its version text: `release`, `host`.
+    /// Returns the value of a line in the version text: `release`, `host`.
     pub(crate) fn fact(&self, name: &str) -> &str {
         let mut lines = self.version.lines();
         let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));

@@ -8,22 +8,22 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use crate::cargo::invocation::Invocation;
 use crate::cargo::sleds::MAP;
 
-/// Part of the name of the function with which each test program begins, in both ways to write symbols.
+/// Part of the name of the function with which each test program begins, in both manglings.
 const TEST_MAIN: &str = "16test_main_static";
 
 /// Facts about a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Executable {
-    /// Whether the compiler's map of sleds is there.
+    /// Whether the file has the compiler's map of sleds.
     pub(crate) has_map: bool,
-    /// Whether its functions have names.
+    /// Whether the file has names of functions.
     pub(crate) has_symbols: bool,
     /// Whether it is a test program that lists its tests on request.
     pub(crate) lists_tests: bool,
 }
 
 impl Executable {
-    /// Reads a file; returns none where it is no object file.
+    /// Reads a file. Returns `None` if it is not an object file.
     pub(crate) fn read(path: &Path) -> Option<Self> {
         let cache = ReadCache::new(File::open(path).ok()?);
         let file = object::File::parse(&cache).ok()?;

@@ -4,8 +4,8 @@
 //! file -> sleds, symbols, debug_info -> functions (name, poll_function, sources) -> encode -> section -> file
 //! ```
 //!
-//! [`tickscope_format::function_table`] is the layout of the table. It is made after each link, so that the program itself
-//! reads neither symbols nor debug information.
+//! [`tickscope_format::function_table`] is the layout of the table. It is made after each link, so that the program
+//! itself reads neither symbols nor debug information.
 
 mod debug_info;
 mod error;
@@ -60,7 +60,7 @@ pub fn add(executable: &Path, sources: &Sources) -> Result<(), TableError> {
     section::add(executable, &bytes, &table)
 }
 
-/// Returns the table of a program, or nothing if it has none.
+/// Returns the table of a program, or `None` if it has no table.
 ///
 /// # Errors
 /// The file is not an x86-64 ELF file, or cannot be read.

@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 use crate::cargo::function_table::Sources;
 use crate::cli::args::cargo::FunctionsArgs;
 
-/// Variable that names the file. Where it is set, cargo has started this program.
+/// Variable with the path of the file. If it is set, cargo has started this program.
 pub(crate) const VARIABLE: &str = "CARGO_TICKSCOPE_HANDOVER";
 
 /// First argument by which cargo starts this program as its runner.
 pub(crate) const RUNNER: &str = "--run-by-cargo";
 
-/// Variable that stands for the options of compilation. Cargo compiles a crate again when the value has changed.
+/// Variable with a key of the compiler's options. Cargo compiles a crate again when the value has changed.
 pub(crate) const SLEDS_VARIABLE: &str = "CARGO_TICKSCOPE_SLEDS";
 
-/// Variable that stands for the linked collector. Cargo links a program again when the value has changed.
+/// Variable with a key of the linked collector. Cargo links a program again when the value has changed.
 pub(crate) const COLLECTOR_VARIABLE: &str = "CARGO_TICKSCOPE_COLLECTOR";
 
 /// Variable in which cargo finds its compiler wrapper.
@@ -39,9 +39,9 @@ pub(crate) struct Handover {
     pub(crate) targets: BTreeMap<String, Prepared>,
     /// File for messages to the user at the end.
     pub(crate) notes: PathBuf,
-    /// User's own wrapper, which is called with rustc after it.
+    /// The user's own wrapper. It is called with rustc as its first argument.
     pub(crate) wrapper: Option<String>,
-    /// Former value of `RUSTC_WRAPPER`, which programs that are run see again.
+    /// Former value of `RUSTC_WRAPPER`, which is restored for programs that are run.
     pub(crate) wrapper_variable: Option<String>,
     /// The sources that the program is made of.
     pub(crate) sources: Sources,
@@ -82,13 +82,14 @@ impl Handover {
     /// Writes the handover into a file.
     ///
     /// # Errors
-    /// The system reports an error, or a path is no UTF-8.
+    /// The system reports an error, or a path is not UTF-8.
     pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string(self).context("a path is no UTF-8, as cargo wants it")?;
         fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Gives a command the environment that it would have without this program: it may start cargo itself.
+    /// Gives a command the environment that it would have without this program, because the command may start cargo
+    /// itself.
     pub(crate) fn restore(&self, command: &mut Command) {
         for variable in [VARIABLE, SLEDS_VARIABLE, COLLECTOR_VARIABLE] {
             command.env_remove(variable);

@@ -6,27 +6,27 @@ use std::path::{Path, PathBuf};
 /// The arguments of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Invocation {
-    /// Name of the crate; empty where cargo only asks about the compiler.
+    /// Name of the crate; empty if cargo only asks about the compiler.
     pub(crate) crate_name: String,
     /// Types of the crate: bin, lib, rlib, cdylib, staticlib, proc-macro.
     pub(crate) types: Vec<String>,
-    /// Whether it becomes a test program.
+    /// Whether the output is a test program.
     pub(crate) is_test: bool,
-    /// Target of the compilation; none for the compiling machine, as in programs that only the build needs.
+    /// Target of the compilation; `None` for the compiling machine, as for programs that only the build needs.
     pub(crate) target: Option<String>,
     /// Folder for the output.
     pub(crate) out_dir: Option<PathBuf>,
-    /// Suffix that tells its files from files of other crates of its name.
+    /// Suffix that distinguishes its files from files of other crates of the same name.
     pub(crate) extra_filename: String,
     /// Kinds of output: link, metadata, dep-info.
     pub(crate) emits: Vec<String>,
-    /// Files of the crates that it names.
+    /// Files of the crates that the call names.
     pub(crate) externs: Vec<PathBuf>,
-    /// Conditions that hold for it.
+    /// Conditions (`--cfg`) that hold for the crate.
     pub(crate) cfgs: Vec<String>,
     /// The code options, name and value, in their order.
     pub(crate) codegen: Vec<(String, String)>,
-    /// Root of its sources.
+    /// Root file of the crate's sources.
     pub(crate) source: Option<PathBuf>,
 }
 
@@ -96,18 +96,18 @@ impl Invocation {
         self.codegen.push((name.replace('_', "-"), value.to_string()));
     }
 
-    /// Returns the value of a code option. The last one counts.
+    /// Returns the value of a code generation option (`-C`). If it is given several times, the last value counts.
     pub(crate) fn code(&self, name: &str) -> Option<&str> {
         let mut last = self.codegen.iter().rev();
         last.find(|(given, _)| given == name).map(|(_, value)| &**value)
     }
 
-    /// Whether a feature of the package is on.
+    /// Returns whether a feature of the package is on.
     pub(crate) fn has_feature(&self, name: &str) -> bool {
         self.cfgs.contains(&format!("feature=\"{name}\""))
     }
 
-    /// Whether the output holds machine code.
+    /// Returns whether the output contains machine code.
     pub(crate) fn is_linked(&self) -> bool {
         self.emits.iter().any(|kind| kind == "link")
     }
@@ -143,7 +143,7 @@ impl Invocation {
     }
 }
 
-/// Returns all arguments; the contents of `@FILE`, which cargo writes where they are too long, take its place.
+/// Returns all arguments. `@FILE`, which cargo uses for long command lines, is replaced by the file's contents.
 fn expanded(arguments: &[OsString]) -> Vec<String> {
     let mut words = Vec::new();
     for argument in arguments {
@@ -159,7 +159,7 @@ fn expanded(arguments: &[OsString]) -> Vec<String> {
     words
 }
 
-/// Returns an option and its value, where it stands in the same word: `--cfg=a`, `-Copt-level=3`.
+/// Returns an option and its value, if it is in the same word: `--cfg=a`, `-Copt-level=3`.
 fn parts(word: &str) -> (&str, Option<String>) {
     match word.split_once('=') {
         Some((name, value)) if name.starts_with("--") => (name, Some(value.to_string())),

@@ -7,12 +7,12 @@ use std::path::Path;
 
 use crate::output::console::say;
 
-/// Character that stands for the end of a line inside a note.
+/// Character in place of a line's end inside a note.
 const BREAK: char = '\u{1}';
 
 /// Adds a note.
 pub(crate) fn note(file: &Path, text: &str) {
-    // One write, so that notes of several processes do not mix. Without the file only a hint is lost.
+    // One write, so that notes of several processes do not mix. If the file is missing, only a hint is lost.
     if let Ok(mut file) = File::options().append(true).open(file) {
         let _ = file.write_all(format!("{}\n", text.replace('\n', &BREAK.to_string())).as_bytes());
     }

@@ -13,13 +13,13 @@ use crate::output::console::Misuse;
 /// A workspace.
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// Its root.
+    /// Root of the workspace.
     pub(crate) root: PathBuf,
     /// The target directory of ordinary builds.
     pub(crate) target_dir: PathBuf,
-    /// Whether this cargo has a directory for intermediate files, which may be another.
+    /// Whether this cargo can have a separate directory for intermediate files.
     pub(crate) has_build_dir: bool,
-    /// Its packages.
+    /// Packages of the workspace.
     pub(crate) members: Vec<Member>,
 }
 

@@ -1,4 +1,4 @@
-//! `tickscope.toml`: a project's choice of functions to measure, for calls without options for it.
+//! `tickscope.toml`: a project's choice of functions to measure, used by calls without options for it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -50,7 +50,7 @@ fn places(project: &Project, here: &Path) -> Vec<PathBuf> {
     folders.map(|folder| folder.join(FILE)).collect()
 }
 
-/// Mistake, and its distance from the beginning in bytes.
+/// A mistake, and its offset from the beginning in bytes.
 #[derive(Debug)]
 struct Wrong {
     at: usize,

@@ -67,7 +67,7 @@ pub(crate) fn run(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8>
                 return run::watch_program(watched, true, None, &cli.look);
             }
             let all = test_report::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
-            // A test program that was asked for a list, or for help, runs nothing.
+            // A test program that was asked for a list or for help runs no tests.
             let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
             let is_test = cli.command == CargoCommand::Test;
             let is_empty = if is_test {
@@ -94,7 +94,7 @@ fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Comma
         .targets
         .iter()
         .find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
-    // Programs of documentation tests lie elsewhere; their target is the first one.
+    // Programs of documentation tests are elsewhere; their target is the first one.
     let prepared = target
         .or_else(|| handover.targets.iter().next())
         .map(|(_, prepared)| prepared);
@@ -115,7 +115,7 @@ fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Comma
     command
 }
 
-/// Whether a program has the collector: programs of documentation tests and of macros' tests have none.
+/// Returns whether a program contains the collector. Programs of documentation tests and of macros' tests do not.
 fn is_ours(handover: &Handover, program: &Path) -> bool {
     let program = std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf());
     let mut targets = handover.targets.keys();

@@ -19,7 +19,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Asks cargo for its settings. Where cargo does not tell, there are none.
+    /// Reads cargo's settings. They are empty if cargo does not print them.
     pub(crate) fn read(setup: &[OsString]) -> Self {
         // `cargo config get` takes no other option of `setup`.
         let mut config = Vec::new();
@@ -53,7 +53,7 @@ impl Settings {
         named.or_else(in_file).unwrap_or_else(|| "rustc".into())
     }
 
-    /// Returns the user's compiler wrapper. An empty variable means none, also where a file names one.
+    /// Returns the user's compiler wrapper. An empty variable means no wrapper, even if a file names one.
     pub(crate) fn wrapper(&self) -> Option<String> {
         let named = [RUSTC_WRAPPER, "CARGO_BUILD_RUSTC_WRAPPER"]
             .into_iter()
@@ -65,7 +65,7 @@ impl Settings {
         wrapper.filter(|wrapper| !wrapper.is_empty())
     }
 
-    /// Returns the targets of a build without `--target`; none means the machine itself.
+    /// Returns the targets of a build without `--target`. An empty list means the machine itself.
     pub(crate) fn targets(&self) -> Vec<String> {
         if let Some(target) = variable("CARGO_BUILD_TARGET") {
             return vec![target.to_string_lossy().into_owned()];
@@ -143,8 +143,8 @@ fn words(value: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the program that a configuration names. With a slash, it is relative to the folder above the configuration
-/// file's. Cargo does not tell that file, so the nearest folder that has the program counts.
+/// Returns the program that a configuration names. A path with a slash is relative to the folder above the
+/// configuration file's folder. Cargo does not print that file, so the nearest folder that has the program counts.
 fn located(program: &str) -> String {
     if !program.contains('/') || Path::new(program).is_absolute() {
         return program.to_string();

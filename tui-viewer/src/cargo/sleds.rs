@@ -1,5 +1,5 @@
 //! Finds the options that make the compiler put sleds into functions. They are unstable, and a later compiler may have
-//! others: so a small crate is compiled first, and its output is checked.
+//! others. So a small crate is compiled first, and its output is checked.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(crate) const MAP: &str = "xray_instr_map";
 const ENTRY_BYTES: usize = 32;
 const VERSION_AT: usize = 18;
 
-/// Version of the map whose addresses are relative to themselves. The collector knows no other.
+/// Version of the map whose addresses are relative to themselves. The collector knows no other version.
 const MAP_VERSION: u8 = 2;
 
 /// Known spellings of the options: the present one, and two for RFC 3917.
@@ -27,7 +27,7 @@ const SPELLINGS: [&[&str]; 3] = [
     &["-Zinstrument-function=xray"],
 ];
 
-/// Crate that is compiled. It needs no library but core.
+/// Source of the crate that is compiled. It needs no library except core.
 const CRATE: &str =
     "#![no_std]\n#[no_mangle]\npub extern \"C\" fn tickscope_probe(x: u32) -> u32 { x ^ 1 }\n";
 
@@ -37,7 +37,7 @@ const NO_LIBRARY: &str = "can't find crate for `core`";
 /// Returns the options for a target, from the cache or from a trial.
 ///
 /// # Errors
-/// This compiler gives no sleds; the message has its version, and the way that works.
+/// This compiler gives no sleds; the message has its version, and a way that works.
 pub(crate) fn flags(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow::Result<Vec<String>> {
     let place = cache.place("sleds", (&compiler.version, compiler.program(), target));
     cache.make(&place, |folder| {
@@ -156,7 +156,7 @@ mod tests {
 
     const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-    /// Returns a compiler that calls the real one after a change of its arguments, which are `$@`.
+    /// Returns a compiler that runs a script on its arguments (`$@`) and then calls the real compiler.
     fn changed(folder: &Path, script: &str) -> Compiler {
         let path = folder.join("compiler");
         command::script(&path, &format!("args=()\n{script}\nexec rustc \"${{args[@]}}\""));

@@ -15,13 +15,13 @@ use crate::output::console;
 use crate::output::console::{in_one_line, say};
 use crate::source::target::wanted::{NoTarget, Wanted};
 
-/// A test that was met.
+/// A test that ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct TestTime {
     name: String,
     calls: u64,
     total_ns: u64,
-    /// Part of the total time in which the thread had nothing to do; none where waits are not measured.
+    /// Part of the total time in which the thread had nothing to do; `None` if waits are not measured.
     waiting_ns: Option<u64>,
 }
 
@@ -81,7 +81,7 @@ fn listed_in(list: &str) -> Listed {
     }
 }
 
-/// Returns the tests that were met, longest first.
+/// Returns the tests that ran, longest first.
 fn times(snapshot: &Snapshot, tests: &[String]) -> Vec<TestTime> {
     let functions = Functions::of(snapshot);
     let of_function: Vec<Option<SetId>> = functions
@@ -89,7 +89,7 @@ fn times(snapshot: &Snapshot, tests: &[String]) -> Vec<TestTime> {
         .iter()
         .map(|function| test_of(&function.full_name(), tests))
         .collect();
-    // A test that is marked by hand is a function and a scope, and both together are one call.
+    // A test that is marked by hand is a function and a scope as well. Both together are one call.
     let of_site: Vec<Option<SetId>> = functions
         .of_site
         .iter()
@@ -120,7 +120,7 @@ fn sums(snapshot: &Snapshot, of_site: &[Option<SetId>], tests: usize) -> Vec<Inc
     sums
 }
 
-/// Returns the test that a function is, by its path without the crate. Closures inside it count as the test.
+/// Returns the test that a function belongs to, by its path without the crate. Closures inside a test count for it.
 fn test_of(function: &str, tests: &[String]) -> Option<SetId> {
     let (_, path) = function.split_once("::")?;
     let path = path.split("::{").next().unwrap_or(path);

@@ -19,8 +19,8 @@ use crate::cargo::notes::note;
 use crate::cargo::{executable, function_table};
 use crate::output::console::{FAILED, say};
 
-/// Calls the compiler for cargo, as it is or with changes. `words` are the compiler and its arguments; a wrapper for the
-/// crates of the workspace may stand before it.
+/// Calls the compiler for cargo, as it is or with changes. `words` are the compiler and its arguments, possibly behind
+/// a wrapper for the crates of the workspace.
 ///
 /// # Errors
 /// The compiler cannot be started.
@@ -79,7 +79,7 @@ fn facts(call: &Invocation) -> Facts {
     let own_collector = markers.filter_map(|file| fs::read_to_string(file).ok()).next();
     Facts {
         cargo_crate_name: std::env::var("CARGO_CRATE_NAME").ok(),
-        // Cargo sets it only for build scripts, whose children inherit it.
+        // Cargo sets this variable only for build scripts, whose children inherit it.
         in_build_script: std::env::var_os("CARGO_CFG_TARGET_ARCH").is_some(),
         package: std::env::var("CARGO_PKG_NAME").unwrap_or_default(),
         version: std::env::var("CARGO_PKG_VERSION").unwrap_or_default(),
@@ -87,8 +87,8 @@ fn facts(call: &Invocation) -> Facts {
     }
 }
 
-/// Compiles with all changes. A library for C and for Rust is compiled twice: the shared library gets the collector, and
-/// a Rust library with it would need the collector in crates that do not pass here.
+/// Compiles with all changes. A library for C and for Rust is compiled twice: only the shared library gets the
+/// collector, because a Rust library with it would need the collector in crates whose calls do not pass here.
 fn compile(
     handover: &Handover,
     words: &[OsString],
@@ -120,12 +120,12 @@ fn compile(
     Ok(output.status)
 }
 
-/// Whether this type is linked into a file that is loaded and run.
+/// Returns whether this crate type is linked into a file that is loaded and run.
 fn is_final(kind: &str) -> bool {
     matches!(kind, "bin" | "cdylib")
 }
 
-/// Returns the words for linked files alone.
+/// Returns the arguments for linked files alone.
 fn only_final(words: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut rest = words.iter().peekable();
@@ -174,7 +174,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     {
         let notes = executable::notes(call, file);
         let added = function_table::add(file, &handover.sources);
-        // Where there are no functions, a note has the reason already, with the option that causes it.
+        // If there are no functions, a note already has the reason, with the option that causes it.
         let failed = added.err().filter(|_| notes.is_empty());
         for text in notes.into_iter().chain(failed.map(|error| error.to_string())) {
             note(&handover.notes, &text);
@@ -190,7 +190,7 @@ fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::
     Ok(())
 }
 
-/// Makes cargo compile the crate again where a variable has another value, as it does for `env!`.
+/// Makes cargo compile the crate again when a variable has another value, as cargo does for `env!`.
 fn depend_on(dep_info: &Path, variables: &[(&str, &String)]) -> anyhow::Result<()> {
     let lines = variables
         .iter()
@@ -199,7 +199,7 @@ fn depend_on(dep_info: &Path, variables: &[(&str, &String)]) -> anyhow::Result<(
     Ok(file.write_all(lines.collect::<String>().as_bytes())?)
 }
 
-/// Whether the crate's root does without the standard library.
+/// Returns whether the crate's root file opts out of the standard library.
 fn is_without_std(call: &Invocation) -> bool {
     let text = call
         .source

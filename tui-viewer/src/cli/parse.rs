@@ -1,4 +1,4 @@
-//! Options that stand before the command: `tickscope --dir D list` is `tickscope list --dir D`.
+//! Options before the command: `tickscope --dir D list` is `tickscope list --dir D`.
 
 use std::ffi::OsString;
 
@@ -10,9 +10,9 @@ use crate::cli::args::diff::with_option_for_dashes;
 use crate::output::console::{printable, say};
 use crate::text::did_you_mean::nearest;
 
-/// Returns the command line, with options before a command moved after it where they make sense only there.
+/// Returns the command line. Options before a command are moved after it if they make sense only there.
 ///
-/// Ends the process with clap's message where they do not make sense there either.
+/// Ends the process with clap's message if they do not make sense there either.
 pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
     let mut words: Vec<OsString> = words.into_iter().collect();
     if words
@@ -49,7 +49,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Cli {
     }
 }
 
-/// Returns a message about two targets, where the parser takes the second one for a command.
+/// Returns a message about two targets, if the parser takes the second target for a command.
 fn two_targets(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(second)) = error.get(ContextKind::InvalidSubcommand) else {
         return None;
@@ -79,7 +79,7 @@ pub fn near_command(word: &str) -> Option<String> {
     nearest(word, names).map(str::to_owned)
 }
 
-/// Moves the first word that is a command before all words that stood before it.
+/// Moves the first command before all words in front of it.
 fn reordered(words: &[OsString]) -> Option<Vec<OsString>> {
     let before = words.get(1)?.to_str()?.starts_with("--") && words.get(1)? != "--";
     let at = words.iter().skip(1).position(|word| is_command(word))? + 1;

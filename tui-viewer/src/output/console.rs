@@ -34,7 +34,7 @@ impl std::fmt::Display for Misuse {
 
 impl std::error::Error for Misuse {}
 
-/// Whether the locale has only ASCII.
+/// Returns whether the locale has only ASCII.
 pub(crate) fn is_ascii() -> bool {
     glyphs::ascii_locale(|name| std::env::var(name).ok())
 }
@@ -51,7 +51,7 @@ pub fn write(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes to standard output; returns false where the reader has closed the pipe.
+/// Writes to standard output. Returns false if the reader has closed the pipe.
 ///
 /// # Errors
 /// Standard output could not be written.
@@ -88,7 +88,7 @@ pub fn in_one_line(error: &anyhow::Error) -> String {
     })
 }
 
-/// Escapes text from another user's file, so that it cannot move the cursor or turn lines around.
+/// Escapes text from another user's file, so that it cannot move the cursor or reorder a line.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -22,7 +22,8 @@ pub struct OutputFile<'a> {
 }
 
 impl<'a> OutputFile<'a> {
-    /// Returns the place for a file, or standard output without one and for `-`. Only `force` replaces an existing file.
+    /// Returns the place for a file, or standard output without one and for `-`. Only `force` replaces an existing
+    /// file.
     pub fn new(file: Option<&'a Path>, force: bool) -> Self {
         Self {
             file: file.filter(|path| *path != Path::new("-")),
@@ -30,7 +31,7 @@ impl<'a> OutputFile<'a> {
         }
     }
 
-    /// Whether the place is standard output.
+    /// Returns whether the place is standard output.
     pub fn is_stdout(&self) -> bool {
         self.file.is_none()
     }
@@ -93,7 +94,7 @@ fn write_file(
     let persisted = if force {
         temporary.persist(path)
     } else {
-        // A faster writer keeps the name.
+        // If another process has made the file meanwhile, its file keeps the name.
         temporary.persist_noclobber(path)
     };
     persisted

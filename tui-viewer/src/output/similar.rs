@@ -1,4 +1,4 @@
-//! Suggestion of a function where no function has a name.
+//! Suggestion of a function if no function has the given name.
 
 use tickscope_format::Snapshot;
 use tickscope_format::path::{parts, plain_parts, tail};
@@ -11,7 +11,7 @@ pub(crate) fn similar(name: &str, snapshot: &Snapshot) -> String {
     similar_of(name, snapshot.sites.iter().map(|site| site.path()))
 }
 
-/// Returns the same for functions with these paths.
+/// Returns the suggestion from functions with these paths.
 pub(crate) fn similar_of(name: &str, paths: impl IntoIterator<Item = String>) -> String {
     let mut names = Vec::new();
     for path in paths {

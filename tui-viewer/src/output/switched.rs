@@ -14,7 +14,7 @@ pub enum Switch {
     Off,
     /// The sites are measured again.
     On,
-    /// The rule was taken back: the sites are as without it.
+    /// The rule was removed, so the other rules decide on the sites.
     Back,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, swit
     }
 }
 
-/// Describes the state of a program that has functions: they are all known from the beginning.
+/// Describes the state of a program with prepared functions, which are all known from the beginning.
 fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     let name = printable(pattern.as_str());
     let chosen = sites(snapshot)

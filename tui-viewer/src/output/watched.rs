@@ -16,8 +16,8 @@ pub(crate) fn watch_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Option
     watches_of(snapshot, function).first().copied()
 }
 
-/// Returns the watches that a name may mean: the watch of this pattern alone, else the watches of functions with the name, else
-/// all whose functions the pattern matches.
+/// Returns the watches that a name may mean: the watch of this pattern alone, else the watches of functions with the
+/// name, else all whose functions the pattern matches.
 pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<&'a Watch> {
     let of_function = |is_it: &dyn Fn(&Site) -> bool| -> Vec<&'a Watch> {
         let has_it = |watch: &&Watch| watched_sites(snapshot, watch).any(is_it);
@@ -43,7 +43,7 @@ fn watched_sites<'a>(snapshot: &'a Snapshot, watch: &Watch) -> impl Iterator<Ite
     roots.map(|path| &snapshot.sites[path.site.index()])
 }
 
-/// Describes the state since the program watches a function.
+/// Describes the state after the program has begun to watch a function.
 pub(crate) fn began(
     before: Option<&Snapshot>,
     now: Option<&Snapshot>,
@@ -110,7 +110,7 @@ pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: b
     }
 }
 
-/// Describes the state since the program does not watch a function any more.
+/// Describes the state after the program has stopped watching a function.
 pub(crate) fn stopped(before: Option<&Snapshot>, function: &Pattern) -> String {
     let name = printable(function.as_str());
     let Some(before) = before else {

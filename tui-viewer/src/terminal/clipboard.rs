@@ -1,4 +1,4 @@
-//! Copying through the terminal (OSC 52), which works over ssh, where no other clipboard is near.
+//! Copying through the terminal (OSC 52), which works over ssh, where no other clipboard can be reached.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

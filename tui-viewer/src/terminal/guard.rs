@@ -21,7 +21,7 @@ const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
-/// Whether the screen wants the mouse. Without a wish for it, no mouse bytes are ever written.
+/// Whether the screen uses the mouse. No mouse bytes are written before it does.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 
 struct Saved {
@@ -29,11 +29,12 @@ struct Saved {
     modes: Termios,
 }
 
-/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it too.
+/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it
+/// too.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
-/// Takes the terminal. Where the viewer has it already, after a SIGSTOP, sets only the state that a shell may have changed. One
-/// `leave` would not undo a second alternate screen or title.
+/// Takes the terminal. If the viewer has it already, after a SIGSTOP, only sets the state that a shell may have
+/// changed, because one `leave` would not undo a second alternate screen or title.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = saved.is_some();
@@ -76,13 +77,13 @@ fn saved() -> Option<Arc<Saved>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Whether the viewer has the terminal now.
+/// Returns whether the viewer has the terminal now.
 pub(super) fn is_ours() -> bool {
     saved().is_some()
 }
 
-/// Drops the bytes that the terminal has not taken and lets it take more, so that a waiting write goes on. Returns
-/// false where the viewer does not have the terminal.
+/// Drops the bytes that the terminal has not taken and lets it take more, so that a waiting write continues. Returns
+/// false if the viewer does not have the terminal.
 pub(super) fn unblock() -> bool {
     let Some(saved) = saved() else { return false };
     // Errors are ignored, because no other way is left.
@@ -100,7 +101,7 @@ pub(super) fn leave_silently() {
     }
 }
 
-/// Takes the mouse, or leaves it to the terminal.
+/// Switches mouse reports on or off.
 pub(super) fn mouse(on: bool) -> io::Result<()> {
     MOUSE.store(on, Ordering::Relaxed);
     write(if on { MOUSE_ON } else { MOUSE_OFF })

@@ -1,5 +1,5 @@
-//! Ends the program where the loop cannot: its terminal is closed, even if SIGHUP is not sent or is ignored. Or the
-//! loop waits for a terminal that takes no bytes, and a signal asks the program to end.
+//! Ends the program in two cases in which the loop cannot: the terminal is closed although SIGHUP is not sent or is
+//! ignored, or the loop waits for a terminal that takes no bytes while a signal asks the program to end.
 
 use std::io;
 use std::io::Read;
@@ -34,7 +34,7 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     let (asked, end) = UnixStream::pair()?;
     let sent = Arc::new(AtomicUsize::new(0));
     for signal in [SIGTERM, SIGHUP, SIGQUIT] {
-        // First the number, then the byte: the watcher finds it when the byte wakes it.
+        // The number is stored before the byte is written, so that the watcher finds the number when the byte wakes it.
         signal_hook::flag::register_usize(signal, Arc::clone(&sent), signal as usize)?;
         signal_hook::low_level::pipe::register(signal, end.try_clone()?)?;
     }
@@ -53,7 +53,7 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
                     std::process::exit(BY_SIGNAL + SIGHUP);
                 }
                 Ok(_) if fds[1].revents().contains(PollFlags::IN) => {
-                    // The bytes say no more than `sent`.
+                    // The bytes carry no more information than `sent`.
                     let _ = (&asked).read(&mut [0; 64]);
                     insist(sent.load(Ordering::Relaxed) as i32);
                 }
@@ -61,13 +61,13 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
             }
         }
     };
-    // Without the thread the loop still sees these events when it looks the next time.
+    // Without the thread, the loop notices these events at its next look.
     let _ = thread::Builder::new().name("hangup".to_string()).spawn(sleep);
     Ok(())
 }
 
-/// Ends the program if the loop does not. Returns only where the terminal is lent to another program, which must not
-/// be disturbed, and whose keys may have sent the signal.
+/// Ends the program if the loop does not. Returns only if the terminal is lent to another program, which must not be
+/// disturbed, and whose keys may have sent the signal.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;

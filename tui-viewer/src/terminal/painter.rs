@@ -1,11 +1,12 @@
-//! Turns frames into bytes: only changed cells, all cells at once, and no bytes where no cell changed.
+//! Turns frames into bytes: only the changed cells, all at once, and no bytes if no cell changed.
 
 use std::io;
 
-use ratatui::backend::{Backend, CrosstermBackend};
+use ratatui::backend::Backend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Rect, Size};
 use ratatui::style::Color;
+use ratatui_crossterm::CrosstermBackend;
 
 use crate::ui::theme::{Colours, indexed, sixteen};
 
@@ -23,8 +24,8 @@ pub(crate) struct Painter {
 impl Painter {
     /// Returns a painter before the first frame.
     pub(crate) fn new(colours: Colours) -> Self {
-        // The theme decides whether there are colours. By default the library would answer NO_COLOR with a bare
-        // reset, which takes bold and reversed text away as well.
+        // The theme decides whether there are colours. By default the library would answer NO_COLOR with a plain reset,
+        // which also removes bold and reversed text.
         crossterm::style::force_color_output(true);
         Self {
             spoiled: true,

@@ -1,4 +1,4 @@
-//! Signals as readable events: a flag each, and a byte in a pipe that wakes the loop up.
+//! Signals as events for the loop: a flag for each, and a byte in a pipe that wakes the loop up.
 
 use std::fs;
 use std::io;
@@ -11,7 +11,7 @@ use signal_hook::SigId;
 use signal_hook::consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH};
 use signal_hook::low_level::emulate_default_handler;
 
-/// The signals that the screen answers.
+/// The signals that the screen handles.
 #[derive(Debug)]
 pub(super) struct Signals {
     wakeup: UnixStream,
@@ -38,7 +38,7 @@ impl Signals {
             .into_iter()
             .zip(&flags)
         {
-            // First the flag, then the byte: the loop finds the flag set when the byte wakes it.
+            // The flag is set before the byte is written, so that the loop finds the flag when the byte wakes it.
             ids.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
             ids.push(signal_hook::low_level::pipe::register(signal, end.try_clone()?)?);
         }
@@ -56,7 +56,8 @@ impl Signals {
         &self.wakeup
     }
 
-    /// Lends the terminal to another program. Where that program stops, this one must stop too, or the shell would wait for it.
+    /// Lends the terminal to another program. If that program stops, this one must stop too, because the shell would
+    /// wait for it.
     pub(super) fn lend(&self) {
         self.stops_at_once.store(!is_orphaned(), Ordering::SeqCst);
     }
@@ -124,15 +125,15 @@ pub(crate) struct Woken {
     pub(crate) interrupted: bool,
     /// Another program asks to end (SIGTERM).
     pub(crate) terminated: bool,
-    /// The program is to stop until it is continued (SIGTSTP).
+    /// The program must stop until it is continued (SIGTSTP).
     pub(crate) stopped: bool,
-    /// The program is to end by SIGQUIT.
+    /// The program must end by SIGQUIT.
     pub(crate) quit: bool,
 }
 
-/// Whether the shell would not notice a stop of this process group, so that nobody would continue it. Then no process
-/// of the group has a parent outside the group in the same session, and the kernel ignores SIGTSTP. Only this program
-/// and the processes in front of it are asked.
+/// Returns whether no shell would notice that this process group stops, so that nobody would continue it. In such a
+/// group no process has a parent outside the group in the same session, and the kernel ignores SIGTSTP. Only this
+/// process and the processes above it are checked.
 pub(super) fn is_orphaned() -> bool {
     let Some(own) = Kin::of("self") else { return true };
     let mut above = own.parent;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tickscope_format::path::tail;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Escapes characters that have no cell of their own or would turn a line around.
+/// Escapes characters that have no cell of their own or would reorder a line.
 ///
 /// Right-to-left letters are escaped as well: terminals that reorder lines would move the columns with them.
 pub(crate) fn safe(text: &str, ascii: bool) -> Cow<'_, str> {
@@ -29,7 +29,7 @@ fn right_to_left(c: char) -> bool {
     matches!(c as u32, 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x10fff | 0x1e800..=0x1efff)
 }
 
-/// Whether a letter joins the one before in one picture: terminals do not agree on the cells that it takes.
+/// Returns whether a letter joins the letter before it in one picture. Terminals disagree on the cells that both take.
 fn joins(c: char) -> bool {
     matches!(c as u32, 0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff)
 }
@@ -39,7 +39,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns a name; where it does not fit in the cells, its last part alone, with the closures in it.
+/// Returns a name, or only its last part with its closures if the name does not fit into the cells.
 pub(crate) fn without_module(name: &str, cells: usize) -> &str {
     if width(name) > cells { tail(name, 1) } else { name }
 }
@@ -83,7 +83,7 @@ pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, 
     Cow::Owned(format!("{mark}{}", back(text, cells - mark_cells)))
 }
 
-/// Cuts a path at the beginning, between two folders where that leaves enough.
+/// Cuts a path at the beginning, between two folders if that leaves enough.
 pub(crate) fn cut_path<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= cells {
         return Cow::Borrowed(text);

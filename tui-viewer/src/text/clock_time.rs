@@ -1,4 +1,4 @@
-//! Times of the clock as text. They stand still, so an idle screen has nothing to write.
+//! Times of the clock as text. They are fixed moments, so an idle screen has nothing to write.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use tickscope_report::clock;
 
 const DAY_S: i64 = 86_400;
 
-/// The offset of local time from UTC in seconds, where it is known.
+/// The offset of local time from UTC in seconds, if it is known.
 pub(crate) type UtcOffset = Option<i32>;
 
-/// Formats a time as `14:02:11`, or `14:02:11 UTC` where the local time is not known.
+/// Formats a time as `14:02:11`, or `14:02:11 UTC` if the local time is not known.
 pub(crate) fn clock_time(unix_ns: u64, offset: UtcOffset) -> String {
     with_zone(of_day(unix_ns, offset), offset)
 }
@@ -29,7 +29,7 @@ fn with_zone(time: String, offset: UtcOffset) -> String {
     time + zone
 }
 
-/// Returns when the clock last showed a time of the day, in seconds, at `unix_ns` or before.
+/// Returns the last moment, at `unix_ns` or before, at which the clock showed a time of the day (in seconds).
 pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> Option<u64> {
     let (_, now) = split(unix_ns, offset);
     let since = (now - i64::from(of_day)).rem_euclid(DAY_S) as u64;
@@ -87,7 +87,7 @@ pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Formats `3.2 s`, and `134 s` where tenths do not matter.
+/// Formats seconds as `3.2 s`, or as `134 s` if tenths do not matter.
 pub(crate) fn seconds(ns: u64) -> String {
     match ns as f64 / 1e9 {
         long if long >= 99.95 => format!("{long:.0} s"),

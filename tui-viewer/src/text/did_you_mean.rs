@@ -1,9 +1,9 @@
 //! Suggestion of a word in place of an unknown one.
 
-/// Distance of two words in letters: changed, left out, added or swapped with a neighbour.
+/// Distance of two words: number of letters that are changed, left out, added or swapped with a neighbour.
 use strsim::osa_distance as distance;
 
-/// Returns the name that is nearest to a word; none where the word is one of them, or none is near.
+/// Returns the name that is nearest to a word; `None` if the word is one of the names, or no name is near.
 pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let names = names.into_iter().map(|name| (distance(word, name), name));
     names
@@ -12,7 +12,7 @@ pub(crate) fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) 
         .map(|(_, name)| name)
 }
 
-/// Whether at most a third of the letters are wrong.
+/// Returns whether at most a third of the letters are wrong.
 fn is_near(word: &str, away: usize) -> bool {
     (1..=word.chars().count() / 3).contains(&away)
 }

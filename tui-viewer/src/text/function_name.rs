@@ -1,7 +1,7 @@
 //! Readable names of functions: the path of the module, and the rest.
 //!
-//! The rest has the form of scopes that are marked by hand, `Searcher::search_path`: the type of a method without its path
-//! and without the trait, then the method. Generic arguments stay, because instances differ in their time.
+//! The rest has the form of scopes that are marked by hand, `Searcher::search_path`: the type of a method without its
+//! path and without the trait, then the method. Generic arguments stay, because instances differ in their time.
 
 pub(crate) mod async_bodies;
 mod text;
@@ -50,7 +50,7 @@ struct Split<'a> {
     module: String,
     subject: Option<&'a str>,
     rest: String,
-    /// Path that `rest` continues, as debug information has it.
+    /// Path that `rest` continues, as debug information writes it.
     parent: String,
 }
 
@@ -153,7 +153,8 @@ pub(crate) fn crates_in(path: &str) -> impl Iterator<Item = &str> {
 /// Words of types that are no paths.
 const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
 
-/// Returns whether the last part of the old scheme's name is the hash that ends Rust's names. Names of C++ begin in the same way.
+/// Returns whether the last part of the old scheme's name is the hash that ends Rust's names. Names of C++ begin in the
+/// same way.
 fn has_hash(symbol: &str) -> bool {
     let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
     end.is_some_and(|end| {
@@ -187,7 +188,7 @@ fn cpp_parts(path: &str) -> Vec<String> {
     parts
 }
 
-/// Returns the part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` where several files may have it. Both
+/// Returns the part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` if several files may have it. Both
 /// are the first lambda of a function.
 fn lambda(part: &str) -> Option<String> {
     let number = match part.strip_prefix("$_") {
@@ -200,7 +201,7 @@ fn lambda(part: &str) -> Option<String> {
     Some(format!("{{lambda#{}}}", number?))
 }
 
-/// Returns the end of the module: the function, or the function around it.
+/// Returns the index at which the module ends: of the function, or of the function around it.
 fn first_of_function(parts: &[String]) -> usize {
     let encloses =
         |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";
@@ -237,7 +238,7 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
             parent,
         };
     }
-    // Traits and types are of the same kind as modules, and begin with a capital letter.
+    // Traits and types are marked like modules, but begin with a capital letter.
     let is_module = |at: usize, part: &str| {
         let is_plain =
             !part.starts_with(|c: char| c.is_uppercase() || "{<".contains(c)) && !part.ends_with('>');
@@ -248,7 +249,7 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
         .enumerate()
         .take_while(|(at, part)| is_module(*at, part));
     let mut modules = (modules.count() + 1).min(parts.len() - 1);
-    // The old scheme does not tell functions, but a closure is in a function.
+    // The old scheme does not mark functions, but a closure is always inside a function.
     if head.is_none() && modules > 1 && parts[modules].starts_with('{') {
         modules -= 1;
     }
@@ -270,8 +271,8 @@ fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
     }
 }
 
-/// Returns the module of a type's first path. The trait's module counts where the type has none, or where only the type is of
-/// the standard library: an `impl` stands in the crate of one of both.
+/// Returns the module of a type's first path. The trait's module is used if the type has no module, or if only the type
+/// is of the standard library, because an `impl` is in the crate of the type or of the trait.
 fn module_of_type(subject: &str, of: Option<&str>) -> String {
     let subject = first_module(subject);
     let of = of.map(first_module).unwrap_or_default();

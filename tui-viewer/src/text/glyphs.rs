@@ -1,6 +1,6 @@
 //! Marks on the screen, in Unicode and in ASCII.
 
-/// Shape that goes with a word, so that colour alone tells nothing.
+/// Shape that goes with a word, so that colour is not the only sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// A filled dot.
@@ -34,7 +34,7 @@ pub(crate) struct Glyphs {
     pub(crate) leaf: &'static str,
     /// Mark of a row that is open now, in a thread that runs or is ready to run.
     pub(crate) running: &'static str,
-    /// Mark of a row that is open now only in threads that wait.
+    /// Mark of a row that is open now, but only in threads that wait.
     pub(crate) waits: &'static str,
     /// Mark of recursion in one row, or of a function that calls back.
     pub(crate) again: &'static str,
@@ -42,15 +42,15 @@ pub(crate) struct Glyphs {
     pub(crate) calls: [&'static str; 3],
     /// Mark of a cut.
     pub(crate) cut: &'static str,
-    /// Mark of an order, largest first.
+    /// Mark of a column that is sorted from the largest value.
     pub(crate) falls: &'static str,
-    /// Mark of an order, smallest first.
+    /// Mark of a column that is sorted from the smallest value.
     pub(crate) rises: &'static str,
     /// A dividing line.
     pub(crate) rule: &'static str,
     /// Mark between the parts of a path.
     pub(crate) then: &'static str,
-    /// Mark between things that stand side by side.
+    /// Mark between things in one line.
     pub(crate) dot: &'static str,
     /// Mark between the ends of a range.
     pub(crate) to: &'static str,
@@ -67,7 +67,7 @@ pub(crate) struct Glyphs {
     pub(crate) heights: &'static [&'static str],
     /// Parts of a cell, from empty to full.
     pub(crate) eighths: &'static [&'static str],
-    /// A cell of a bar, and of a frame in Flame, for time off the CPU.
+    /// Cell of a bar, and cell of a frame in Flame, for time off the CPU.
     pub(crate) off_cpu: [&'static str; 2],
     /// Corners and sides of a frame: top left, top right, bottom left, bottom right, upright.
     pub(crate) frame: [&'static str; 5],
@@ -136,7 +136,7 @@ pub(crate) const ASCII: Glyphs = Glyphs {
 };
 
 impl Glyphs {
-    /// Returns the set for a terminal.
+    /// Returns the characters for a terminal.
     pub(crate) fn of(ascii: bool) -> &'static Self {
         if ascii { &ASCII } else { &UNICODE }
     }
@@ -154,7 +154,7 @@ impl Glyphs {
     }
 }
 
-/// Whether the locale allows only ASCII: the first of three variables that is set decides.
+/// Returns whether the locale allows only ASCII: the first of three variables that is set decides.
 pub(crate) fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
         .iter()

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Returns the words of a line, without quotes. An open quote holds all that follows.
+/// Returns the words of a line, without quotes. A quote that is not closed holds the rest of the line.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut inside = false;
@@ -50,7 +50,7 @@ pub(crate) fn in_words(paths: &[PathBuf]) -> String {
             .zip(other.bytes())
             .take_while(|(a, b)| a == b)
             .count();
-        // Endings begin with a dot, and letters before it are whole.
+        // An ending begins with the last dot before the first difference.
         let begin = other.as_bytes()[..same].iter().rposition(|&byte| byte == b'.');
         let word = if at + 1 < others.len() { "," } else { " and" };
         words.push_str(&format!("{word} {}", &other[begin.unwrap_or(0)..]));

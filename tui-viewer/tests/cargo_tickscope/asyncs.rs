@@ -1,5 +1,5 @@
-//! Async functions that the source does not mark: their calls match the program's own account, and the calls that a program with
-//! marked functions shows.
+//! Async functions without marks in the source. Their counted calls match the program's own account, and the calls that
+//! a program with marked functions counts.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,14 +16,14 @@ use crate::support::{Project, TARGET, finish};
 /// Calls of each function: begun, ready, dropped before they are ready.
 type Calls = BTreeMap<String, [i64; 3]>;
 
-/// Row of an async function in a report, over all rows.
+/// Sums over all rows of an async function in a report.
 #[derive(Debug, Default)]
 struct Row {
     calls: [i64; 3],
     vanished: i64,
     in_flight: i64,
     polls: i64,
-    /// Count and median in ns of the wall times of the row with most calls.
+    /// Number and median (ns) of the wall times, from the row with most calls.
     median_ns: (i64, f64),
     below: Vec<String>,
 }
@@ -44,7 +44,7 @@ fn account(out: &str) -> Calls {
     lines.map(|text| line(text).unwrap()).collect()
 }
 
-/// Returns a program with all its functions on, and the path where its report will be kept.
+/// Returns a command with all functions measured, and the path of the report that it will keep.
 fn measured(project: &Project, program: &Path, name: &str) -> (Command, PathBuf) {
     let report = project.dir().join(format!("{name}.txt"));
     let mut command = project.command(program.to_str().unwrap());
@@ -129,7 +129,7 @@ fn marked(source: &Path) -> Report {
     report
 }
 
-/// Returns the calls in a report of the functions of an account.
+/// Returns the calls that a report has of the functions in an account.
 fn calls(report: &Report, account: &Calls) -> Calls {
     let of = |name: &String| Some((name.clone(), report.rows.get(name)?.calls));
     account.keys().filter_map(of).collect()
@@ -145,7 +145,7 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     let marked = marked(&project.dir());
     for (name, by_hand) in &marked.rows {
         let row = &report.rows[name];
-        // The number of calls is in each program's own account: a task may be given up before its first poll.
+        // Calls of the two programs are not compared, because a task may be dropped before its first poll.
         assert_eq!(row.in_flight, by_hand.in_flight, "{name}");
         // The number of wake-ups of a task depends on threads.
         let polls = row.polls.abs_diff(by_hand.polls);
@@ -153,12 +153,12 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
             polls * 10 <= by_hand.polls.unsigned_abs(),
             "{name}: {row:?} {by_hand:?}"
         );
-        // Functions that await it are above it, also unmarked functions between them.
+        // The nearest counted caller is the same, or `first`, which has no mark in the other program.
         let is_below =
             |other: &String| row.below.contains(other) || row.below.iter().any(|b| b.starts_with("first"));
         assert!(by_hand.below.iter().all(is_below), "{name}: {row:?} {by_hand:?}");
     }
-    // A leaf sleeps three milliseconds or more in each fifth call, also on a busy machine.
+    // Each fifth call of `leaf` sleeps at least 3 ms.
     let sleepers = |report: &Report| report.rows["leaf"].median_ns.1;
     println!(
         "medians: {} unmarked, {} marked",
@@ -174,7 +174,7 @@ fn unmarked_async_functions_show_what_marked_ones_show() {
     assert_eq!(waits, 3);
 }
 
-/// In a release build some polls are parts of other functions. The counts of the other functions are exact.
+/// In a release build some polls are inlined into other functions. Counts of functions that are not inlined are exact.
 fn check_release_build(profile: &str) {
     let project = tasks();
     let manifest = std::fs::read_to_string(project.dir().join("Cargo.toml")).unwrap();
@@ -209,10 +209,10 @@ fn what_a_small_release_build_shows_of_async_functions_is_right() {
     check_release_build("opt-level = \"s\"");
 }
 
-/// A row whose calls are polls reports that.
+/// A row that counts polls in place of calls has `{poll}` in its name.
 fn other_polls_are_called_polls() {
     let project = tasks();
-    // Without the library's panic a body cannot be told from another function: it never returns.
+    // This body never returns, so it lacks the panic by which async bodies are recognised.
     project.write(
         "src/main.rs",
         "use std::future::Future; use std::pin::pin; use std::task::{Context, Waker};
@@ -313,7 +313,7 @@ fn main() {
 }
 "#;
 
-/// A program that obeys the lines of its input, and is asked from outside.
+/// A running program that is controlled by lines of its input, and examined by commands of `tickscope`.
 struct Asked<'a> {
     project: &'a Project,
     program: Child,
@@ -338,13 +338,13 @@ impl Asked<'_> {
         finish(command.args(words))
     }
 
-    /// Switches a function of the program.
+    /// Switches a function of the program on or off.
     fn switch(&self, on: &str, function: &str) {
         let pattern = format!("small::{function}");
         self.tickscope(&[on, &pattern, "small"]).with_code(0);
     }
 
-    /// Returns the report once the program has obeyed all lines.
+    /// Returns a report from after the program has obeyed all lines.
     fn report(&self) -> Report {
         loop {
             let done = self.tickscope(&["report", "-f", "json", "small"]);
@@ -361,7 +361,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Returns begun, ready and cancelled calls of a function, the calls in flight, and the calls whose end was not seen.
+    /// Returns a function's begun, ready and cancelled calls, calls in flight, and calls whose end was not seen.
     fn counted(&self, function: &str) -> ([i64; 3], i64, i64) {
         let report = self.report();
         let row = &report.rows[function];
@@ -369,8 +369,8 @@ impl Asked<'_> {
     }
 }
 
-/// Calls that are in flight while their function is off go on afterwards. Calls that end meanwhile count as calls whose end was
-/// not seen. Calls that begin meanwhile do not count.
+/// Calls in flight stay counted when their function is switched off and on. A call that ends meanwhile counts as a call
+/// whose end was not seen. A call that begins meanwhile does not count.
 fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let project = Project::package("", "src/main.rs", ASKED);
     project.run("build").with_code(0);
@@ -419,7 +419,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
         "drop call 4",
         "end call 5",
     ]);
-    // Calls that have ended unseen are known to be over at the latest now.
+    // New calls at the addresses of calls 2 and 3 show at the latest now that the old calls are over.
     asked.does(&["begin call 2", "begin call 3"]);
     let ([began, ended, cancelled], in_flight, vanished) = asked.counted("call");
     assert_eq!((began, ended + cancelled + vanished, in_flight), (7, 4, 3));
@@ -431,7 +431,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let then = ([7, ended + 2, cancelled + 1], 0, vanished);
     assert_eq!(asked.counted("call"), then);
 
-    // A function that stays off for longer than a second has no call in flight.
+    // If a function stays off for longer than a second, its calls in flight count as ended unseen.
     asked.does(&["begin call 0", "begin call 1"]);
     asked.switch("off", "call");
     while asked.counted("call").1 > 0 {}
@@ -465,8 +465,8 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     assert!(program.wait().unwrap().success());
 }
 
-/// Functions are switched from outside while threads poll. The sums hold in any case, and every counted call has happened.
-/// `STORM_SECONDS` makes the test longer.
+/// Functions are switched from outside while threads poll. The sums still hold, and no call is counted that did not
+/// happen. `STORM_SECONDS` makes the test longer.
 fn async_calls_stay_right_while_their_functions_are_switched() {
     let project = tasks();
     project.run("build").with_code(0);
@@ -541,7 +541,7 @@ fn main() {
 }
 "#;
 
-/// An async function of an unedited program is watched as any other: time between two polls is waiting in the awaited future.
+/// An async function of an unedited program can be watched. Time between two polls is waiting in the awaited future.
 fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     project.run("build").with_code(0);
@@ -552,7 +552,7 @@ fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
     let watch = &snapshot.watches[0];
     let (typical, slow) = watch.calls();
-    // The first calls may come before the publisher's thread has begun, which holds the watches.
+    // The publisher's thread handles the watches, and the first calls may come before it has begun.
     assert!(
         typical + slow <= 2_000 && slow >= 8,
         "{typical} {slow} {:?}",
@@ -585,6 +585,6 @@ tickscope_testkit::tests![
     async_calls_stay_right_while_their_functions_are_switched,
     slow_calls_of_an_async_function_are_told_by_what_they_await;
     ignored:
-    // The test checks a release build as two tests above do.
+    // Slow, and two tests above check other release builds.
     what_a_small_release_build_shows_of_async_functions_is_right,
 ];

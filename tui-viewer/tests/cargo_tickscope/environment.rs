@@ -17,7 +17,7 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     let by_variable = Project::fixture();
     let wrapper = by_variable.script("w.sh", &WRAPPER.replace("LOG", "log"));
     let done = finish(by_variable.tickscope("run -- 0").env("RUSTC_WRAPPER", &wrapper)).with_code(0);
-    // The program sees the user's setting.
+    // The program that runs sees the user's wrapper in the variable.
     let seen = format!("wrapper Some({:?})", wrapper.display().to_string());
     assert!(done.out.contains(&seen), "{done}");
     let by_file = Project::fixture();
@@ -31,14 +31,14 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
         }
         assert!(look(&project.built("debug/app")).sleds > 4);
     }
-    // An empty variable means no wrapper, also where the file names one.
+    // An empty variable means no wrapper, even if the file names one.
     fs::remove_file(by_file.dir().join("log")).unwrap();
     by_file.write("app/src/main.rs", "fn main() {}");
     finish(by_file.tickscope("run").env("RUSTC_WRAPPER", "")).with_code(0);
     assert_eq!(compiled(&by_file, "log"), [""; 0]);
 }
 
-/// A caching wrapper, like sccache, finds its entries by the compiler's words and by cargo's variables.
+/// A caching wrapper, like sccache, finds its entries by the compiler's arguments and by cargo's variables.
 fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
     let project = Project::fixture();
     let calls = project.dir().join("calls");

@@ -1,4 +1,4 @@
-//! Effects of the switched-on sleds on a program, and the counts.
+//! Programs with their sleds on: results stay right, and so do the counts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use tickscope_format::snapshot::CauseKind;
 use crate::own_collector::shared_with_tickscope;
 use crate::support::{Project, cache, finish};
 
-/// Acts that end by themselves, each with its exit code.
+/// Acts of `zoo` that end by themselves, with their exit codes.
 const ACTS: [(&[&str], i32); 4] = [
     (&[], 0),
     (&["child"], 0),
@@ -41,7 +41,7 @@ impl Counted {
         self.report["functions"][what].as_u64().unwrap()
     }
 
-    /// Returns the calls of all functions, or of the functions of a name.
+    /// Returns the calls of all functions, or of the functions with a name.
     pub(crate) fn calls(&self, name: Option<&str>) -> u64 {
         let nodes = self.report["nodes"].as_array().unwrap().iter();
         let wanted = nodes.filter(|node| name.is_none_or(|name| node["name"] == name));
@@ -99,7 +99,7 @@ impl Counted {
     }
 }
 
-/// Runs a program with all its functions on; returns its output and the path of its report.
+/// Runs a program with all functions measured. Returns its output and the path of its report.
 pub(crate) fn run_measured(
     project: &Project,
     command: &mut Command,
@@ -133,7 +133,7 @@ fn a_program_does_the_same_and_each_call_ends_once() {
     }
     let kept = project.dir().join("act0.txt.tks");
     let all = Counted::read(&project, &kept);
-    // Fifteen panics below three calls, twenty and one more below two, ten below four.
+    // Each of 15 panics ends three calls, of 20 two, and of 10 four.
     assert_eq!(all.calls(Some("falls")), 15 * 3 + 20 * 2 + 10 * 4);
     assert!(all.of_functions("unwound") >= all.calls(Some("falls")));
     assert_eq!(all.calls(Some("Dog::speak")) + all.calls(Some("Cat::speak")), 100);
@@ -156,8 +156,8 @@ fn long() -> u64 { (0..5_000_000).map(tiny).sum() }
 fn main() { for _ in 0..20 { black_box(long()); } }
 "#;
 
-/// A function that the budget has switched off when a program ends is off and sampled from the start of the next run. This holds
-/// for the same build and the same budget.
+/// A function that the budget has switched off when a program ends is off and sampled from the start of the next run.
+/// This holds for the same build and the same budget.
 fn a_run_begins_with_what_the_one_before_has_learned() {
     let project = Project::package("", "src/main.rs", TINY);
     project.run("build --release").with_code(0);
@@ -170,7 +170,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
         finish(
             command
                 .env("TICKSCOPE_REPORT", report)
-                // The mode is exact, because exact mode has a budget.
+                // Only exact mode has a budget.
                 .env("TICKSCOPE_MODE", "exact")
                 .env("TICKSCOPE_LINES", "on")
                 .envs([("TICKSCOPE_FUNCTIONS", "every"), ("TICKSCOPE_BUDGET", budget)])
@@ -225,7 +225,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
     assert!(!run("2%").0, "nothing is left to learn from");
 }
 
-/// On an overflow of its stack a program gets the standard library's message, as without tickscope.
+/// On a stack overflow, a program prints the standard library's message, as without tickscope.
 fn an_overflow_of_the_stack_ends_as_ever() {
     let project = Project::copy_of("zoo");
     project.run("build").with_code(0);
@@ -239,8 +239,8 @@ fn an_overflow_of_the_stack_ends_as_ever() {
     assert!(done.err.contains("has overflowed its stack"), "{done}");
 }
 
-/// C that a build script compiles has no calls: it is sampled below the innermost Rust function. Rust that C calls is counted,
-/// also where a panic goes through it.
+/// C code that a build script compiles has no counted calls. It is sampled below the innermost Rust function. Rust that
+/// C calls is counted, even if a panic passes through the C code.
 fn c_of_a_build_script_is_sampled_below_its_caller() {
     let project = Project::copy_of("zoo_c");
     project.run("build --release").with_code(0);
@@ -250,7 +250,7 @@ fn c_of_a_build_script_is_sampled_below_its_caller() {
     assert!(done.with_code(0).out.ends_with(" 5\n"));
     let counted = Counted::read(&project, &kept);
     counted.assert_balanced();
-    // Rust calls it a hundred times; a panic leaves three calls of `falls` in each of five rounds.
+    // `back` is called a hundred times. In each of five rounds, a panic ends the third call of `falls`.
     assert_eq!(counted.calls(Some("back")), 100);
     assert_eq!(counted.calls(Some("falls")), 5 * 3);
     assert!(counted.has_path(&["rust_calls", "back"]));
@@ -261,7 +261,7 @@ fn c_of_a_build_script_is_sampled_below_its_caller() {
     assert_eq!(longest.map(|node| &node["name"]), Some(&"square".into()));
 }
 
-/// For instance, strip tools remove a section after the link.
+/// Tools like strip may remove the section with the table after the link.
 fn a_program_without_its_table_says_so() {
     let project = Project::package("", "src/main.rs", "fn main() { println!(\"done\") }");
     project.run("build").with_code(0);
@@ -330,8 +330,8 @@ fn main() {
 }
 "#;
 
-/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes the test longer, and
-/// `STORM_UNDER` has a program and its options under which the test runs.
+/// All sleds are switched every 50 us while four threads compute and compare. `STORM_SECONDS` makes the test longer,
+/// and `STORM_UNDER` names a program, with options, under which the test runs.
 fn results_stay_right_while_all_sleds_are_switched() {
     let project = shared_with_tickscope();
     project.run("build --release --bin storm").with_code(0);
@@ -359,8 +359,8 @@ fn results_stay_right_while_all_sleds_are_switched() {
     assert!(counted.calls(Some("fib")) > 10_000);
 }
 
-/// At the start and the end of a function, its arguments and its result are in registers. Code there must not use instructions
-/// that clear the upper halves of vector registers, nor call functions that might.
+/// At the start and the end of a function, its arguments and its result are in registers. Code there must not use
+/// instructions that clear the upper halves of vector registers, nor call functions that might.
 fn the_usual_event_calls_nothing_and_has_no_vector_instructions_of_avx() {
     let project = Project::fixture();
     project.run("build -p app").with_code(0);
@@ -435,7 +435,7 @@ fn main() {
 }
 "#;
 
-/// A running program that is asked from outside.
+/// A running program, examined by commands of `tickscope`.
 struct Running<'a> {
     project: &'a Project,
     program: Child,
@@ -454,7 +454,7 @@ impl Running<'_> {
         ["inner", "outer", "other"].map(|name| counted.calls(Some(name)))
     }
 
-    /// Returns the calls now, and the calls when cold::other has been called a hundred times more.
+    /// Returns the calls now, and the calls after at least 100 more calls of cold::other.
     fn calls_meanwhile(&self) -> ([u64; 3], [u64; 3]) {
         let before = self.calls();
         loop {
@@ -466,7 +466,7 @@ impl Running<'_> {
     }
 }
 
-/// Program with a slow call now and then: a call of a hundred looks up 40 000 keys, and the others 40.
+/// Program in which one call of a hundred is slow: it looks up 40 000 keys, and the other calls 40.
 const SLOW_NOW_AND_THEN: &str = r#"
 use std::hint::black_box;
 
@@ -490,11 +490,11 @@ fn main() {
 }
 "#;
 
-/// A function of an unedited program is watched as any other: all its calls are typical or slow, and the causes of slow calls are
-/// functions that they call.
+/// A function of an unedited program can be watched. Each of its calls counts as typical or slow, and the causes of
+/// slow calls are functions that they call.
 fn slow_calls_of_a_function_are_told_by_what_they_call() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
-    // A slow call takes a thousand times as long as others; without optimisation it takes some hundred times as long as with it.
+    // A slow call takes a thousand times as long as others. Without optimisation all calls take longer.
     for (profile, folder, threshold) in [("", "debug", "5ms"), ("--release", "release", "100us")] {
         project.run(&format!("build {profile}")).with_code(0);
         let mut program = project.command(project.built(&format!("{folder}/small")).to_str().unwrap());
@@ -504,12 +504,12 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
         let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
         let watch = &snapshot.watches[0];
         let (typical, slow) = watch.calls();
-        // The first calls may come before the publisher's thread has begun, which holds the watches.
+        // The publisher's thread handles the watches, and the first calls may come before it has begun.
         assert!(
             (1_000..=4_000).contains(&(typical + slow)) && slow >= 10,
             "{typical} {slow}"
         );
-        // A call that is not kept, because the other thread is keeping a call, still counts.
+        // A call that could not be kept whole still counts.
         assert_eq!((watch.lost.discarded, watch.lost.missed), (0, 0));
         let name = |path: u32| {
             let site = watch.paths[path as usize].site;
@@ -537,11 +537,11 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
     }
 }
 
-/// Counts of a module's functions stop when it is switched off, and go on when it is switched on. A function that is off at the
-/// start because it is small can be switched on by name; `on '*'` restores the state at the start.
+/// The counts of a switched-off module's functions stop, and continue when it is switched on. A function that is off at
+/// the start because it is small can be switched on by name; `on '*'` restores the state at the start.
 fn a_module_is_switched_while_the_program_runs() {
     let project = Project::package("", "src/main.rs", MODULES);
-    // The build is as cargo builds by default.
+    // The build is incremental, as by default.
     finish(project.tickscope("build").env_remove("CARGO_INCREMENTAL")).with_code(0);
     let program = project
         .command(project.built("debug/small").to_str().unwrap())

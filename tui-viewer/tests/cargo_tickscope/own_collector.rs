@@ -58,8 +58,8 @@ fn depends_on_tickscope(project: Project, features: &str, manifest: &str, progra
     project
 }
 
-/// Returns a package of two programs with the feature `enable`, to be built for release: a program with scopes, and the storm.
-/// The tests of both build its collector once.
+/// Returns a package of two programs with the feature `enable`, to be built for release: a program with scopes, and the
+/// storm. The collector is built once for the tests of both programs.
 pub(crate) fn shared_with_tickscope() -> &'static Project {
     static SHARED: OnceLock<Project> = OnceLock::new();
     SHARED.get_or_init(|| {
@@ -78,7 +78,7 @@ fn check_scopes(project: &Project, build: &str) {
     let done = run("--report run").with_code(0);
     assert_eq!(done.out, "499500\n");
     let done = done.says(&["tickscope report: small, pid ", "small::marked"]);
-    // A collector without the feature for sleds would be another crate.
+    // The scopes and the sleds use one collector, so nothing is reported as missing.
     done.says_nothing_of(&["no report", "do not count"]);
     run("--record r.tks run")
         .with_code(0)
@@ -101,7 +101,7 @@ fn check_scopes(project: &Project, build: &str) {
         .lines()
         .skip_while(|line| !line.ends_with("waiting  test"))
         .collect();
-    // The longest test comes first; the sleep of a test is no work.
+    // The longest test comes first. Time in which a test sleeps is not working time.
     let cells = |line: &str| {
         line.split_whitespace()
             .map(ToString::to_string)
@@ -171,6 +171,6 @@ tickscope_testkit::tests![
     one_that_does_not_measure_is_left_alone_and_said,
     one_of_another_version_is_refused_with_both_named;
     ignored:
-    // The test builds the collector once more.
+    // Slow, because the test builds the collector once more.
     scopes_of_a_debug_build_are_in_reports_recordings_and_tables_of_tests,
 ];

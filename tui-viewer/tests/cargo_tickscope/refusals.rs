@@ -1,4 +1,4 @@
-//! Failures are reported once, with the next step, before anything is built where that is possible.
+//! Failures are reported once, with the next step, and if possible before anything is built.
 
 use tickscope_testkit::suite::skip;
 

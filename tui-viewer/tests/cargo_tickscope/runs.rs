@@ -79,7 +79,7 @@ fn the_projects_own_choice_is_passed_on() {
         &done,
         ["ONLY Err(NotPresent)", "NOT Ok(\"mylib\")", "BUDGET Ok(\"7%\")"],
     );
-    // The package's own file takes the place of the workspace's.
+    // A file of the package replaces the file of the workspace.
     project.write("app/tickscope.toml", "[functions]\nevery = true\n");
     let done = finish(
         project
@@ -130,7 +130,7 @@ fn what_is_built_can_be_run_by_hand() {
     project.run("build -p app").with_code(0);
     let done = finish(Command::new(project.built("debug/app")).arg("3")).with_code(3);
     assert!(done.out.contains("answer 42"), "{done}");
-    // A wrong variable is reported, and the program runs.
+    // A wrong value of a variable is reported, and the program still runs.
     let report = project.dir().join("report.txt");
     let mut command = project.command(project.built("debug/app").to_str().unwrap());
     command

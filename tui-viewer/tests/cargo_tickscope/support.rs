@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use object::{Object, ObjectSection, ObjectSymbol};
 use tickscope_testkit::command;
 
-/// What programs are built for, unless the environment of the tests' own build named something else.
+/// Target of the built programs, unless the environment of the tests' own build has named another target.
 pub(crate) const TARGET: &str = match OTHER_TARGET {
     Some(other) => other,
     None => "x86_64-unknown-linux-gnu",
@@ -83,7 +83,7 @@ impl std::fmt::Display for Done {
 impl Project {
     /// Makes an empty folder.
     pub(crate) fn empty() -> Self {
-        // The folder is elsewhere, because a folder without a manifest would belong to this workspace.
+        // The folder is outside this workspace, because cargo searches parent folders for a manifest.
         let temporary = tempfile::tempdir().unwrap();
         fs::create_dir(temporary.path().join("p")).unwrap();
         Self {
@@ -155,8 +155,8 @@ impl Project {
         path
     }
 
-    /// Returns a command in the project, without the environment of the tester's own build. Builds keep no files for the next
-    /// build, because most tests do not build again.
+    /// Returns a command in the project, without the environment of the tester's own build. Builds are not incremental,
+    /// because most tests build only once.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
@@ -201,7 +201,7 @@ impl Project {
         self.dir().join("target/tickscope").join(TARGET).join(name)
     }
 
-    /// Returns the programs and libraries in a folder of the build, by the start of their names.
+    /// Returns the programs and libraries in a build folder whose names begin with `start`.
     pub(crate) fn files(&self, folder: &str, start: &str) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.dir().join("target/tickscope").join(folder)).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());

@@ -1,5 +1,5 @@
-//! Unedited programs from the registry. `.ci/nightly` runs this test, because it downloads them and builds for long.
-//! `UNEDITED=ripgrep,fat` restricts the test to a program, a profile, or both.
+//! Unedited programs from the registry. Only `.ci/nightly` runs this test, because it downloads them and builds for a
+//! long time. `UNEDITED=ripgrep,fat` restricts the test to a program, a profile, or both.
 
 use std::fs;
 use std::net::TcpListener;
@@ -18,13 +18,13 @@ const PROFILES: [(&str, &str); 5] = [
     ("abort", "--release --config profile.release.panic=\"abort\""),
 ];
 
-/// A program and its work: the work gets a function that makes its command, and a folder of its own.
+/// A program and its work. `work` gets a function that makes the program's command, and an empty folder.
 struct Unedited {
     name: &'static str,
     version: &'static str,
     program: &'static str,
     work: fn(&dyn Fn() -> Command, &Path) -> Done,
-    /// Whether threads still work when the program ends: then the values read of them are not of one moment.
+    /// Whether threads still run when the program ends. Their counts are then read at different moments.
     ends_in_motion: bool,
 }
 
@@ -140,7 +140,7 @@ fn unedited_programs_do_the_same_and_each_call_ends_once() {
         let project = from_the_registry(unedited.name, unedited.version);
         let folder = project.dir().join("work");
         fs::create_dir(&folder).unwrap();
-        // The plain build is cargo's own.
+        // Cargo builds the program without tickscope for comparison.
         let mut plain = project.command("cargo");
         finish(plain.args(["build", "--release", "--locked", "--target-dir", "target"])).with_code(0);
         let start = |program: &Path, more: &[(&str, &str)]| {

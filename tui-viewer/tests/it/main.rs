@@ -1,5 +1,5 @@
-//! The viewer and its commands as a user meets them: real programs, files, terminals and exit codes; and the claims of the README
-//! and the book.
+//! The viewer and its commands as a user meets them: real programs, files, terminals and exit codes; and the claims of
+//! the README and the book.
 //!
 //! The observed programs are this test binary, run again in a role.
 

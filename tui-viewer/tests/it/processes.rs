@@ -1,4 +1,4 @@
-//! Events between real processes: killed, stopped, lapped, locked out, and observed by many.
+//! Tests with real processes, which are killed, stopped, lapped by a ring's writer, locked out, and observed by many.
 
 mod identity;
 mod killed;

@@ -25,7 +25,7 @@ pub(crate) const ROLE: &str = "IT_ROLE";
 /// Environment variable with the data of the role: a session's name, an exit code.
 pub(crate) const ARGUMENT: &str = "IT_ARGUMENT";
 
-/// A directory of its own, with the rings in `rings/`.
+/// Temporary directory of a test, with the rings in `rings/`.
 pub(crate) struct Place {
     dir: tempfile::TempDir,
 }
@@ -44,7 +44,7 @@ impl Place {
         self.dir.path().join("rings")
     }
 
-    /// Returns the ring files there.
+    /// Returns the ring files of the place.
     pub(crate) fn ring_files(&self) -> Vec<PathBuf> {
         rings_in(&self.rings())
     }
@@ -54,12 +54,12 @@ impl Place {
         self.dir.path().join("work")
     }
 
-    /// Keeps a snapshot there.
+    /// Writes a snapshot file to the working directory.
     pub(crate) fn keep(&self, file: &str, snapshot: &Snapshot) {
         snapshot_file::write(&self.work().join(file), snapshot).unwrap();
     }
 
-    /// Keeps a recording of snapshots there.
+    /// Writes a recording of snapshots to the working directory.
     pub(crate) fn record(&self, file: &str, snapshots: &[Snapshot]) {
         let mut writer = Writer::create(&self.work().join(file), false).unwrap();
         for snapshot in snapshots {
@@ -70,7 +70,7 @@ impl Place {
         writer.finish().unwrap();
     }
 
-    /// Returns the number of files there.
+    /// Returns the number of files in the working directory.
     pub(crate) fn files(&self) -> usize {
         fs::read_dir(self.work()).unwrap().count()
     }
@@ -120,7 +120,7 @@ impl Place {
         self.run_named(role, name).0
     }
 
-    /// Starts a program under such a name, and opens its ring.
+    /// Starts a program under a name that no other test has, and opens its ring.
     pub(crate) fn run(&self, role: &str) -> (Program, RingFile) {
         self.run_named(role, &name(role))
     }
@@ -136,7 +136,7 @@ impl Place {
         (program, ring)
     }
 
-    /// Returns `tickscope COMMAND`, the end of which is a program in a role.
+    /// Returns `tickscope ARGS PROGRAM`, where the program plays a role.
     pub(crate) fn around(&self, args: &[&str], role: &Command) -> Command {
         let mut command = self.command(VIEWER);
         command.args(args);
@@ -186,7 +186,7 @@ pub(crate) fn in_role(command: &mut Command, role: &Command) {
     }
 }
 
-/// Returns a program in a role behind another command, which starts it.
+/// Adds a program in a role to the command that starts it.
 pub(crate) fn played(mut command: Command, role: &Command) -> Command {
     command.arg(role.get_program());
     in_role(&mut command, role);
@@ -203,7 +203,7 @@ pub(crate) fn stands(pid: u32) -> bool {
     stat.rsplit_once(") ").unwrap().1.starts_with('T')
 }
 
-/// Returns a number from the environment, or another one.
+/// Returns a number from the environment, or `otherwise`.
 pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
@@ -228,7 +228,7 @@ pub(crate) fn name(stem: &str) -> String {
     )
 }
 
-/// A multiplicative generator: the same numbers in each run, on any machine.
+/// A linear congruential generator, with the same numbers in each run, on any machine.
 pub(crate) struct Chance(pub(crate) u64);
 
 impl Chance {
@@ -283,7 +283,7 @@ impl Program {
 
     /// Kills the program and waits until the kernel is done with it.
     pub(crate) fn kill(&mut self) {
-        // `wait` closes the input, at whose end processes that the program has started would end by themselves.
+        // `wait` would close the input, and processes that the program has started would end with it.
         let input = self.child.stdin.take();
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -328,7 +328,7 @@ impl Done {
         self
     }
 
-    /// Asserts that the command failed with one line of these words, and printed nothing else.
+    /// Asserts that the command failed with one line that has these words, and printed nothing else.
     pub(crate) fn failed(self, code: i32, says: &[&str]) -> Self {
         let done = self.with_code(code).says(says);
         assert_eq!(done.out, "", "nothing on standard output");
@@ -387,7 +387,7 @@ pub(crate) fn ended(child: Child) -> Done {
     }
 }
 
-/// Returns a command without other users' rings: with a `/dev/shm` of its own. The test is skipped where that is impossible.
+/// Returns a command with its own `/dev/shm`, so without other users' rings. Skips the test if that is impossible.
 pub(crate) fn sealed(place: &Place) -> Command {
     let mut command = place.command("unshare");
     command.arg("-m");

@@ -1,7 +1,7 @@
-//! The cases of the `overhead` benchmark, cut into passes.
+//! The cases of the `overhead` benchmark, divided into passes.
 //!
-//! A pass is a frame to puffin and a trace to fastrace. fastrace keeps 10 240 spans of a trace and drops the
-//! others, so a pass has fewer.
+//! A pass is a frame to puffin and a trace to fastrace. fastrace keeps 10 240 spans of a trace and drops the rest, so a
+//! pass has fewer scopes.
 
 use std::hint::black_box;
 
@@ -35,7 +35,7 @@ macro_rules! cases {
     };
 }
 
-// Each case takes some two ms without a profiler, or has enough scopes to take them with one.
+// Each case takes about 2 ms without a profiler, or has enough scopes to take 2 ms with a profiler.
 cases! {
     empty 50_000;
     work20ns 50_000;

@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) exit: Duration,
 }
 
-/// Measures, in the child, and writes a row.
+/// Measures in the child, and writes a row.
 pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
     let measured = peers::measure_named(peer, case).ok_or(format!("no peer {peer} or no case {case}"))?;
     let recorded = measured
@@ -56,7 +56,7 @@ pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
 
 /// Reports to the parent that the scopes are over.
 pub(crate) fn end_begins() {
-    // A parent that has gone needs no report.
+    // A parent that has ended needs no report.
     let _ = say(END);
 }
 
@@ -67,7 +67,7 @@ fn say(line: &str) -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// Runs, in the parent, a child and waits for its end.
+/// Runs a child from the parent, and waits for its end.
 pub(crate) fn run(peer: &str, case: &str) -> Result<Row, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut child = Command::new(program)

@@ -1,9 +1,10 @@
-//! Cost of a scope in other profilers, beside plain, the floor of two bare clock reads, and tickscope.
+//! Measures the cost of a scope in other profilers. They are compared with the plain program, with the floor of two
+//! bare clock reads, and with tickscope.
 //!
 //! `peers [--json] [--case NAME] [--peer NAME]`
 //!
-//! Each peer measures each case in a process of its own, so that its memory, its caches, its peak of memory and its end are its
-//! own.
+//! Each peer measures each case in its own process. So peers share no memory and no caches, and each has its own memory
+//! peak and exit.
 
 mod cases;
 mod child;
@@ -59,7 +60,7 @@ fn main() -> Result<(), String> {
     let chosen = |choice: &Option<String>, name: &str| choice.as_deref().is_none_or(|it| it == name);
     for case in cases::NAMES.iter().filter(|name| chosen(&options.case, name)) {
         for peer in peers::NAMES.iter().filter(|name| chosen(&options.peer, name)) {
-            // A peer that fails must not hide the others.
+            // A peer that fails must not hide the results of other peers.
             match child::run(peer, case) {
                 Ok(row) if options.json => print::json(&row),
                 Ok(row) => print::row(&row),

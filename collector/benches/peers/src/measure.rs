@@ -1,5 +1,5 @@
-//! A case with a peer against the same case without: pairs in the order ABBA, so that a machine that gets slower or faster does
-//! not favour either side.
+//! Measures a case with a peer and without it. Pairs run in the order ABBA, so that a machine that gets slower or
+//! faster does not favour either side.
 
 use std::time::Duration;
 
@@ -11,27 +11,27 @@ use tickscope_bench::timing::timed;
 use crate::peer::{Counted, Peer};
 use crate::{cases, child};
 
-/// Number of pairs of plain and measured runs; each pair has two runs of either.
+/// Number of pairs of plain and measured runs; each pair has two plain and two measured runs.
 const PAIRS: usize = 40;
 
 /// Measurements of a case with a peer.
 #[derive(Debug)]
 pub(crate) struct Measured {
-    /// Nanoseconds of a scope with the work in it.
+    /// Nanoseconds of a scope, including the work in it.
     pub(crate) ns_per_scope: f64,
-    /// Nanoseconds above plain.
+    /// Nanoseconds of a scope above the plain run.
     pub(crate) added_ns: f64,
-    /// Median of the pairs' ratios to plain.
+    /// Median of the pairs' ratios of measured to plain.
     pub(crate) ratio: f64,
-    /// 95 % interval of that median.
+    /// 95 % confidence interval of `ratio`.
     pub(crate) interval: (f64, f64),
-    /// CPU nanoseconds of all other threads, while scopes ran and at the end, for each scope.
+    /// CPU time in ns of all other threads, while scopes ran and at the end, divided by the number of scopes.
     pub(crate) background_ns: f64,
     /// Number of scopes that were opened in all runs.
     pub(crate) scopes: u64,
     /// Number of scopes that the peer has recorded; `None` if it cannot say.
     pub(crate) recorded: Option<u64>,
-    /// Peak of memory in KiB.
+    /// Memory peak in KiB.
     pub(crate) peak_kib: u64,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
 
     let peer = P::start();
     let cpu_before = background_cpu();
-    // The first runs make the nodes and warm caches and predictors.
+    // The first runs make the nodes, and warm up caches and branch predictors.
     timed(plain);
     timed(measured);
     let pairs: Vec<(f64, f64)> = (0..PAIRS)
@@ -86,7 +86,7 @@ fn background_cpu() -> f64 {
     process.saturating_sub(thread).as_nanos() as f64
 }
 
-/// Returns the peak of memory in KiB by the kernel's count; 0 where the kernel does not report it.
+/// Returns the memory peak in KiB by the kernel's count; 0 if the kernel does not report it.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -6,19 +6,19 @@ use tickscope_bench::{Plain, Probe};
 
 /// A profiler: its scopes, and the setup around them.
 pub(crate) trait Peer: Probe + Sized {
-    /// Starts the profiler as its documentation tells a program to.
+    /// Starts the profiler as its documentation recommends.
     fn start() -> Self;
 
-    /// Does some work as one frame, request or pass, for peers that need to know them.
+    /// Runs `work` as one frame, request or pass, for peers that need such units.
     fn pass(work: impl FnOnce()) {
         work();
     }
 
-    /// Ends the profiler as a program would. Returns the number of scopes by its own count, if it can say.
+    /// Ends the profiler as a program would. Returns the number of scopes by the profiler's own count, if it has one.
     fn finish(self) -> Option<u64>;
 }
 
-/// Counts scopes and nothing else: the number that the other peers should record.
+/// Only counts scopes, to find the number that the other peers should record.
 #[derive(Debug)]
 pub(crate) struct Counted;
 

@@ -1,4 +1,4 @@
-//! The profilers, one in a file.
+//! The profilers, each in its own file.
 
 mod bare;
 mod coarse_prof;
@@ -18,7 +18,8 @@ macro_rules! peers {
         /// Names of all peers.
         pub(crate) const NAMES: &[&str] = &[$($name),*];
 
-        /// Measures a case with the peer of this name, which has this process for itself. None for unknown names.
+        /// Measures a case with the peer of this name, which must be the only peer in this process. Returns `None` for
+        /// unknown names.
         pub(crate) fn measure_named(peer: &str, case: &str) -> Option<Measured> {
             match peer {
                 $($name => measure::<$peer>(case),)*

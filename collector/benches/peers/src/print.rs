@@ -1,4 +1,4 @@
-//! Rows, for people and for programs.
+//! Prints rows, for people and for programs.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -40,7 +40,7 @@ pub(crate) fn row(row: &Row) {
     );
 }
 
-/// Prints a row for programs: the keys of the `overhead` benchmark, then our own.
+/// Prints a row for programs: the keys of the `overhead` benchmark, then additional keys.
 pub(crate) fn json(row: &Row) {
     let recorded = row.recorded.map_or("null".to_owned(), |count| count.to_string());
     println!(

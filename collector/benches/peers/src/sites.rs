@@ -1,8 +1,8 @@
 //! A call site for each name.
 //!
-//! Most peers want a `static` at each call site, made by a macro of their own, but the workload opens its scopes through a
-//! generic function, so each name gets its site here. The name is a constant wherever a scope opens, so the compiler keeps one
-//! arm and no comparison after inlining.
+//! Most peers need a `static` at each call site, made by their own macro. But the workload opens its scopes through a
+//! generic function, so each name gets a call site in this file. The name is a constant wherever a scope opens, so
+//! after inlining the compiler keeps only one arm, without a comparison.
 
 /// Expands to `$site!(NAME)` for the value of `$name`.
 macro_rules! site {
@@ -17,7 +17,7 @@ macro_rules! site {
     (@ $name:expr, $site:ident, $($known:literal)*) => {
         match $name {
             $($known => $site!($known),)*
-            // A scope whose name is not in the table is seen at once, because its count is too high.
+            // The count of this name is too high if a scope's name is missing in the table, so the mistake is noticed.
             _ => $site!("?"),
         }
     };

@@ -1,4 +1,4 @@
-//! What a scope costs in C, beside one in Rust: by instructions, and by time, in turns in one run.
+//! Compares the cost of a scope in C with a scope in Rust, by instructions and by time. The programs take turns.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,13 +6,13 @@ use std::time::Instant;
 
 use crate::support::{self, Language, compile, done, source};
 
-/// Set in the process that measures Rust: how many scopes to open.
+/// Environment variable of the process that measures Rust: number of scopes to open.
 const TIMES: &str = "SCOPES_IN_RUST";
 
-/// How often each program runs.
+/// Number of runs of each program.
 const ROUNDS: usize = 15;
 
-/// Times the loop of `loop.c` in Rust and ends the process, if the environment says how often.
+/// Times the loop of `loop.c` in Rust and ends the process, if the environment contains the number of scopes.
 pub(crate) fn measure_rust() {
     let Ok(times) = std::env::var(TIMES) else { return };
     let times: u32 = times.parse().unwrap();
@@ -32,7 +32,7 @@ fn called() {
     std::hint::black_box(());
 }
 
-/// A loop that was built.
+/// A program with a loop.
 struct Loop {
     name: &'static str,
     program: std::path::PathBuf,
@@ -54,7 +54,7 @@ impl Loop {
         command
     }
 
-    /// Nanoseconds of a call.
+    /// Returns the nanoseconds of a call.
     fn time(&self, dir: &Path) -> f64 {
         let output = done(&mut self.command(dir, 5_000_000, &[]));
         let text = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
@@ -62,7 +62,7 @@ impl Loop {
         text.lines().find_map(number).unwrap()
     }
 
-    /// Instructions of a call.
+    /// Returns the number of instructions of a call.
     fn instructions(&self, dir: &Path) -> f64 {
         let count = |times| {
             let under = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"];
@@ -164,6 +164,6 @@ fn what_a_scope_costs() {
 
 tickscope_testkit::tests![
     ; ignored:
-    // It needs a release build, and a machine that does nothing else: .ci/nightly.
+    // The measurement needs a release build and an otherwise idle machine: see .ci/nightly.
     what_a_scope_costs,
 ];

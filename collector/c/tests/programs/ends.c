@@ -1,4 +1,4 @@
-/* A program of a millisecond: ends WAY. Each way calls "work" a hundred times. */
+/* A program that runs for a millisecond: ends WAY. In each way, "work" is called a hundred times. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void *last(void *nothing) {
 
 int main(int count, char **arguments) {
     const char *way = count > 1 ? arguments[1] : "";
-    /* With TICKSCOPE=live there is a session already. */
+    /* TICKSCOPE=live has begun a session already. */
     tickscope_session *session = strcmp(way, "live") == 0 ? NULL : tickscope_start("ends");
     work();
     if (strcmp(way, "last thread") == 0) {

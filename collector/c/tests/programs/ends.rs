@@ -1,10 +1,10 @@
-//! All ways in which a program in C ends normally leave all its calls.
+//! Checks that no call is lost in any way in which a program in C ends normally.
 
 use tickscope_format::file::open::{Liveness, RingFile};
 
 use crate::support::{Counted, Language, build, done, program};
 
-/// So many programs of each way; `.ci/nightly` asks for many, beside busy loops.
+/// Returns the number of programs for each way. `.ci/nightly` runs many programs beside busy loops.
 fn times() -> u32 {
     std::env::var("ENDS").map_or(1, |ends| ends.parse().unwrap())
 }

@@ -1,4 +1,4 @@
-/* Uses all that the header has, in C and in C++. */
+/* Uses everything in the header, in C and in C++. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ int main(int count, char **arguments) {
     tickscope_session *session = NULL;
     char text[512];
     tickscope_exclude_thread();
-    leaves(1); /* is not counted */
+    leaves(1); /* this call does not count */
     tickscope_include_thread();
     session = tickscope_start("every");
     if (tickscope_set_mode(TICKSCOPE_EXACT) != 0) return fail("mode");
@@ -73,7 +73,7 @@ int main(int count, char **arguments) {
     if (tickscope_watch("leaves") != 0) return fail("watch");
     if (count > 1 && tickscope_dump(arguments[1], TICKSCOPE_TKS) != 0) return fail("dump");
     if (tickscope_dump_to(1, TICKSCOPE_TKS) != 0) return fail("dump to standard output");
-    /* What goes wrong is said. */
+    /* Failures set an error text. */
     if (count > 1 && tickscope_dump(arguments[1], TICKSCOPE_TKS) != -1) return fail("a file that exists was overwritten");
     if (count > 1 && (tickscope_error(text, sizeof text) == 0 || !strstr(text, "exist"))) return fail("said nothing");
     if (count > 1 && tickscope_dump_to(-1, TICKSCOPE_TEXT) != -1) return fail("a descriptor below 0 was written to");

@@ -1,4 +1,4 @@
-//! The examples and the makefile.
+//! Tests of the examples and of the makefile.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::{self, Language, done};
 
 fn make(folder: &Path, words: &[String]) {
-    // Nothing of a make that runs these tests.
+    // The variables of a `make` that runs these tests must not affect this one.
     let mut command = Command::new("make");
     command.env_remove("MAKEFLAGS").env_remove("MFLAGS");
     done(command.arg("-C").arg(folder).args(words));
@@ -31,7 +31,7 @@ fn the_examples_do_what_they_say() {
         let (out, error) = (output.stdout, output.stderr);
         String::from_utf8(out).unwrap() + &String::from_utf8(error).unwrap()
     };
-    // Siblings stand in the order of their time, so the branches before their names are not compared.
+    // Siblings are in the order of their time, so the branches before their names are not compared.
     let has = |text: &str, wanted: &[&str]| {
         let lines: Vec<&str> = text.lines().collect();
         for words in wanted {
@@ -78,7 +78,7 @@ fn the_examples_do_what_they_say() {
     has(&log, &["bytes read", "main [api]", "main [upkeep]"]);
 }
 
-/// What `make install` has put below a prefix.
+/// The files that `make install` has installed below a prefix.
 struct Installed {
     dir: tempfile::TempDir,
     prefix: PathBuf,

@@ -1,4 +1,5 @@
-//! Functions that tell of their calls themselves, of programs that know nothing of the library.
+//! Tests functions compiled with `-finstrument-functions`, which report their calls, in programs that do not use the
+//! library's header.
 
 use tickscope_testkit::suite::skip;
 
@@ -13,7 +14,7 @@ fn each_call_of_an_unaware_program_ends_once() {
         for words in [&["-O0"][..], &["-O2"], &["-O2", "-fno-omit-frame-pointer"]] {
             let words = [words, &["-std=c++17", "-g", "-finstrument-functions"]].concat();
             let program = support::build(dir.path(), compiler, Language::Cpp, &words, "unaware.cpp");
-            // How a compiler translates it does not matter to the clocks of a mode.
+            // Modes do not depend on optimisation, so all modes run only with -O0.
             let modes = if words.contains(&"-O0") {
                 &["exact", "adaptive", "sampled"][..]
             } else {
@@ -48,7 +49,7 @@ fn check(counted: &Counted, what: &str) {
     for name in ["shapes::Square<int>::area", "shapes::Square<double>::area"] {
         assert_eq!(of(name), 1, "{what}: {calls:?}");
     }
-    // What has ended by longjmp or by an exception is no caller of what comes after it.
+    // A function that has ended by longjmp or by an exception is not the caller of later calls.
     let below = |outer: &str, inner: &str| counted.calls_below(outer, inner);
     assert_eq!(
         (below("main", "jumps"), below("main", "jumps_far")),
@@ -65,7 +66,7 @@ fn check(counted: &Counted, what: &str) {
         (5, 10),
         "{what}"
     );
-    // On the coroutine's stack nothing is counted.
+    // Calls on the coroutine's stack are not counted.
     let losses = &counted.0.capture.losses;
     assert_eq!((losses.dropped, losses.unbalanced), (1 + 2 * fib(3), 0), "{what}");
 }

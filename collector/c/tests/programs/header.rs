@@ -1,4 +1,5 @@
-//! The header: every compiler takes it, it declares what the library has, and nothing is left of it where that is asked for.
+//! Tests the header. Every compiler must accept it, it must declare the library's functions, and with
+//! -DTICKSCOPE_DISABLE it must leave nothing in a program.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +29,7 @@ fn every_compiler_takes_all_of_it_without_a_warning() {
     }
 }
 
-/// Warnings that projects switch on beside those of all tests, as errors.
+/// Further warnings that projects switch on, as errors. All tests have the usual warnings.
 const MORE: [&str; 8] = [
     "-Wshadow",
     "-Wconversion",
@@ -102,7 +103,7 @@ fn the_library_has_what_the_header_declares_and_nothing_else() {
     assert_eq!(names, declared);
 }
 
-/// The object of `pair.c` with one of the ways to define the macros.
+/// Compiles `pair.c` with one of the ways to define the macros, and returns the object file.
 fn pair(dir: &Path, compiler: &str, language: Language, how: &str) -> PathBuf {
     let object = dir.join("pair.o");
     let standard = language.standards()[0];
@@ -143,7 +144,7 @@ fn no_instruction_is_left_where_it_is_disabled() {
     }
 }
 
-/// The instructions of both functions, without addresses.
+/// Returns the instructions of both functions, without addresses.
 fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>) {
     let mut objdump = Command::new("objdump");
     let output = done(
@@ -159,7 +160,8 @@ fn instructions(object: &Path, language: Language) -> (Vec<String>, Vec<String>)
         };
         let begin = format!("<{name}>:");
         let lines = text.lines().skip_while(|line| !line.ends_with(&begin)).skip(1);
-        // Targets of jumps are in the function itself. What aligns the next one is no part of it.
+        // Targets of jumps are in the function itself, so they are removed. Padding in front of the next function is
+        // not part of this one.
         let lines = lines.take_while(|line| !line.is_empty());
         let lines = lines.map(|line| line.split("<").next().unwrap().trim().to_string());
         let lines = lines.map(|line| match line.starts_with('j') {
@@ -177,7 +179,7 @@ fn all_that_it_has_does_what_it_says() {
     let dir = tempfile::tempdir().unwrap();
     for language in [Language::C, Language::Cpp] {
         let compiler = language.compiler();
-        // A weak name takes nothing out of an archive.
+        // A weak symbol does not make the linker take an object out of an archive.
         for words in [
             &["-O2"][..],
             &["-O0", "-DTICKSCOPE_OPTIONAL", "-Wl,--whole-archive"],
@@ -201,7 +203,7 @@ fn check(counted: &Counted) {
     let calls = counted.calls();
     let all = [
         ("leaves", 7),
-        // 1 + 1 + 1 + 3 + 3, and 3 after it was enabled again.
+        // 1 + 1 + 1 + 3 + 3, and 3 after the site was enabled again.
         ("in loop", 12),
         ("counts", 10),
         ("count", 10),
@@ -275,12 +277,12 @@ fn names_that_are_no_text_have_rows_and_scopes_before_libc_count() {
     assert_eq!(counted.calls_below("caf\u{e9}", r"\xff"), 1);
     let site = |name: &str| counted.0.sites.iter().find(|site| site.name == name).unwrap();
     assert_eq!(site(r"\xff").group, r"gr\xfcn");
-    // The environment is known before `main` as well: the first scope asks what it wants.
+    // The environment is known before `main` as well: the first scope has found the request for a report.
     let text = fs::read_to_string(&report).unwrap();
     assert!(text.contains("names::early"), "{text}");
 }
 
-/// The rows of a table of the book: what stands between the first two bars, and behind them.
+/// Returns the rest of the row of a table in the book that begins with `first`.
 fn rows<'a>(book: &'a str, first: &str) -> Option<&'a str> {
     book.lines()
         .find_map(|line| line.strip_prefix("| `")?.strip_prefix(first))

@@ -1,4 +1,5 @@
-/* Loads libraries, has each do its work, keeps what they have counted, and unloads them: host LIBRARY FILE ... */
+/* Loads libraries, lets each do its work, keeps the counts of each in a file, and unloads them: host LIBRARY FILE ...
+ * */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>

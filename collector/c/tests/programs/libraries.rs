@@ -1,10 +1,10 @@
-//! Libraries that are loaded while a program runs.
+//! Tests libraries that are loaded while a program runs.
 
 use std::path::{Path, PathBuf};
 
 use crate::support::{self, Counted, Language, compile, done, source};
 
-/// Builds the plugin with the shared library, or with a collector of its own.
+/// Builds the plugin with the shared library, or with its own collector.
 fn plugin(dir: &Path, compiler: &str, name: &str, is_shared: bool) -> PathBuf {
     let library = dir.join(name);
     let mut command = compile(compiler, Language::C, &["-O2", "-fPIC", "-shared"]);
@@ -19,7 +19,7 @@ fn plugin(dir: &Path, compiler: &str, name: &str, is_shared: bool) -> PathBuf {
         command
             .arg(support::libraries().join("libtickscope.a"))
             .args(support::SYSTEM);
-        // The collector stays where it is, as the shared library does.
+        // The plugin is never unloaded, like the shared library, because it contains the collector.
         command.arg("-Wl,-z,nodelete").arg("-Wl,--exclude-libs,ALL");
     }
     done(&mut command);
@@ -55,7 +55,7 @@ fn libraries_share_a_collector_or_have_one_each() {
         }
         done(&mut command);
         let calls = |name: &str, round: u32| calls(&dir.path().join(format!("{name}.{round}.tks")));
-        // Each library has its work done in two threads: 5 and 3 times.
+        // Two threads run each library's work: 5 and 3 times.
         let times = |n: u64| (2 * n, 8 * n, 8 * n);
         let wanted = if is_shared { [1, 2, 3, 4] } else { [1, 1, 2, 2] };
         let counted = [
@@ -71,7 +71,7 @@ fn libraries_share_a_collector_or_have_one_each() {
 fn a_program_starts_with_the_shared_library_that_cargo_leaves() {
     let compiler = Language::C.compiler();
     let dir = tempfile::tempdir().unwrap();
-    // It stands alone here, under the name that cargo gives it.
+    // The folder contains only the library, under the name that cargo gives it.
     let library = dir.path().join("libtickscope.so");
     std::fs::copy(support::libraries().join("libtickscope.so"), library).unwrap();
     let program = dir.path().join("program");

@@ -1,4 +1,4 @@
-/* What stands on one line, in each other, and in arguments of macros: clean with every warning. */
+/* Macros on one line, nested, and in arguments of macros: they cause no warning. */
 #include <tickscope.h>
 
 #define TWO(name) TICKSCOPE_SCOPE(name " one"); TICKSCOPE_SCOPE(name " two")

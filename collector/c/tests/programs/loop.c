@@ -1,4 +1,4 @@
-/* What a call costs: prints the nanoseconds of each of so many. With -DBARE there is no scope. */
+/* Prints the nanoseconds per call of a loop with the given number of calls. With -DBARE the calls have no scope. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

@@ -1,4 +1,5 @@
-//! Programs in C and C++ with the library, built by the compilers that are here. Without any the tests are skipped.
+//! Tests programs in C and C++ with the library, built by the compilers of this machine. Without a compiler, the tests
+//! are skipped.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-/* Calls each function with what it should not get, and with all that the others return. */
+/* Calls each function with invalid arguments, and with all values that other functions return. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static void check_at(int line, int is_right) {
 }
 #define CHECK(is_right) check_at(__LINE__, is_right)
 
-/* Whether a call has failed, and said this of it. */
+/* Returns whether a call has failed with this text in its error. */
 static int fails(int result, const char *said) {
     char why[512];
     size_t length = tickscope_error(why, sizeof why);
@@ -44,7 +44,7 @@ static void sites(void) {
     }
 }
 
-/* What is no site counts nothing. The compiler does not see what is in it. */
+/* A NULL site counts nothing. It is volatile, so that the compiler does not know its value. */
 static tickscope_site *volatile none;
 
 static void no_site(void) {
@@ -74,7 +74,7 @@ static void scopes(void) {
     tickscope_include_thread();
     pthread_create(&thread, NULL, leave_in_thread, tickscope_enter(&site));
     pthread_join(thread, NULL);
-    /* Those of a thread that has ended are nobody's. */
+    /* The scope has already ended, so it ends nothing. */
     tickscope_leave(outer);
 }
 
@@ -124,7 +124,7 @@ static void texts(const char *kept) {
     CHECK(fails(tickscope_dump_to(1, (tickscope_format)-1), "no form -1"));
     CHECK(fails(tickscope_dump_to(-1, TICKSCOPE_TKS), "-1"));
     CHECK(fails(tickscope_dump_to(1 << 20, TICKSCOPE_TKS), "1048576"));
-    /* A pipe without a reader is an error and no signal; one that cannot be written to as well. */
+    /* Writing to a pipe without a reader, or to the reading end of a pipe, is an error and no signal. */
     if (pipe(pipes)) return;
     CHECK(fails(tickscope_dump_to(pipes[0], TICKSCOPE_TKS), "no dump: descriptor"));
     close(pipes[0]);

@@ -1,4 +1,4 @@
-/* The same function twice, with scopes and without. */
+/* One function twice: with scopes and without. */
 #include <tickscope.h>
 
 int plain(const int *numbers, int count);

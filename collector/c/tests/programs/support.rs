@@ -1,4 +1,4 @@
-//! The library, compilers, and what programs have counted.
+//! The library, the compilers, and the counts of programs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use tickscope_format::snapshot::Snapshot;
 use tickscope_format::snapshot_file;
 use tickscope_testkit::suite::skip;
 
-/// What a linker needs behind the static library.
+/// System libraries that a linker needs behind the static library.
 pub(crate) const SYSTEM: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
-/// A linker that copies the library's debug information takes twice as long.
+/// Omits the library's debug information, because copying it doubles the time of the linker.
 pub(crate) const QUICKLY: &str = "-Wl,--strip-debug";
 
 /// A language, with its compilers and its standards.
@@ -37,7 +37,7 @@ impl Language {
         }
     }
 
-    /// The compilers that are here. The test is skipped where there are none.
+    /// Returns the compilers of this machine. Skips the test if there is no compiler.
     pub(crate) fn compilers(self) -> Vec<&'static str> {
         let names = match self {
             Self::C => ["gcc", "clang"],
@@ -50,36 +50,37 @@ impl Language {
         found
     }
 
-    /// The first of them.
+    /// Returns the first compiler of this machine.
     pub(crate) fn compiler(self) -> &'static str {
         self.compilers()[0]
     }
 }
 
-/// Skips the test where a program is missing.
+/// Skips the test if a program is missing.
 pub(crate) fn wants(program: &str) {
     if !has(program) {
         skip(format_args!("no {program} here"));
     }
 }
 
-/// Whether a program is here.
+/// Returns whether this machine has a program.
 pub(crate) fn has(program: &str) -> bool {
     let run = Command::new(program).arg("--version").output();
     run.is_ok_and(|output| output.status.success())
 }
 
-/// The folder of this package.
+/// Returns the folder of this package.
 pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A source beside this file.
+/// Returns the path of a source beside this file.
 pub(crate) fn source(name: &str) -> PathBuf {
     package().join("tests/programs").join(name)
 }
 
-/// The folder with libtickscope.a and libtickscope.so, which are built here: cargo builds no such library for a test.
+/// Builds libtickscope.a and libtickscope.so, and returns their folder. Cargo itself does not build such libraries for
+/// a test.
 pub(crate) fn libraries() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -100,8 +101,8 @@ pub(crate) fn libraries() -> &'static Path {
     })
 }
 
-/// What has a C compiler link with the linker of the Rust toolchain, where that has one: it takes a third of the time that
-/// the usual one takes for so large an archive. The usual one links the examples.
+/// Returns the flags with which a C compiler uses the linker of the Rust toolchain, if there is one. For such a large
+/// archive it takes a third of the time of the usual linker. The examples are linked by the usual linker.
 fn quick_linker() -> &'static [String] {
     static FOUND: OnceLock<Vec<String>> = OnceLock::new();
     FOUND.get_or_init(|| {
@@ -117,7 +118,7 @@ fn quick_linker() -> &'static [String] {
     })
 }
 
-/// A compiler with the header, and with what is asked for.
+/// Returns a command of a compiler with the header's folder, strict warnings and `words`.
 pub(crate) fn compile(compiler: &str, language: Language, words: &[&str]) -> Command {
     let mut command = Command::new(compiler);
     command.arg("-I").arg(package().join("include"));
@@ -138,7 +139,7 @@ pub(crate) fn build(dir: &Path, compiler: &str, language: Language, words: &[&st
     program
 }
 
-/// A program that has no settings but those that are given here, and its rings in this folder.
+/// Returns a command that runs a program without settings from the environment, and with its rings in `dir`.
 pub(crate) fn program(path: &Path, dir: &Path) -> Command {
     let mut command = Command::new(path);
     for (name, _) in std::env::vars_os() {
@@ -150,7 +151,7 @@ pub(crate) fn program(path: &Path, dir: &Path) -> Command {
     command
 }
 
-/// Runs a command that is to succeed.
+/// Runs a command that must succeed.
 pub(crate) fn done(command: &mut Command) -> Output {
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -158,7 +159,7 @@ pub(crate) fn done(command: &mut Command) -> Output {
     output
 }
 
-/// What a program has counted.
+/// The counts of a program.
 pub(crate) struct Counted(pub(crate) Snapshot);
 
 impl Counted {
@@ -166,14 +167,14 @@ impl Counted {
         Self(snapshot_file::read(path).unwrap())
     }
 
-    /// The calls of all rows by their names.
+    /// Returns the calls of all rows by name.
     pub(crate) fn calls(&self) -> BTreeMap<String, u64> {
         let mut calls = BTreeMap::new();
         self.rows(|name, _, count| *calls.entry(name.to_string()).or_default() += count);
         calls
     }
 
-    /// The calls of the rows of a name directly below rows of another one.
+    /// Returns the calls of rows named `inner` directly below rows named `outer`.
     pub(crate) fn calls_below(&self, outer: &str, inner: &str) -> u64 {
         let mut sum = 0;
         self.rows(|name, parent, count| {
@@ -184,7 +185,7 @@ impl Counted {
         sum
     }
 
-    /// Gives each row's name, its parent's and its calls.
+    /// Calls `row` with each row's name, its parent's name and its calls.
     fn rows(&self, mut row: impl FnMut(&str, Option<&str>, u64)) {
         let Self(snapshot) = self;
         let name = |node| snapshot.site_of(node).name.as_str();

@@ -1,4 +1,4 @@
-//! `#[profile]` on `impl`, `trait` and `mod`.
+//! Tests `#[profile]` on `impl`, `trait` and `mod`.
 
 use tickscope_macros::profile;
 
@@ -80,7 +80,7 @@ trait Shape {
     fn r#type(&self) -> u8;
 }
 
-#[allow(unused_braces)] // which are here to be taken for the body
+#[allow(unused_braces)] // the test needs braces in front of the body
 #[profile]
 impl<T: Fn(u8) -> u8, const N: usize> Shape for Wrapper<T, { N }>
 where

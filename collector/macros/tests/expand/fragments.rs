@@ -1,4 +1,4 @@
-//! Items that a `macro_rules!` puts together: its fragments reach the attribute in invisible groups.
+//! Tests items from a `macro_rules!`, whose fragments reach the attribute in invisible groups.
 
 use tickscope_macros::profile;
 

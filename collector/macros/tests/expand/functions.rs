@@ -1,4 +1,4 @@
-//! `#[profile]` on a single plain function.
+//! Tests `#[profile]` on a single function that is not async.
 
 use std::fmt::Display;
 
@@ -76,7 +76,7 @@ fn the_crate_option_replaces_the_root() {
     assert_eq!(log_of(of_another_crate), "other");
 }
 
-#[allow(unused_braces)] // which are here to be taken for the body
+#[allow(unused_braces)] // the test needs braces in front of the body
 #[profile]
 pub(crate) fn generic<T: Display, F: Fn(u8) -> u8, const N: usize>(
     value: T,
@@ -192,7 +192,7 @@ fn with_attributes<'a>(text: &'a str, _: &u8) -> impl Iterator<Item = char> + 'a
 #[cfg(any())]
 fn absent() -> NoSuchType {}
 
-/// Would not compile beside the function above if its `cfg` were lost.
+/// If the `cfg` above were lost, this second function of the same name would not compile.
 fn absent() {}
 
 #[test]
@@ -242,7 +242,7 @@ fn the_guard_outlives_the_locals_and_not_the_arguments() {
     );
 }
 
-/// The user's own names are the names that the expansion uses.
+/// The arguments have the names that the expansion could use.
 #[profile]
 fn same_names(_guard: u8, value: u8) -> u8 {
     _guard + value

@@ -1,4 +1,4 @@
-//! `#[profile]` on `async fn`.
+//! Tests `#[profile]` on `async fn`.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -23,7 +23,7 @@ pub(crate) fn finish<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// Is pending once.
+/// Waits once: the first poll is pending.
 pub(crate) async fn pause() {
     let mut waited = false;
     poll_fn(|_| {
@@ -134,7 +134,7 @@ async fn nested_opaque() -> Option<impl Fn(u8) -> u8> {
     Some(|x| x + 1)
 }
 
-/// The signature alone gives the type of the error; the other type stays opaque.
+/// Only the signature gives the type of the error. The other type stays opaque.
 #[profile]
 async fn half_opaque<'a>(
     text: &'a str,
@@ -152,7 +152,7 @@ async fn mutable(mut count: u8, (a, b): (u8, u8)) -> u8 {
     count
 }
 
-#[allow(unused_braces)] // which are here to be taken for the body
+#[allow(unused_braces)] // the test needs braces in front of the body
 #[profile]
 async fn arrow_in_bounds<F: Fn(u8) -> u8, const N: usize>(f: F) -> [u8; { N }]
 where
@@ -168,7 +168,8 @@ async fn inner_attributes() {
     note(Odd.to_string());
 }
 
-/// The hint names a type that is not `Send`; the future is `Send`, because no such value lives across an await.
+/// The inserted type hint names a type that is not `Send`. The future is `Send`, because no such value lives across an
+/// await.
 #[profile]
 async fn returns_local(flag: bool) -> Option<Rc<u8>> {
     pause().await;
@@ -197,7 +198,7 @@ mod lowercase {
     #![allow(non_upper_case_globals)]
     const value: &str = "6";
 
-    /// A pattern in the expansion with the name of the constant would not compile.
+    /// If the expansion bound a value under the name of the constant, it would not compile.
     #[tickscope_macros::profile]
     pub(super) async fn constant() -> Option<u8> {
         value.parse().ok()
@@ -353,7 +354,7 @@ async fn one() -> u8 {
     1
 }
 
-/// Function without a scope that is open at an `.await`, in any order of the words.
+/// A function whose scopes all end before its `.await`s. The function has scopes and `.await`s in many orders.
 #[profile]
 async fn scopes_that_end_in_time(flag: bool) -> u8 {
     {

@@ -1,7 +1,7 @@
-//! The stand-in for the collector: the paths of the expansion, which write into a log of the thread.
+//! A mock of the collector: the items that the expansion names write into a log of the thread.
 //!
-//! A scope is `+name .. -name`. A future is `*name` when it is counted, then `+name -name` for each poll. A
-//! group stands before the name as `group/name`.
+//! A scope is logged as `+name .. -name`. A future is logged as `*name` when it is counted, and as `+name -name` for
+//! each poll. A name in a group is `group/name`.
 
 use std::cell::RefCell;
 
@@ -81,7 +81,7 @@ macro_rules! site_of {
 }
 pub(crate) use site_of;
 
-// The macro takes only literals: with other arguments from the attribute the tests do not compile.
+// The macro accepts only literals, so the tests do not compile if the attribute passes other arguments.
 macro_rules! scope_ {
     () => {
         let _guard = $crate::mock::Guard::enter(&$crate::mock::site_of!(None, None));

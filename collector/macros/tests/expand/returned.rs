@@ -1,4 +1,4 @@
-//! `#[profile]` on functions that return a future without being async.
+//! Tests `#[profile]` on functions that return a future without being async.
 
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -21,7 +21,7 @@ async fn work() -> u8 {
     7
 }
 
-/// Stands for the extension trait of the crate futures.
+/// Imitates the extension trait of the crate `futures`.
 trait Later: Future + Sized + Send {
     fn boxed<'a>(self) -> Boxed<'a, Self::Output>
     where
@@ -313,7 +313,7 @@ fn options_reach_the_site() {
     assert_eq!(log_of(|| finish(named())), "*g/n +g/n -g/n");
 }
 
-/// Words that another attribute may look for stay unchanged.
+/// The word `async` stays if another attribute may look for it.
 mod attributes_below {
     use super::*;
 

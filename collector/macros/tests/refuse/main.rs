@@ -1,4 +1,5 @@
-//! Refusals of `#[profile]`, with the feature `enable` and without, and the compiler's messages on mistakes in a profiled body.
+//! Tests the errors of `#[profile]`, with and without the feature `enable`, and the compiler's messages on mistakes in
+//! a profiled body.
 
 #[test]
 fn refusals() {

@@ -19,7 +19,7 @@ use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned;
 use crate::enabled::runtime::settings::Settings;
 
-/// Section in which the compiler lists the sleds. Without it no function was prepared.
+/// Section in which the compiler lists the sleds. If the section is missing, no function has sleds.
 const MAP: &str = "xray_instr_map";
 
 /// The loader calls the functions in this section, in the order of priorities.
@@ -27,8 +27,8 @@ const MAP: &str = "xray_instr_map";
 #[unsafe(link_section = ".init_array.00900")]
 static BEGIN: extern "C" fn() = begin;
 
-// All copies of this library in an image share this word: the first copy handles the functions. The name has the version of the
-// agreement between copies.
+// All copies of this library in an image share this word: the first copy handles the functions. The number in its name
+// is the version of the agreement between copies.
 std::arch::global_asm!(
     ".weak tickscope_functions_taken_1",
     ".hidden tickscope_functions_taken_1",
@@ -60,7 +60,7 @@ extern "C" fn begin() {
     }
 }
 
-/// Makes the functions of this image known, and switches on the ones that count.
+/// Makes the functions of this image known, and switches on the functions that count.
 fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());
@@ -68,7 +68,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let image = Image::own().ok_or("the loader does not know this program")?;
     let Some(bytes) = image.section(SECTION) else {
         if image.section(MAP).is_none() && !function_choice::is_asked_for() {
-            // The program was built without `cargo tickscope`, and another crate in its workspace has the feature.
+            // The program was built without `cargo tickscope`. Another crate in its workspace has enabled the feature.
             return Ok(());
         }
         return Err(format!(
@@ -87,7 +87,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     let mut before: Option<(u32, FunctionRef<'_>)> = None;
     for (index, number) in (0..table.len()).zip(0..) {
         let Some(function) = table.get(index) else { break };
-        // Instances of a name stand together. A future may be polled by any of them.
+        // Functions of the same name and place are adjacent in the table. Any of them may poll a given future.
         let same = before.filter(|(_, other)| is_same(other, &function));
         let first = same.map_or(number, |(first, _)| first);
         before = Some((first, function));

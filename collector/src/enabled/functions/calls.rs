@@ -1,14 +1,15 @@
 //! Functions that report their calls themselves: the compiler has put two calls into each (`-finstrument-functions`).
 //!
-//! Such a call is an ordinary one, in the middle of a function. It brings the function's address and its return address, but not
-//! the place of the return address on the stack. That place distinguishes open functions and finds functions that ended without
-//! an event (`record/frames`). It has the same distance from the stack pointer as in the last call of the function. If the return
-//! address is not there, the frame pointer or the unwinder finds it. A search of the stack is the last resort. It may find a copy
-//! of the return address from an earlier call, in a part of the frame that the function has not written yet.
+//! Such a call is an ordinary call in the middle of the function. It passes the function's address and return address,
+//! but not the place of the return address on the stack. This place distinguishes open functions and finds functions
+//! that ended without an event (`record/frames`). It usually has the same distance from the stack pointer as in the
+//! last call of the function. If the return address is not there, the frame pointer or the unwinder finds it. A search
+//! of the stack is the last resort, because it may find a copy of the return address from an earlier call, in a part of
+//! the frame that the function has not written yet.
 //!
-//! A function that was inlined reports its calls as well. It has the place and the return address of the function into which it
-//! was inlined. So a function that begins at the place of an open function was inlined into it, or the open function has ended
-//! without an event, by `longjmp` for instance. The origin of the call decides between the two.
+//! An inlined function reports its calls as well. It has the place and the return address of the function into which it
+//! was inlined. So a function that begins at the place of an open function was inlined into it, or the open function
+//! has ended without an event, by `longjmp` for instance. The origin of the call decides between the two.
 
 use tickscope_format::snapshot;
 
@@ -27,7 +28,7 @@ use crate::enabled::scope;
 /// Distance above the stack pointer in which a return address is searched for, in bytes.
 const LOOK: u64 = 1 << 20;
 
-/// Finds the name of the function at an address, when it is shown.
+/// Describes the function at an address. Called when the function is first shown.
 pub type Describe = fn(u64) -> snapshot::Site;
 
 /// State of the program where a function reports its beginning or end.
@@ -53,7 +54,7 @@ impl Event {
     }
 }
 
-/// A function begins.
+/// Handles the beginning of a function.
 #[inline(always)]
 pub fn begin(event: &Event, describe: Describe) {
     if !begin_usually(event) {
@@ -61,12 +62,12 @@ pub fn begin(event: &Event, describe: Describe) {
     }
 }
 
-/// A function ends.
+/// Handles the end of a function.
 #[inline(always)]
 pub fn end(event: &Event) {
     let mut event = *event;
     if event.is_in_place_of_return() {
-        // The stack pointer is at the return address.
+        // A jump pushes no return address, so the stack pointer was 8 bytes lower, at the function's return address.
         event.stack -= 8;
     }
     let event = &event;
@@ -75,7 +76,7 @@ pub fn end(event: &Event) {
     }
 }
 
-/// A program or library that is loaded.
+/// A loaded executable or library.
 #[derive(Debug)]
 pub struct File(Image);
 
@@ -85,7 +86,7 @@ impl File {
         Image::holding(address as usize).map(Self)
     }
 
-    /// Returns a path by which this process can open it.
+    /// Returns a path by which this process can open the file.
     pub fn path(&self) -> &std::path::Path {
         self.0.file()
     }
@@ -95,7 +96,7 @@ impl File {
         self.0.base as u64
     }
 
-    /// Reads the addresses and the linker's names of all its functions, in the order of addresses.
+    /// Reads the addresses and the linker's names of all functions of the file, sorted by address.
     pub fn functions(&self) -> Vec<(u64, String)> {
         self.0.functions()
     }
@@ -168,19 +169,19 @@ fn word(tree: &Tree, address: u64) -> Option<u64> {
         return None;
     }
     let place = std::ptr::with_exposed_provenance::<u64>(address as usize);
-    // SAFETY: the word is on this thread's stack, between the stack pointer and its end, so it is mapped and aligned. No other
-    // code of this thread runs meanwhile, and a word of any value is a number.
+    // SAFETY: the word is on this thread's stack, between the stack pointer and its end, so it is mapped and aligned.
+    // No other code of this thread runs meanwhile, and every bit pattern is a valid number.
     Some(unsafe { place.read_volatile() })
 }
 
-/// Returns the place of the return address, if its distance is the same as the last time.
+/// Returns the place of the return address, if its distance from the stack pointer is the same as in the last call.
 #[inline(always)]
 fn usual_place(tree: &Tree, function: &Function, event: &Event) -> Option<u64> {
     let place = event.stack.wrapping_add(function.to_return());
     (word(tree, place) == Some(event.caller)).then_some(place)
 }
 
-/// Returns the place of the innermost open function, if this one was inlined into it.
+/// Returns the place of the innermost open function, if the function of the event was inlined into it.
 #[inline(always)]
 fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     let top = tree.frames.top()?;
@@ -191,7 +192,7 @@ fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     let mut outer = top;
     loop {
         if outer.call.from() == event.from {
-            // This is the same beginning again.
+            // The same call instruction has already reported this beginning, and no end came in between.
             return None;
         }
         match outer.below().filter(|below| below.place() == place) {
@@ -202,8 +203,8 @@ fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
     is_inlined(outer.call.function(), event.function, event.from).then_some(place)
 }
 
-/// Returns whether a function that reports its beginning from this place in the code was inlined into another function. If not,
-/// the place is behind its own beginning, with no beginning of the other function in between.
+/// Returns whether `function`, which reports its beginning from the address `from`, was inlined into `into`. If it was
+/// not, `from` is behind the start of `function`, and the start of `into` is not in between.
 #[inline(always)]
 fn is_inlined(into: u64, function: u64, from: u64) -> bool {
     let is_its_own = function <= from && !(function < into && into <= from);
@@ -221,7 +222,7 @@ fn find_place(tree: &Tree, event: &Event) -> Option<u64> {
         .or_else(|| (event.stack..until).step_by(8).find(is_return))
 }
 
-/// Handles all other beginnings.
+/// Handles the beginnings that [`begin_usually`] refuses.
 #[cold]
 #[inline(never)]
 fn begin_rarely(event: Event, describe: Describe) {
@@ -266,7 +267,7 @@ fn begin_rarely(event: Event, describe: Describe) {
         if scope.counts()
             && let Some(node) = tree.current.get()
         {
-            // The function's end closes it, whichever way it ends.
+            // The end of the function closes the scope, also if the end has no event.
             std::mem::forget(scope);
             if tree.frames.open_next(place, node)
                 && let Some(top) = tree.frames.top()
@@ -277,8 +278,8 @@ fn begin_rarely(event: Event, describe: Describe) {
     });
 }
 
-/// Returns true if an inlined function begins again at the same place of the code without an end, after closing it and the calls
-/// inside. The function around it is still open.
+/// Checks whether an inlined function begins again at the same address in the code, without an end before. If so,
+/// closes the function and the calls inside it, and returns true. The function around it stays open.
 fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
     let mut frame = tree.frames.top();
     let mut count = 0;
@@ -296,7 +297,7 @@ fn begins_again(tree: &'static Tree, event: &Event, place: u64) -> bool {
     false
 }
 
-/// Handles all other ends.
+/// Handles the ends that [`end_usually`] refuses.
 #[cold]
 #[inline(never)]
 fn end_rarely(event: Event) {
@@ -316,7 +317,7 @@ fn end_rarely(event: Event) {
         };
         let mut inner = 0;
         let mut frame = tree.frames.top();
-        // A function that is not among the open ones began when it did not count.
+        // A function without an open call began while it did not count.
         while let Some(open) = frame.filter(|open| !is_it(open)) {
             inner += 1;
             frame = open.below();
@@ -341,7 +342,7 @@ mod tests {
         assert!(!is_inlined(high, low, 0x1004));
         assert!(is_inlined(low, high, 0x1004));
         assert!(is_inlined(high, low, 0x1014));
-        // The function is inlined into itself, or its cold code was moved elsewhere.
+        // In the first case the function is inlined into itself. In the second, its cold code was moved elsewhere.
         assert!(is_inlined(low, low, 0x1008) && is_inlined(low, high, 0x800));
     }
 }

@@ -1,8 +1,10 @@
-//! Hooks at the entry and the end of a function: for the usual event, which calls no function, and for all other events.
+//! Hooks at the entry and the end of a function.
 //!
-//! These functions run at places where the program expects no call. `enter` and `exit` are compiled for the baseline CPU and call
-//! no function; `trampolines` has the reason. Each returns false, with nothing changed, if `enter_rarely` or `exit_rarely` has to
-//! handle the event. If the function was switched off meanwhile, its end may have no event, and the call is taken back.
+//! These functions run at places where the program expects no call. `enter` and `exit` handle usual events. They are
+//! compiled for the baseline CPU and call no function; `trampolines` has the reason. They return false if
+//! `enter_rarely` or `exit_rarely` has to handle the event. Nothing is changed then, except if `enter` has opened a
+//! call of a function that was switched off meanwhile. The end of such a call may have no event, so `enter_rarely`
+//! closes it.
 
 use crate::enabled::functions::unseen::{close_ended, counting_tree, is_off_by_now};
 use crate::enabled::functions::usual;
@@ -12,7 +14,7 @@ use crate::enabled::record::function_sites;
 use crate::enabled::record::site::SiteState;
 use crate::enabled::scope;
 
-/// A function begins. Its return address stands at `place`.
+/// Handles the beginning of a function whose return address is at `place`.
 pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
     let Some(site) = function_sites::get(number) else {
         return true;
@@ -34,7 +36,7 @@ pub(super) extern "C" fn enter(number: u32, place: u64) -> bool {
     is_done && !is_off_by_now(site)
 }
 
-/// A function ends, by a return or a tail call.
+/// Handles the end of a function, by a return or a tail call.
 pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     let Some(tree) = current_thread::hot() else {
         return true;
@@ -53,7 +55,7 @@ pub(super) extern "C" fn exit(number: u32, place: u64) -> bool {
     usual::end(tree, top, node)
 }
 
-/// Handles all other beginnings.
+/// Handles the beginnings for which [`enter`] returns false.
 pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
     os::keeping_errno(|| {
         let Some(site) = function_sites::get(number) else {
@@ -67,7 +69,7 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
         if scope.counts()
             && let Some(node) = tree.current.get()
         {
-            // The function's end closes it, whichever way it ends.
+            // The end of the function closes the scope, also if the end has no event.
             std::mem::forget(scope);
             tree.frames.open_next(place, node);
         }
@@ -77,7 +79,7 @@ pub(super) extern "C" fn enter_rarely(number: u32, place: u64) {
     });
 }
 
-/// Handles all other ends.
+/// Handles the ends for which [`exit`] returns false.
 pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
     os::keeping_errno(|| {
         let Some(tree) = current_thread::hot() else { return };
@@ -91,7 +93,7 @@ pub(super) extern "C" fn exit_rarely(number: u32, place: u64) {
             tree.frames.close(top);
             scope::end(node);
         } else {
-            // The end of another function at this place was not seen.
+            // The open function at this place is another one, whose end had no event.
             close_ended(tree, place, true);
         }
     });

@@ -5,9 +5,10 @@
 //! call begins, and after it whether the call is over. So each future counts one call, as
 //! [`Profiled`](crate::enabled::future::Profiled) does for futures that the source marks.
 //!
-//! A future may be dropped by code that was inlined and has no sled. Then the call has vanished. That is noticed when a future of
-//! the same kind begins at its address, or by a look (`capture/lost_futures`). The same happens if some polls of a future are
-//! parts of other functions, unless its drop is seen. The byte then tells whether the body has returned.
+//! A future may be dropped by code that was inlined and has no sled. Then the call has vanished. The collector notices
+//! this when a future of the same kind begins at its address, or by a look (`capture/lost_futures`). A call also
+//! vanishes if some polls of its future were inlined into other functions, unless the drop is seen. At the drop, the
+//! byte tells whether the body has returned.
 //!
 //! These events may call any function, so they take longer than events of other functions; but a poll is long.
 
@@ -34,7 +35,7 @@ const UNRESUMED: u8 = 0;
 /// The state of a body that has returned.
 const RETURNED: u8 = 1;
 
-/// A poll begins. The function's first two arguments are the last two here.
+/// Handles the beginning of a poll. `first` and `second` are the first two arguments of the polling function.
 pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u64, second: u64) {
     os::keeping_errno(|| {
         let Some((site, polled)) = known(number) else {
@@ -73,11 +74,11 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
             hold(tree, future, call, None, state);
             return;
         };
-        // The function's end closes it, whichever way it ends.
+        // The end of the function closes the scope, also if the end has no event.
         std::mem::forget(scope);
         let polling = call.begin_poll(site, Some(node), is_first, None);
         if polling.is_none() {
-            // This is a poll of a call whose beginning was not seen.
+            // The call of this poll began unseen, so `begin_poll` has not counted the poll.
             tree.measure([(Quantity::Polls, 1)], config::exact_path);
         }
         let poll = Poll {
@@ -95,7 +96,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         if tree.frames.open_next(place, node) && tree.frames.open_poll(&poll) {
             std::mem::forget(polling);
         } else {
-            // The end of this poll will not be recognized.
+            // There is no space to note the poll, so its end will not be recognized.
             drop(polling);
             hold(tree, future, call, Some(node), state);
         }
@@ -105,7 +106,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
     });
 }
 
-/// A poll ends, by a return or a tail call.
+/// Handles the end of a poll, by a return or a tail call.
 pub(super) extern "C" fn end(number: u32, place: u64) {
     os::keeping_errno(|| {
         let Some((site, polled)) = known(number) else {
@@ -120,7 +121,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
         let is_own = |node: &Node| node.site.is(site) || node.is_over_the_limit();
         let Some(top) = top.filter(|top| top.node().is_some_and(is_own)) else {
             if top.is_some() {
-                // The end of another function at this place was not seen.
+                // The open function at this place is another one, whose end had no event.
                 close_ended(tree, place, true);
             }
             return;
@@ -141,7 +142,7 @@ pub(super) extern "C" fn end(number: u32, place: u64) {
     });
 }
 
-/// A future is dropped. The function's first argument is the last one here.
+/// Handles the drop of a future. `first` is the first argument of the function that drops it.
 pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first: u64) {
     os::keeping_errno(|| {
         let Some((site, polled)) = known(number) else {
@@ -178,7 +179,8 @@ fn known(number: u32) -> Option<(&'static Site, PolledBy)> {
 /// The function must have been called with this future and not have returned.
 unsafe fn state_of(future: Future, polled: PolledBy) -> u8 {
     let place = polled.state_place(future);
-    // SAFETY: the future is there, as the caller promises, and its state with it. Only this thread may change it.
+    // SAFETY: the caller promises that the future exists, so its state byte is readable. Only this thread may change
+    // it.
     unsafe { std::ptr::with_exposed_provenance::<u8>(place as usize).read_volatile() }
 }
 
@@ -206,7 +208,7 @@ impl Held {
         }
     }
 
-    /// Returns the node of its last poll, if that poll was on this thread.
+    /// Returns the node of the call's last poll, if that poll was on this thread.
     fn node(self, tree: &'static Tree, future: Future) -> Option<&'static Node> {
         let owner = Owner::numbered(self.row).filter(|owner| Owner::of_tree(tree).contains(owner))?;
         let node = tree.nodes.get(owner.index())?;

@@ -1,13 +1,14 @@
 //! Targets of sleds: code that keeps the program's registers around the collector's functions.
 //!
-//! A sled stands where the compiler expects no call: at a function's first instruction, where the arguments are in registers, and
-//! in place of its return, where the result is. So all registers with a function's arguments or result are kept. A sled has put
-//! the function's number into `r11d` or `r10d`; the top of `platform/sleds` says which one, and why.
+//! A sled is at a place where the compiler expects no call: at a function's first instruction, where the arguments are
+//! in registers, and in place of its return, where the result is in registers. So all registers that may hold arguments
+//! or results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
+//! which register, and why.
 //!
-//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls no function. So it
-//! changes only the low halves of vector registers, and these are kept; a test looks at its instructions. If it returns false,
-//! another function handles the event. That function may run any code, so the whole state of the vector units is kept around it
-//! (`xsave`), which takes about 100 ns.
+//! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls no
+//! function. So it changes only the low halves of vector registers, and these are kept; a test looks at its
+//! instructions. If the short function returns false, another function handles the event. That function may run any
+//! code, so the whole state of the vector units is kept around it (`xsave`), which takes about 100 ns.
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -37,10 +38,10 @@ pub(super) fn trampolines() -> Trampolines {
     }
 }
 
-/// Not 0 if the CPU leaves out components in their initial state, as most components are (`xsavec`).
+/// 1 if the CPU has `xsavec`, which skips components in their initial state, as most components are; otherwise 0.
 static COMPACTS: AtomicU8 = AtomicU8::new(0);
 
-/// Returns whether the CPU and the system can keep the state of the vector units, and chooses how.
+/// Returns whether the CPU and the system can keep the state of the vector units, and sets [`COMPACTS`].
 pub(super) fn can_keep_state() -> bool {
     let ecx = __cpuid(1).ecx;
     // The CPU has XSAVE, and the system has switched it on.
@@ -51,7 +52,8 @@ pub(super) fn can_keep_state() -> bool {
     can
 }
 
-/// Keeps all registers that a call may change. `rsp` is a multiple of 16 afterwards. `$space` is 208 or 216 bytes.
+/// Saves all registers that may hold arguments or results, and that a call may change. `rsp` is a multiple of 16
+/// afterwards. `$space` is 208 or 216 bytes.
 macro_rules! keep {
     ($space:literal) => {
         concat!(
@@ -110,8 +112,9 @@ macro_rules! bring_back {
     };
 }
 
-/// A trampoline: `$space` bytes lead from its stack pointer to the place of the function's return address, less 8. The number is
-/// in `$number`, which is kept at `$kept`; `$other` restores the other register of the two.
+/// A trampoline. `$space` is 208 bytes if a sled calls it, and 216 if a sled jumps to it, so the function's return
+/// address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at `$kept`;
+/// `$other` restores `r10` or `r11`, whichever the sled did not use.
 macro_rules! trampoline {
     ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $kept:literal, $other:literal, $usual:path, $rare:path) => {
         $(#[$doc])*
@@ -143,11 +146,13 @@ macro_rules! trampoline {
 }
 
 trampoline! {
-    /// Called at a function's first instruction. The function's return address stands above the return address of this call.
+    /// Called at a function's first instruction. The function's return address is right above the return address of
+    /// this call.
     entry, "208", "r11d", "56", "mov r10, [rsp + 64]", hooks::enter, hooks::enter_rarely
 }
-/// Jumped to in place of a return. The stack pointer is at the function's return address. If the innermost open function is above
-/// it, the end belongs to a call that began while the function was off. Many calls end so while an earlier call is still open.
+/// Jumped to instead of a return. The stack pointer is at the function's return address. If the innermost open function
+/// is above this address, the end belongs to a call that began while the function was off. Many such calls may end
+/// while an earlier call is still open.
 #[cfg(target_env = "gnu")]
 #[unsafe(naked)]
 unsafe extern "C" fn ret() {
@@ -184,17 +189,18 @@ unsafe extern "C" fn ret() {
 use counted_ret as ret;
 
 trampoline! {
-    /// Jumped to in place of the return of a call that may be counted.
+    /// Jumped to instead of the return of a call that may be counted.
     counted_ret, "216", "r11d", "56", "mov r10, [rsp + 64]", hooks::exit, hooks::exit_rarely
 }
 trampoline! {
-    /// Called before a jump to a function that returns in place of this one.
+    /// Called before a tail call: a jump to a function that returns to this function's caller.
     tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely
 }
 
-/// A trampoline of the poll of an async body, which has no usual path. The function's first two arguments become the fifth and
-/// the sixth argument of the hook, whose registers [`keeping_all`] leaves alone. A poll has no vector among its arguments, and
-/// its result in a register has at most 16 bytes of one. So `$call` need not keep more, except before a jump to another function.
+/// A trampoline of the poll of an async body, which has no usual path. The function's first two arguments become the
+/// fifth and the sixth argument of the hook, in registers that [`keeping_all`] does not change. A poll has no vector
+/// arguments, and its result uses at most 16 bytes of a vector register. So `$call` need not keep more state, except
+/// before a jump to another function.
 macro_rules! poll_trampoline {
     ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $other:literal, $call:literal, $hook:path) => {
         $(#[$doc])*
@@ -222,25 +228,26 @@ macro_rules! poll_trampoline {
 }
 
 poll_trampoline! {
-    /// Entry of a poll function, as [`entry`] for other functions.
+    /// Called at the first instruction of a poll function, like [`entry`] for other functions.
     poll, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::begin
 }
 poll_trampoline! {
-    /// Return of a poll function, as [`ret`] for other functions.
+    /// Jumped to instead of a return of a poll function, like [`ret`] for other functions.
     poll_ret, "216", "r11d", "mov r10, [rsp + 64]", "call rax", polls::end
 }
 poll_trampoline! {
-    /// Tail call of a poll function, as [`tail_call`] for other functions.
+    /// Called before a tail call of a poll function, like [`tail_call`] for other functions.
     poll_tail_call, "208", "r10d", "mov r11, [rsp + 56]", "call r11", polls::end
 }
 poll_trampoline! {
-    /// Entry of a function that drops a future.
+    /// Called at the first instruction of a function that drops a future.
     drop, "208", "r11d", "mov r10, [rsp + 64]", "call rax", polls::dropped
 }
 
-/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. That is 2 688
-/// bytes if the CPU has all components, at a multiple of 64. The components of the mask stand at fixed places, so the area is
-/// large enough on each CPU. Its header of 64 bytes, at 512, begins as zeros.
+/// Calls the function at `rax` with `rdi`, `rsi`, `r8` and `r9`, and keeps the state of x87, SSE, AVX and AVX-512. The
+/// state takes 2 688 bytes if the CPU has all components, and its address is a multiple of 64. The components of the
+/// mask have fixed offsets, so the area is large enough on each CPU. Its header, 64 bytes at offset 512, must be zero
+/// at first.
 #[unsafe(naked)]
 unsafe extern "C" fn keeping_all() {
     naked_asm!(

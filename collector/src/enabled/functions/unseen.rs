@@ -17,7 +17,8 @@ use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// Returns the tree in which a function of this site counts, if it does. The function begins at this place.
+/// Returns the tree in which a function of this site counts, or `None` if it does not count. Its return address is at
+/// `place`.
 pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static Tree> {
     if site.is(SiteState::New) && !scope::may_count(site) {
         return None;
@@ -43,13 +44,14 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
 #[inline(always)]
 #[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
-    // SYNC POINT: the open call before the site's state (meets the barrier in all threads before the look at open calls). Either
-    // the look finds the call, or this finds the function off.
+    // SYNC POINT: the open call before the site's state (meets the barrier in all threads before the look at open
+    // calls). Either the look finds the call, or this function finds the site disabled.
     compiler_fence(Ordering::SeqCst);
     site.is(SiteState::Disabled)
 }
 
-/// Closes the functions that have ended without an event: functions below `place`, or at it.
+/// Closes the functions that have ended without an event: functions below `place` on the stack, and at `place` if
+/// `at_it`.
 pub(super) fn close_ended(tree: &'static Tree, place: u64, at_it: bool) {
     if let Some(outermost) = tree.frames.close_below(place, at_it) {
         end_unseen(tree, outermost);
@@ -71,7 +73,7 @@ fn end_unseen(tree: &'static Tree, node: &'static Node) {
     tree.end_unseen(node, config::now);
 }
 
-/// Ends a poll that has ended without an event, with its call: the body has panicked.
+/// Ends a poll that has ended without an event, and its call, because the body has panicked.
 fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };

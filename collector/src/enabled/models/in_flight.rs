@@ -1,4 +1,4 @@
-//! Models of calls of futures whose places serve again while a capture reads them.
+//! Models of calls of futures whose places are used again while a capture reads them.
 
 use super::{INNER, OUTER};
 use crate::enabled::platform::sync::modelled;
@@ -32,7 +32,7 @@ fn a_call_in_flight_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// Tests the same if a thread takes the place of a call that another thread has ended.
+/// A thread takes the place of a call that another thread has ended, while a capture reads the place.
 #[test]
 fn a_place_that_another_thread_has_left_is_seen_whole_or_not_at_all() {
     let own: &'static OwnSlots = Box::leak(Box::new(OwnSlots::new()));

@@ -69,7 +69,7 @@ fn flushing_while(
     });
 }
 
-/// A histogram that is read during a flush has each call once, in its place or in its bucket.
+/// A histogram that is read during a flush has each call once, either from the buffer or from its bucket.
 #[test]
 fn a_histogram_is_of_one_moment() {
     flushing_while(|calls, latency, owner| {
@@ -81,8 +81,8 @@ fn a_histogram_is_of_one_moment() {
     });
 }
 
-/// A reading that misses calls during a flush leaves them to the next reading: apart from the open call, no epoch has more calls
-/// that end than begin.
+/// A reading that misses calls during a flush leaves them to the next reading. So no epoch has more ends than begins,
+/// apart from the open call.
 #[test]
 fn a_torn_look_shows_no_more_ends_than_begins() {
     flushing_while(|calls, latency, owner| {
@@ -140,8 +140,7 @@ fn numbers_that_are_counted_are_in_their_stretches() {
     });
 }
 
-/// A reader finds the histogram of a node as it was made for this life of the tree, without counts from an earlier life, and no
-/// amounts from an earlier life.
+/// A reader finds no histogram counts and no amounts of a node from an earlier life of the tree.
 #[test]
 fn a_reader_finds_nothing_of_an_earlier_life() {
     let tree: &'static Tree = Box::leak(Box::new(Tree::new()));

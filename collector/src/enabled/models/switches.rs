@@ -1,4 +1,4 @@
-//! Models of how threads and sites learn of mode switches.
+//! Models of how threads and sites notice mode switches.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;

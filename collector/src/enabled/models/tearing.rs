@@ -12,7 +12,7 @@ use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::tree::{NO_LIMIT, Tree};
 
-/// A clock that ticks at every read. All threads of a model share it, because they run one at a time.
+/// A clock that advances by 10 ticks at every read. All threads of a model share it, because they run one at a time.
 #[derive(Clone)]
 struct Ticks(Arc<AtomicU64>);
 

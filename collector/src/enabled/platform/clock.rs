@@ -53,7 +53,7 @@ impl Clock {
         }
     }
 
-    /// Chooses this clock if it is reliable on this machine, else the monotonic one.
+    /// Chooses this clock if it is reliable on this machine, and the monotonic clock otherwise.
     pub(crate) fn choose(self) -> Chosen {
         let (clock, reason) = match self {
             Self::Monotonic => (self, "asked for"),
@@ -87,9 +87,9 @@ pub fn tsc() -> u64 {
     os::monotonic_ns()
 }
 
-/// Reads of the counter from here on are no earlier than the loads before, which may have found another thread's tick. Arm lets the
-/// counter be read early, across loads and all barriers but this one. Between the events of one thread nothing is compared that would
-/// need it, and it costs more than the counter.
+/// Makes later reads of the counter wait for earlier loads, which may have found another thread's tick. An Arm CPU may
+/// read the counter early, before earlier loads, and only this barrier prevents it. Events of one thread do not need
+/// the barrier, which costs more than the counter.
 #[inline]
 pub(crate) fn after_loads() {
     #[cfg(target_arch = "aarch64")]
@@ -111,7 +111,8 @@ fn tsc_ordered() -> u64 {
     tsc()
 }
 
-/// Returns whether the time stamp counter ticks at one rate on all CPUs, according to the CPU and the kernel.
+/// Checks whether the time stamp counter ticks at one rate on all CPUs, according to the CPU and the kernel. Both
+/// results contain the reason.
 #[cfg(target_arch = "x86_64")]
 fn tsc_fitness() -> Result<&'static str, &'static str> {
     use std::arch::x86_64::__cpuid;
@@ -137,7 +138,8 @@ fn judged(is_invariant: bool, clocksource: Option<&[u8]>) -> Result<&'static str
     }
 }
 
-/// Returns whether the hypervisor says that its clock, and so the counter behind it, is the same on all CPUs.
+/// Returns whether the hypervisor declares its clock, and so the counter on which it is based, to be the same on all
+/// CPUs.
 #[cfg(target_arch = "x86_64")]
 fn kvm_clock_is_stable() -> bool {
     use std::arch::x86_64::__cpuid;

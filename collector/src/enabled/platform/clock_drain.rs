@@ -1,17 +1,17 @@
-//! Whether a read of the clock waits for the loads before it. Where it does, loads of memory that would overlap in the plain program
-//! come one after another in measured code, so that costs more than the instructions of measuring.
+//! Measures whether a read of the clock waits for the loads before it. If it does, loads that overlap in the plain
+//! program run one after another in measured code. This costs more than the instructions of measuring.
 //!
-//! Four loads that miss all caches are timed together, with a read of the clock behind each of them and without. What the reads
-//! take themselves is found with the same loads from a cache, and taken off.
+//! Four loads that miss all caches are timed together, with and without a read of the clock after each load. The time
+//! of the reads themselves is measured with loads that hit a cache, and subtracted.
 
 use crate::types::Clock;
 
-/// How often each is timed. The median counts, so interruptions do not.
+/// Number of timings of each kind. The median is used, so interruptions do not matter.
 #[cfg(target_arch = "x86_64")]
 const ROUNDS: usize = 100;
 
-/// Returns how many nanoseconds longer four loads take that overlap if the clock does not part them. It takes about a fifth of a
-/// millisecond. Returns none where that cannot be measured: on other CPUs than x86-64, and with a clock of the program's own.
+/// Returns by how many nanoseconds clock reads lengthen four loads that would otherwise overlap. Takes about 0.2 ms.
+/// Returns `None` on CPUs other than x86-64, and with a custom clock.
 pub(crate) fn drains_ns(clock: Clock) -> Option<f64> {
     match clock {
         Clock::Custom(..) => None,
@@ -28,7 +28,7 @@ fn measured(_: Clock) -> Option<f64> {
 fn measured(clock: Clock) -> Option<f64> {
     use crate::enabled::platform::os;
 
-    // Each on a page of its own.
+    // Each line is on another page.
     let words: Vec<u64> = vec![1; 4 * STEP];
     let lines = [0, 1, 2, 3].map(|line| &words[line * STEP]);
     let mut times = [const { Vec::new() }; 4];
@@ -40,7 +40,7 @@ fn measured(clock: Clock) -> Option<f64> {
         {
             let before = begin(lines, misses);
             let loaded = lines.map(|line| {
-                // SAFETY: a valid place; each load has to be made.
+                // SAFETY: the place is valid. The read is volatile, so that no load is optimised away.
                 let word = unsafe { std::ptr::read_volatile(line) };
                 if reads { word ^ clock.now() } else { word }
             });
@@ -55,11 +55,11 @@ fn measured(clock: Clock) -> Option<f64> {
     Some(((with - plain) - (reads - neither)).max(0.0))
 }
 
-/// Words between two of the lines.
+/// Distance between two lines, in words.
 #[cfg(target_arch = "x86_64")]
 const STEP: usize = (4096 + 64) / size_of::<u64>();
 
-/// Takes lines out of all caches, or leaves them there; returns when that was done.
+/// Removes lines from all caches if `misses` is true. Returns the monotonic time afterwards, in nanoseconds.
 #[cfg(target_arch = "x86_64")]
 fn begin(lines: [&u64; 4], misses: bool) -> u64 {
     use std::arch::x86_64::{_mm_clflush, _mm_lfence, _mm_mfence};
@@ -67,13 +67,14 @@ fn begin(lines: [&u64; 4], misses: bool) -> u64 {
     use crate::enabled::platform::os;
 
     for line in lines.into_iter().filter(|_| misses) {
-        // SAFETY: a valid place, and the instruction changes no memory. It belongs to SSE2, which every x86-64 CPU has.
+        // SAFETY: the place is valid, and the instruction changes no memory. It belongs to SSE2, which every x86-64 CPU
+        // has.
         unsafe { _mm_clflush(std::ptr::from_ref(line).cast()) };
     }
-    // SAFETY: also SSE2. Nothing is on its way when the time is taken.
+    // SAFETY: also SSE2. All earlier memory accesses have finished when the time is read.
     unsafe { _mm_mfence() };
     let now = os::monotonic_ns();
-    // SAFETY: as before. No load begins before the time is taken.
+    // SAFETY: also SSE2. No later load begins before the time is read.
     unsafe { _mm_lfence() };
     now
 }
@@ -84,7 +85,8 @@ mod tests {
 
     #[test]
     fn a_fence_before_each_read_parts_the_loads() {
-        // Loads from memory take some 80 ns and more. A machine that takes the CPU away at the wrong time is looked at again.
+        // A load from memory takes 80 ns or more. The measurement is repeated, because the thread may lose its CPU
+        // during it.
         let parts = || drains_ns(Clock::TscOrdered).is_some_and(|ns| ns > 40.0);
         while !parts() {
             std::thread::yield_now();

@@ -1,10 +1,11 @@
-//! Timers that interrupt a thread after so much of its own CPU time, by a signal, and tell where it was in its code.
+//! Timers that send a signal to a thread after each period of its CPU time, and report its program counter.
 //!
-//! The kernel looks at such timers when its clock ticks, mostly 250 or 1000 times a second: it fires no more often than that. A
-//! thread that waits uses no CPU time and is not interrupted. Timers end with a `fork` and an `exec`.
+//! The kernel checks these timers at each tick of its clock, usually 250 or 1000 times a second, so they fire at most
+//! that often. A thread that waits uses no CPU time and is not interrupted. A `fork` does not copy timers, and an
+//! `exec` ends them.
 //!
-//! `perf_event_open` would fire more often. It needs a descriptor for each thread, in a program that may close all descriptors that it
-//! does not know, and then has files of its own under these numbers. A timer has no number that the program could take.
+//! `perf_event_open` could fire more often, but needs a descriptor for each thread. A program may close all descriptors
+//! that it does not know, and then open files of its own under these numbers. A timer has no descriptor.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::io;
@@ -13,23 +14,23 @@ use std::time::Duration;
 
 use crate::enabled::platform::os;
 
-/// Whether the place of the program counter in a signal's context is known here.
+/// Whether the place of the program counter in a signal's context is known on this platform.
 pub(crate) const SUPPORTED: bool = cfg!(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ));
 
-/// A timer for one thread. Dropping it ends it.
+/// A timer for one thread. It ends when it is dropped.
 #[derive(Debug)]
 pub(crate) struct CpuTimer {
     id: c_int,
 }
 
-/// What the handler calls: with the number that was given to the timer, and the program counter. It is called in a signal handler,
-/// and may do only what a signal handler may.
+/// Function that the handler calls with the timer's value and the program counter. It runs in a signal handler, so it
+/// must be async-signal-safe.
 pub(crate) type OnSample = fn(usize, usize);
 
-/// The function as an address; 0 before there is one.
+/// Address of the function of [`take_signal`]; 0 before the first call.
 static ON_SAMPLE: AtomicUsize = AtomicUsize::new(0);
 
 /// The kernel's `struct sigevent`, with a thread to notify.
@@ -42,7 +43,7 @@ struct Event {
     padding: [c_int; PADDING],
 }
 
-/// What the kernel leaves for other kinds of notice, in a structure of 64 bytes.
+/// Length of the unused rest of the kernel's structure, which has 64 bytes.
 const PADDING: usize = (64 - size_of::<usize>()) / size_of::<c_int>() - 3;
 
 /// The part of `siginfo_t` that a timer fills in.
@@ -59,7 +60,7 @@ struct TimerInfo {
 
 const _: () = assert!(size_of::<Event>() == 64 && size_of::<TimerInfo>() <= size_of::<libc::siginfo_t>());
 
-/// Linux' signals for real time, without those that C libraries keep for themselves.
+/// Linux's real-time signals, without the signals that C libraries reserve for themselves.
 const FOR_REAL_TIME: std::ops::RangeInclusive<c_int> = 35..=64;
 
 /// `SIGEV_THREAD_ID`: the signal goes to one thread.
@@ -68,8 +69,9 @@ const TO_THREAD: c_int = 4;
 /// `SI_TIMER`: the signal comes from a timer.
 const FROM_TIMER: c_int = -2;
 
-/// Takes a signal that the program does not use: `SIGPROF`, or else one of those for real time. It stays taken, as one may still be
-/// on its way when the last timer has ended. Returns none if all are in use.
+/// Takes a signal that the program does not use: `SIGPROF`, or else a real-time signal. The handler stays installed,
+/// because a signal may still be pending after the last timer has ended. Returns `None` if the program uses all of
+/// them.
 pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     ON_SAMPLE.store(on_sample as usize, Ordering::Relaxed);
     let signals = || std::iter::once(libc::SIGPROF).chain(FOR_REAL_TIME.rev());
@@ -79,17 +81,17 @@ pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     })
 }
 
-/// Whether the signal still comes here. The program may have taken it since.
+/// Returns whether [`on_signal`] is still the handler of a signal. The program may have installed another one.
 pub(crate) fn is_taken(signal: c_int) -> bool {
     os::handler_of(signal) == Some(on_signal as *const () as usize)
 }
 
 fn install(signal: c_int) -> bool {
-    // SAFETY: the handler has the signature that `SA_SIGINFO` asks for, and does only what a handler may.
+    // SAFETY: the handler has the signature that `SA_SIGINFO` requires, and is async-signal-safe.
     unsafe { os::set_handler(signal, on_signal as *const () as usize, libc::SA_SIGINFO) }
 }
 
-/// The handler. It does nothing with signals that come from elsewhere.
+/// Handles the signal. Ignores signals that no timer has sent.
 extern "C" fn on_signal(_: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid description of the signal.
     let info = unsafe { info.cast::<TimerInfo>().as_ref() };
@@ -100,14 +102,14 @@ extern "C" fn on_signal(_: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
     if on_sample == 0 {
         return;
     }
-    // SAFETY: only addresses of such functions are stored there.
+    // SAFETY: only addresses of `OnSample` functions are stored in `ON_SAMPLE`.
     let on_sample = unsafe { std::mem::transmute::<usize, OnSample>(on_sample) };
     if let Some(pc) = program_counter(context) {
         os::keeping_errno(|| on_sample(info.value, pc));
     }
 }
 
-/// Returns where the thread was interrupted.
+/// Returns the program counter at which the thread was interrupted.
 fn program_counter(context: *mut c_void) -> Option<usize> {
     // SAFETY: the kernel passes a valid context.
     let context = unsafe { context.cast::<libc::ucontext_t>().as_ref() }?;
@@ -127,10 +129,11 @@ fn program_counter(context: *mut c_void) -> Option<usize> {
 }
 
 impl CpuTimer {
-    /// Interrupts a thread of this process again and again, each time after so much of its CPU time. `value` is for the handler.
+    /// Starts a timer that interrupts a thread of this process after each `period` of its CPU time. The handler gets
+    /// `value`.
     ///
     /// # Errors
-    /// The system's: there is no such thread, or there are too many timers.
+    /// The system's error: there is no such thread, or there are too many timers.
     pub(crate) fn start(tid: u32, signal: c_int, value: usize, period: Duration) -> io::Result<Self> {
         let event = Event {
             value,
@@ -141,8 +144,8 @@ impl CpuTimer {
         };
         let mut id: c_int = 0;
         let clock = c_long::from(os::cpu_clock_of(tid));
-        // The kernel's own call: glibc's is newer than the oldest version of the crate libc that will do.
-        // SAFETY: both places are valid and have the kernel's layout.
+        // A direct system call, because the oldest supported version of the crate `libc` lacks the function. SAFETY:
+        // `event` and `id` are valid and have the kernel's layout.
         let made = unsafe { libc::syscall(libc::SYS_timer_create, clock, &raw const event, &raw mut id) };
         if made != 0 {
             return Err(io::Error::last_os_error());
@@ -157,7 +160,7 @@ impl CpuTimer {
             it_value: period,
         };
         let none = std::ptr::null_mut::<libc::itimerspec>();
-        // SAFETY: the times are valid, and the times before are not asked for.
+        // SAFETY: the times are valid, and the previous times are not requested.
         let set = unsafe {
             libc::syscall(
                 libc::SYS_timer_settime,
@@ -176,7 +179,8 @@ impl CpuTimer {
 
 impl Drop for CpuTimer {
     fn drop(&mut self) {
-        // SAFETY: takes a number; the timer is this one's. A forked child publishes nothing, so it ends none of its own timers here.
+        // SAFETY: the call takes a number, and this value owns the timer. A forked child publishes nothing, so it drops
+        // no timers.
         unsafe { libc::syscall(libc::SYS_timer_delete, c_long::from(self.id)) };
     }
 }

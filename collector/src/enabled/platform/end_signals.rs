@@ -1,38 +1,38 @@
-//! Signals that end the program, SIGTERM and SIGINT: a handler that only wakes a thread of ours, which then ends the program by the
-//! signal after what is left to do.
+//! Handles the signals that end the program, SIGTERM and SIGINT. The handler only wakes a thread of the collector,
+//! which finishes its work and then ends the program by the signal.
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::enabled::platform::os;
 
-/// The signals.
+/// The handled signals.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 
-/// The signal that came; 0 before.
+/// The first signal that was received; 0 before.
 static CAME: AtomicU32 = AtomicU32::new(0);
 
-/// The time between two looks whether the program has other threads.
+/// Time between two checks whether the program has other threads.
 static LOOK: libc::timespec = libc::timespec {
     tv_sec: 1,
     tv_nsec: 0,
 };
 
-/// The process that has the handlers; a forked child inherits them, but not the thread.
+/// Id of the process that installed the handlers. A forked child inherits the handlers, but not the thread that waits.
 static OWNER: AtomicU32 = AtomicU32::new(0);
 
-/// Installs the handler for those signals that have their default action.
+/// Installs the handler for the signals that have their default action.
 pub(crate) fn install() {
     OWNER.store(std::process::id(), Ordering::Relaxed);
     for signal in SIGNALS {
         if os::handler_of(signal) == Some(libc::SIG_DFL) {
-            // SAFETY: it takes a number, and does only what a handler may.
+            // SAFETY: the handler takes a number, and is async-signal-safe.
             unsafe { os::set_handler(signal, on_signal as *const () as usize, 0) };
         }
     }
 }
 
-/// Waits for one of the signals and returns it; `None` if the program has no thread any more that is not ours.
+/// Waits for one of the signals and returns it. Returns `None` when only threads of the collector are left.
 pub(crate) fn wait() -> Option<c_int> {
     loop {
         match CAME.load(Ordering::Acquire) {
@@ -43,10 +43,11 @@ pub(crate) fn wait() -> Option<c_int> {
     }
 }
 
-/// Ends the process by a signal whose handler is [`on_signal`]. Another handler gets the signal.
+/// Sends a signal to the process. If [`on_signal`] is its handler, the default action is restored first, so the signal
+/// ends the process.
 pub(crate) fn end_by(signal: c_int) {
     if os::handler_of(signal) == Some(on_signal as *const () as usize) {
-        // SAFETY: this is the default.
+        // SAFETY: `SIG_DFL` is the default action.
         unsafe { os::set_handler(signal, libc::SIG_DFL, 0) };
     }
     // SAFETY: the call takes no arguments.
@@ -56,7 +57,7 @@ pub(crate) fn end_by(signal: c_int) {
 }
 
 extern "C" fn on_signal(signal: c_int) {
-    // A library that has installed its handler since may call this one.
+    // A handler that was installed later may call this one, which then does nothing.
     if os::handler_of(signal) != Some(on_signal as *const () as usize) {
         return;
     }
@@ -73,10 +74,11 @@ extern "C" fn on_signal(signal: c_int) {
     }
 }
 
-/// Waits while no signal came, for a second at most, or wakes who waits.
+/// Waits up to a second for a signal, or wakes the waiting thread.
 fn futex(operation: c_int, value: u32) {
     let operation = operation | libc::FUTEX_PRIVATE_FLAG;
     let limit = &raw const LOOK;
-    // SAFETY: word and time are statics. It changes `errno`, which belongs to the program in its handler, so that is restored.
+    // SAFETY: word and time are statics. The call changes `errno`, which is restored because the handler may have
+    // interrupted the program.
     os::keeping_errno(|| unsafe { libc::syscall(libc::SYS_futex, CAME.as_ptr(), operation, value, limit) });
 }

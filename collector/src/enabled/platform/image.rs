@@ -1,4 +1,4 @@
-//! A program or library: where it is in memory, and what its file says.
+//! A loaded executable or library: its place in memory, and the contents of its file.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -6,26 +6,26 @@ use std::path::{Path, PathBuf};
 
 use crate::enabled::platform::modules;
 
-/// The size of a symbol, and the type of one that is a function, `STT_FUNC`.
+/// Size of a symbol in bytes, and the type of symbols of functions, `STT_FUNC`.
 const SYMBOL_BYTES: usize = 24;
 const FUNCTION: u8 = 2;
 
 /// An image in memory.
 #[derive(Debug)]
 pub(crate) struct Image {
-    /// What the loader has added to the addresses of the linker.
+    /// Number that the loader has added to the linker's addresses.
     pub(crate) base: usize,
     file: PathBuf,
 }
 
 impl Image {
-    /// Returns the image that holds this code.
+    /// Returns the image that contains this code.
     #[cfg(any(feature = "functions", test))]
     pub(crate) fn own() -> Option<Self> {
         Self::holding(Self::own as *const () as usize)
     }
 
-    /// Returns the image that holds an address.
+    /// Returns the image that contains an address.
     pub(crate) fn holding(address: usize) -> Option<Self> {
         let loaded = modules::loaded();
         let loaded = loaded.into_iter().find(|loaded| loaded.holds(address))?;
@@ -35,7 +35,7 @@ impl Image {
         })
     }
 
-    /// Returns where the image's file is.
+    /// Returns the path of the image's file.
     #[cfg(feature = "functions")]
     pub(crate) fn path(&self) -> PathBuf {
         std::fs::read_link(&self.file).unwrap_or_else(|_| self.file.clone())
@@ -46,8 +46,8 @@ impl Image {
         &self.file
     }
 
-    /// Returns the addresses and the linker's names of all functions in the image's file, in the order of addresses. Of several names
-    /// of a function there is one.
+    /// Returns the addresses and the linker's names of all functions in the image's file, sorted by address. Each
+    /// function has one name, also if it has several in the file.
     pub(crate) fn functions(&self) -> Vec<(u64, String)> {
         let mut found = Vec::new();
         for (symbols, names) in [(".symtab", ".strtab"), (".dynsym", ".dynstr")] {
@@ -64,11 +64,12 @@ impl Image {
         found
     }
 
-    /// Reads a section of the image's file; `None` if there is none of this name, or the file cannot be read.
+    /// Reads a section of the image's file. Returns `None` if there is no section of this name, or the file cannot be
+    /// read.
     pub(crate) fn section(&self, name: &str) -> Option<Vec<u8>> {
         let file = File::open(&self.file).ok()?;
         let length = file.metadata().ok()?.len();
-        // What a damaged file claims must not take more memory than the file has bytes.
+        // A damaged file may claim any size, so memory is taken only for bytes that the file has.
         let read = |at: u64, bytes: u64| -> Option<Vec<u8>> {
             if at.checked_add(bytes)? > length {
                 return None;
@@ -102,7 +103,7 @@ impl Image {
     }
 }
 
-/// The address and the name of a symbol, if it is a function that is defined.
+/// Returns the address and the name of a symbol, if the symbol is a function that is defined.
 fn function(symbol: &[u8], names: &[u8]) -> Option<(u64, String)> {
     let is_function = symbol.get(4)? & 15 == FUNCTION;
     let is_defined = half(symbol, 6)? != 0;

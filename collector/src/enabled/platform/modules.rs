@@ -1,4 +1,4 @@
-//! The executable and the libraries that are loaded: where they are in memory, and which files they are of.
+//! The executable and the loaded libraries: their places in memory, and their files.
 
 use std::ffi::{CStr, OsStr, c_void};
 use std::ops::Range;
@@ -8,16 +8,16 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use tickscope_format::snapshot::BUILD_ID_MAX;
 
-/// The type of the note that holds the build id, `NT_GNU_BUILD_ID`, and the name of its owner.
+/// Type of the note that holds the build id, `NT_GNU_BUILD_ID`, and the note's owner.
 const BUILD_ID: u32 = 3;
 const OWNER: &[u8] = b"GNU\0";
 
-/// The note by which copies of this library find each other: its kind, and the name of its owner. Its text is the distance from there to
-/// [`IN_USE`], and the version.
+/// Kind and owner of the note by which copies of this library find each other. The text of the note is the distance
+/// from its beginning to [`IN_USE`], and the version.
 const COPY: u32 = 1;
 const COPY_OWNER: &[u8] = b"tickscope\0";
 
-/// Not 0 once this copy counts.
+/// 1 once this copy counts; 0 before.
 static IN_USE: AtomicU32 = AtomicU32::new(0);
 
 std::arch::global_asm!(
@@ -45,17 +45,17 @@ type Header = libc::Elf32_Phdr;
 /// Another copy of this library, which counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OtherCopy {
-    /// Where the executable or the library is that brings it.
+    /// The executable or library that contains the copy.
     pub(crate) file: PathBuf,
     pub(crate) version: String,
 }
 
-/// Lets other copies know that this one counts.
+/// Notes that this copy counts, so that other copies find it.
 pub(crate) fn note_use() {
     IN_USE.store(1, Ordering::Relaxed);
 }
 
-/// Returns the other copies of this library that count. It allocates only if there are some.
+/// Returns the other copies of this library that count. Allocates only if there are other copies.
 pub(crate) fn other_copies() -> Vec<OtherCopy> {
     let mut all: Vec<OtherCopy> = Vec::new();
     // SAFETY: the callback gets the list, which lives until the call returns.
@@ -67,7 +67,7 @@ pub(crate) fn other_copies() -> Vec<OtherCopy> {
 unsafe extern "C" fn add_copies(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
     // SAFETY: the loader passes a valid description.
     let info = unsafe { &*info };
-    // SAFETY: this is the list that `other_copies` passes, which nothing else uses meanwhile.
+    // SAFETY: `all` is the list that `other_copies` passes, and no other code uses it meanwhile.
     let all = unsafe { &mut *all.cast::<Vec<OtherCopy>>() };
     let headers = || headers(info);
     for header in headers().filter(|header| header.p_type == libc::PT_NOTE) {
@@ -87,7 +87,7 @@ unsafe extern "C" fn add_copies(info: *mut libc::dl_phdr_info, _: usize, all: *m
                 continue;
             }
             let word = std::ptr::with_exposed_provenance::<AtomicU32>(word);
-            // SAFETY: the file's own note says that this word of it is a number that is changed as an atomic.
+            // SAFETY: according to its note, this word of the loaded file is an `AtomicU32`.
             if unsafe { &*word }.load(Ordering::Relaxed) != 0 {
                 all.push(OtherCopy {
                     file: path_of(file_of(&name_of(info))),
@@ -99,7 +99,7 @@ unsafe extern "C" fn add_copies(info: *mut libc::dl_phdr_info, _: usize, all: *m
     0
 }
 
-/// Returns the library that this code is in, or nothing if it is in the executable.
+/// Returns the library that contains this code, or `None` if the executable contains it.
 pub(crate) fn own_library() -> Option<PathBuf> {
     let own = loaded()
         .into_iter()
@@ -107,19 +107,19 @@ pub(crate) fn own_library() -> Option<PathBuf> {
     (!own.name.as_os_str().is_empty()).then(|| own.path())
 }
 
-/// What was loaded from one file.
+/// The executable or a library in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loaded {
-    /// What the loader has added to the addresses of the linker.
+    /// Number that the loader has added to the linker's addresses.
     pub(crate) base: usize,
     segments: Vec<Range<usize>>,
-    /// As the loader calls it; empty for the executable.
+    /// The loader's name of the file; empty for the executable.
     name: PathBuf,
     pub(crate) build_id: Vec<u8>,
 }
 
 impl Loaded {
-    /// Whether an address is in it.
+    /// Returns whether an address is in one of the segments.
     pub(crate) fn holds(&self, address: usize) -> bool {
         self.segments.iter().any(|segment| segment.contains(&address))
     }
@@ -129,13 +129,13 @@ impl Loaded {
         file_of(&self.name)
     }
 
-    /// Returns where the file is.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> PathBuf {
         path_of(self.file())
     }
 }
 
-/// A path by which this process can open the file that the loader calls so.
+/// Returns a path by which this process can open the file with this name of the loader.
 fn file_of(name: &Path) -> &Path {
     match name.as_os_str().is_empty() {
         true => Path::new("/proc/self/exe"),
@@ -143,12 +143,12 @@ fn file_of(name: &Path) -> &Path {
     }
 }
 
-/// Where that file is.
+/// Returns the target of a link such as `/proc/self/exe`, and other paths unchanged.
 fn path_of(file: &Path) -> PathBuf {
     std::fs::read_link(file).unwrap_or_else(|_| file.to_path_buf())
 }
 
-/// Returns all that is loaded now.
+/// Returns the executable and all libraries that are loaded now.
 pub(crate) fn loaded() -> Vec<Loaded> {
     let mut all: Vec<Loaded> = Vec::new();
     // SAFETY: the callback gets the list, which lives until the call returns.
@@ -160,7 +160,7 @@ pub(crate) fn loaded() -> Vec<Loaded> {
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
     // SAFETY: the loader passes a valid description.
     let info = unsafe { &*info };
-    // SAFETY: this is the list that `loaded` passes, which nothing else uses meanwhile.
+    // SAFETY: `all` is the list that `loaded` passes, and no other code uses it meanwhile.
     let all = unsafe { &mut *all.cast::<Vec<Loaded>>() };
     let mut loaded = Loaded {
         base: info.dlpi_addr as usize,
@@ -178,11 +178,11 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_vo
     0
 }
 
-/// What the loader calls a file.
+/// Returns the loader's name of a file; empty for the executable.
 fn name_of(info: &libc::dl_phdr_info) -> PathBuf {
     // SAFETY: the call takes a number.
     let executable = unsafe { libc::getauxval(libc::AT_PHDR) } as usize;
-    // glibc gives the executable no name, and musl one that may be no path from here.
+    // glibc gives the executable no name. musl gives it a name that may not be a valid path in this directory.
     if info.dlpi_name.is_null() || info.dlpi_phdr.addr() == executable {
         return PathBuf::new();
     }
@@ -193,38 +193,39 @@ fn name_of(info: &libc::dl_phdr_info) -> PathBuf {
 
 fn headers(info: &libc::dl_phdr_info) -> impl Iterator<Item = &Header> {
     (0..usize::from(info.dlpi_phnum)).filter_map(|index| {
-        // SAFETY: the loader says where the headers are and how many.
+        // SAFETY: the loader has passed the address and the number of the headers.
         unsafe { info.dlpi_phdr.wrapping_add(index).as_ref() }
     })
 }
 
-/// Where a segment is in memory.
+/// Returns the addresses of a segment in memory.
 fn range_of(info: &libc::dl_phdr_info, header: &Header) -> Range<usize> {
     let from = (info.dlpi_addr as usize).wrapping_add(header.p_vaddr as usize);
     from..from.saturating_add(header.p_memsz as usize)
 }
 
-/// The bytes of a segment of notes.
+/// Returns the bytes of a segment of notes.
 fn bytes_of<'a>(info: &'a libc::dl_phdr_info, header: &Header) -> &'a [u8] {
     let range = range_of(info, header);
     #[allow(
         clippy::disallowed_methods,
         reason = "notes are constants, and no memory that is shared"
     )]
-    // SAFETY: a segment of notes lies in one that is loaded, and the file stays loaded while the loader describes it.
+    // SAFETY: a segment of notes is inside a loaded segment, and the file stays loaded while the loader describes it.
     unsafe {
         std::slice::from_raw_parts(range.start as *const u8, range.len())
     }
 }
 
-/// A note: who wrote it, of which kind it is, and what it says.
+/// A note: its kind, its owner, and its text.
 struct Note<'a> {
     kind: u32,
     owner: &'a [u8],
     text: &'a [u8],
 }
 
-/// Notes behind each other. Each is two lengths and a kind, the owner's name, and the text, in words of 4 bytes.
+/// Consecutive notes. Each has the lengths of name and text, the kind, the owner's name, and the text, padded to 4
+/// bytes.
 struct Notes<'a>(&'a [u8]);
 
 impl<'a> Iterator for Notes<'a> {
@@ -246,7 +247,7 @@ impl<'a> Iterator for Notes<'a> {
     }
 }
 
-/// The build id among notes, if there is one.
+/// Returns the build id among notes, if there is one.
 fn build_id(notes: &[u8]) -> Option<&[u8]> {
     let found = Notes(notes).find(|note| (note.kind, note.owner) == (BUILD_ID, OWNER))?;
     Some(found.text).filter(|text| text.len() <= BUILD_ID_MAX)

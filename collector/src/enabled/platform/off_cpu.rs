@@ -1,4 +1,4 @@
-//! What the system knows of the time that the calling thread spends off its CPU.
+//! Reads the system's information about the time that the calling thread spends off its CPU.
 //!
 //! There are four sources, the cheapest first:
 //!
@@ -6,9 +6,9 @@
 //!   clears a word in it whenever it switches to another thread or delivers a signal. A word that still has its value says,
 //!   without a system call, that the thread has not left its CPU.
 //! - **The thread's CPU clock**: the time since the last reading that is not on this clock was spent off the CPU.
-//! - **`getrusage`**: how often the thread lost its CPU, and how often although it could have run.
-//! - **`schedstat`**: how often the thread got a CPU, and how long it was ready to run before. It is read instead of `getrusage`
-//!   where there is a file for it.
+//! - **`getrusage`**: how often the thread lost its CPU, and how often this happened although the thread could run.
+//! - **`schedstat`**: how often the thread got a CPU, and how long it was ready before that. It is read instead of
+//!   `getrusage` if the thread has a descriptor for it.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -28,7 +28,7 @@ pub(crate) struct Clocks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Switches {
     pub(crate) all: u64,
-    /// Those although it could have run.
+    /// Switches although the thread could still run.
     pub(crate) preempted: u64,
 }
 
@@ -43,31 +43,32 @@ pub(crate) fn clocks() -> Clocks {
 /// A descriptor of the calling thread's `schedstat`, plus one; 0 before the first reading, and [`NO_FILE`] without one.
 pub(crate) type File = u32;
 
-/// The thread has no file: there are enough of them, or the system has none.
+/// The thread has no file, because [`FILES_MAX`] threads have one, or because the system has no such file.
 pub(crate) const NO_FILE: File = u32::MAX;
 
-/// So many threads at a time have a file. A program may have only 1 024 descriptors.
+/// Maximum number of threads with a file, because a program may be limited to 1 024 descriptors.
 const FILES_MAX: usize = 64;
 
 static FILES: AtomicUsize = AtomicUsize::new(0);
 
-/// Descriptors from here on are out of the program's way, as in tickscope-format.
+/// Least number of a file's descriptor. The program keeps the numbers below, as in tickscope-format.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
-/// The scheduler's own CPU time lags behind the clock until its next tick; more than this is another file.
+/// Maximum difference in ns between the CPU time in `schedstat` and the thread's CPU clock. `schedstat` lags until the
+/// scheduler's next tick; a larger difference means that the file is another one.
 const LAG_NS: u64 = 100_000_000;
 
-/// What the scheduler knows of a thread since it began.
+/// The scheduler's statistics of a thread since its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slices {
-    /// How often the thread got a CPU.
+    /// Number of times that the thread got a CPU.
     pub(crate) count: u64,
-    /// How long it was ready and had none, in nanoseconds.
+    /// Time for which the thread was ready without a CPU, in nanoseconds.
     pub(crate) ready_ns: u64,
 }
 
-/// Returns what the scheduler knows of the calling thread; `None` if that cannot be read. Its CPU time is `cpu_ns`. `file` is
-/// kept by the caller for the next reading; [`close`] ends it.
+/// Returns the scheduler's statistics of the calling thread, whose CPU time is `cpu_ns`; `None` if they cannot be read.
+/// The caller keeps `file` for the next reading, and passes it to [`close`] at the end.
 pub(crate) fn slices(file: &mut File, cpu_ns: u64) -> Option<Slices> {
     if *file == 0 {
         *file = open();
@@ -77,14 +78,14 @@ pub(crate) fn slices(file: &mut File, cpu_ns: u64) -> Option<Slices> {
     }
     let slices = read(*file as libc::c_int - 1, cpu_ns);
     if slices.is_none() {
-        // The program has closed it, and the number may be that of another file: it is left alone from now on.
+        // The program has closed the descriptor, and the number may belong to another file, so it is not used again.
         *file = NO_FILE;
         FILES.fetch_sub(1, Ordering::Relaxed);
     }
     slices
 }
 
-/// Closes a thread's file, if it is still that. The thread calls this at its end.
+/// Closes a thread's file, if the descriptor still belongs to it. The thread calls this at its end.
 pub(crate) fn close(file: File) {
     if file == 0 || file == NO_FILE {
         return;
@@ -109,7 +110,7 @@ fn open() -> File {
             libc::O_RDONLY | libc::O_CLOEXEC,
         )
     };
-    // SAFETY: takes numbers, whatever they are of.
+    // SAFETY: the call takes numbers, and fails if `low` is not a descriptor.
     let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, OUT_OF_THE_WAY) };
     if low >= 0 {
         // SAFETY: the descriptor was opened above.
@@ -133,7 +134,8 @@ fn read(descriptor: libc::c_int, cpu_ns: u64) -> Option<Slices> {
     parsed(text, cpu_ns)
 }
 
-/// The three numbers of `schedstat`: CPU time, time ready without a CPU, and how often the thread got a CPU.
+/// Parses the three numbers of `schedstat`: CPU time in ns, time ready without a CPU in ns, and number of times that
+/// the thread got a CPU.
 fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
     let mut words = text.trim_ascii_end().split(|&byte| byte == b' ');
     let mut number = || -> Option<u64> {
@@ -155,7 +157,7 @@ pub(crate) fn switches() -> Switches {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: a valid place for a `rusage`.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-    // SAFETY: zeros are valid, and the call writes nothing else than valid values.
+    // SAFETY: zeros are valid, and the call writes only valid values.
     let usage = unsafe { usage.assume_init() };
     let preempted = usage.ru_nivcsw as u64;
     Switches {
@@ -164,8 +166,8 @@ pub(crate) fn switches() -> Switches {
     }
 }
 
-/// An empty critical section, as the kernel reads it, with the signature that stands before an abort address. It lies in
-/// pages that are never unmapped: a thread may outlive the library that this code is in.
+/// An empty critical section in the kernel's layout, with the signature that precedes an abort address. It is in pages
+/// that are never unmapped, because a thread may outlive the library that contains this code.
 #[repr(C, align(32))]
 struct EmptySection {
     version: AtomicU32,
@@ -177,7 +179,7 @@ struct EmptySection {
     abort: AtomicU32,
 }
 
-/// The signature with which glibc registers areas on this architecture, or `None` where rseq is not used.
+/// The signature with which glibc registers areas on this architecture, or `None` if rseq is not used on it.
 const SIGNATURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     Some(0x5305_3053)
 } else if cfg!(all(target_arch = "aarch64", target_endian = "little")) {
@@ -186,18 +188,18 @@ const SIGNATURE: Option<u32> = if cfg!(target_arch = "x86_64") {
     None
 };
 
-/// Where `rseq_cs` stands in a thread's area.
+/// Offset of `rseq_cs` in a thread's area, in bytes.
 const SECTION_OFFSET: isize = 8;
 
-/// The least size of an area that has it.
+/// Minimum size of an area with `rseq_cs`, in bytes.
 const AREA_BYTES: u32 = 20;
 
 static SECTION: AtomicPtr<EmptySection> = AtomicPtr::new(std::ptr::null_mut());
 
-/// The offset of a thread's word from its thread pointer; 0 if there is none.
+/// The offset of a thread's word from its thread pointer; 0 if threads have no word.
 static WORD_OFFSET: AtomicUsize = AtomicUsize::new(0);
 
-/// Looks for the areas of threads. Until this is called, and where there are none, [`stayed`] knows nothing.
+/// Finds the areas of threads. [`stayed`] returns false until this is called, and always if threads have no areas.
 pub(crate) fn find_areas() {
     let Some(signature) = SIGNATURE.filter(|_| cfg!(target_env = "gnu")) else {
         return;
@@ -214,7 +216,7 @@ pub(crate) fn find_areas() {
     let size = unsafe { size.cast::<u32>().read() };
     // SAFETY: glibc's `__rseq_offset` is a `ptrdiff_t`, and constant.
     let offset = unsafe { offset.cast::<isize>().read() };
-    // It is 0 where the kernel has no rseq, or a tunable has switched it off.
+    // The size is 0 if the kernel has no rseq, or a tunable has switched it off.
     if size < AREA_BYTES {
         return;
     }
@@ -222,7 +224,7 @@ pub(crate) fn find_areas() {
         return;
     };
     let section = page.cast::<EmptySection>().as_ptr();
-    // SAFETY: the pages are zeroed, large enough and aligned, nothing else has them, and zeros are valid atomics.
+    // SAFETY: the pages are zeroed, large enough and aligned, no other code uses them, and zeros are valid atomics.
     let fields = unsafe { &*section };
     fields.signature.store(signature, Ordering::Relaxed);
     // No instruction is in the section, so the abort address is never jumped to; only the signature before it is read.
@@ -233,7 +235,7 @@ pub(crate) fn find_areas() {
     WORD_OFFSET.store((offset + SECTION_OFFSET).cast_unsigned(), Ordering::Release);
 }
 
-/// Returns the calling thread's word, and the value that says that it stayed.
+/// Returns the calling thread's word, and the value that it keeps while the thread stays on its CPU.
 fn word() -> Option<(&'static AtomicUsize, usize)> {
     let offset = WORD_OFFSET.load(Ordering::Acquire);
     if offset == 0 {
@@ -265,7 +267,7 @@ fn thread_pointer() -> usize {
     pointer
 }
 
-/// Returns whether threads have such a word.
+/// Returns whether threads have a word that the kernel clears.
 pub(crate) fn has_word() -> bool {
     WORD_OFFSET.load(Ordering::Relaxed) != 0
 }
@@ -275,13 +277,14 @@ pub(crate) fn stayed() -> bool {
     word().is_some_and(|(word, ours)| word.load(Ordering::Relaxed) == ours)
 }
 
-/// Begins to watch. Other code that uses rseq in this thread keeps what it has put there.
+/// Sets the calling thread's word, so that [`stayed`] can notice a switch. A word that other code of this thread has
+/// set is kept.
 pub(crate) fn mark() {
     if let Some((word, ours)) = word()
         && word.load(Ordering::Relaxed) == 0
     {
         word.store(ours, Ordering::Relaxed);
-        // Clocks are read after this, so that a switch in between is noticed.
+        // The caller reads clocks after this store, so that a switch in between is noticed.
         compiler_fence(Ordering::SeqCst);
     }
 }
@@ -298,7 +301,7 @@ mod tests {
         mark();
         std::thread::sleep(Duration::from_millis(1));
         assert!(!stayed());
-        // Among many moments some have no switch. Without the kernel's word of one, no thread is known to have stayed.
+        // Some of many short periods have no switch. Without an rseq area, no thread is known to have stayed.
         let stays = (0..1_000).any(|_| {
             mark();
             std::hint::black_box(Instant::now());

@@ -56,8 +56,8 @@ unsafe extern "C" {
     static mut environ: *const *const libc::c_char;
 }
 
-/// Finds the environment where libc has none yet: for scopes in `.preinit_array`, which runs before libc begins. libc will find it in
-/// the same place.
+/// Finds the environment if libc has not set it yet, for scopes in `.preinit_array`, which runs before libc begins.
+/// libc will find it in the same place.
 pub(crate) fn find_environment() {
     // SAFETY: the pointer is only read. As with every reader of the environment, no thread may change it meanwhile.
     if unsafe { !environ.is_null() } {
@@ -66,19 +66,20 @@ pub(crate) fn find_environment() {
     let word = |name: &CStr| {
         // SAFETY: the name is zero-terminated.
         let place = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        // SAFETY: both of glibc's variables that are asked for are pointers to words.
+        // SAFETY: both variables of glibc that are looked up are pointers.
         unsafe { place.cast::<*const usize>().as_ref() }.copied()
     };
     let (Some(name), Some(stack)) = (word(c"program_invocation_name"), word(c"__libc_stack_end")) else {
         return;
     };
-    // SAFETY: the name is a text, and empty until libc begins. A program that has a name has removed its environment itself.
+    // SAFETY: the name is a zero-terminated text. It is empty until libc begins; later, the program itself has removed
+    // its environment.
     if unsafe { name.cast::<u8>().read() } != 0 {
         return;
     }
-    // SAFETY: the kernel puts the number of arguments there.
+    // SAFETY: the kernel puts the number of arguments at this address.
     let arguments = unsafe { stack.read() };
-    // SAFETY: the arguments with a zero behind them stand before the environment. No thread but this one runs before libc begins.
+    // SAFETY: the environment follows the arguments and a zero. No other thread runs before libc begins.
     unsafe { environ = stack.wrapping_add(arguments + 2).cast() };
 }
 
@@ -106,8 +107,8 @@ pub(crate) fn process_cpu_ns() -> u64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID).unwrap_or(0)
 }
 
-/// Returns how many bytes the calling thread has left of a stack, by its lowest address and its bytes; 0 if the thread is on another one,
-/// as in a coroutine.
+/// Returns how many bytes of a stack are left below the calling function. The stack is given by its lowest address and
+/// its size. Returns 0 if the thread runs on another stack, as in a coroutine.
 pub(crate) fn stack_left((low, bytes): (u64, u64)) -> u64 {
     let local = 0_u8;
     let here = (&raw const local).addr() as u64;
@@ -120,13 +121,13 @@ pub(crate) fn own_stack() -> (u64, u64) {
     let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
     // SAFETY: all zeros are a valid value of a plain structure; it is filled in below.
     let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
-    // SAFETY: a thread may always ask who it is.
+    // SAFETY: the call takes no arguments and cannot fail.
     let own = unsafe { libc::pthread_self() };
     // SAFETY: the thread is the calling one, and the place is valid.
     if unsafe { libc::pthread_getattr_np(own, &mut attributes) } == 0 {
         // SAFETY: the attributes were filled in, and the places are valid.
         unsafe { libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes) };
-        // SAFETY: they are not used any more.
+        // SAFETY: the attributes are not used any more.
         unsafe { libc::pthread_attr_destroy(&mut attributes) };
     }
     let (low, bytes) = (low.addr() as u64, bytes as u64);
@@ -137,7 +138,7 @@ pub(crate) fn own_stack() -> (u64, u64) {
     (low, bytes)
 }
 
-/// Returns the stack of the first thread as large as it may become. musl tells how large it is already.
+/// Returns the stack of the first thread with the maximum size to which it may grow. musl reports its present size.
 #[cfg(target_env = "musl")]
 fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
     let mut limit = libc::rlimit {
@@ -146,7 +147,7 @@ fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
     };
     // SAFETY: `limit` is a valid place for one.
     unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
-    // Linux keeps at least 128 MiB of addresses free for this stack, if its limit is not lower.
+    // Linux keeps at least 128 MiB of addresses free for this stack, unless its limit is lower.
     let largest = limit.rlim_cur.min(128 << 20).max(bytes);
     ((low + bytes).saturating_sub(largest), largest)
 }
@@ -156,13 +157,13 @@ fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteRead {
     Is(u8),
-    /// Its memory was given back.
+    /// The memory is not mapped any more.
     IsGone,
-    /// The system does not let the process read itself in this way.
+    /// The system does not let the process read its own memory by a system call.
     Refused,
 }
 
-/// Reads a byte of the process's memory, which may be gone.
+/// Reads a byte of the process's memory, which may have been unmapped.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn read_byte(address: u64) -> ByteRead {
     let mut byte = 0_u8;
@@ -174,7 +175,7 @@ pub(crate) fn read_byte(address: u64) -> ByteRead {
     let from = part(std::ptr::without_provenance_mut(address as usize));
     // SAFETY: the call takes no arguments.
     let own = unsafe { libc::getpid() };
-    // SAFETY: the kernel looks whether the address can be read, and `to` is a byte that may be written.
+    // SAFETY: the kernel checks whether the address can be read, and `to` is a byte that may be written.
     let read = unsafe { libc::process_vm_readv(own, &to, 1, &from, 1, 0) };
     match read {
         1 => ByteRead::Is(byte),
@@ -203,18 +204,18 @@ pub(crate) fn read_small<'a>(path: &CStr, buffer: &'a mut [u8]) -> Option<&'a [u
     Some(buffer.get(..usize::try_from(read).ok()?)?.trim_ascii())
 }
 
-/// What a descriptor is of.
+/// Kind of the file behind a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum FileKind {
     File,
     Pipe,
     Socket,
-    /// A terminal, for one.
+    /// For example a terminal.
     Device,
     Other,
 }
 
-/// Returns what a descriptor of this process is of, or `None` if there is no such descriptor.
+/// Returns the kind of the file behind a descriptor of this process, or `None` if there is no such descriptor.
 pub(crate) fn kind_of_file(descriptor: i32) -> Option<FileKind> {
     Some(match facts_of(descriptor)?.st_mode & libc::S_IFMT {
         libc::S_IFREG => FileKind::File,
@@ -263,8 +264,8 @@ pub(crate) fn cpu_clock_of(tid: u32) -> libc::clockid_t {
 }
 
 /// Returns the kernel's id of the calling thread.
-// Not `gettid`: std names that as a weak symbol, and in a static program that is optimised as a whole no linker then takes it out of
-// the C library.
+// A system call instead of `gettid`. std refers to `gettid` by a weak symbol, so in a static program with link-time
+// optimisation the linker does not take it from the C library.
 pub(crate) fn thread_id() -> u32 {
     // SAFETY: the call takes no arguments and cannot fail.
     unsafe { libc::syscall(libc::SYS_gettid) as u32 }
@@ -284,23 +285,22 @@ pub(crate) fn name_this_thread(name: &CStr) {
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
-/// The stack size of our threads in bytes, which is std's default. The system's default is a limit that users set for
-/// their programs; it ranges from 16 KiB, too little to take a snapshot, to the whole address space.
+/// The stack size of the collector's threads in bytes, which is std's default. The system's default is a limit that
+/// users set for their programs; it ranges from 16 KiB, too little to take a snapshot, to the whole address space.
 const STACK: usize = 2 << 20;
 
-/// Prevents that the library with this code is unloaded. Unloading would remove the code of our thread and of the
-/// handlers at the ends of threads that have counted, and the sites that snapshots refer to. The main program is never
-/// unloaded.
+/// Keeps the library with this code loaded. Unloading would remove the code of the collector's threads, the handlers at
+/// the ends of threads that have counted, and the sites that snapshots refer to. The main program is never unloaded.
 extern "C" fn stay_loaded() {
     // A statically linked program has no loader.
     #[cfg(not(target_feature = "crt-static"))]
     {
         let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
-        // SAFETY: the call reads what is known of an address, and `found` is a valid place for the result.
+        // SAFETY: the call only looks up an address, and `found` is a valid place for the result.
         let known = unsafe { libc::dladdr(stay_loaded as *const c_void, found.as_mut_ptr()) } != 0;
         // SAFETY: zeros are a valid value, whether the call filled it in or not.
         let found = unsafe { found.assume_init() };
-        // SAFETY: the call takes a number. The program's headers are in its first page.
+        // SAFETY: the call takes a number. The executable's headers are in its first page.
         let program = unsafe { libc::getauxval(libc::AT_PHDR) } as usize / 4096;
         if known && !found.dli_fname.is_null() && found.dli_fbase.addr() / 4096 != program {
             let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD | libc::RTLD_NODELETE;
@@ -310,11 +310,12 @@ extern "C" fn stay_loaded() {
     }
 }
 
-// This runs when the library is loaded. At the first scope it would be too late: the program may be inside its
-// allocator then, and the loader allocates.
+// `stay_loaded` runs when the library is loaded. The first scope would be too late, because the program may be inside
+// its allocator then, and the loader allocates.
 before_main!(STAY_LOADED, stay_loaded);
 
-/// The CPUs on which the program was started, a bit each, whatever its threads choose later. No bit is set where they are not known.
+/// The CPUs that the program could use at its start, one bit each, also if its threads choose fewer later. All bits are
+/// 0 if the CPUs are unknown.
 static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 extern "C" fn note_cpus() {
@@ -330,7 +331,7 @@ extern "C" fn note_cpus() {
 
 before_main!(NOTE_CPUS, note_cpus);
 
-/// Runs `body` with these signals blocked for the calling thread, in addition to those that are blocked already.
+/// Runs `body` with these signals blocked for the calling thread, in addition to the signals that are already blocked.
 fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the first argument is a valid set, the second a valid place for one.
@@ -354,10 +355,11 @@ pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
     with_blocked(&all_signals(), body)
 }
 
-/// The threads of [`spawn`]: those of the publisher, of the log, and of the signals that end the program.
+/// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. 0 is a free place.
 static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
-/// Returns whether the program has threads that are not ours. The first thread stays in the kernel's list after it has ended.
+/// Returns whether the program has threads other than the collector's. The first thread stays in the kernel's list as a
+/// zombie after it has ended.
 pub(crate) fn has_other_threads() -> bool {
     let main = std::process::id();
     let is_zombie = |tid: u32| {
@@ -378,7 +380,7 @@ pub(crate) fn has_other_threads() -> bool {
 }
 
 /// Starts a detached thread with all signals blocked, the default scheduling policy, and access to every CPU that the
-/// process may use, whatever the caller is bound to. It does not use the program's allocator.
+/// program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {
         // SAFETY: the pointer was made from a `fn()` below. Function pointers and data pointers have the same size on
@@ -398,7 +400,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
         std::ptr::null_mut()
     }
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
-    // A number or a pointer, as the C library has it.
+    // `pthread_t` is a number or a pointer, depending on the C library.
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
     // SAFETY: a valid place for attributes.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
@@ -412,7 +414,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     // A thread inherits the mask of its creator. Signals are blocked around the call, so that the thread never runs
     // without the mask.
     let made = without_signals(|| match create(attributes.as_ptr()) {
-        // The thread-locals of this program are larger than the stack.
+        // The thread-locals of this program do not fit into the stack, so the default stack size is used.
         libc::EINVAL => create(std::ptr::null()),
         made => made,
     });
@@ -421,15 +423,15 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     if made != 0 {
         return Err(io::Error::from_raw_os_error(made));
     }
-    // SAFETY: the call that made the thread filled its place in.
+    // SAFETY: `pthread_create` has succeeded, so it has set `thread`.
     let thread = unsafe { thread.assume_init() };
-    // SAFETY: the thread was made above and is joined nowhere.
+    // SAFETY: the thread was made above and is never joined.
     unsafe { libc::pthread_detach(thread) };
     Ok(())
 }
 
-/// Resets the priority and policy that the calling thread has inherited, and lets it use the CPUs that the program was started
-/// on. If the system forbids it, the thread runs with what it has.
+/// Resets the priority and policy that the calling thread has inherited, and lets it use the CPUs that the program was
+/// started on. If the system forbids this, the thread runs with the inherited values.
 fn reset_scheduling() {
     // SAFETY: zero is a valid value of a plain struct of numbers.
     let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
@@ -445,7 +447,8 @@ fn reset_scheduling() {
 /// The files behind standard output and error when measuring began: device and inode, each plus one; 0 if closed.
 static STANDARD: [[AtomicU64; 2]; 2] = [const { [const { AtomicU64::new(0) }; 2] }; 2];
 
-/// Inodes have 64 bits on 32 bits as well.
+/// Returns the facts of the file behind a descriptor. Uses `stat64`, because inodes have 64 bits also on 32-bit
+/// systems.
 fn facts_of(descriptor: i32) -> Option<libc::stat64> {
     let mut facts = std::mem::MaybeUninit::<libc::stat64>::zeroed();
     // SAFETY: `facts` is a valid place for the result.
@@ -464,16 +467,16 @@ pub(crate) fn note_standard() {
     }
 }
 
-/// Returns whether standard input, output and error are open. A program that has closed one of them is about to open another
-/// file with its number, and no file of ours may get that number, not even for microseconds.
+/// Returns whether standard input, output and error are open. A program that has closed one of them is about to open
+/// another file with its number, and no file of the collector may get that number, not even for microseconds.
 pub(crate) fn has_standard() -> bool {
     // SAFETY: the call only reads flags.
     (0..=2).all(|descriptor| unsafe { libc::fcntl(descriptor, libc::F_GETFD) } >= 0)
 }
 
-/// Returns whether our text may be written to a descriptor. If a program closes standard output or error, the next file
-/// that it opens gets that number; this distinguishes such a file from a redirection. All other descriptors may be
-/// written.
+/// Returns whether the collector may write text to a descriptor. If a program closes standard output or error, the next
+/// file that it opens gets its number. This function distinguishes such a file from a redirection. All other
+/// descriptors may be written.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {
         return true;
@@ -495,10 +498,11 @@ fn is_for_text(descriptor: i32) -> bool {
 /// The signals by which the kernel reports a failed write to a thread. By default each of them ends the program.
 const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 
-/// While it lives, a failed write on the calling thread is an error and not a signal, which would end the program.
+/// While this guard lives, a failed write on the calling thread is an error and not a signal, which would end the
+/// program.
 #[must_use]
 pub(crate) struct Unsignalled {
-    /// The mask of the thread from before.
+    /// The thread's signal mask before the guard was made.
     mask: libc::sigset_t,
     /// Which of [`OF_WRITES`] were pending before and belong to the program.
     waited: [bool; OF_WRITES.len()],
@@ -522,7 +526,7 @@ impl Unsignalled {
         // SAFETY: the first argument is a valid set, the second a valid place for one.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals, mask.as_mut_ptr()) };
         Self {
-            // SAFETY: the call before filled it in.
+            // SAFETY: the call above has set `mask`, or it is zeroed, which is a valid mask.
             mask: unsafe { mask.assume_init() },
             waited: OF_WRITES.map(is_pending),
             _of_this_thread: PhantomData,
@@ -538,12 +542,12 @@ impl Drop for Unsignalled {
         };
         for (signal, waited) in OF_WRITES.into_iter().zip(self.waited) {
             if !waited && is_pending(signal) {
-                // SAFETY: the set and the time are valid, and no information is asked for. This discards the pending
-                // signal.
+                // SAFETY: the set and the time are valid, and no information is requested. This call discards the
+                // pending signal.
                 unsafe { libc::sigtimedwait(&set_of(&[signal]), std::ptr::null_mut(), &at_once) };
             }
         }
-        // SAFETY: the mask was valid before, and the present mask is not asked for.
+        // SAFETY: the mask was valid before, and the present mask is not requested.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.mask, std::ptr::null_mut()) };
     }
 }
@@ -569,9 +573,9 @@ fn is_pending(signal: libc::c_int) -> bool {
     unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }
 }
 
-/// Writes to a descriptor directly. It bypasses std's buffer and lock, which the exiting thread may hold. If a
-/// non-blocking descriptor accepts nothing, it waits for up to `patience` milliseconds, or without limit for -1. A pipe
-/// without a reader and a file that may not grow give an error and no signal.
+/// Writes to a descriptor directly, without std's buffer and lock, which the exiting thread may hold. If a non-blocking
+/// descriptor accepts nothing, waits for up to `patience` milliseconds, or without limit for -1. A pipe without a
+/// reader, or a file that may not grow, causes an error and no signal.
 ///
 /// # Errors
 /// The system's error; also `BrokenPipe` if standard output or error is now another file of the program.
@@ -620,32 +624,33 @@ pub(crate) fn handler_of(signal: libc::c_int) -> Option<usize> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: a null action changes nothing, and the place is valid for the present one.
     let found = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
-    // SAFETY: zeros are valid, and the call writes nothing else than valid values.
+    // SAFETY: zeros are valid, and the call writes only valid values.
     (found == 0).then(|| unsafe { action.assume_init() }.sa_sigaction)
 }
 
-/// Sets the handler of a signal, and returns whether that worked. Calls of the program that it interrupts go on. Where a thread has a
-/// stack for signals, it is used: coroutines have small ones.
+/// Sets the handler of a signal, and returns whether that worked. System calls that the signal interrupts are
+/// restarted. The handler runs on the thread's signal stack if there is one, because stacks of coroutines are small.
 ///
 /// # Safety
-/// The handler has the signature that the flags ask for, and does only what a handler may.
+/// The handler must have the signature that the flags require, and must be async-signal-safe.
 pub(crate) unsafe fn set_handler(signal: libc::c_int, handler: usize, flags: libc::c_int) -> bool {
     // SAFETY: zeros are valid: no flags, and no further signals blocked.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = handler;
     action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK | flags;
-    // SAFETY: the action is valid, and the handler as the caller promises.
+    // SAFETY: the action is valid, and the caller promises a valid handler.
     unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0 }
 }
 
-/// Makes a static of this name that has the loader call a function when the program, or the library with this code, is loaded: before
-/// `main`, and outside the program's allocator.
+/// Declares a static that makes the loader call a function when the program, or the library with this code, is loaded:
+/// before `main`, and outside the program's allocator.
 macro_rules! before_main {
     ($(#[$doc:meta])* $visibility:vis $name:ident, $function:expr) => {
         $(#[$doc])*
-        // An interpreter runs no such functions.
+        // Miri does not run such functions.
         #[cfg_attr(not(miri), used)]
-        // The loader calls each function in this section after relocation, and before those without a number.
+        // The loader calls the functions in this section after relocation, and before functions in sections without a
+        // number.
         #[cfg_attr(not(miri), unsafe(link_section = ".init_array.00990"))]
         $visibility static $name: extern "C" fn() = $function;
     };
@@ -658,7 +663,7 @@ pub(crate) fn at_exit(handler: extern "C" fn()) {
     unsafe { libc::atexit(handler) };
 }
 
-/// The key for handlers at the ends of threads, plus one; 0 before it was made, [`NO_KEY`] if there is none.
+/// The key for handlers at the ends of threads, plus one; 0 before the key is made, [`NO_KEY`] if no key is available.
 static ENDS: AtomicU32 = AtomicU32::new(0);
 
 const NO_KEY: u32 = u32::MAX;
@@ -667,8 +672,8 @@ const NO_KEY: u32 = u32::MAX;
 /// musl has space for all.
 const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
 
-/// Makes the key, once in a process, and returns the value of [`ENDS`] from then on. It takes no lock: a handler that
-/// interrupted this may run it as well, and then the second key is deleted.
+/// Makes the key, once in a process, and returns the value of [`ENDS`] from then on. Takes no lock, because a signal
+/// handler that interrupts this function may call it as well. The second key is deleted then.
 fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
     let mut key = 0;
     // SAFETY: `key` is a valid place for a key, and the handler lives as long as the program.
@@ -687,8 +692,8 @@ fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
 }
 
 /// Registers `handler` for the end of the calling thread, after the destructors of its thread-locals, and returns
-/// whether that worked. All calls must pass the same handler. It neither allocates nor takes a lock. The first thread
-/// runs the handler only if it ends by itself and not by `exit`.
+/// whether that worked. All calls must pass the same handler. This function neither allocates nor takes a lock. The
+/// first thread runs the handler only if it ends by itself and not by `exit`.
 pub(crate) fn call_at_thread_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
     let word = match ENDS.load(Ordering::Relaxed) {
         0 => make_key(handler),
@@ -708,7 +713,7 @@ pub(crate) fn in_forked_children(handler: unsafe extern "C" fn()) {
     unsafe { libc::pthread_atfork(None, None, Some(handler)) };
 }
 
-/// Registers what runs in this thread before a fork, and after it in the parent and in the child.
+/// Registers functions that the forking thread runs before a fork, and after the fork in the parent and in the child.
 pub(crate) fn around_forks(
     before: unsafe extern "C" fn(),
     in_parent: unsafe extern "C" fn(),
@@ -747,7 +752,7 @@ mod tests {
     fn a_byte_is_read_or_is_gone() {
         let byte = 7_u8;
         let read = read_byte(std::ptr::from_ref(&byte).expose_provenance() as u64);
-        // In a container that refuses it there is nothing to tell.
+        // A container may refuse the call; then there is nothing to check.
         if read != ByteRead::Refused {
             assert_eq!((read, read_byte(8)), (ByteRead::Is(7), ByteRead::IsGone));
         }

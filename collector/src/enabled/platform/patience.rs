@@ -1,25 +1,26 @@
-//! Waiting for what other threads do, as long as they do it.
+//! Waits for other threads as long as they make progress.
 
 use std::time::{Duration, Instant};
 
 use crate::enabled::platform::os;
 
-/// The longest wait, however much progress there is.
+/// Maximum wait, also if there is progress.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// The time between two looks, at first and at most.
+/// Time between two looks: initial and maximum value.
 const LOOK_AGAIN: Duration = Duration::from_micros(20);
 const LOOK_AGAIN_MOST: Duration = Duration::from_millis(2);
 
-/// Waits as long as there is progress, which is CPU time of the threads that are waited for: a thread that gets no CPU makes none.
+/// Waits while there is progress. Progress is CPU time of the awaited threads, so a thread that gets no CPU makes no
+/// progress.
 #[derive(Debug)]
 pub(crate) struct Patience {
     began: Instant,
     /// The longest time without progress.
     limit: Duration,
-    /// When there was progress last.
+    /// Time of the last progress.
     last: Instant,
-    /// The threads of the look before, with their CPU times.
+    /// The threads at the last look, with their CPU times in nanoseconds.
     seen: [(u32, u64); 2],
     look_again: Duration,
 }
@@ -36,12 +37,13 @@ impl Patience {
         }
     }
 
-    /// Returns how long there was no progress.
+    /// Returns the time since the last progress.
     pub(crate) fn idle(&self) -> Duration {
         self.last.elapsed()
     }
 
-    /// Waits a moment for these threads; 0 and the calling thread are none. Returns false if there was no progress for too long.
+    /// Waits a moment for these threads, except 0 and the calling thread. Returns false if there was no progress for
+    /// `limit`, or if the whole wait has reached [`LONGEST`].
     pub(crate) fn wait(&mut self, threads: [u32; 2]) -> bool {
         let own = os::thread_id();
         let is_waited_for = |tid: u32| tid != 0 && tid != own;
@@ -52,7 +54,7 @@ impl Patience {
             )
         };
         let now = threads.map(look);
-        // Another thread in its place has done nothing yet.
+        // The first look at a thread shows no progress.
         let has_worked = |(before, now): (&(u32, u64), &(u32, u64))| before.0 == now.0 && before.1 < now.1;
         if self.seen.iter().zip(&now).any(has_worked) {
             self.last = Instant::now();

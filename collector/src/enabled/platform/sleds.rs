@@ -1,7 +1,7 @@
-//! Switching the compiler's sleds on and off while other threads run through them.
+//! Switches the compiler's sleds on and off while other threads run through them.
 //!
-//! A sled is 11 bytes that do nothing: a jump over the rest, or a return followed by padding. Switched on, it loads the
-//! function's number into a register and calls a trampoline, or jumps to it in place of the return:
+//! A sled is 11 bytes that do nothing: a jump over the rest, or a return followed by padding. A sled that is on loads
+//! the function's number into a register, and calls a trampoline or, instead of the return, jumps to it:
 //!
 //! | | off | on |
 //! |---|---|---|
@@ -9,14 +9,15 @@
 //! | tail call | the same | `41 ba NUMBER` `e8 TRAMPOLINE` |
 //! | return | `c3` and 10 bytes of padding | `41 bb NUMBER` `e9 TRAMPOLINE` |
 //!
-//! The register is `r11d`, the only one that a function may change in every convention for calls: those that are
-//! `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to where `r11` points, and never to where
-//! `r10` does, so it has that one.
+//! The register is `r11d`, the only one that a function may change in every calling convention: functions that are
+//! `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to the address in `r11`, and never to
+//! the address in `r10`, so the sled of a tail call uses `r10d`.
 //!
-//! The order follows LLVM's XRay runtime: the bytes behind the first two are written while no thread can get there; then
-//! all running threads execute a serialising instruction (`membarrier`), so that none has old bytes in its pipeline; then
-//! one aligned store of two bytes opens the door, or of one byte where a return closes it. The number and the trampoline
-//! of a sled never change, so a thread that is in the middle of a sled when the door closes finds what it expects.
+//! The order follows LLVM's XRay runtime: the bytes behind the first two are written while no thread can execute them.
+//! Then all running threads execute a serialising instruction (`membarrier`), so that no CPU has old bytes in its
+//! pipeline. Then one aligned store of the first two bytes switches the sled, or a store of one byte switches a return
+//! off. The number and the trampoline of a sled never change, so a thread that is inside a sled when it is switched off
+//! still executes valid instructions.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -27,30 +28,30 @@ use tickscope_format::function_table::SledKind;
 /// A sled of this image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sled {
-    /// Its address, which is even.
+    /// Address of the sled, which is even.
     pub(crate) at: usize,
     pub(crate) kind: SledKind,
-    /// The number of its function.
+    /// Number of the sled's function.
     pub(crate) number: u32,
     /// Whether the function polls an async body.
     pub(crate) polls: bool,
 }
 
-/// Where sleds lead.
+/// Addresses of the trampolines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Trampolines {
     pub(crate) entry: usize,
     pub(crate) ret: usize,
     pub(crate) tail_call: usize,
-    /// The same of functions that poll an async body.
+    /// Trampoline at the entry of functions that poll an async body; the next two are for their returns and tail calls.
     pub(crate) poll: usize,
     pub(crate) poll_ret: usize,
     pub(crate) poll_tail_call: usize,
-    /// Of functions that drop such a body's future.
+    /// Trampoline of functions that drop the future of an async body.
     pub(crate) drop: usize,
 }
 
-/// Why sleds cannot be switched.
+/// Reason why sleds cannot be switched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// The system does not let a program change its code.
@@ -62,10 +63,11 @@ pub(crate) enum Refusal {
 const BYTES: usize = 11;
 const PAGE: usize = 4096;
 
-/// Pages between two sleds that are made writable as well, so that there are fewer calls.
+/// Gap between two sleds, in bytes, up to which the pages between them are made writable as well. This saves system
+/// calls.
 const GAP: usize = 64 * PAGE;
 
-/// What the first two bytes of a sled that is on are: the load of its register.
+/// Returns the first two bytes of a sled that is on, which load its register.
 fn on(kind: SledKind) -> [u8; 2] {
     match kind {
         SledKind::Entry | SledKind::Return | SledKind::Drop => [0x41, 0xbb],
@@ -73,7 +75,7 @@ fn on(kind: SledKind) -> [u8; 2] {
     }
 }
 
-/// What those of an entry and a tail call that are off are.
+/// First two bytes of an entry, a tail call or a drop that is off.
 const SKIP: u16 = u16::from_le_bytes([0xeb, 0x09]);
 
 const RETURN: u8 = 0xc3;
@@ -82,21 +84,21 @@ const RETURN: u8 = 0xc3;
 const MEMBARRIER_SYNC_CORE: i32 = 1 << 5;
 const MEMBARRIER_REGISTER_SYNC_CORE: i32 = 1 << 6;
 
-/// Whether the kernel had to write, because the program may not.
+/// Whether the kernel wrote the sleds, because the program may not change its code.
 static THROUGH_KERNEL: AtomicBool = AtomicBool::new(false);
 
 /// Held while code is changed.
 static CHANGING: Mutex<()> = Mutex::new(());
 
-/// Switches sleds on or off, and returns how many were switched. What does not look like a sled is left alone: a debugger
-/// may have put a breakpoint there.
+/// Switches sleds on or off, and returns how many were switched. Bytes that do not look like a sled stay unchanged,
+/// because a debugger may have put a breakpoint there.
 ///
-/// `alone` says that no other thread runs yet, as before `main`. Then a system that forbids writable code is asked to write
-/// by itself.
+/// `alone` means that no other thread runs yet, as before `main`. Only then can the kernel write the sleds if the
+/// system forbids writable code.
 ///
 /// # Safety
-/// The sleds must be those of the compiler's map of this image, each with the number of its function and in order of
-/// address, and the trampolines must be in the image and keep all registers that a function may use.
+/// The sleds must come from the compiler's map of this image, each with the number of its function, and must be sorted
+/// by address. The trampolines must be in the image and keep all registers that a function may use.
 pub(crate) unsafe fn switch(
     sleds: &[Sled],
     on: bool,
@@ -108,7 +110,7 @@ pub(crate) unsafe fn switch(
         return Ok(0);
     }
     if alone {
-        // A system that refuses is told of at the first switch that needs the barrier.
+        // A refusal is reported by the first switch that needs the barrier.
         let _ = register();
     } else if !serialize() {
         return Err(Refusal::NoBarrier);
@@ -117,7 +119,7 @@ pub(crate) unsafe fn switch(
     if !runs.iter().all(|run| protect(*run, libc::PROT_WRITE)) {
         protect_again(&runs);
         return if alone {
-            // SAFETY: as this function demands.
+            // SAFETY: the caller keeps the contract of this function, which is the same.
             unsafe { write_through_kernel(sleds, on, trampolines) }
         } else {
             Err(Refusal::Protected)
@@ -125,7 +127,7 @@ pub(crate) unsafe fn switch(
     }
     let mut ready = Vec::with_capacity(sleds.len());
     for sled in sleds {
-        // SAFETY: the pages of all sleds are readable, and writable from here on.
+        // SAFETY: the pages of all sleds are readable, and have just been made writable.
         if unsafe { is_sled(sled) } && (!on || unsafe { fill(sled, trampolines) }) {
             ready.push(*sled);
         }
@@ -133,7 +135,7 @@ pub(crate) unsafe fn switch(
     if on && !alone {
         serialize();
     }
-    // Returns first when switching on, so that no call begins whose end is not seen.
+    // Entries are switched on last, so that no call begins whose end is not seen.
     if on {
         ready.sort_by_key(|sled| sled.kind == SledKind::Entry);
     }
@@ -148,7 +150,7 @@ pub(crate) unsafe fn switch(
     Ok(ready.len())
 }
 
-/// A function that does nothing but what the sleds of one that is switched on do, to measure what that costs.
+/// Does only what the sleds of a function that is on do, to measure their cost.
 ///
 /// # Safety
 /// `entry` and `ret` must be the trampolines for the function with this number.
@@ -157,13 +159,13 @@ pub(crate) unsafe extern "C" fn measured_call(number: u32, entry: usize, ret: us
     core::arch::naked_asm!("mov r11d, edi", "call rsi", "mov r11d, edi", "jmp rdx")
 }
 
-/// The same without the trampolines.
+/// Does what [`measured_call`] does, without the trampolines.
 #[unsafe(naked)]
 pub(crate) extern "C" fn plain_call(number: u32, entry: usize, ret: usize) {
     core::arch::naked_asm!("mov r11d, edi", "mov r11d, edi", "ret")
 }
 
-/// Returns whether the kernel had to write: then no sled can be switched once there are threads.
+/// Returns whether the kernel wrote the sleds. Then no sled can be switched once there are other threads.
 pub(crate) fn went_through_kernel() -> bool {
     THROUGH_KERNEL.load(Ordering::Relaxed)
 }
@@ -174,7 +176,8 @@ pub(crate) fn serialize() -> bool {
 }
 
 /// Announces to the kernel that this process will use [`serialize`]. While the process has one thread, this takes a
-/// microsecond. Later the kernel waits for all CPUs, which takes some 20 ms, and until then no function is switched off.
+/// microsecond. Later the kernel waits for all CPUs, which takes about 20 ms, and no function can be switched off
+/// meanwhile.
 fn register() -> bool {
     membarrier(MEMBARRIER_REGISTER_SYNC_CORE)
 }
@@ -184,7 +187,7 @@ fn membarrier(command: i32) -> bool {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
-/// The stretches of pages that hold the sleds, from and to.
+/// Returns the ranges of pages that contain the sleds, as start and end addresses.
 fn runs(sleds: &[Sled]) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for sled in sleds {
@@ -197,40 +200,41 @@ fn runs(sleds: &[Sled]) -> Vec<(usize, usize)> {
     runs
 }
 
-/// Sets what pages of code allow: reading, running and `more`.
+/// Makes pages of code readable and executable, and sets the protection bits `more`.
 fn protect((from, to): (usize, usize), more: i32) -> bool {
     let allowed = libc::PROT_READ | libc::PROT_EXEC | more;
     // SAFETY: the pages are code of this image, and stay readable and executable.
     unsafe { libc::mprotect(from as *mut libc::c_void, to - from, allowed) == 0 }
 }
 
-/// Has code be readable and executable alone.
+/// Makes code readable and executable only.
 fn protect_again(runs: &[(usize, usize)]) {
     for run in runs {
-        // Where the system refuses even this, the code stays writable, as it was until now.
+        // If the system refuses this, the code stays writable.
         let _ = protect(*run, 0);
     }
 }
 
-/// Stores the first two bytes of a sled at once, or the first one of a return that is switched off.
+/// Switches a sled by one store of its first two bytes, or of the first byte to switch a return off.
 ///
 /// # Safety
-/// There must be a sled, in writable memory.
+/// The sled must exist, in writable memory.
 unsafe fn open_or_close(sled: &Sled, on: bool) {
     let is_return = sled.kind == SledKind::Return;
     if !on && is_return {
-        // SAFETY: the byte is writable, and all accesses to it are atomic or those of the CPU that runs it.
+        // SAFETY: the byte is writable, and all accesses to it are atomic or instruction fetches.
         let first = unsafe { &*(sled.at as *const AtomicU8) };
         first.store(RETURN, Ordering::Release);
     } else {
-        // SAFETY: the address is even, as `is_sled` has checked; for the rest as above.
+        // SAFETY: the address is even, as `is_sled` has checked. The bytes are writable, and all accesses to them are
+        // atomic or instruction fetches.
         let door = unsafe { &*(sled.at as *const AtomicU16) };
         let opened = u16::from_le_bytes(self::on(sled.kind));
         door.store(if on { opened } else { SKIP }, Ordering::Release);
     }
 }
 
-/// Returns whether there is a sled, on or off.
+/// Returns whether the bytes are a sled, on or off.
 ///
 /// # Safety
 /// The bytes must be readable.
@@ -247,7 +251,7 @@ unsafe fn is_sled(sled: &Sled) -> bool {
         }
 }
 
-/// The bytes of a sled that is on; `None` if the trampoline is out of reach.
+/// Returns the bytes of a sled that is on; `None` if the trampoline is out of reach of a 32-bit distance.
 fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     let (target, instruction) = match (sled.kind, sled.polls) {
         (SledKind::Entry, false) => (trampolines.entry, 0xe8),
@@ -268,25 +272,25 @@ fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     Some(bytes)
 }
 
-/// Writes what stands behind the first two bytes. Returns false if the trampoline is out of reach.
+/// Writes the 9 bytes behind the first two. Returns false if the trampoline is out of reach.
 ///
 /// # Safety
-/// There must be a sled, in writable memory.
+/// The sled must exist, in writable memory.
 unsafe fn fill(sled: &Sled, trampolines: &Trampolines) -> bool {
     let Some([_, _, rest @ ..]) = bytes_on(sled, trampolines) else {
         return false;
     };
-    // SAFETY: the 11 bytes of a sled are writable, as the caller promises. No thread runs through these unless the sled is
-    // on, and then they have these values already.
+    // SAFETY: the 11 bytes of a sled are writable, as the caller promises. Threads execute the 9 bytes only if the sled
+    // is on, and then the bytes already have these values.
     unsafe { ((sled.at + 2) as *mut [u8; 9]).write_volatile(rest) };
     true
 }
 
-/// Has the kernel write sleds, which `/proc/self/mem` does even to pages that may not be made writable. It does not write
-/// a sled in one store, so no other thread may run.
+/// Writes sleds through `/proc/self/mem`, which works also for pages that must not be made writable. The kernel does
+/// not write a sled in one store, so no other thread may run.
 ///
 /// # Safety
-/// As for [`switch`].
+/// The contract of [`switch`].
 unsafe fn write_through_kernel(
     sleds: &[Sled],
     on: bool,
@@ -325,7 +329,7 @@ mod tests {
     #[test]
     fn switching_before_threads_leaves_the_barrier_ready_for_later() {
         let page = os::map_zeroed(PAGE).unwrap().cast::<[u8; 2]>();
-        // SAFETY: the page is writable, and nothing else has it.
+        // SAFETY: the page is writable, and no other code uses it.
         unsafe { page.write(SKIP.to_le_bytes()) };
         let at = page.as_ptr().addr();
         let sled = Sled {
@@ -348,7 +352,7 @@ mod tests {
         assert_eq!(unsafe { switch(&[sled], true, &trampolines, true) }, Ok(1));
         // SAFETY: the page is readable.
         assert_eq!(unsafe { page.read() }, on(SledKind::Entry));
-        // Where the kernel has such a barrier, the switch has registered the process for it.
+        // If the kernel has this barrier, the switch has registered the process for it.
         let is_ready = membarrier(MEMBARRIER_SYNC_CORE);
         assert_eq!(is_ready, register());
     }

@@ -1,11 +1,11 @@
-//! The frames of the calling thread's stack, by the tables that compilers write for exceptions: where the return addresses of open
-//! functions stand, and whether a signal handler is among them.
+//! Walks the calling thread's stack by the tables that compilers write for exceptions. Finds the places of return
+//! addresses, and whether the thread is in a signal handler.
 //!
-//! The unwinder is the one that std itself is linked to (Itanium C++ ABI: Exception Handling, level I).
+//! std is linked to the same unwinder (Itanium C++ ABI: Exception Handling, level I).
 
 use std::ffi::{c_int, c_void};
 
-/// What a callback returns to see the next frame, and to end: `_URC_NO_REASON` and `_URC_NORMAL_STOP`.
+/// Results of a callback: continue with the next frame (`_URC_NO_REASON`), or stop (`_URC_NORMAL_STOP`).
 const NEXT: c_int = 0;
 const STOP: c_int = 4;
 
@@ -20,7 +20,7 @@ unsafe extern "C" {
     fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
 }
 
-/// Returns whether the calling thread is in a signal handler. A function without tables on the way hides it.
+/// Returns whether the calling thread is in a signal handler. A function without tables in between hides the handler.
 pub(crate) fn is_in_signal_handler() -> bool {
     let mut found = false;
     // SAFETY: the callback takes a place for a bool, which lives until the end of this call.
@@ -28,8 +28,8 @@ pub(crate) fn is_in_signal_handler() -> bool {
     found
 }
 
-/// Ends at a frame that a signal has interrupted: the unwinder tells such frames from callers, because their address is not that of a
-/// return.
+/// Stops at a frame that a signal has interrupted. The unwinder marks such frames, because their addresses are not
+/// return addresses.
 extern "C" fn find_interrupted(frame: *mut c_void, found: *mut c_void) -> c_int {
     let mut is_interrupted = 0;
     // SAFETY: the unwinder calls this with a frame that is valid until it returns, and the place is valid.
@@ -42,7 +42,7 @@ extern "C" fn find_interrupted(frame: *mut c_void, found: *mut c_void) -> c_int 
     STOP
 }
 
-/// What is looked for, and what was found.
+/// A search for the place of a return address, and its result.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[derive(Debug)]
 struct Search {
@@ -52,8 +52,8 @@ struct Search {
     place: Option<u64>,
 }
 
-/// Returns where the return address of a function of the calling thread stands, which is at `inside` and returns to `caller`; `None` if the
-/// function has no table, or one around this code has none.
+/// Returns the place of a return address on the calling thread's stack. The function is at the address `inside` and
+/// returns to `caller`. Returns `None` if this function, or a function that it has called, has no table.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {
     let mut search = Search {
@@ -69,12 +69,13 @@ pub(crate) fn place_of_return(inside: u64, caller: u64) -> Option<u64> {
 
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 extern "C" fn look_at(frame: *mut c_void, search: *mut c_void) -> c_int {
-    // SAFETY: `place_of_return` passes its own, and uses it only after the call.
+    // SAFETY: `place_of_return` passes its own search, and uses it only after the call.
     let search = unsafe { &mut *search.cast::<Search>() };
     // SAFETY: the unwinder calls this with a frame that is valid until it returns.
     let at = unsafe { _Unwind_GetIP(frame) } as u64;
     if search.was_inside {
-        // SAFETY: as above. It is the frame's stack pointer, which a return from the function inside leaves above its return address.
+        // SAFETY: as above. The value is the caller's stack pointer after the return, one word above the return
+        // address.
         let stack = unsafe { _Unwind_GetCFA(frame) } as u64;
         search.place = (at == search.caller).then(|| stack - size_of::<usize>() as u64);
         return STOP;

@@ -1,4 +1,4 @@
-//! What the kernel says that a thread of this process does: whether it has a CPU, and in which system call it waits.
+//! Asks the kernel for the state of a thread of this process: whether it has a CPU, and in which system call it waits.
 
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -7,46 +7,47 @@ use std::io::{Cursor, Write};
 use crate::enabled::platform::os;
 use crate::enabled::platform::os::FileKind;
 
-/// What a thread waits in.
+/// The system call in which a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Call {
-    /// The number of the system call, or one of the constants.
+    /// Number of the system call, or a negative number for one of the constants.
     number: i32,
-    /// What it reads from or writes to, where that is known.
+    /// Kind of the file that the call reads or writes, if it is known.
     file: Option<FileKind>,
 }
 
-/// What a thread does.
+/// State of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     Running,
-    /// It could run, and has no CPU.
+    /// The thread could run, but has no CPU.
     Ready,
     Waiting(Call),
 }
 
 impl Call {
-    /// The bounds of the order of calls.
+    /// Bounds of the order of calls: no call is before `FIRST` or after `LAST`.
     pub(crate) const FIRST: Self = Self::of(i32::MIN);
     pub(crate) const LAST: Self = Self {
         number: i32::MAX,
         file: Some(FileKind::Other),
     };
 
-    /// It waits in no system call: the kernel fetches a page for it.
+    /// No system call: the kernel loads a page for the thread.
     const PAGE_FAULT: Self = Self::of(-1);
 
-    /// It waits for a disk. The system does not tell in which call.
+    /// A wait for a disk, in an unknown call.
     const DISK: Self = Self::of(-2);
 
-    /// It waits. The system does not tell in which call.
+    /// A wait in an unknown call.
     const UNKNOWN: Self = Self::of(-3);
 
     const fn of(number: i32) -> Self {
         Self { number, file: None }
     }
 
-    /// Returns the name: that of the system call, if it has one here, and of what it reads from or writes to.
+    /// Returns the name of the system call, or its number if the name is not in the table, with the kind of the file
+    /// that it reads or writes.
     pub(crate) fn name(self) -> Cow<'static, str> {
         let name = match self {
             Self::PAGE_FAULT => "page fault".into(),
@@ -67,7 +68,7 @@ impl Call {
         format!("{name} ({file})").into()
     }
 
-    /// Whether its first argument is the descriptor that it reads from or writes to, of whatever kind.
+    /// Returns whether the call reads or writes the descriptor in its first argument, which may be of any kind.
     fn is_of_file(self) -> bool {
         const CALLS: [i32; 4] = [
             libc::SYS_read as i32,
@@ -79,10 +80,10 @@ impl Call {
     }
 }
 
-/// Asks the kernel what another thread of this process does, without allocating; `None` if it has ended, or if the kernel does
-/// not tell.
+/// Returns the state of another thread of this process, without allocating. Returns `None` if the thread has ended, or
+/// if the kernel does not tell.
 ///
-/// It opens and closes one file, or two where the first cannot be read.
+/// Opens and closes one file, or two if the first cannot be read.
 pub(crate) fn look(tid: u32) -> Option<Doing> {
     let before = os::cpu_ns_of(tid)?;
     let mut buffer = [0; 512];
@@ -93,7 +94,7 @@ pub(crate) fn look(tid: u32) -> Option<Doing> {
     };
     Some(match waiting {
         Some(call) => Doing::Waiting(call),
-        // A thread that has a CPU used it while its file was read.
+        // The CPU time of a thread that has a CPU grew while its file was read.
         None if os::cpu_ns_of(tid)? > before => Doing::Running,
         None => Doing::Ready,
     })
@@ -105,8 +106,8 @@ fn read<'a>(tid: u32, file: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     os::read_small(CStr::from_bytes_until_nul(&path).ok()?, buffer)
 }
 
-/// What `syscall` says: `running`, or the number of the call, -1 for none, and its arguments. The outer `None` is no answer,
-/// the inner one a thread that does not wait.
+/// Parses the file `syscall`: `running`, or the number of the call (-1 without a call) and its arguments. Returns
+/// `None` if the text is not valid, and `Some(None)` if the thread does not wait.
 fn of_syscall(text: &[u8]) -> Option<Option<Call>> {
     if text == b"running" {
         return Some(None);
@@ -122,14 +123,15 @@ fn of_syscall(text: &[u8]) -> Option<Option<Call>> {
             .next()
             .and_then(Result::ok)
             .and_then(|word| word.strip_prefix("0x"));
-        // The kernel has the upper half of the argument as the program left it.
+        // A descriptor has 32 bits; the upper half of the argument may have any value.
         let descriptor = descriptor.and_then(|word| u64::from_str_radix(word, 16).ok());
         call.file = descriptor.and_then(|descriptor| os::kind_of_file(descriptor as i32));
     }
     Some(Some(call))
 }
 
-/// What `stat` says: the letter of the state stands behind the name, which may hold anything.
+/// Parses the file `stat`, with results like [`of_syscall`]. The letter of the state follows the name, which may
+/// contain any characters.
 fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     let name_end = text.iter().rposition(|&byte| byte == b')')?;
     match text.get(name_end + 2)? {
@@ -140,8 +142,8 @@ fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     }
 }
 
-/// Numbers of system calls by their names. Newer calls have the same number everywhere, and older versions of libc do not
-/// know them.
+/// Makes a table of numbers and names of system calls. Calls that older versions of `libc` do not define are given by
+/// number.
 macro_rules! system_calls {
     ($($name:ident: $number:expr),* $(,)?) => {
         &[$(($number as i32, stringify!($name))),*]
@@ -254,7 +256,7 @@ mod tests {
         assert_eq!(told(file.as_raw_fd()), "read (file)");
         assert_eq!(told(device.as_raw_fd()), "read (device)");
         assert_eq!(told(-1), "read");
-        // Other calls have something else there.
+        // The first argument of other calls is not taken for a descriptor.
         let text = format!("{} {:#x}", libc::SYS_futex, pipe.as_raw_fd());
         assert_eq!(of_syscall(text.as_bytes()).unwrap().unwrap().name(), "futex");
     }
@@ -273,7 +275,8 @@ mod tests {
             })
         };
         let tid = told.recv().unwrap();
-        // Beside other programs it is ready at times, and with one CPU whenever it is looked at.
+        // While other programs run, the busy thread may be without a CPU. With only one CPU, it never has the CPU while
+        // this thread looks.
         let has_one_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
         let expected = |doing| doing == Doing::Running || has_one_cpu && doing == Doing::Ready;
         while !look(tid).is_some_and(expected) {

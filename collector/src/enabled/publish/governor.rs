@@ -1,17 +1,17 @@
-//! Keeps the cost of measuring functions within its budget, a share of the program's CPU time. Functions that cost much and tell
-//! little are switched off until the rest fits. Their time moves to their callers, which stay on, and samples estimate their part
-//! of it. The governor works in each mode that counts, with the cost of a call in that mode. It uses the mean time of timed
-//! calls, or of samples where no call is timed.
+//! Keeps the cost of measuring functions within its budget, a share of the program's CPU time. Functions that are
+//! expensive to measure and have little time are switched off until the rest fits. Their time moves to their callers,
+//! which stay on, and samples estimate their part of it. The governor works in each mode that counts, with the cost of
+//! a call in that mode. It uses the mean time of timed calls, or of samples in modes that time no calls.
 //!
-//! Dependencies go before the packages of the workspace, and functions with the highest cost for their measured time go first. So
-//! few functions go, and the same ones in each run. The governor decides by stretches of CPU time that are long enough, and by
-//! means of all calls so far once these are many. It never switches off polls of async functions, functions around which nothing
-//! counts, and functions that last much longer than measuring them.
+//! Dependencies are switched off before the packages of the workspace, and functions with the highest cost for their
+//! measured time first. So only few functions are switched off, and the same functions in each run. The governor judges
+//! stretches with enough CPU time, and functions with enough timed calls. It never switches off polls of async
+//! functions, functions that are outermost, and functions that last much longer than measuring them.
 //!
-//! The governor looks often in the beginning and rarely later. When the cost has been far below the budget for some time,
-//! functions come back, each after a longer time than before. Functions that an earlier run has switched off are off from the
-//! start. They are tried once, as soon as the budget has room for a short trial: each run decides anew, and begins with a
-//! probably right choice.
+//! The governor looks often in the beginning and rarely later. When the cost has been far below the budget for some
+//! time, functions are switched on again. A function stays off longer each time. Functions that an earlier run has
+//! switched off are off from the start. They are tried once, as soon as the budget has room for a short trial: each run
+//! decides again, and begins with a probably right choice.
 
 use std::time::{Duration, Instant};
 
@@ -29,20 +29,21 @@ use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned::{self, Learned};
 
-/// The time to the first look. Each further look comes when the program is an [`OFTEN`]th older, because a newly called function
-/// costs its whole until then.
+/// The time to the first look. Further looks come when the program's age has grown by 1/[`OFTEN`], at most [`LONGEST`]
+/// apart, because a newly called function costs its full price until the next look.
 const FIRST: Duration = Duration::from_millis(2);
 const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// A look may cost 1/`LOOK_SHARE` of the time, except in the beginning: a short run would be over before the next look.
+/// Looks may take 1/`LOOK_SHARE` of the time, except in the first [`BEGINNING`], because a short run would end before
+/// the next look.
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
 /// Smallest CPU time that a look judges, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
-/// Number of timed calls from which the mean time of a function is trusted.
+/// Number of timed calls after which the mean time of a function is reliable.
 const SETTLED: u64 = 64;
 
 /// CPU time of a trial before it is judged, in ns.
@@ -51,27 +52,29 @@ const TRIAL_NS: f64 = 2.0 * LEAST_CPU_NS as f64;
 /// A function stays on if its calls last this many times longer than measuring them.
 const WORTH: f64 = 100.0;
 
-/// A function whose calls last this many times longer than measuring them stays on once the cost is within the budget; other
-/// functions go until the cost is at [`AIM`]. So functions that tell much do not come and go with the last per mille of the cost.
+/// A function whose calls last this many times longer than measuring them stays on once the cost is within the budget.
+/// Other functions are switched off until the cost is at [`AIM`]. So functions with much time are not switched on and
+/// off for a small part of the cost.
 const TELLS_MUCH: f64 = 20.0;
 
 /// A function that costs less than this share of the CPU time stays on.
 const HARMLESS: f64 = 0.0005;
 
-/// Once the cost is above the budget, functions are switched off until it is below this part of the budget. So a further look is
-/// seldom needed, and costs that a look does not see also fit: the session itself, and caches that are full of the tree.
+/// Once the cost is above the budget, functions are switched off until it is below this part of the budget. So a
+/// further look is seldom needed, and costs that a look cannot measure also fit: the session itself, and cache misses
+/// because of the tree.
 const AIM: f64 = 0.5;
 
-/// A program's first CPU time, in ns, is not like the rest, and neither are the functions that it calls. In this time the cost
-/// may exceed the budget by the factor `EARLY`, and no function goes that would not have to go later.
+/// CPU time in ns at the start of a program, when it calls other functions than later. In this time the cost may be
+/// `EARLY` times the budget, so that fewer functions are switched off without need.
 const EARLY_NS: f64 = 100_000_000.0;
 const EARLY: f64 = 2.0;
 
-/// Functions come back while the cost, including theirs, is below this part of the budget.
+/// Functions are switched on again while the cost, including theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
 
-/// Time for which the cost must have been that low, and shortest time for which a function stays off. `OFF_AT_LEAST` doubles each
-/// time that the function is switched off.
+/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off.
+/// `OFF_AT_LEAST` doubles each time that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
@@ -80,7 +83,7 @@ const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 struct Off {
     of: Learned,
     since: Instant,
-    /// Whether the function is off since the program's start. It was not tried yet.
+    /// Whether the function is off since the program's start and was not tried yet.
     is_learned: bool,
 }
 
@@ -101,7 +104,7 @@ pub(crate) struct Governor {
     next: Instant,
     /// The mode of the last look, and the cost of a call in it; `None` before the first look.
     mode: Option<(Switch, CallCost)>,
-    /// By function: its sums at the last look.
+    /// Sums of each function at the last look.
     seen: Vec<Done>,
     cpu_ns: u64,
     /// CPU time that looks have judged, and the part of it that measuring took, in nanoseconds.
@@ -110,9 +113,9 @@ pub(crate) struct Governor {
     /// Whether functions that an earlier run has switched off are being tried.
     is_trial: bool,
     off: Vec<Off>,
-    /// By function: number of times that it was switched off.
+    /// Number of times that each function was switched off.
     times_off: Vec<u8>,
-    /// Since when the cost is low.
+    /// Time since which the cost has been below [`COMFORT`].
     low_since: Option<Instant>,
 }
 
@@ -126,13 +129,13 @@ struct Busy {
     cost_ns: f64,
     /// Cost of measuring one call, in nanoseconds.
     call_ns: f64,
-    /// Whether it may be switched off.
+    /// Whether the function may be switched off.
     may_go: bool,
     is_own: bool,
 }
 
 impl Busy {
-    /// Orders functions: the first to go is the least.
+    /// Orders functions: the function to switch off first is the least.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
         let by_cost = told(other).total_cmp(&told(self));
@@ -181,8 +184,9 @@ impl Governor {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Looks if a look is due. Returns whether sleds are to be switched. `call_ns` measures the cost of a call after a switch.
-    /// Its flag says whether the call skips the clock where the mode lets it. It returns 0 if the cost cannot be measured.
+    /// Looks if a look is due. Returns whether sleds are to be switched. `call_ns` measures the cost of a call after a
+    /// switch. Its flag is whether the call skips the clock, if the mode allows that. It returns 0 if the cost cannot
+    /// be measured.
     pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
         if Instant::now() < self.next {
             return false;
@@ -261,15 +265,15 @@ impl Governor {
         let left = share - off.iter().map(|(_, cost)| cost).sum::<f64>();
         self.tell(left, cost.counted);
         let changed = !off.is_empty() || !on.is_empty();
-        // Functions in a trial are not judged yet, so a run that ends now leaves the choice with which it began.
+        // Functions in a trial are not judged yet, so a run that ends now keeps the choice with which it began.
         if (changed || was_trial) && !self.is_trial {
             learned::keep(self.budget, switch.mode, self.off.iter().map(|off| off.of));
         }
         changed
     }
 
-    /// Returns the cost of a call in the mode in force. Returns `None` if that is unknown, or if the mode has changed since the
-    /// last look, because calls until then say nothing about this mode.
+    /// Returns the cost of a call in the present mode. Returns `None` if the cost is unknown, or if the mode has
+    /// changed since the last look, because calls until then say nothing about this mode.
     fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {
@@ -294,7 +298,7 @@ impl Governor {
         let Some((_, before)) = before else {
             return Some(cost);
         };
-        // Functions that are off would cost less, or more, in this mode.
+        // A call costs more or less in this mode, so the shares of the functions that are off are scaled.
         for off in &mut self.off {
             off.of.cost_share *= counted / before.counted;
         }
@@ -317,8 +321,9 @@ impl Governor {
         busy
     }
 
-    /// Returns the functions to try, of the functions off from the start. Their number fits a trial within the budget of all CPU
-    /// time so far. A trial is short, and functions that are too expensive go again after it.
+    /// Returns the functions to try, of the functions that are off from the start. The cost of their trial fits into
+    /// the budget of all CPU time so far. A trial is short, and functions that are too expensive are switched off again
+    /// after it.
     fn to_try(&self) -> Vec<u32> {
         let mut room = self.budget * self.judged_ns - self.cost_ns;
         let mut learned: Vec<&Off> = self.off.iter().filter(|off| off.is_learned).collect();
@@ -330,7 +335,7 @@ impl Governor {
         affordable.map(|off| off.of.number).collect()
     }
 
-    /// Returns the functions that come back, if the cost is now `share` of the CPU time.
+    /// Returns the functions to switch on again, if the cost is now `share` of the CPU time.
     fn bring_back(&mut self, share: f64) -> Vec<u32> {
         if share > self.budget * COMFORT {
             self.low_since = None;
@@ -390,7 +395,7 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     let call_ns = cost_ns / calls as f64;
     let mean_ns = now.ticks as f64 * ns_per_tick / now.calls as f64 * now.once();
     let is_future = function_sites::get(number).is_some_and(Site::is_future);
-    // A function that lasts no longer than measuring it does not count as a caller.
+    // An outermost function is kept for its callees, but not if its calls are no longer than measuring them.
     let is_needed = is_future || now.is_outermost() && mean_ns > call_ns;
     Some(Busy {
         number,
@@ -402,8 +407,8 @@ fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tic
     })
 }
 
-/// Returns the functions to switch off, with the cost of each. Functions that tell much go until the rest costs at most `most`,
-/// and the others until it costs at most `aim`.
+/// Returns the functions to switch off, with the cost of each. Functions with much time are switched off until the rest
+/// costs at most `most`, and other functions until it costs at most `aim`. Both are shares of the CPU time.
 fn switch_off(mut busy: Vec<Busy>, most: f64, aim: f64, spent_ns: f64) -> Vec<(Busy, f64)> {
     let mut share = busy.iter().map(|busy| busy.cost_ns).sum::<f64>() / spent_ns;
     busy.retain(|busy| busy.may_go && busy.cost_ns >= HARMLESS * spent_ns);
@@ -433,7 +438,7 @@ fn set_off(number: u32, off: bool) {
 mod tests {
     use super::*;
 
-    /// Calls and their mean time, where measuring a call takes 30 ns.
+    /// Makes functions from their calls and mean times in ns. Measuring a call takes 30 ns.
     fn busy(all: &[(f64, f64)]) -> Vec<Busy> {
         let numbered = all.iter().zip(0..);
         let busy = numbered.map(|(&(calls, mean_ns), number)| Busy {
@@ -453,7 +458,7 @@ mod tests {
 
     #[test]
     fn what_costs_most_for_what_it_tells_goes_until_the_rest_fits() {
-        // Costs of the functions, of 100 ms at 30 ns a call: 3 %, 30 %, 3 %, 0.3 %.
+        // Costs of the functions at 30 ns a call, as shares of 100 ms: 3 %, 30 %, 3 %, 0.3 %.
         let all = busy(&[(1e5, 200.0), (1e6, 50.0), (1e5, 90.0), (1e4, 20.0)]);
         let off = |limit| switch_off(all.clone(), limit, limit, 1e8);
         assert!(numbers(&off(0.4)).is_empty());
@@ -465,7 +470,8 @@ mod tests {
 
     #[test]
     fn what_tells_much_stays_once_the_cost_is_within_the_budget() {
-        // Costs 30 %, 3 % and 0.3 %. Calls of the second function last 30 times longer than measuring them.
+        // Costs of the functions: 30 %, 3 % and 0.3 %. Calls of the second function last 30 times longer than measuring
+        // them.
         let all = busy(&[(1e6, 50.0), (1e5, 900.0), (1e4, 50.0)]);
         assert_eq!(numbers(&switch_off(all.clone(), 0.05, 0.025, 1e8)), [0, 2]);
         assert_eq!(numbers(&switch_off(all, 0.029, 0.025, 1e8)), [0, 2, 1]);
@@ -505,7 +511,7 @@ mod tests {
             ..done(11_000, 110, 2_200_000)
         };
         assert_eq!(since(recursion, done(1_000, 10, 200_000)).unwrap().mean_ns, 25.0);
-        // Nothing was called.
+        // The function was not called.
         assert_eq!(since(done(5, 5, 9), done(5, 5, 9)), None);
         let outermost = |ticks, charged_outermost| Done {
             charged: ticks,
@@ -515,7 +521,7 @@ mod tests {
         };
         let may_go = |now| since(now, done(0, 0, 0)).unwrap().may_go;
         assert!(!may_go(outermost(200_000, 100_000)) && may_go(outermost(200_000, 100)));
-        // A call that is shorter than measuring it does not count as a caller.
+        // An outermost function may be switched off if its calls are shorter than measuring them.
         assert!(may_go(outermost(20_000, 20_000)));
     }
 }

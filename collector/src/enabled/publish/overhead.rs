@@ -22,14 +22,14 @@ use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
-/// The tree of the measurement. It is not in the registry, so it is shown nowhere.
+/// The tree of the measurement. It is not in the registry, so no capture reads it.
 static TREE: Tree = Tree::new();
 static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!());
 
 /// Locked during a measurement.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Number of scopes in a batch. The fastest of [`BATCHES`] batches counts, so that interruptions do not.
+/// Number of scopes in a batch. The fastest of [`BATCHES`] batches is used, so that interruptions do not matter.
 const SCOPES: u32 = 1000;
 const BATCHES: u32 = 7;
 
@@ -42,18 +42,18 @@ const TIMED: u64 = 1 << 20;
 /// Cost of a scope, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Bounds {
-    /// The cost around about 50 ns of work.
+    /// Cost of a scope around about 50 ns of work.
     pub(crate) lower: f64,
-    /// The cost in an empty loop.
+    /// Cost of a scope in an empty loop.
     pub(crate) upper: f64,
-    /// In adaptive mode: the cost of a timed call around about 50 ns of work, and the part of it that the call includes in its
-    /// own time.
+    /// In adaptive mode: cost of a timed call around about 50 ns of work. `timed_within` is the part of this cost that
+    /// the call includes in its own time.
     pub(crate) timed: f64,
     pub(crate) timed_within: f64,
 }
 
-/// Measures the cost of a scope after a switch. This takes about 0.5 ms, in adaptive mode 5 ms. Returns zeros if a measurement is
-/// running on another thread, or further down this stack, because there is one tree to measure with.
+/// Measures the cost of a scope after a switch. This takes about 0.5 ms, in adaptive mode 5 ms. Returns zeros if a
+/// measurement is running on another thread, or further down this stack, because all measurements use one tree.
 pub(crate) fn bounds(switch: Switch) -> Bounds {
     let _alone = match ALONE.try_lock() {
         Ok(alone) => alone,
@@ -88,11 +88,11 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
     true
 }
 
-/// Measures the cost of a function whose sleds are on, in nanoseconds, after a switch. The result is the cost in an empty loop,
-/// and some more. In a program the function's memory has left the nearest cache, and reading the clock waits for instructions in
-/// progress. In ripgrep the cost was 31 ns instead of 21. In adaptive mode all its calls skip the clock, or no call does. Calls
-/// that read the clock take the path of rare events, up to where this thread is found not to count, so their clock reads are not
-/// included. Returns 0 if no measurement is possible now.
+/// Measures the cost of a function whose sleds are on, in nanoseconds, after a switch. The result is the cost in an
+/// empty loop, times [`CALL_IN_PROGRAM`]. In a program the function's memory has left the nearest cache, and reading
+/// the clock waits for instructions in progress. In ripgrep the cost was 31 ns instead of 21. In adaptive mode, `skips`
+/// is whether the calls skip the clock. Calls that do not skip it take the rare path, which ends where this thread is
+/// found not to count. So their clock reads are not included. Returns 0 if no measurement is possible now.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
@@ -105,7 +105,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Some(node) = node.filter(|_| ready) else {
         return 0.0;
     };
-    // A usual call finds its frame already made.
+    // The frame is made now, because a usual call finds its frame already made.
     TREE.frames.open_next(low, node);
     TREE.frames.close_all();
     if skips {
@@ -114,7 +114,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     os::without_signals(|| {
         current_thread::with_tree(&TREE, || {
             let (entry, ret) = (trampolines.entry, trampolines.ret);
-            // SAFETY: the trampolines belong to functions with such numbers.
+            // SAFETY: the trampolines belong to the function with this number.
             let measured = best(|_| unsafe { sleds::measured_call(number, entry, ret) });
             let plain = best(|_| sleds::plain_call(number, entry, ret));
             CALL_IN_PROGRAM * (measured - plain).max(0.0)
@@ -122,7 +122,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     })
 }
 
-/// Measures in the tree of the measurement.
+/// Measures the bounds, with [`TREE`] as the tree of the calling thread.
 fn measured(switch: Switch) -> Bounds {
     drop(scope::enter(&SITE));
     let node = TREE
@@ -138,10 +138,10 @@ fn measured(switch: Switch) -> Bounds {
     if switch.mode.times_some_calls()
         && let Some(node) = node
     {
-        // With long calls, every call is timed.
+        // If the calls seem long, every call is timed.
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
-        // With the real durations, the CPU cannot predict which call is timed.
+        // If the calls seem about as long as they are, some are timed, and the CPU cannot predict which.
         pretend(node, 300);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
     }
@@ -164,13 +164,13 @@ fn pretend(node: &'static Node, ticks: u64) {
     node.skip.store(0, Ordering::Relaxed);
 }
 
-/// About 50 ns of work: a chain of square roots, where each step waits for the one before, also across calls. It leaves
-/// the CPU free for other instructions, as waiting for memory does.
+/// About 50 ns of work: a chain of square roots, where each step waits for the one before, also across calls. The chain
+/// leaves the CPU free for other instructions, as waiting for memory does.
 fn spend(chain: &mut f64) {
     *chain = black_box((0..10).fold(*chain, |x, _| x.sqrt() + 1.5));
 }
 
-/// Returns the nanoseconds that timed calls of a node take within `body`, in the fastest batch.
+/// Returns the mean time in nanoseconds of the timed calls of a node while `body` runs, in the fastest batch.
 fn best_within(node: &'static Node, body: impl Fn(&mut f64)) -> f64 {
     let Some(latency) = node.latency.get() else {
         return 0.0;
@@ -226,7 +226,8 @@ mod tests {
             );
             bounds
         };
-        // Comparing the modes is for `tickscope-bench overhead`: on a busy machine their costs come out in any order.
+        // The test does not compare the modes, because their costs come in any order on a busy machine.
+        // `tickscope-bench overhead` compares them.
         let [exact, adaptive, ..] = tickscope_format::snapshot::Mode::ALL.map(of);
         assert!(exact.upper > 0.0);
         assert!(

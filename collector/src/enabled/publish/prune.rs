@@ -18,8 +18,8 @@ pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
         return 0;
     }
     let order = by_weight(snapshot);
-    // The number of rows grows with the number kept, but not equally, because each parent that loses children gets a
-    // new row.
+    // The number of rows grows with the number of kept rows, but is larger, because each parent that loses children
+    // gets a new row.
     let (mut low, mut high) = (0, rows_max);
     while low < high {
         let middle = (low + high).div_ceil(2);

@@ -1,7 +1,8 @@
 //! The background thread: it captures, encodes, writes into the ring, and answers requests.
 //!
-//! It must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Other threads of the program do
-//! its work only at the beginning, where they wait for the first record, and at the end, where they wait for the last.
+//! The thread must not disturb the program: it blocks signals, uses the default scheduling and is never joined. Other
+//! threads of the program do its work only at the beginning, where they wait for the first record, and at the end,
+//! where they wait for the last.
 
 mod coarse;
 pub(super) mod identity;
@@ -49,10 +50,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The time to the first look for new threads. Each further look comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// Interval of records for a viewer that has not asked for another interval.
+/// Interval of records for a viewer that has not requested another interval.
 const WATCHED: Duration = Duration::from_millis(100);
 
-/// The intervals that viewers may ask for, in nanoseconds: 100 to 1 records a second.
+/// The intervals that viewers may request, in nanoseconds: 100 to 1 records a second.
 const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
 
 /// A program that has run this long is unlikely to end soon.
@@ -61,19 +62,21 @@ const UNHURRIED: Duration = Duration::from_secs(1);
 /// The shortest time over which the publisher's CPU share is computed, in nanoseconds.
 const SHARE_LEAST_NS: u64 = 5_000_000;
 
-/// The interval is at least this many times the cost of a record: 1 % of a core.
+/// The interval is at least this many times the CPU time of a record, so records cost at most 1 % of a core.
 const COST_SHARE: u32 = 100;
 
-/// Factor of the cost in the modes sampled and adaptive, where samples may cost as much again.
+/// The factor in the modes sampled and adaptive: 0.5 % of a core, because samples may cost another 0.5 %.
 const COST_SHARE_SAMPLED: u32 = 200;
 
-/// Factor of the cost without viewers: 0.1 % of a core.
+/// The factor without viewers: 0.1 % of a core.
 const COST_SHARE_UNWATCHED: u32 = 1000;
 
-/// Usual interval without viewers. A program that asks for a shorter interval gets it at any cost.
+/// Shortest configured interval to which [`COST_SHARE_UNWATCHED`] applies. For shorter intervals only [`COST_SHARE`]
+/// limits the cost.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// Longest interval that the cost of records can cause without viewers. A program that is killed loses at most this time.
+/// Longest interval to which [`COST_SHARE_UNWATCHED`] extends the interval, because a program that is killed loses the
+/// time since its last record.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 /// The state of the background thread.
@@ -84,7 +87,7 @@ pub(crate) struct Publisher {
     settings: Settings,
     /// The bytes of the last payload, kept for their capacity.
     payload: Vec<u8>,
-    /// The interval that the viewer of each slot asks for.
+    /// The interval that the viewer of each slot has requested.
     wishes: [Duration; slot::COUNT],
     watched: Vec<usize>,
     interval: Duration,
@@ -96,7 +99,7 @@ pub(crate) struct Publisher {
     cost: Cost,
     /// The switch after which `cost` was measured.
     cost_of: Option<Switch>,
-    /// The clock when it last behaved normally.
+    /// Moment at which the clock last behaved normally.
     in_order: Moment,
     coarse: Coarse,
     /// The log of groups, if the program writes one.
@@ -106,7 +109,7 @@ pub(crate) struct Publisher {
     sampler: Sampler,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
-    /// Number of threads that had begun to count at the last look for new ones.
+    /// Number of threads that had begun to count at the last look for new threads.
     threads: u64,
     /// Time of the last look at requests.
     last_look: Instant,
@@ -117,7 +120,8 @@ pub(crate) struct Publisher {
     cleaned: bool,
     /// Whether [`Self::prepare`] has run.
     prepared: bool,
-    /// The publisher's thread; 0 before it has begun. Only this thread's CPU time is the publisher's.
+    /// Id of the publisher's thread; 0 before the thread has begun. Only the CPU time of this thread counts as the
+    /// publisher's.
     tid: u32,
 }
 
@@ -189,8 +193,8 @@ impl Publisher {
         Ok(())
     }
 
-    /// Gives the ring its name, if it has none. A session begun by the environment has no name until the first scope, because
-    /// `start` may come before that scope, and viewers must not find the ring that it replaces.
+    /// Gives the ring its name, unless it has one. A session begun by the environment has no name until the first
+    /// scope, because `start` may come before that scope, and viewers must not find the ring that it replaces.
     pub(crate) fn link(&mut self) {
         if let Some(ring) = &mut self.rings.current
             && config::is_settled()
@@ -254,8 +258,8 @@ impl Publisher {
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
         self.sampler.begin_to_wait();
         self.link();
-        // The buffer of another thread may be in a part of the allocator that is locked when that thread exits from a signal
-        // handler.
+        // Drops a buffer that another thread has allocated. That thread may exit in a signal handler that has
+        // interrupted the allocator, and its part of the allocator then stays locked.
         self.payload = Vec::new();
         if let Some(ring) = &mut self.rings.current
             && let Err(error) = ring.complete()
@@ -285,7 +289,7 @@ impl Publisher {
         self.cleaned = true;
     }
 
-    /// Measures the cost of a scope in the mode in force, if it is not known.
+    /// Measures the cost of a scope in the present mode, if this cost is not known.
     fn measure_cost(&mut self) {
         let switch = mode_switch::newest();
         if self.cost_of != Some(switch) && config::is_settled() {
@@ -325,9 +329,9 @@ impl Publisher {
 
     /// Returns the time until there is work.
     pub(crate) fn rest(&self) -> Duration {
-        // The threads of a short program are sampled from early on.
+        // The first looks come early, so that the threads of a short program are sampled as well.
         let look = self.began.elapsed().clamp(FIRST_LOOK, LOOK);
-        // Before the first scope a round does nothing, so nothing becomes due in it.
+        // Before the first scope a round does nothing, so no work is due.
         if !config::is_settled() {
             return look;
         }
@@ -345,9 +349,10 @@ impl Publisher {
         self.sampler.rest().map_or(record, |sample| record.min(sample))
     }
 
-    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring all other work goes on.
+    /// Does one round: requests, resets by the program, and a record if it is due. Without a ring the publisher still
+    /// does all other work.
     pub(crate) fn round(&mut self, reset_asked: bool) {
-        // The program has met no scope, so a session of its own may still take this session's place.
+        // The program has run no scope yet, so its own session may still replace this session.
         if !config::is_settled() {
             return;
         }
@@ -422,7 +427,8 @@ impl Publisher {
         self.sampler.begin_to_wait();
     }
 
-    /// Publishes the last record and marks the ring as ended, after a reset if the program asked for one. Any thread may do it.
+    /// Publishes the last record and marks the ring as ended, after a reset if the program has requested one. Any
+    /// thread may do it.
     pub(crate) fn finish(mut self, reset_asked: bool) {
         let _unsignalled = Unsignalled::new();
         self.measure_cost();
@@ -496,7 +502,7 @@ impl Publisher {
         }
     }
 
-    /// Carries out the open requests as far as the budget allows; the others stay open.
+    /// Carries out open requests as far as the budget allows; further requests stay open.
     fn carry_out_all(&mut self) -> Vec<(Request, Outcome)> {
         let mut answers = Vec::new();
         if !self.budget.is_left(os::monotonic_ns()) {
@@ -594,8 +600,8 @@ impl Publisher {
         }
     }
 
-    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. One lock covers both,
-    /// so that a reset in between gets its place in the ring.
+    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. Both are
+    /// taken under one lock, so that the ring has all snapshots in the order of their epochs.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = collector_state::lock().map(|mut state| (state.take_closings(), take(&mut state)));
         let Some((closings, snapshot)) = taken else {
@@ -622,7 +628,8 @@ impl Publisher {
         }
     }
 
-    /// Begins a new epoch after a break of the clock, because its ticks then differ. Returns whether the clock has broken.
+    /// Begins a new epoch after a break of the clock, because ticks before and after the break cannot be added. Returns
+    /// whether the clock has broken.
     fn clock_broke(&mut self) -> bool {
         let clock = config::get().chosen.clock;
         if clock.declared_rate().is_some() {
@@ -668,7 +675,8 @@ impl Publisher {
         published
     }
 
-    /// Publishes, and returns the record's sequence number, or 0 if there is no ring.
+    /// Publishes a snapshot, and returns the record's sequence number. Returns 0 if there is no ring, or if writing
+    /// fails, which is counted as a fault.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
         let Some(ring) = &mut self.rings.current else {
             return 0;
@@ -688,8 +696,8 @@ impl Publisher {
         })
     }
 
-    /// Writes to the coarse ring its part of the last records. No viewer waits for that, and it is not part of the cost of a
-    /// record.
+    /// Writes the waiting records into the coarse ring. No viewer waits for this, and its time is not part of the cost
+    /// of a record.
     fn write_coarse(&mut self) {
         let Some(ring) = &mut self.rings.current else {
             return self.coarse.forget();

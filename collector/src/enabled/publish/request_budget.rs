@@ -1,12 +1,12 @@
 //! Limits the cost of viewers' requests. Any process that may write into the ring file can send requests without pause.
-//! Each request is work, and each answer needs an extra record.
+//! Each request takes CPU time, and each answer needs an extra record.
 
 use std::time::Duration;
 
 /// The long-term limit: 5 % of a core.
 const SHARE: u64 = 20;
 
-/// Maximum time that is saved up without requests. Normal use costs far less.
+/// Maximum time that accumulates without requests. Normal use costs far less.
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
 /// The CPU time that is left for requests.
@@ -43,7 +43,7 @@ impl RequestBudget {
         self.left = self.left.saturating_sub_unsigned(cost_ns);
     }
 
-    /// Orders requests so that each slot has its turn, even if the budget never suffices for all.
+    /// Orders requests so that each slot has its turn, also if the budget never suffices for all requests.
     pub(crate) fn in_turn<T>(&self, requests: &mut [T], slot: impl Fn(&T) -> usize) {
         requests.sort_by_key(|request| (slot(request) < self.turn, slot(request)));
     }

@@ -1,6 +1,6 @@
-//! Decides when to look where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random distances.
-//! The rate stays below its share of a core. In adaptive mode an idle program is looked at still more rarely, because its calls
-//! are long then, and the clock knows their times.
+//! Decides when to look where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random
+//! intervals. Looks take at most a fixed share of a core. In adaptive mode, looks at an idle program are rarer still,
+//! because its calls are long then, and the clock measures long calls.
 
 use std::time::{Duration, Instant};
 
@@ -8,29 +8,30 @@ use crate::enabled::capture::collector_state;
 use crate::enabled::platform::os;
 use crate::enabled::record::{mode_switch, untimed};
 
-/// The shortest mean distance between two looks.
+/// Shortest mean time between two looks.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// The longest mean distance, for any number of threads.
+/// Longest mean time between two looks, for any number of threads.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The distance is this many times the cost of a look: 0.5 % of a core.
+/// The mean time between looks is this many times the CPU time of a look, so looks take 0.5 % of a core.
 const COST_SHARE: f64 = 200.0;
 
 /// The cost is recomputed after this many looks.
 const BLOCK: u32 = 8;
 
-/// Number of looks after which the distance doubles while the program is idle. The kernel counts the time of a running thread at
-/// its own ticks, which are up to 10 ms apart.
+/// Number of looks after which the time between looks doubles while the program is idle. Several looks are needed,
+/// because the kernel updates the CPU time of a running thread only at its ticks, which are up to 10 ms apart.
 const IDLE_LOOKS: u32 = 16;
 
-/// Longest mean distance of an idle program, and so the longest time until a look finds that it works again.
+/// Longest mean time between looks at an idle program, and so about the longest time until a look finds that it works
+/// again.
 const IDLE_LONGEST: Duration = Duration::from_millis(64);
 
 /// A program that takes less than this share of a core is idle.
 const IDLE_SHARE: f64 = 0.005;
 
-/// Decides when to look.
+/// Decides when to look next where each thread is, and measures the cost of looks.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     mean: Duration,
@@ -43,10 +44,10 @@ pub(crate) struct Sampler {
     random: u64,
 }
 
-/// Whether the program takes CPU time, apart from the publisher.
+/// Finds whether the program takes CPU time, apart from the publisher.
 #[derive(Debug, Default)]
 struct Idle {
-    /// At the last look: the CPU time of the process and of the publisher in ns, and real time.
+    /// CPU time of the process and of the publisher in ns, and real time, at the last look.
     since: Option<(u64, u64, Instant)>,
     /// Number of looks in a row that have found the program idle.
     looks: u32,
@@ -65,7 +66,7 @@ impl Idle {
         }
     }
 
-    /// Returns the distance of looks, which is `mean` while the program works.
+    /// Returns the mean time between looks, which is `mean` while the program works.
     fn distance(&self, mean: Duration) -> Duration {
         let doubled = mean * (1 << (self.looks / IDLE_LOOKS).min(6));
         doubled.min(IDLE_LONGEST.max(mean))
@@ -90,7 +91,7 @@ impl Sampler {
         looks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
-    /// Notes that the publisher has done other work, which is not a cost of looking.
+    /// Notes that the publisher begins to wait, so that its other work does not count as cost of a look.
     pub(crate) fn begin_to_wait(&mut self) {
         self.waits_since = os::own_cpu_ns();
     }
@@ -103,8 +104,8 @@ impl Sampler {
         if let Some(mut state) = collector_state::lock() {
             state.sample();
         }
-        // The distance is uniform between half and one and a half of the mean. A program that does something every
-        // millisecond is then not always seen at the same point.
+        // The time to the next look is uniform between 0.5 and 1.5 times the mean. So a program with a period of a
+        // millisecond is not always seen at the same point.
         self.random = untimed::xorshift(self.random);
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         let waited_since = self.waits_since;
@@ -118,7 +119,7 @@ impl Sampler {
         let distance = self.idle.distance(self.mean);
         self.next = Instant::now() + distance.mul_f64(jitter);
         if distance > self.mean {
-            // The cost of a look on a sleeping core says nothing about other looks.
+            // A look after the core has slept is more expensive, so its cost is not used for other looks.
             self.looks = (0, 0);
             return None;
         }
@@ -130,7 +131,7 @@ impl Sampler {
         let (looks, ns) = std::mem::take(&mut self.looks);
         let cost = Duration::from_nanos(ns) / looks;
         let wanted = cost.mul_f64(COST_SHARE).clamp(SHORTEST, LONGEST);
-        // The mean moves only part of the way, so that one expensive block does not make it swing.
+        // The mean moves by only 1/8 of the difference, so that one expensive block does not make it swing.
         self.mean = (self.mean * 7 + wanted) / 8;
         Some(1.0 / self.mean.as_secs_f64())
     }

@@ -38,14 +38,14 @@ const STACK: u64 = 128 << 10;
 /// Time for which a start waits for the end of the previous session, without progress.
 const BEFORE: Duration = Duration::from_secs(1);
 
-/// Viewers can attach to this program as long as a session lives.
+/// A session of this program. Viewers can attach as long as a session lives.
 ///
-/// Dropping the last session publishes a last record. That takes as long as a capture, encoding and writing it. It is given up
-/// after [`Builder::end_within`](crate::Builder::end_within) without progress.
+/// Dropping the last session publishes a last record. This takes the time to capture, encode and write it. The record
+/// is given up after [`Builder::end_within`](crate::Builder::end_within) without progress.
 #[derive(Debug)]
 #[must_use = "publishing ends when the session is dropped"]
 pub struct Session {
-    /// Whether `Shared::sessions` includes this session.
+    /// Whether `Shared::sessions` counts this session.
     counted: bool,
     /// Warnings of this start alone.
     warnings: Vec<String>,
@@ -79,13 +79,13 @@ fn expect_report(shared: &mut Shared, settings: &Settings) {
 }
 
 os::before_main!(
-    /// Function that the loader calls. A static library has to refer to it, because linkers drop unreferenced parts of such a
-    /// library.
+    /// Function that the loader calls before `main`. Users of a static library must refer to this symbol, because
+    /// linkers drop unreferenced parts of such a library.
     pub BEFORE_MAIN,
     begin_before_main
 );
 
-/// Starts the session or report that `TICKSCOPE` asks for, before `main`.
+/// Starts the session or report that `TICKSCOPE` requests, before `main`.
 extern "C" fn begin_before_main() {
     os::note_standard();
     Settings::warn_of_bad_auto_start();
@@ -96,8 +96,9 @@ extern "C" fn begin_before_main() {
     }
 }
 
-/// Makes the publisher's thread give the ring its name. A child forked before its first scope begins a session of its own in a
-/// thread, because the scope may be inside the program's allocator. If the thread fails, scopes are still counted.
+/// Wakes the publisher's thread, which gives the ring its name. A child forked before its first scope begins its own
+/// session, in a thread because the scope may be inside the program's allocator. If the thread cannot start, scopes are
+/// still counted.
 fn at_first_scope() {
     if config::begins_anew() {
         let _ = os::spawn(|| {
@@ -109,14 +110,15 @@ fn at_first_scope() {
     }
 }
 
-/// Starts the session or report that `TICKSCOPE` asks for.
+/// Starts the session or report that `TICKSCOPE` requests.
 fn begin_by_environment() {
     let _own = current_thread::own_work();
     let auto_start = Settings::auto_start();
     expect_exit();
     if auto_start == Some(AutoStart::Report) {
         REPORTS.store(true, Ordering::Relaxed);
-        // The publisher's thread takes samples, keeps the budget, tells which calls are slow, and measures the clock's cost.
+        // A report alone needs the publisher's thread only if it has to take samples, keep the budget of functions, or
+        // find slow calls.
         let wants_publisher = mode_switch::newest().mode.has_estimated_times()
             || functions::have_a_budget()
             || Settings::wants_publisher();
@@ -136,8 +138,8 @@ fn begin_by_environment() {
     begin(&mut shared, process_name::of_executable(), settings, warnings);
 }
 
-/// Ends the session that the environment has begun, before anything was counted. A session of the program's own takes its place,
-/// with its own name and settings.
+/// Ends the session that the environment has begun, before anything was counted. The program's own session replaces it,
+/// with another name and other settings.
 fn withdraw(shared: &mut Shared) {
     if let Some(publisher) = session_state::publisher().take() {
         publisher.withdraw();
@@ -149,7 +151,7 @@ fn withdraw(shared: &mut Shared) {
     shared.phase = Phase::Idle;
 }
 
-/// Starts or joins the session of this process. On a small stack, such as a coroutine's, another thread does it.
+/// Starts or joins the session of this process. On a small stack, such as a coroutine's, another thread does the work.
 pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let _own = current_thread::own_work();
     if os::stack_left(os::own_stack()) >= STACK {
@@ -194,7 +196,7 @@ fn start_here(program: &str, settings: Settings) -> Session {
     if config.off {
         return uncounted(warnings);
     }
-    // This is needed even after an earlier scope: a scope alone registers no exit handler.
+    // The handler is needed even after an earlier scope, because a scope registers no exit handler.
     expect_exit();
     expect_report(&mut shared, &settings);
     shared.sessions += 1;
@@ -222,7 +224,7 @@ fn start_here(program: &str, settings: Settings) -> Session {
     }
 }
 
-/// Begins a session. When this returns, its settings are in force, and its ring has the first record.
+/// Begins a session. When this function returns, the session's settings apply, and its ring has the first record.
 fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<String>) {
     shared.name.clone_from(&name);
     shared.warnings = warnings;
@@ -303,23 +305,23 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
     }
 }
 
-/// Captures the present state of all threads. In a forked child the snapshot is empty. It costs one capture, which
-/// reads every node of every thread.
+/// Captures the present state of all threads. In a forked child the snapshot is empty. The call costs one capture,
+/// which reads every node of every thread.
 pub fn snapshot() -> Snapshot {
     let _own = current_thread::own_work();
     copies::look();
     collector_state::lock().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
-/// Writes a report of the present state to a new file, and returns the path written. It works on any thread and at any
+/// Writes a report of the present state to a new file, and returns the path written. Works on any thread and at any
 /// depth.
 ///
 /// The file is written whole or not at all. The call costs one capture. The time that writing takes is charged to no
-/// scope, because this thread's clock stands still meanwhile. No session and no viewer is needed, and nothing is
-/// removed or reset. Do not call it from a signal handler.
+/// scope, because this thread's clock is stopped meanwhile. No session and no viewer is needed, and nothing is removed
+/// or reset. Do not call it from a signal handler.
 ///
-/// Most forms need the feature `report` or `export`: see [`Format`]. Without it the snapshot itself is written, with
-/// `.tks` appended to the name, and `tickscope report THAT_FILE -o NAME` makes the report.
+/// Most forms need the feature `report` or `export`: see [`Format`]. Without that feature, the snapshot itself is
+/// written, with `.tks` appended to the name, and `tickscope report THAT_FILE -o NAME` makes the report.
 ///
 /// ```no_run
 /// # fn frame() -> Result<(), tickscope::DumpError> {
@@ -330,7 +332,7 @@ pub fn snapshot() -> Snapshot {
 ///
 /// # Errors
 /// The system's error (a file of that name exists, the directory does not, the disk is full); a forked child, which has
-/// no tree of its own; `TICKSCOPE=off`.
+/// no trees; `TICKSCOPE=off`.
 pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError> {
     let _own = current_thread::own_work();
     let refused = |why: &str| {
@@ -354,14 +356,14 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
 
 /// Sets all counters of all threads to zero, and returns the snapshot that closes the epoch.
 ///
-/// It may be called on any thread and at any depth: open scopes go on counting from here. It costs one capture. In a
-/// forked child it does nothing and returns an empty snapshot.
+/// May be called on any thread and at any depth: open scopes continue in the new epoch. The call costs one capture. In
+/// a forked child it does nothing and returns an empty snapshot.
 ///
 /// ```
 /// let _tickscope = tickscope::start("order-book");
 /// // ... warm up ...
 /// tickscope::reset();
-/// // ... what viewers show from here on ...
+/// // ... viewers show only what is counted after the reset ...
 /// ```
 pub fn reset() -> Snapshot {
     let _own = current_thread::own_work();
@@ -370,8 +372,8 @@ pub fn reset() -> Snapshot {
     closing.unwrap_or_default()
 }
 
-/// Resets like [`reset`], but asks the publisher to do it and returns at once. If nothing is published, the reset
-/// happens in this call.
+/// Requests a reset like [`reset`] from the publisher, and returns at once. If nothing is published, the reset happens
+/// in this call.
 pub fn request_reset() {
     if PUBLISHING.load(Ordering::Relaxed) && !config::is_forked_child() {
         RESET_ASKED.store(true, Ordering::Relaxed);
@@ -382,7 +384,8 @@ pub fn request_reset() {
 }
 
 impl Session {
-    /// Returns the present state of the session. [`Session::other_copies`] says whether others in this process count as well.
+    /// Returns the present state of the session. [`Session::other_copies`] says whether other copies of tickscope in
+    /// this process count as well.
     pub fn status(&self) -> Status {
         let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {
             return if config::get().off {
@@ -410,8 +413,8 @@ impl Session {
         warnings
     }
 
-    /// Returns the files in this process that contain another copy of tickscope which has counted: libraries linked with it, or
-    /// the executable. Each copy has rows and a ring of its own. A warning says the same.
+    /// Returns the files in this process that contain another copy of tickscope which has counted: libraries linked
+    /// with it, or the executable. Each copy has its own rows and ring. [`Self::warnings`] names these files as well.
     pub fn other_copies(&self) -> Vec<PathBuf> {
         copies::look();
         copies::files()
@@ -462,11 +465,11 @@ mod tests {
 
     use super::*;
 
-    /// There is one session, so tests of it take turns.
+    /// The process has one session, so tests of sessions take turns.
     static TURN: Mutex<()> = Mutex::new(());
 
-    /// A reset may be asked for by a thread that is in the middle of a session's start or end. If it waited for the
-    /// lock, this test would never end.
+    /// A thread may request a reset in the middle of a session's start or end. If the request waited for the lock, this
+    /// test would never end.
     #[test]
     fn a_reset_is_asked_for_while_another_has_the_lock() {
         let _turn = TURN.lock();
@@ -486,7 +489,7 @@ mod tests {
             dir: Some(dir.path().to_path_buf()),
             ..Settings::default()
         };
-        // This flag stands for a thread that never gets a CPU.
+        // The flag imitates a publisher's thread that never gets a CPU.
         shared().has_thread = true;
         let session = start("starved", settings);
         assert_eq!(session.status(), Status::Publishing);

@@ -23,7 +23,7 @@ pub(crate) enum Phase {
     /// No session.
     Idle,
     Publishing,
-    /// The ring was destroyed from outside. The publisher goes on without one until it has made another.
+    /// The ring was destroyed from outside. The publisher works without a ring until it has made another one.
     Lost,
     /// No place for a ring was found; scopes are only counted.
     Counting,
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
     pub(crate) is_of_environment: bool,
     /// Whether the publisher's thread exists.
     pub(crate) has_thread: bool,
-    /// The name of the session in force.
+    /// Name of the running session.
     pub(crate) name: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) path: Option<PathBuf>,
@@ -58,11 +58,11 @@ static SHARED: Mutex<Shared> = Mutex::new(Shared {
     report_at_exit: None,
 });
 
-/// The publisher, while there is one and no thread has taken it to write its last record. The publisher's thread holds the lock while
-/// it works.
+/// The publisher of the session; `None` without one, or once a thread has taken it to write the last record. The
+/// publisher's thread holds the lock while it works.
 static PUBLISHER: Mutex<Option<Publisher>> = Mutex::new(None);
 
-/// Signals that something in `SHARED` has changed, or that the publisher has work.
+/// Signals that `SHARED` has changed, or that the publisher has work.
 pub(crate) static CHANGED: Condvar = Condvar::new();
 
 /// Time for which the end waits for the last record without progress, in milliseconds.
@@ -75,7 +75,7 @@ pub(crate) static REPORTS: AtomicBool = AtomicBool::new(false);
 pub(crate) static PUBLISHING: AtomicBool = AtomicBool::new(false);
 
 impl Shared {
-    /// Takes a message of the publisher that it has lost a ring or made a new one.
+    /// Takes the publisher's message about a lost or a new ring.
     pub(crate) fn update_ring(&mut self, said: String, path: Option<&Path>) {
         replace_ring_warning(&mut self.warnings, &said);
         self.path = path.map(Path::to_path_buf);
@@ -101,7 +101,7 @@ impl Shared {
         self.phase == Phase::Finishing
     }
 
-    /// Notes that there is no publisher any more, because the session has ended or goes on without one.
+    /// Notes that the publisher is gone, because the session has ended or continues without one.
     pub(crate) fn stop_publishing(&mut self) {
         if let Some(mut state) = collector_state::lock() {
             state.set_publishing(false);

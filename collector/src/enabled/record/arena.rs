@@ -15,8 +15,8 @@ use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU16, AtomicU32, Atom
 /// Holds nothing, or a reference to a value that lives for ever.
 pub(crate) struct Ref<T: Sync + 'static>(AtomicPtr<T>);
 
-/// Holds nothing, or a reference to a value that lives for ever and a tag of [`TAG_BITS`] bits. The value is aligned to a
-/// cache line, so the tag stands in bits of its address that are always 0.
+/// Holds nothing, or a reference to a value that lives for ever and a tag of [`TAG_BITS`] bits. The value is aligned to
+/// a cache line, so the tag is stored in bits of its address that are always 0.
 #[derive(Debug)]
 pub(crate) struct Tagged<T: Sync + 'static>(AtomicPtr<T>);
 
@@ -37,7 +37,7 @@ unsafe impl<T: Sync> FromZeros for Ref<T> {}
 unsafe impl<T: Sync> FromZeros for Tagged<T> {}
 // SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU16 {}
-// SAFETY: it is a number.
+// SAFETY: zero is a valid number.
 unsafe impl FromZeros for AtomicU32 {}
 // SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU64 {}
@@ -109,7 +109,8 @@ pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
 }
 
-/// At most `N` values that are made one after another and live for ever. Without values it takes only addresses, no memory.
+/// At most `N` values that are made one after another and live for ever. An empty `Made` takes only addresses, no
+/// memory.
 pub(crate) struct Made<T, const N: usize> {
     count: AtomicU32,
     places: [UnsafeCell<MaybeUninit<T>>; N],
@@ -127,7 +128,7 @@ impl<T, const N: usize> Made<T, N> {
         }
     }
 
-    /// Keeps a value, or returns `None` if there are `N`.
+    /// Keeps a value, or returns `None` if there are `N` values already.
     pub(crate) fn keep(&'static self, value: T) -> Option<&'static T> {
         if self.count.load(Ordering::Relaxed) as usize >= N {
             return None;
@@ -135,12 +136,13 @@ impl<T, const N: usize> Made<T, N> {
         let place = self
             .places
             .get(self.count.fetch_add(1, Ordering::Relaxed) as usize)?;
-        // SAFETY: no other caller has this number, so nothing else refers to the place.
+        // SAFETY: no other caller has this number, so no other reference to the place exists.
         Some(unsafe { (*place.get()).write(value) })
     }
 }
 
-/// Texts that are kept one behind the other and live for ever, at most `N` bytes. Empty, it takes only addresses, no memory.
+/// Texts of at most `N` bytes together, stored one behind the other, that live for ever. An empty `Texts` takes only
+/// addresses, no memory.
 pub(crate) struct Texts<const N: usize> {
     used: AtomicU64,
     bytes: UnsafeCell<[u8; N]>,
@@ -188,9 +190,9 @@ impl<const N: usize> Texts<N> {
             written += part.len();
         }
         #[allow(clippy::disallowed_methods, reason = "own memory, which nothing writes again")]
-        // SAFETY: these bytes were just written, and nothing writes them again.
+        // SAFETY: these bytes were just written, and are never written again.
         let kept = unsafe { std::slice::from_raw_parts(to, written) };
-        // SAFETY: they are the bytes of a text.
+        // SAFETY: the bytes are copies of whole texts, so they are UTF-8.
         Some(unsafe { std::str::from_utf8_unchecked(kept) })
     }
 }
@@ -235,7 +237,7 @@ impl<T: Sync + 'static> Ref<T> {
         std::ptr::eq(self.0.load(Ordering::Relaxed), value)
     }
 
-    /// Asks the CPU to bring the value near. Nothing waits for it.
+    /// Asks the CPU to load the value into its caches, and does not wait for it.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         #[cfg(target_arch = "x86_64")]
@@ -255,7 +257,7 @@ impl<T: Sync + 'static> Ref<T> {
         self.0.store(other.0.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// Sets the value if there is none, and returns the value that is then there.
+    /// Sets the value if there is no value yet, and returns the value that is then set.
     pub(crate) fn set_first(&self, value: &'static T) -> &'static T {
         loop {
             let none = std::ptr::null_mut();
@@ -344,7 +346,7 @@ impl<T: FromZeros + 'static> Array<T> {
         self.length.load(Ordering::Acquire)
     }
 
-    /// Replaces the pages by new ones for `length` zeroed elements; false if there is no memory. The old pages stay
+    /// Replaces the pages by new pages for `length` zeroed elements; false if there is no memory. The old pages stay
     /// mapped for threads that still read them.
     pub(crate) fn allocate(&self, length: u32) -> bool {
         let Some(pages) = sync::map_zeroed(length as usize * size_of::<T>()) else {
@@ -396,12 +398,12 @@ impl<T: FromZeros + 'static> Array<T> {
             return None;
         }
         let element = self.first.load(Ordering::Relaxed).wrapping_add(index as usize);
-        // SAFETY: the element is in bounds of pages that are never unmapped. It is aligned, because they begin at a page. It is
-        // valid from the zeros on (`FromZeros`), and shared only as `&T` of a `Sync` type.
+        // SAFETY: the element is in bounds of pages that are never unmapped. It is aligned, because the array begins at
+        // a page. It is valid, because zeros are valid (`FromZeros`), and it is shared only as `&T` of a `Sync` type.
         Some(unsafe { &*element })
     }
 
-    /// Returns the element that any number names, if there are elements. The number of elements is a power of two.
+    /// Returns the element at `number` modulo the length, if there are elements. The length must be a power of two.
     #[inline(always)]
     pub(crate) fn wrapped(&self, number: u32) -> Option<&'static T> {
         let mask = self.length.load(Ordering::Acquire).checked_sub(1)?;

@@ -1,4 +1,5 @@
-//! Functions that report their calls themselves, by address. Finding one takes no lock and does not use the allocator.
+//! Functions that report their calls themselves, by address. Finding a function takes no lock and does not use the
+//! allocator.
 
 use tickscope_format::snapshot;
 
@@ -12,7 +13,7 @@ const FUNCTIONS_MAX: usize = 65_536;
 /// Number of slots of the table, which is at most half full.
 const SLOTS: usize = 2 * FUNCTIONS_MAX;
 
-/// A distance larger than any word of a stack has.
+/// Value of [`Function::to_return`] before it is known. No stack is so large.
 const NOWHERE: u64 = u64::MAX;
 
 /// A function that reports its calls.
@@ -27,7 +28,7 @@ pub(crate) struct Function {
 
 static FUNCTIONS: Made<Function, FUNCTIONS_MAX> = Made::none();
 
-/// Open addressing with linear probing.
+/// Finds a function by its address, with open addressing and linear probing.
 static TABLE: [Ref<Function>; SLOTS] = [const { Ref::none() }; SLOTS];
 
 #[inline(always)]

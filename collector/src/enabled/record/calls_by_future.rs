@@ -1,11 +1,11 @@
-//! The calls in flight of futures that the source does not mark, by the address of the future.
+//! The calls in flight of futures that are not marked in the source, by the address of the future.
 //!
 //! A future that is marked in the source carries its call with it. Any other future has only its address, which stays the same
 //! from its first poll on. So its call is in this table between two polls. While the future is polled, its call is not here, so
 //! only one thread at a time has the call.
 //!
-//! The table is in static memory. A future has its place in one group. Each group has a lock of its own, which is held for some
-//! loads and stores. A thread that does not get it gives up ([`retried`]).
+//! The table is in static memory. A future has its place in one group. Each group has its own lock, which is held for
+//! some loads and stores. A thread that does not get the lock gives up ([`retried`]).
 
 use tickscope_format::snapshot::Quantity;
 
@@ -37,7 +37,8 @@ pub(crate) struct Held {
     /// The tick of the first poll.
     pub(crate) began: u64,
     pub(crate) call: CallId,
-    /// The node of its last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 if it has none.
+    /// Node of the call's last poll, as an owner of blocks ([`Owner`](crate::enabled::record::owner::Owner)); 0 if
+    /// there is no node.
     pub(crate) row: u64,
     /// State of the future after its last poll.
     pub(crate) state: u8,
@@ -74,10 +75,11 @@ struct Group {
 
 #[derive(Debug)]
 struct Table<const GROUPS: usize> {
-    /// Number of taken places of each group. They stand together, because most are 0 and all are looked at.
+    /// Number of taken places of each group. The counts are stored together, because a look reads all of them and most
+    /// are 0.
     counts: [AtomicU32; GROUPS],
     groups: [Group; GROUPS],
-    /// The group that is looked at next.
+    /// The group at which the next look begins.
     next: AtomicU32,
 }
 
@@ -92,14 +94,14 @@ pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
 
-/// Puts the call of a future in. Returns false if there is no place for it.
+/// Puts the call of a future into the table. Returns false if there is no place for it.
 pub(crate) fn put(future: Future, held: Held) -> bool {
     TABLE.put(future, held)
 }
 
-/// Puts in the call of a future that is over, for the next look to find.
+/// Puts the call of a future that is over into the table, so that the next look ends it.
 pub(crate) fn put_over(future: Future, held: Held) -> bool {
-    // No memory is at this address, so the future's state looks different.
+    // No memory is mapped at this address, so the next look finds that the call is over.
     let nowhere = Future {
         address: future.address | 1 << 63,
         ..future
@@ -111,7 +113,7 @@ pub(crate) fn put_over(future: Future, held: Held) -> bool {
     TABLE.put(nowhere, held)
 }
 
-/// Takes the call of a future out, if it is there.
+/// Removes the call of a future from the table and returns it, if it is in the table.
 pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
 }
@@ -124,7 +126,7 @@ pub(crate) fn are_none() -> bool {
         .all(|count| count.load(Ordering::Relaxed) == 0)
 }
 
-/// Moves the calls of a tree whose thread has ended to other rows, by the index of the node.
+/// Moves the calls of a tree whose thread has ended to other rows. `heir` returns the new row for the index of a node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     let of_tree = Owner::of_tree(tree);
     let groups = TABLE.groups.iter().zip(&TABLE.counts);
@@ -142,8 +144,8 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     }
 }
 
-/// Looks at all calls, or at some if there are more than `most`. Takes out calls that are over, and calls that have seemed to be
-/// over for `ticks` up to `now`.
+/// Looks at all calls, or at some if there are more than `most`. Removes calls that are over, and calls that have
+/// seemed to be over for `ticks` up to `now`.
 pub(crate) fn take_suspected(
     most: u32,
     now: u64,
@@ -166,7 +168,8 @@ impl Held {
             return Some(row);
         };
         if let Some(measures) = block.tree.measures.get(row.index()) {
-            // Any thread may find that the call is over, so this quantity alone is not written only by its own thread.
+            // Any thread may find that the call is over. So this quantity, unlike all other quantities, has several
+            // writers.
             measures
                 .of(Quantity::FutureVanished)
                 .fetch_add(1, Ordering::Release);
@@ -263,7 +266,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
 
     fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
-        // The thread that has the future has seen its call put in.
+        // The thread that has the future sees the call that was put in before, so a count of 0 means that the call is
+        // not here.
         if self.counts[group].load(Ordering::Relaxed) == 0 {
             return None;
         }
@@ -411,7 +415,7 @@ mod tests {
         assert_eq!(look(109, 2), []);
         assert_eq!(look(110, 2), [held(1)]);
         assert_eq!(look(200, 2), []);
-        // A future that was polled meanwhile begins anew.
+        // After another poll, a call must again seem over for the whole time.
         assert_eq!(look(100, 3), []);
         assert_eq!(OWN.take(future(2)), Some(held(2)));
         assert!(OWN.put(future(2), held(2)));

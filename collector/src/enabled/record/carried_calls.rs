@@ -1,4 +1,4 @@
-//! Watched calls of futures between two polls, with the words of each so far.
+//! Watched calls of futures between two polls, with the words of their events so far.
 //!
 //! While such a call is polled, its events go into the journal of the thread, like the events of each watched call. If the call
 //! is not over when the poll ends, its words move here. The thread that ends the call reads them all. The next poll may be on
@@ -22,24 +22,24 @@ const POLLED: u32 = 2;
 const STATES: u32 = 3;
 
 zeroed! {
-    /// A call.
+    /// A watched call of a future.
     #[derive(Debug)]
     pub(crate) struct CarriedCall {
         /// [`FREE`], [`RESTS`] or [`POLLED`]; the higher bits count how often the place was taken.
         state: AtomicU32,
-        /// Its number in the pool.
+        /// Number of this place in the pool.
         own: AtomicU32,
         next: AtomicU32,
-        /// The place of its watch, and the watch's number when it began.
+        /// The place of the call's watch, and the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
         pub(crate) number: AtomicU64,
         call: AtomicU64,
-        /// Tick at which it began, and tick at which its last poll ended.
+        /// Tick at which the call began, and tick at which its last poll ended.
         pub(crate) began: AtomicU64,
         pub(crate) rests_since: AtomicU64,
-        /// Duration until then, without pauses, in ticks.
+        /// Duration of the call until the end of its last poll, without pauses, in ticks.
         pub(crate) ticks: AtomicU64,
-        /// The node in which it waited, as its last words name it.
+        /// The node in which the call waits, by the index that its last words use.
         pub(crate) awaited: AtomicU32,
         words: Chain,
         nodes: Chain,
@@ -100,7 +100,7 @@ static CALLS: Pool<CarriedCall> = Pool::new(CALLS_MOST);
 static WORDS: Pool<Words> = Pool::new(WORDS_MOST);
 static NODES: Pool<Nodes> = Pool::new(NODES_MOST);
 
-/// The number of each call in flight that rests, by its slot.
+/// Number in [`CALLS`] of each resting call, by the slot of its call in flight.
 static BY_SLOT: Column<AtomicU32> = Column::new();
 
 /// Held while [`BY_SLOT`] grows.
@@ -175,7 +175,7 @@ impl CarriedCall {
                 .is_ok()
     }
 
-    /// Gives the place back. The caller is the thread that polls the call.
+    /// Gives the place back. Only the thread that polls the call may call this.
     pub(crate) fn give_back(&self) {
         self.clear();
         let taken = self.state.load(Ordering::Relaxed) & !STATES;
@@ -271,7 +271,7 @@ mod tests {
         assert!(polled_again(ids[0]).is_none() && polled_again(ids[1]).is_some());
         let again = take().unwrap();
         assert_eq!((again.len(), again.nodes().count()), (0, 0));
-        // The watch counts anew.
+        // The watch begins again, so the resting call no longer counts.
         assert!(call.rest(ids[1]));
         watch.begin(0);
         give_lost_back();

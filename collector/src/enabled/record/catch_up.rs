@@ -1,4 +1,5 @@
-//! Catching up with mode switches. A thread catches up at its first event after a switch, with the same result as at the switch.
+//! Catches up with mode switches. A thread does so at its first event after a switch, with the same result as at the
+//! switch itself.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::{Ordering, fence};
@@ -7,7 +8,7 @@ use crate::enabled::record::node::{Node, UNKNOWN, UNTIMED};
 use crate::enabled::record::tree::{PAUSED, Path, Tree};
 
 impl Tree {
-    /// Begins a life of the tree in the mode in force. `exact` is the path of events in exact mode.
+    /// Begins a life of the tree in the present mode. `exact` is the path of events in exact mode.
     pub(crate) fn begin_mode(&self, exact: Path) {
         let newest = mode_switch::newest();
         if !newest.is_timed() {
@@ -25,7 +26,7 @@ impl Tree {
         }
     }
 
-    /// Catches up with all switches since the last one that this thread knows of. Does nothing inside an event.
+    /// Catches up with all switches since the last switch that this thread has noticed. Does nothing inside an event.
     #[cold]
     pub(crate) fn catch_up(&self, exact: Path) {
         let Some(current) = self.take() else { return };
@@ -59,7 +60,7 @@ impl Tree {
             self.prepare_nodes(newest);
             // SYNC POINT: path and tid before newest (meets the fence in `registry::switch_to`).
             fence(Ordering::SeqCst);
-            // If this has just cleared an alarm, the switch that raised it is visible here.
+            // If setting the path has just cleared an alarm, the switch that raised the alarm is visible here.
             if mode_switch::newest() == newest {
                 break;
             }
@@ -80,7 +81,7 @@ impl Tree {
         for node in (1..self.nodes.len()).filter_map(|index| self.nodes.get(index)) {
             let latency = match node.latency.get() {
                 Some(latency) if wants => {
-                    // The next calls have other numbers, and would find the places taken.
+                    // The next calls have other numbers, so their places in the buffer may be taken.
                     latency.flush(None, &self.latencies);
                     Some(latency)
                 }

@@ -106,7 +106,7 @@ impl Choice {
             to.copy_from_slice(&word.load(Ordering::Relaxed).to_ne_bytes());
         }
         let length = (self.length.load(Ordering::Relaxed) as usize).min(BYTES_MAX);
-        // Text that is torn is not used.
+        // A torn read may give text that is not UTF-8. `decide` notices other torn reads by the version.
         std::str::from_utf8(&bytes[..length]).is_ok_and(|text| Pattern::text_covers(text, path))
     }
 }

@@ -26,7 +26,7 @@ pub(crate) enum Phase {
     Gone,
 }
 
-/// The state of the calling thread, beside the pointer to its tree.
+/// The state of the calling thread, except the pointer to its tree.
 #[derive(Clone, Copy)]
 struct Own {
     phase: Phase,
@@ -38,7 +38,7 @@ thread_local! {
     static OWN_WORK: Cell<bool> = const { Cell::new(false) };
     /// Amounts counted before the thread's first scope.
     static EARLY: Cell<[u64; QUANTITIES]> = const { Cell::new([0; QUANTITIES]) };
-    /// Whether the thread is no longer new, in a word that is read without a call.
+    /// Whether the thread is no longer new, in a word that is read without a function call.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
@@ -50,7 +50,7 @@ pub(crate) fn hot() -> Option<&'static Tree> {
     hot_tree::get()
 }
 
-/// Returns whether the decision that the calling thread counts, or does not, is made.
+/// Returns whether it is decided that the calling thread counts, or does not count.
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn is_decided() -> bool {
@@ -98,7 +98,7 @@ pub(crate) fn own_work() -> OwnWork {
     }
 }
 
-/// The collector's own work, until this guard is dropped.
+/// Guard during which the thread does the collector's own work.
 #[derive(Debug)]
 pub(crate) struct OwnWork {
     before: bool,
@@ -116,7 +116,7 @@ pub(crate) fn is_own_work() -> bool {
     OWN_WORK.get()
 }
 
-/// Counts amounts of a thread that has no tree. They belong to the thread if it has not met its first scope yet.
+/// Counts amounts of a thread before its first scope. Ignores amounts of other threads without a tree.
 #[cold]
 #[inline(never)]
 pub(crate) fn measure_early<const N: usize>(amounts: Amounts<N>) {

@@ -1,8 +1,8 @@
 //! Places on the stack where the deepest nodes were made. They distinguish leaked guards from recursion.
 //!
-//! A guard that is leaked in a loop leaves one more call open each time, until the depth limit. Recursion gets there as well, but
-//! there each call stands further down on the stack than the call around it. So the stack places of the deepest nodes are
-//! recorded. They are one place only if nothing had returned in between, and none of the calls has ended.
+//! A guard that is leaked in a loop leaves one more call open each time, until the depth limit. Recursion reaches the
+//! limit as well, but each of its calls is further down on the stack than the call around it. So the stack places of
+//! the deepest nodes are recorded. If all of them are equal, the guards were leaked in one function.
 
 use std::hint::black_box;
 
@@ -10,7 +10,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 use crate::enabled::record::node::Node;
 
-/// Number of open calls at one place of the stack that count as leaked.
+/// Number of the deepest calls that count as leaked if all of them began at one place of the stack.
 pub(crate) const LEAKED: usize = 32;
 
 zeroed! {

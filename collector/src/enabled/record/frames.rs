@@ -1,9 +1,9 @@
 //! The functions of a thread that are open, by the place of their return address on its stack.
 //!
-//! The compiler's sleds stand at a function's first instruction, in place of its return and before a tail call. At all three the
-//! stack pointer is at the return address, whose place on the stack no other open function has. So this place identifies the
-//! function of an event, and the functions that have ended without an event: all whose places are below. They were unwound by a
-//! panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the middle.
+//! The compiler's sleds are at a function's first instruction, in place of its return and before a tail call. At all
+//! three, the stack pointer is at the return address, whose place on the stack no other open function has. So this
+//! place identifies the function of an event. Functions whose places are below it have ended without an event. They
+//! were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the middle.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -15,13 +15,14 @@ zeroed! {
     /// An open function, or the end of the list.
     #[derive(Debug)]
     pub(crate) struct Frame {
-        /// Stack place of its return address; [`BOTTOM`] in the first frame, which is no function.
+        /// Stack place of the function's return address; [`BOTTOM`] in the first frame, which belongs to no function.
         place: AtomicU64,
         /// The node of the call.
         node: Ref<Node>,
-        /// The call by which compiler-inserted code reports its beginning; all fields are 0 if sleds report it.
+        /// The call by which compiler-inserted code has reported the beginning; all fields are 0 if a sled has reported
+        /// it.
         pub(crate) call: Call,
-        /// The frame that is open around it.
+        /// The frame that is open around this one.
         below: Ref<Frame>,
         /// The frame that is used next; `None` if it is not made yet.
         above: Ref<Frame>,
@@ -29,8 +30,8 @@ zeroed! {
 }
 
 zeroed! {
-    /// Facts that distinguish calls that the compiler has put into functions. Functions inlined into one another have one place
-    /// and one caller for their calls.
+    /// Facts that distinguish calls that the compiler has put into functions. Functions that were inlined into one
+    /// another share the place and the return address.
     #[derive(Debug)]
     pub(crate) struct Call {
         /// The address of the function.
@@ -80,7 +81,7 @@ zeroed! {
     /// The open functions of a thread. Only the thread itself uses them.
     #[derive(Debug)]
     pub(crate) struct Frames {
-        /// The innermost one; `None` before the thread's first function.
+        /// The innermost frame; `None` before the thread's first function.
         top: Ref<Frame>,
         /// The thread's own stack: its lowest address and its size in bytes.
         low: AtomicU64,
@@ -98,7 +99,7 @@ zeroed! {
     }
 }
 
-/// A place higher than any real one.
+/// Place of the first frame, higher than all addresses on a stack.
 const BOTTOM: u64 = u64::MAX;
 
 impl Frame {
@@ -189,7 +190,7 @@ impl Frames {
         }
     }
 
-    /// Begins on a thread with this stack. Returns false if there is no memory.
+    /// Makes the first frame, for a thread with this stack. Returns false if there is no memory.
     pub(crate) fn begin(&self, low: u64, bytes: u64) -> bool {
         self.low.store(low, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
@@ -229,7 +230,7 @@ impl Frames {
         add(&self.elsewhere, 1);
     }
 
-    /// Opens a frame that [`Frame::above`] of the innermost one returned.
+    /// Opens a frame that [`Frame::above`] of the innermost frame returned.
     #[inline(always)]
     pub(crate) fn open(&self, frame: &'static Frame, place: u64, node: &'static Node) {
         frame.place.store(place, Ordering::Relaxed);
@@ -270,12 +271,13 @@ impl Frames {
         true
     }
 
-    /// Takes the innermost open poll out if it stands at this place.
+    /// Removes the innermost open poll and returns it, if it is at this place.
     pub(crate) fn take_poll_at(&self, place: u64) -> Option<Poll> {
         self.take_poll(|found| found == place)
     }
 
-    /// Takes the innermost open poll out if it has ended without an event: see [`close_below`](Self::close_below).
+    /// Removes the innermost open poll and returns it, if it has ended without an event: see
+    /// [`close_below`](Self::close_below).
     pub(crate) fn take_ended_poll(&self, place: u64, at_it: bool) -> Option<Poll> {
         self.take_poll(|found| found < place || at_it && found == place)
     }
@@ -366,7 +368,7 @@ impl Poll {
         }
     }
 
-    /// Keeps the call in flight, without this poll.
+    /// Forgets the open poll, which continues unseen, and keeps its call in flight.
     fn leave(&self) {
         if let Some(slot) = in_flight::slot_of(self.call) {
             slot.set_polled(false);
@@ -375,7 +377,7 @@ impl Poll {
             began: self.began,
             call: self.call,
             row: 0,
-            // The current poll is in progress and goes on unseen.
+            // 0, because the poll continues unseen, so the state is not known.
             state: 0,
         };
         if self.began != 0 && !calls_by_future::put(self.future(), held) {
@@ -445,7 +447,7 @@ mod tests {
         let outermost = frames.close_below(800, false).unwrap();
         assert!(std::ptr::eq(outermost, nodes[2]));
         assert_eq!(counts(&frames), (0, 2));
-        // Another function begins where the second one stood.
+        // Another function begins at the place of the second one.
         let outermost = frames.close_below(800, true).unwrap();
         assert!(std::ptr::eq(outermost, nodes[1]));
         assert!(frames.close_below(800, true).is_none());

@@ -17,9 +17,9 @@ use crate::enabled::record::site::Site;
 /// All functions.
 #[derive(Debug)]
 struct Functions {
-    /// The last entry is no function of the program: the cost of a call is measured with it.
+    /// The last entry is not a function of the program, but serves to measure the cost of a call.
     by_number: Box<[Function]>,
-    /// The sleds of a function stand together.
+    /// The sleds of a function are adjacent.
     sleds: Box<[Sled]>,
     trampolines: Trampolines,
     choice: FunctionChoice,
@@ -29,20 +29,20 @@ struct Functions {
 #[derive(Debug)]
 pub(crate) struct Function {
     site: Site,
-    /// The async body that it polls, if it polls one.
+    /// The async body that the function polls, if it polls one.
     polls: Option<PolledBy>,
-    /// Whether it belongs to a package of the workspace.
+    /// Whether the function belongs to a package of the workspace.
     is_own: bool,
-    /// Range of its sleds among all sleds.
+    /// Range of the function's sleds among all sleds.
     sleds: Range<usize>,
-    /// A [`Sleds`].
+    /// The sleds that are on, as a [`Sleds`].
     state: AtomicU8,
 }
 
 /// A function that polls an async body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PolledBy {
-    /// The number of the first function of its name: all of them poll futures of one type.
+    /// The number of the first function with the same name and place. All of these functions poll futures of one type.
     pub(crate) first: u32,
     /// Description of the function, with the place of its future.
     pub(crate) of: PollFunction,
@@ -73,7 +73,7 @@ static REFUSED: OnceLock<Refusal> = OnceLock::new();
 /// The functions whose ends are to be switched off.
 static LEAVING: Mutex<Leaving> = Mutex::new(Leaving::none());
 
-/// Reason why no functions are known although they were asked for.
+/// Reason why no functions are known although they were requested.
 static MISSING: OnceLock<String> = OnceLock::new();
 
 /// Makes the functions known, by number, and their sleds in the same order. It is called once.
@@ -149,12 +149,12 @@ pub(crate) fn all() -> impl ExactSizeIterator<Item = &'static Site> {
     all.iter().map(|function| &function.site)
 }
 
-/// Records the reason why functions are not known although they were asked for.
+/// Records the reason why functions are not known although they were requested.
 pub(crate) fn note_missing(why: String) {
     let _ = MISSING.set(why);
 }
 
-/// Returns the reason why functions do not count as asked: a sentence for the user.
+/// Returns the reason why functions do not count as requested, as a sentence for the user.
 pub(crate) fn warning() -> Option<String> {
     if let Some(why) = MISSING.get() {
         return Some(format!("functions do not count: {why}"));
@@ -168,7 +168,7 @@ pub(crate) fn warning() -> Option<String> {
     ))
 }
 
-/// Returns the reason why sleds cannot be switched, if a system has refused it.
+/// Returns the reason why sleds cannot be switched, if the system has refused to switch them.
 pub(crate) fn refused() -> Option<Refusal> {
     REFUSED.get().copied()
 }

@@ -1,10 +1,10 @@
 //! The pointer to the tree of the calling thread, which each scope reads.
 //!
-//! The pointer is a `const` thread-local without a destructor, so it is read with one instruction, at any time of a thread's
-//! life. In a shared library the compiler would read it by a call (`__tls_get_addr`), twice for each scope. The libraries for C
-//! therefore have a thread-local of the model *initial exec* (Ulrich Drepper, ELF Handling For Thread-Local Storage, 4.3), at a
-//! fixed distance from the thread pointer. A library loaded later takes its place from a reserve of glibc's; other C libraries
-//! have none.
+//! The pointer is a `const` thread-local without a destructor, so it is read with one instruction, at any time of a
+//! thread's life. In a shared library the compiler would read it by a call (`__tls_get_addr`), twice for each scope.
+//! The libraries for C therefore have a thread-local of the model *initial exec* (Ulrich Drepper, ELF Handling For
+//! Thread-Local Storage, 4.3), at a fixed distance from the thread pointer. A library that is loaded later takes the
+//! space from a reserve of glibc. Other C libraries have no such reserve.
 
 use crate::enabled::record::tree::Tree;
 

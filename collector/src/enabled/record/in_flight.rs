@@ -1,8 +1,8 @@
 //! The table of calls of futures that are in flight: the site of each call, its beginning, and the call that awaits it.
 //!
-//! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has a list of free slots of its
-//! own, and threads exchange whole batches, so most calls meet neither a lock nor another thread. Captures read slots while they
-//! change: a slot's generation tells whether one call had it all the time.
+//! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has its own list of
+//! free slots, and threads exchange whole batches, so most calls meet neither a lock nor another thread. Captures read
+//! slots while they change: a slot's generation tells whether one call had it all the time.
 
 use std::sync::Mutex;
 
@@ -11,7 +11,7 @@ use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
-/// Number of slots that a thread takes from others at once, and gives to them.
+/// Number of slots that threads exchange at once.
 const BATCH: u32 = 64;
 
 /// A thread with this many free slots gives a batch away.
@@ -41,7 +41,7 @@ zeroed! {
         /// The head of the list; 0 if it is empty.
         free: AtomicU32,
         length: AtomicU32,
-        /// The [`CallId`] of the innermost call that the thread polls; 0 if there is none.
+        /// The [`CallId`] of the innermost call that the thread polls; 0 if it polls no call.
         polled: AtomicU64,
     }
 }
@@ -147,7 +147,7 @@ impl OwnSlots {
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
             .store(generation.wrapping_add(1), Ordering::Relaxed);
-        // SYNC POINT: free before its link is one of the list.
+        // SYNC POINT: the slot is marked as free before its link joins the list of free slots.
         fence(Ordering::Release);
         slot.link
             .store(self.free.load(Ordering::Relaxed).into(), Ordering::Relaxed);
@@ -231,7 +231,7 @@ impl OwnSlots {
     }
 }
 
-/// Ends a call on a thread that has no tree. Its slot becomes a batch of its own.
+/// Ends a call on a thread that has no tree. Its slot becomes a batch of one slot.
 pub(crate) fn end_without_tree(call: CallId) {
     let own = OwnSlots::new();
     own.end(call);

@@ -33,28 +33,28 @@ const _: () = assert!(1u64 << (64 - NODE_AT) == NODES_MAX as u64);
 pub(crate) enum Kind {
     Exit = 0,
     Enter = 1,
-    /// A call that had begun earlier goes on.
+    /// A call that had begun earlier continues.
     GoOn = 2,
 }
 
-/// Kind of the records that are no event.
+/// Kind of the records that are not events.
 const MORE: u64 = 3;
 
-/// Meaning of a record that is no event.
+/// Meaning of a record that is not an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub(crate) enum More {
     /// Ticks that were charged without an event.
     Stay = 0,
-    /// Ticks of the next record in which the thread waited.
+    /// Part of the next record's ticks in which the thread waited.
     Waiting = 1,
-    /// Ticks of the next record in which the thread could run and had no CPU.
+    /// Part of the next record's ticks in which the thread was ready without a CPU.
     Ready = 2,
     /// An allocation of `number` bytes.
     Allocation = 3,
     /// A value that the program notes: `number` words follow, the first of which is the address of its key.
     Note = 4,
-    /// Only in a call between two polls: from here on, records name other nodes, the next `number` nodes of the call.
+    /// Only in a call between two polls: the following records index the next `number` nodes of the call.
     Nodes = 5,
     /// Calls whose records were added up and removed.
     Calls = 6,
@@ -163,7 +163,7 @@ impl Journal {
         self.end.load(Ordering::Relaxed) - self.at.load(Ordering::Relaxed) >= words
     }
 
-    /// Adds a word. The caller has checked that there is space.
+    /// Adds a word. There must be space for it: see [`Self::has_space`].
     #[inline(always)]
     pub(crate) fn push(&self, word: u64) {
         let at = self.at.load(Ordering::Relaxed);
@@ -180,7 +180,7 @@ impl Journal {
         (begin, self.at.load(Ordering::Relaxed))
     }
 
-    /// Goes on in the next area: the older of the quarters, which is overwritten.
+    /// Continues in the next area: the older of the two quarters, which is overwritten.
     pub(crate) fn next_area(&self) {
         let end = self.end.load(Ordering::Relaxed);
         let next = if end == HEAD || end == WORDS {

@@ -12,7 +12,7 @@ use crate::enabled::record::site::Site;
 /// Number of the longest calls that are kept.
 const LONGEST: usize = 8;
 
-/// Number of calls that are kept beside them.
+/// Number of other calls that are kept, chosen at random.
 const RANDOM: usize = 4;
 
 /// Number of checks by a thread of the program whether the lock is free: some microseconds.
@@ -24,7 +24,7 @@ const LEAST: u32 = 512;
 /// Value of [`KeptCall::cause`] for a call without a cause.
 const NO_CAUSE: u64 = u64::MAX;
 
-/// Number of the next call. It orders nothing, so models use std's atomic.
+/// Number of the next call. No other access depends on its ordering, so models use std's atomic.
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 zeroed! {
@@ -64,11 +64,11 @@ pub(crate) struct KeptCall {
     node_count: AtomicU32,
 }
 
-/// Facts about a call beside its events.
+/// Data of a call, except its events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Facts {
     pub(crate) ticks: u64,
-    /// The tick at which it began.
+    /// The tick at which the call began.
     pub(crate) began: u64,
     pub(crate) tid: u32,
     /// The kernel's name of its thread.
@@ -95,15 +95,15 @@ impl KeptCalls {
         }
     }
 
-    /// Forgets all calls. A call that is being written now stays; it belongs to no watch that still counts.
+    /// Forgets all calls. A call that is being written now stays, but its watch no longer counts.
     pub(crate) fn clear(&self) {
         for call in &self.calls {
             call.number.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Keeps a slow call of this duration if it is one of the longest, or by chance. It is slow call number `count`. Returns
-    /// false if it should have been kept and another thread was writing.
+    /// Keeps a slow call of this duration if it is one of the longest, or by chance. `count` is its number among the
+    /// slow calls of the watch. Returns false if the call should have been kept, but another thread held the lock.
     pub(crate) fn keep(&self, ticks: u64, count: u64, random: u64, write: impl FnOnce(&KeptCall)) -> bool {
         if self.place(ticks, count, random).is_none() {
             return true;

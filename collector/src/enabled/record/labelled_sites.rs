@@ -1,6 +1,6 @@
-//! The sites of locks and of tasks that a call names: one for each name and place of the source. A site is made at the first wait
-//! for such a lock, or with the first such task. All locks or tasks that are made at one place share a site. Finding one takes no
-//! lock and does not use the allocator.
+//! The sites of locks, and of tasks that a call names. There is one site for each name and place of the source. A site
+//! is made at the first wait for such a lock, or with the first such task. All locks or tasks that are made at one
+//! place share a site. Finding a site takes no lock and does not use the allocator.
 
 use std::panic::Location;
 
@@ -31,7 +31,7 @@ static OTHERS: [Site; 5] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     pub(crate) name: Option<&'static str>,
-    /// The place where it was made.
+    /// Place in the source where the lock or the task was made.
     pub(crate) place: &'static Location<'static>,
 }
 
@@ -55,7 +55,8 @@ pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     for _ in 0..SLOTS {
         let slot = &TABLE[at];
         let found = slot.get_acquire().or_else(|| {
-            // Another thread may take the slot first. The site made here then goes to the next free slot, or to none.
+            // Another thread may take the slot first. The site made here then goes to the next free slot, or stays
+            // unused.
             made = made.or_else(|| SITES.keep(Site::labelled(kind, name, file, line)));
             made.map(|site| slot.set_first(site))
         });

@@ -13,11 +13,11 @@ use crate::enabled::record::arena::{Column, Ref, zeroed};
 use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE};
 pub(crate) use crate::enabled::record::node::{Latency, Octave};
 
-/// The longest duration that is buffered, in ticks: some 20 microseconds. A flush takes a thousandth of the time of a longer
-/// call.
+/// The longest duration that is buffered, in ticks: some 20 microseconds. For a longer call, a flush takes only a
+/// thousandth of its time.
 const BUFFERED_MAX: u64 = u16::MAX as u64;
 
-/// Number of tries of a reader to read a histogram at one moment.
+/// Number of attempts of a reader to read a histogram that does not change meanwhile.
 const LOOKS: u32 = 20;
 
 zeroed! {
@@ -127,11 +127,12 @@ impl Latency {
         }
     }
 
-    /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` reads its counters in order
-    /// (`Acquire`). `known` returns the calls and the calls in the histogram at the last reading.
+    /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` must read its counters
+    /// with `Acquire`. `known` returns the calls and the calls in the histogram at the last reading.
     ///
-    /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that the
-    /// histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted them.
+    /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that
+    /// the histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted
+    /// their beginnings.
     pub(crate) fn read(
         &self,
         calls: impl Fn() -> u64,
@@ -162,7 +163,7 @@ impl Latency {
                 return counted;
             }
             if !flushed {
-                // These calls may have been seen neither in their places nor in their buckets.
+                // Calls that a flush was moving may have been seen neither in their places nor in their buckets.
                 least = least.saturating_sub(BUFFERED as u64);
             }
             sync::spin_loop();
@@ -172,14 +173,14 @@ impl Latency {
         known_calls.saturating_add(ended).clamp(least, counted)
     }
 
-    /// Returns how many times it was emptied. A caller that asks before [`Self::read`] reads nothing from before the last
-    /// emptying.
+    /// Returns the number of times that the histogram was emptied. If it is read before [`Self::read`], the counts that
+    /// `read` finds are from after that emptying.
     pub(crate) fn made(&self) -> u64 {
         self.made.load(Ordering::Acquire)
     }
 
     fn look(&self, calls: &impl Fn() -> u64, histogram: &mut Histogram) -> u64 {
-        // This allocates first, because the allocator may be measured as well.
+        // Allocates before reading, because the allocator itself may be measured.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
@@ -274,7 +275,7 @@ pub(crate) fn fill(histogram: &mut Histogram, present: u64, counts: &Counts) {
     }
 }
 
-/// The positions of the set bits, from the lowest on.
+/// Returns the positions of the set bits, from the lowest on.
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lowest = word.checked_sub(1)? & word ^ word;
@@ -296,8 +297,8 @@ impl Latencies {
     /// Returns an empty latency for a node; `None` if there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
-        // The number is odd from here to the end, and even after that. It may be odd already if a thread ended during a
-        // flush.
+        // `flushing` is odd until the end of this function, and even afterwards. It may be odd already if a thread
+        // ended during a flush.
         let flushing = latency.flushing.load(Ordering::Relaxed) | 1;
         latency.flushing.store(flushing, Ordering::Relaxed);
         // SYNC POINT: odd before anything is emptied.
@@ -308,15 +309,15 @@ impl Latencies {
             latency.life.store(life, Ordering::Relaxed);
         }
         latency.empty();
-        // SYNC POINT: empty before it is said to be.
+        // SYNC POINT: the latency is empty before `made` changes.
         let made = latency.made.load(Ordering::Relaxed) + 1;
         latency.made.store(made, Ordering::Release);
         latency.flushing.store(flushing + 1, Ordering::Release);
         Some(latency)
     }
 
-    /// Returns the latency of a node in this life of the tree, empty at first; `None` if there is no memory. Only the thread
-    /// itself calls this.
+    /// Returns the latency of a node in this life of the tree, and makes an empty one if needed; `None` if there is no
+    /// memory. Only the thread of the tree may call this.
     pub(crate) fn get_or_make(&self, index: u32) -> Option<&'static Latency> {
         match self.of_this_life(index) {
             Some(latency) => Some(latency),

@@ -1,8 +1,9 @@
 //! Functions that were switched off while calls of them were open. Their ends stay on until each of these calls has ended.
 //!
-//! Once its beginnings are off, no call of a function begins: an event that was in progress finds its site disabled and takes the
-//! call back. So a thread without an open call at some moment has no open call from then on. The open calls of a thread are the
-//! nodes from its current one to the root. An end that is still to come is seen at any later time.
+//! Once the beginnings of a function are off, no call of it begins: an event that was in progress finds the site
+//! disabled and takes the call back. So a thread without an open call at some moment has no open call from then on. The
+//! open calls of a thread are the nodes from its current one to the root. The ends stay on until then, so no end is
+//! missed, at any time.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use crate::enabled::record::tree::Tree;
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// A look may take 1/`LOOK_SHARE` of the time.
+/// Looks may take 1/`LOOK_SHARE` of the time.
 const LOOK_SHARE: u32 = 200;
 
 /// The functions whose ends are on although their beginnings are off.
@@ -30,7 +31,7 @@ pub(crate) struct Leaving {
 #[derive(Debug)]
 struct Function {
     number: u32,
-    /// Addresses of the trees in which it may be open; `None` before the first look.
+    /// Addresses of the trees in which the function may be open; `None` before the first look.
     trees: Option<Vec<usize>>,
 }
 
@@ -119,7 +120,7 @@ impl OpenCalls {
     fn of(tree: &Tree, number_of: fn(&'static Site) -> Option<u32>) -> Self {
         let current = tree.outside_events();
         let open = || std::iter::successors(current, |node| node.parent.get());
-        // Calls over the limit have no node of their own.
+        // Calls over the limit share a node.
         let is_known = current.is_some() && !open().any(Node::is_over_the_limit);
         Self {
             tree: std::ptr::from_ref(tree).addr(),
@@ -152,7 +153,7 @@ mod tests {
             functions: None,
         };
         assert_eq!(leaving.look(&[open(1, &[1, 7]), open(2, &[7])]), [5, 6]);
-        // A thread that had no open call of it before has none now.
+        // A thread without an open call of the function at an earlier look has no open call now.
         leaving.begin(5);
         assert!(
             leaving

@@ -1,8 +1,8 @@
 //! Samples of the live blocks of memory, with the node that allocated each.
 //!
-//! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block with a point
-//! goes into a table, under its address, with the node. The thread that frees the block takes it out again; any thread may do so.
-//! A capture reads the table: live blocks are in it and nowhere else, so resets do not change it.
+//! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block
+//! with a point goes into a table, under its address, with the node. The thread that frees the block takes it out
+//! again; any thread may do so. A capture reads the live blocks from the table alone, so resets do not change them.
 //!
 //! The table is in static memory. Neither putting in nor taking out allocates, locks or calls the kernel. A block is put in
 //! before the program knows its address, and taken out before the allocator may give the address to another thread. So no two
@@ -18,7 +18,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
 
-/// Number of places of one block: it is in any of them, and nowhere else.
+/// Number of places in which a block may be: the places of its group.
 const GROUP: usize = 32;
 
 /// Number of groups, so that some 16 GiB may be live before a group is full.
@@ -41,12 +41,12 @@ type At = (usize, usize);
 pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
     /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
     filter: [AtomicU8; FILTER],
-    /// The addresses; 0 where there is no block.
+    /// Addresses of the blocks; 0 in free places.
     blocks: [[AtomicU64; GROUP]; GROUPS],
     bytes: [[AtomicU64; GROUP]; GROUPS],
-    /// The owners; 0 while a place changes.
+    /// Owners of the blocks; 0 while the place is changed.
     owners: [[AtomicU64; GROUP]; GROUPS],
-    /// Number of places that were taken, and of places that were left.
+    /// Number of times that a place was taken, and that a place was left.
     put: AtomicU64,
     taken: AtomicU64,
     /// Number of sampled blocks for which there was no place.
@@ -55,7 +55,7 @@ pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
 
 static TABLE: Table<GROUPS, GROUP> = Table::new();
 
-/// Numbers threads, so that each has random numbers of its own.
+/// Number of the next thread, so that each thread has different random numbers.
 static THREADS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
@@ -88,7 +88,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
         let hash = hash(block);
         let block = block as u64;
         let places = Self::places(hash);
-        // A block that was freed past this allocator may have left its address in the table.
+        // A block that was freed without this allocator may have left its address in the table.
         let old = places
             .clone()
             .find(|&(group, at)| self.blocks[group][at].load(Ordering::Relaxed) == block);
@@ -105,7 +105,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
                     .is_ok()
             {
                 let up = |count: u8| count.checked_add(1);
-                // Only a full counter refuses, and it stays full.
+                // The update fails only if the counter has its maximum value, at which it stays.
                 _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
                 self.fill((group, at), bytes, owner);
                 self.put.fetch_add(1, Ordering::Relaxed);
@@ -211,7 +211,8 @@ pub(crate) fn put_back(block: usize, Block { bytes, owner }: Block) {
     }
 }
 
-/// Moves the blocks of a tree whose thread has ended to other owners, by the index of the node.
+/// Moves the blocks of a tree whose thread has ended to other owners. `heir` returns the new owner for the index of a
+/// node.
 pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     if !tree.has_sampled_blocks() {
         return;
@@ -221,7 +222,7 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
         let Some(node) = Owner::numbered(owner).filter(|owner| of_tree.contains(owner)) else {
             continue;
         };
-        // The block may be freed at this moment. Its place then belongs to another owner, or to none.
+        // The block may be freed at this moment. Its place then belongs to another owner, or is free.
         _ = TABLE.owners[group][at].compare_exchange(
             owner,
             heir(node.index()).number(),
@@ -315,7 +316,7 @@ impl Live {
     }
 }
 
-/// Mixes an address. Blocks are aligned, so their lowest bits are always 0.
+/// Hashes an address. Blocks are aligned, so the lowest bits of their addresses are always 0.
 #[inline(always)]
 fn hash(block: usize) -> u64 {
     (block as u64 >> 4).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -361,7 +362,7 @@ mod tests {
 
     #[test]
     fn what_is_put_in_is_there_until_it_is_taken() {
-        // The stack of a test is smaller than a table.
+        // A static, because a table is larger than the stack of a test.
         static TABLE: Whole = Table::new();
         let table = &TABLE;
         assert!(!table.may_have(0x1000) && table.take(0x1000).is_none());
@@ -415,7 +416,7 @@ mod tests {
     #[test]
     fn a_block_stands_for_those_that_were_missed() {
         let mean = LIVE_SAMPLE_BYTES;
-        // A small block is sampled as often as it has bytes of the mean distance, and a large one always.
+        // A small block is sampled with the probability bytes / mean distance, and a large block always.
         let small = Sampled::block(64);
         assert!((small.bytes / mean as f64 - 1.0).abs() < 0.001, "{small:?}");
         assert!(

@@ -1,5 +1,5 @@
-//! Amounts of a node beside calls and time, in a column of their own. Nodes keep their size, and a thread without such amounts
-//! has no memory for them.
+//! Amounts of a node other than calls and time. They are stored outside the node, so nodes stay small, and threads
+//! without such amounts need no memory for them.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -29,7 +29,8 @@ impl NodeMeasures {
         }
     }
 
-    /// Returns the counter of one quantity. Each poll of a future asks for one, in code that the program's crate compiles.
+    /// Returns the counter of one quantity. Inlined, because each poll of a future calls this in code that is compiled
+    /// with the program's crate.
     #[inline]
     pub(crate) fn of(&self, quantity: Quantity) -> &AtomicU64 {
         &self.values[quantity.code() as usize]
@@ -45,7 +46,7 @@ impl NodeMeasures {
     /// Returns all values, for another thread.
     pub(crate) fn read(&self) -> [u64; QUANTITIES] {
         let mut values = self.values.each_ref().map(|value| value.load(Ordering::Relaxed));
-        // A node's own count here is of calls outside futures (`Tree::leave_out_calls`).
+        // Nodes use this entry for calls that are not calls of futures (`Tree::leave_out_calls`).
         values[Quantity::InFlight.code() as usize] = 0;
         values
     }

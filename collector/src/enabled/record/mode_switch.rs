@@ -1,8 +1,9 @@
-//! Switches between modes: the mode in force, and the last switches with their ticks.
+//! Switches between modes: the present mode, and the last switches with their ticks.
 //!
-//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at its next
-//! event and catches up with all switches since the last one it knows of. It charges time for each stretch in a mode that
-//! measures time, and no time for the other stretches. So a thread that sleeps through a switch is charged exactly, to the tick.
+//! A switch happens under the capture lock: it is noted here and then alarms every tree. A thread finds the alarm at
+//! its next event and catches up with all switches since the last switch that it has noticed. It charges time for each
+//! stretch in a mode that measures time, and no time for the other stretches. So a thread that sleeps through a switch
+//! is charged exactly, to the tick.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use tickscope_format::snapshot::Mode;
@@ -48,12 +49,13 @@ impl Switch {
         self.word >> FLAG_BITS
     }
 
-    /// Returns whether this is the next switch after the one with this word, so that no switch in between has been forgotten.
+    /// Returns whether this is the next switch after the switch with this word, so that no switch in between has been
+    /// forgotten.
     pub(crate) fn follows(self, word: u64) -> bool {
         self.number() == (word >> FLAG_BITS) + 1
     }
 
-    /// Returns whether this switch is later than the one with this word.
+    /// Returns whether this switch is later than the switch with this word.
     pub(crate) fn is_after(self, word: u64) -> bool {
         self.number() > word >> FLAG_BITS
     }
@@ -94,7 +96,7 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 
     fn after(&self, word: u64) -> impl Iterator<Item = Switch> {
-        // The switch that may be overwritten now is left out as well.
+        // The oldest kept switch is left out as well, because it may be overwritten now.
         let oldest = |newest: u64| (newest + 2).saturating_sub(KEPT as u64);
         let newest = self.newest().number();
         let first = ((word >> FLAG_BITS) + 1).max(oldest(newest));
@@ -121,18 +123,18 @@ impl<const KEPT: usize> Switches<KEPT> {
     }
 }
 
-/// Returns the switch in force.
+/// Returns the newest switch.
 pub(crate) fn newest() -> Switch {
     SWITCHES.newest()
 }
 
-/// Returns the switches after the one with this word, oldest first. Only the last 63 are kept. A thread that sleeps through more
-/// switches loses the time up to the oldest one, and counts it as a gap that was not charged.
+/// Returns the switches after the switch with this word, oldest first. Only the last 63 are kept. A thread that sleeps
+/// through more switches loses the time up to the oldest kept switch, and counts it as a gap that was not charged.
 pub(crate) fn after(word: u64) -> impl Iterator<Item = Switch> {
     SWITCHES.after(word)
 }
 
-/// Notes a switch at a tick. Callers hold the capture lock, or no thread counts yet.
+/// Notes a switch at a tick. The caller must hold the capture lock, unless no thread counts yet.
 pub(crate) fn note(mode: Mode, histograms: bool, tick: u64) {
     SWITCHES.note(mode, histograms, tick);
 }
@@ -164,7 +166,8 @@ mod tests {
         assert_eq!(all, (37..100).collect::<Vec<u64>>());
     }
 
-    /// A thread reads the switches it missed while more are noted than are kept. It never reads a mix of two switches.
+    /// A thread reads the switches that it missed, while more switches are noted than are kept. It never reads a mix of
+    /// two switches.
     #[test]
     fn a_switch_that_is_overwritten_is_left_out() {
         use crate::enabled::platform::sync::modelled;

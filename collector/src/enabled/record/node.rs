@@ -14,24 +14,24 @@ zeroed! {
     pub(crate) struct Node {
         /// Number of calls begun. Only the thread writes this and all fields below.
         pub(crate) calls: AtomicU64,
-        /// The ticks spent in the node itself.
+        /// Ticks spent in the node itself, without its children.
         pub(crate) self_ticks: AtomicU64,
-        /// The clock when the newest call began. A counter is never open; for it this is the sum ([`Self::sum`]), and for
-        /// a gauge the level ([`Self::level`]).
+        /// Tick at which the newest call began. In counters, which are never open, the field holds the sum
+        /// ([`Self::sum`]), and in gauges the level ([`Self::level`]).
         pub(crate) began: AtomicU64,
         /// The call site; `None` for the root. It does not change once the node is published.
         pub(crate) site: Ref<Site>,
         /// The parent; `None` for the root. It does not change once the node is published.
         pub(crate) parent: Ref<Node>,
-        /// The child that is guessed when a call begins, [`NO_CHILD`] at first. It is the child entered last or, in exact mode
-        /// with latencies, the child entered last before all others. A wrong guess only costs time.
+        /// The child that is guessed when a call begins, [`NO_CHILD`] at first. It is the child entered last or, in
+        /// exact mode with latencies, the last child that was entered first in a call. A wrong guess only costs time.
         pub(crate) recent: Ref<Node>,
         /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
         /// The index in the thread's arena, and the depth less one. It does not change once the node is published.
         place: AtomicU32,
-        /// In adaptive mode: how many calls, in timed calls of the parent, to skip until one is timed. A value or a gauge is
-        /// never timed; for it this is the place of its numbers ([`Self::numbers`]).
+        /// In adaptive mode: number of calls, in timed calls of the parent, to skip until a call is timed. In values
+        /// and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).
         pub(crate) skip: AtomicU32,
     }
 }
@@ -40,12 +40,13 @@ zeroed! {
 /// waits for the cache lines of the counters. With 32 it would be one in 33, and take 75 ns longer.
 pub(super) const BUFFERED: usize = 16;
 
-/// The first octave in [`Latency::octaves`]. It and the eight above it, 16 to 8191 ticks, have their places in the first two cache
-/// lines of a latency.
+/// The first octave in [`Latency::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
+/// the first two cache lines of a latency.
 pub(super) const FIRST_OCTAVE: usize = 4;
 
 zeroed! {
-    /// The latencies of one node. Only its thread writes them. The first cache line serves an end and most flushes.
+    /// The latencies of one node. Only its thread writes them. The end of a call and most flushes use only the first
+    /// cache line.
     #[repr(C, align(64))]
     #[derive(Debug)]
     pub(crate) struct Latency {
@@ -55,7 +56,7 @@ zeroed! {
         pub(super) max: AtomicU64,
         /// Odd while the buffer is flushed.
         pub(super) flushing: AtomicU64,
-        /// The sibling that was entered after the newest call whose successor was not guessed. A wrong guess only costs time.
+        /// The sibling that is guessed to be entered after a call of this node. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
         /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
         pub(super) octaves: [Ref<Octave>; OCTAVES],
@@ -69,7 +70,7 @@ zeroed! {
         pub(super) present: AtomicU64,
         /// The life of the tree in which the latency was made.
         pub(super) life: AtomicU64,
-        /// Number of times that the latency was made. Each time empties it.
+        /// Number of times that the latency was made, which empties it.
         pub(super) made: AtomicU64,
     }
 }
@@ -83,15 +84,15 @@ zeroed! {
     }
 }
 
-// Pointers of 32 bits take less.
+// The struct is smaller with pointers of 32 bits.
 const _: () =
     assert!(size_of::<Octave>() == 64 && (size_of::<Latency>() == 640 || cfg!(target_pointer_width = "32")));
 
 /// Value of [`Node::began`] if the call is not timed.
 pub(crate) const UNTIMED: u64 = 0;
 
-/// Value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches it, so the time from it to any
-/// tick is longer than any call.
+/// Value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches this value, so the
+/// duration computed from it is longer than that of any call.
 pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<Node>() == 64);
@@ -100,7 +101,8 @@ const _: () = assert!(size_of::<Node>() == 64);
 pub(crate) static NO_CHILD: Node = Node::in_no_tree();
 
 zeroed! {
-    /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read those below `len`.
+    /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read the nodes below
+    /// `len`.
     #[derive(Debug)]
     pub(crate) struct Nodes {
         column: Column<Node>,
@@ -109,7 +111,7 @@ zeroed! {
     }
 }
 
-/// The largest number of nodes in a thread.
+/// Maximum number of nodes in a thread.
 pub(crate) const NODES_MAX: u32 = PLACES;
 
 /// The number of low bits of [`Node::place`] that hold the index.
@@ -212,7 +214,8 @@ impl Node {
         self.began.load(Ordering::Relaxed).cast_signed()
     }
 
-    /// Returns the place of a value's or gauge's numbers among the numbers of its tree; `None` if it has none.
+    /// Returns the place of a value's or gauge's numbers among the numbers of its tree; `None` if the node has no
+    /// numbers.
     #[inline(always)]
     pub(crate) fn numbers(&self) -> Option<u32> {
         self.skip.load(Ordering::Acquire).checked_sub(1)
@@ -235,7 +238,7 @@ impl Node {
         self.kind().is_counter()
     }
 
-    /// Returns whether calls without a row of their own are counted here. Such a node has no children.
+    /// Returns whether the node counts calls over the limit, which share it. Such a node has no children.
     pub(crate) fn is_over_the_limit(&self) -> bool {
         OVER_THE_LIMIT.iter().any(|site| self.site.is(site))
     }
@@ -312,8 +315,8 @@ impl Nodes {
         Some(node)
     }
 
-    /// Forgets all nodes, so that their memory can be used again. No thread may read or write the tree; it belongs to a
-    /// block without a thread.
+    /// Forgets all nodes, so that their memory can be used again. No thread may read or write the tree meanwhile: its
+    /// block belongs to no thread.
     pub(crate) fn clear(&self) {
         self.length.store(0, Ordering::Release);
     }

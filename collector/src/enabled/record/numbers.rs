@@ -1,9 +1,9 @@
 //! Numbers given to values and gauges: the smallest and the largest number, and a histogram for values.
 //!
-//! Only its thread writes here, and a reset writes no numbers. A reset begins a new *stretch* of time instead. Each execution
-//! notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the extremes of its stretches.
-//! While a reset reads the threads it is a stretch of its own, because it is unknown which executions the closing snapshot has
-//! counted.
+//! Only its thread writes here, and a reset writes no numbers. A reset begins a new *stretch* of time instead. Each
+//! execution notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the
+//! extremes of its stretches. The time in which a reset reads the threads is a separate stretch, because it is unknown
+//! which executions the closing snapshot has counted.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, value_bucket};
 
@@ -41,7 +41,7 @@ zeroed! {
     pub(crate) struct Numbers {
         /// The stretch of the last execution.
         newest: Stretch,
-        /// The stretches before it: number `n`, from 0, is in place `n % OLDER`.
+        /// Earlier stretches: number `n`, from 0, is in place `n % OLDER`.
         older: [Stretch; OLDER],
         /// Twice the number of older stretches. It is odd while `newest`, which is kept as the last of them, changes.
         turning: AtomicU64,
@@ -49,14 +49,14 @@ zeroed! {
         present: AtomicU64,
         /// For a value: number of executions without memory for a bucket.
         missed: AtomicU64,
-        /// For a gauge: the tick at which it was set.
+        /// For a gauge: the tick at which it was last set.
         set_tick: AtomicU64,
         /// For a value: buckets by octave; `None` before the first hit.
         octaves: [Ref<Octave>; OCTAVES],
     }
 }
 
-// Pointers of 32 bits take less.
+// The struct is smaller with pointers of 32 bits.
 const _: () = assert!(size_of::<Numbers>() == 704 || cfg!(target_pointer_width = "32"));
 
 zeroed! {
@@ -91,7 +91,7 @@ pub(crate) fn begin_stretch() {
     STRETCH.store(STRETCH.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 
-/// Returns a level as a number: levels in order are numbers in order.
+/// Converts a level to a number. The order of levels is the order of their numbers.
 #[inline(always)]
 pub(crate) fn of_level(level: i64) -> u64 {
     level.cast_unsigned() ^ 1 << 63
@@ -121,7 +121,7 @@ impl Stretch {
 }
 
 impl Numbers {
-    /// Notes the number of an execution after `calls` others. `current` is taken out.
+    /// Notes the number of an execution after `calls` earlier executions. Must be called with `current` taken out.
     #[inline(always)]
     pub(crate) fn note(&self, number: u64, calls: u64) {
         self.note_in(stretch(), number, calls);
@@ -156,7 +156,7 @@ impl Numbers {
         self.turning.store(odd + 1, Ordering::Release);
     }
 
-    /// Keeps the newest stretch among the older ones, before it changes. Returns the count of turns, which is odd.
+    /// Copies the newest stretch to the older stretches, before it changes. Returns the count of turns, which is odd.
     fn keep_newest(&self) -> u64 {
         let turning = self.turning.load(Ordering::Relaxed);
         // A reader looks at the two places before this one.
@@ -168,7 +168,7 @@ impl Numbers {
         turning + 1
     }
 
-    /// Counts a number in its bucket. `current` is taken out.
+    /// Counts a number in its bucket. Must be called with `current` taken out.
     #[inline(always)]
     pub(crate) fn hit(&self, number: u64, pool: &Latencies) {
         let bucket = value_bucket(number);
@@ -198,7 +198,7 @@ impl Numbers {
         self.set_tick.store(tick, Ordering::Relaxed);
     }
 
-    /// Returns the tick at which a gauge was set.
+    /// Returns the tick at which a gauge was last set.
     pub(crate) fn set_tick(&self) -> u64 {
         self.set_tick.load(Ordering::Relaxed)
     }
@@ -206,7 +206,7 @@ impl Numbers {
     /// Reads the histogram of a value into `histogram`. Returns the number of executions in it and of executions without memory
     /// for a bucket.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
-        // This allocates first, because the allocator may be measured as well.
+        // Allocates before reading, because the allocator itself may be measured.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
         histogram.buckets.clear();
         histogram.buckets.reserve((octaves + 1) * PER_OCTAVE);
@@ -221,8 +221,8 @@ impl Numbers {
     /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, also
     /// while the thread begins another stretch.
     ///
-    /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread turns only to stretches that it has
-    /// found, so this loop runs at most three times.
+    /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread can turn only to a stretch
+    /// that had begun before, so this loop runs at most three times.
     pub(crate) fn stretches(&self) -> [Seen; STRETCHES] {
         loop {
             let before = self.turning.load(Ordering::Acquire);
@@ -273,7 +273,7 @@ impl NumbersOfTree {
         }
     }
 
-    /// Returns the numbers of a node; `None` if it is neither value nor gauge, or there was no memory.
+    /// Returns the numbers of a node; `None` if the node is neither a value nor a gauge, or there was no memory.
     #[inline(always)]
     pub(crate) fn of(&self, node: &Node) -> Option<&'static Numbers> {
         self.places.get(node.numbers()?)
@@ -315,7 +315,8 @@ mod tests {
         }
     }
 
-    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may come before it goes on.
+    /// A thread may lose its CPU in the middle of beginning a stretch, and a reset may come before the thread
+    /// continues.
     #[test]
     fn stretches_are_read_while_another_begins() {
         let (tree, nodes) = (NumbersOfTree::new(), Nodes::new());

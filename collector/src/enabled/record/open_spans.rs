@@ -1,10 +1,11 @@
-//! Spans, and the spans that each thread has open. A span is a call that a program names by a number, enters any number of times,
-//! on any thread, and closes at last.
+//! Spans, and the spans that each thread has open. A span is a call that a program names by a number, enters any number
+//! of times, on any thread, and finally closes.
 //!
 //! A span has a place from its beginning until it is closed. Each thread keeps some free places, so most spans meet no lock.
 //!
-//! Two threads may enter a span at once for the first time, and one of them has to count it, which takes an exchange. Closing
-//! takes none, because the owner of the only handle has no rival. Fields and parents are not kept, because no number needs them.
+//! Two threads may enter a span at once for the first time, and only one of them may count it. So the first entry takes
+//! an atomic exchange. Closing needs no exchange if there is only one handle. Fields and parents of spans are not kept,
+//! because rows do not use them.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
@@ -12,7 +13,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::pool::{Linked, Pool};
 use crate::enabled::record::site::Site;
 
-/// A thread with this many free places gives half of them to others.
+/// A thread with this many free places gives half of them to other threads.
 const FREE_MAX: u32 = 128;
 
 zeroed! {
@@ -22,13 +23,13 @@ zeroed! {
         pub(crate) site: Ref<Site>,
         /// Not 0 if the span was entered.
         pub(crate) is_entered: AtomicU32,
-        /// Not 0 if a thread has begun to find out that its call belongs to a future.
+        /// Not 0 once a thread has claimed the change of the span's call to a call of a future.
         pub(crate) is_decided: AtomicU32,
-        /// Not 0 if its call belongs to a future. `began` and `call` then hold the call.
+        /// Not 0 if the span's call belongs to a future. `began` and `call` then hold the call.
         pub(crate) is_future: AtomicU32,
         /// Number of handles.
         pub(crate) handles: AtomicU32,
-        /// Tick of its first entry, if that was counted as a call of a function: see `spans.rs`.
+        /// Tick of the span's first entry, if the entry was counted as a call of a function: see `spans.rs`.
         pub(crate) first: AtomicU64,
         /// Tick at which the call of the future began, and its id.
         pub(crate) began: AtomicU64,
@@ -60,7 +61,7 @@ zeroed! {
     #[derive(Debug)]
     pub(crate) struct OpenSpans {
         depth: AtomicU32,
-        /// Number of the first free place; 0 if there is none.
+        /// Number of the first free place; 0 if no place is free.
         free: AtomicU32,
         free_count: AtomicU32,
         open: Column<OpenSpan>,
@@ -83,14 +84,15 @@ pub(crate) fn get(number: u32) -> Option<&'static Span> {
     SPANS.get(number)
 }
 
-/// Takes a free place on a thread without free places; `None` if the maximum number of spans exists.
+/// Takes a free place from the list of all threads, for a thread without free places. Returns `None` if the maximum
+/// number of spans exists.
 #[cold]
 #[inline(never)]
 pub(crate) fn take() -> Option<(u32, &'static Span)> {
     SPANS.take()
 }
 
-/// Gives a place back on a thread that keeps no free places.
+/// Gives a place back to the list of all threads, for a thread that keeps no free places.
 #[cold]
 #[inline(never)]
 pub(crate) fn give(number: u32) {

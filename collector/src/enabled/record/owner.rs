@@ -11,7 +11,7 @@ const NODE_BITS: u32 = NODES_MAX.ilog2();
 /// The bit that distinguishes a row of finished threads from a node of a tree.
 const FINISHED: u64 = 1 << 63;
 
-/// A node of a tree, or a row of the finished threads of a name. It is not 0.
+/// A node of a tree, or a row of the finished threads of a name. The number is not 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Owner(u64);
 

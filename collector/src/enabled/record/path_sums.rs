@@ -22,7 +22,7 @@ zeroed! {
 }
 
 zeroed! {
-    /// Slow calls of which this node is the cause, in one way.
+    /// Slow calls of which this node is the cause, for one kind of cause.
     #[derive(Debug)]
     pub(crate) struct CauseSums {
         pub(crate) calls: AtomicU64,
@@ -41,13 +41,14 @@ zeroed! {
         pub(crate) pending: Sums,
         /// Not 0 if the node is in the list of nodes with pending sums.
         pub(crate) is_touched: AtomicU64,
-        /// Time by which the call exceeds the typical call in the node and all nodes below it, and the waiting part of that:
-        /// two's complement.
+        /// Ticks by which the call exceeds the typical call in the node and all nodes below it, and the waiting part of
+        /// these ticks; both in two's complement.
         pub(crate) excess: AtomicU64,
         pub(crate) excess_waiting: AtomicU64,
-        /// Ticks of the call in the node and all nodes below it, without the time in which it had no CPU.
+        /// Ticks of the call in the node and all nodes below it, without the time in which the thread was ready without
+        /// a CPU.
         pub(crate) whole: AtomicU64,
-        /// Number of its path among the paths of all threads, plus 1; 0 if it has none.
+        /// Number of the node's path among the paths of all threads, plus 1; 0 if the path has no number.
         pub(crate) path: AtomicU64,
         /// Slow calls by kind of cause.
         pub(crate) causes: [CauseSums; CauseKind::ALL.len()],
@@ -117,7 +118,7 @@ impl SumsOfWatch {
         }
     }
 
-    /// Returns the number of the watch to which the sums belong; 0 if there is none.
+    /// Returns the number of the watch to which the sums belong; 0 if they belong to no watch.
     pub(crate) fn number(&self) -> u64 {
         self.number.load(Ordering::Acquire)
     }

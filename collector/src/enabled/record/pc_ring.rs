@@ -22,16 +22,16 @@ zeroed! {
     pub(crate) struct PcRing {
         written: AtomicU32,
         read: AtomicU32,
-        /// Number of samples that had no place, and their CPU time.
+        /// Number of samples that were lost because the ring was full, and their CPU time in ns.
         lost: AtomicU64,
         lost_ns: AtomicU64,
-        /// The thread's CPU time at the last sample.
+        /// The thread's CPU time at the last sample, in ns.
         cpu_ns: AtomicU64,
         places: [Place; PLACES as usize],
     }
 }
 
-/// The place of a thread, and the CPU time that it has used since the previous sample.
+/// The place of a thread in the code, and the CPU time in ns that it has used since the previous sample.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PcSample {
     /// The innermost open node, which is the root outside all scopes; `None` in an event of the tree.
@@ -47,7 +47,7 @@ impl PcRing {
         pages.allocate(1).then(|| pages.get(0))?
     }
 
-    /// Begins with a thread that has used `cpu_ns` of CPU time. No timer runs for the thread before that.
+    /// Begins with a thread that has used `cpu_ns` of CPU time. No timer may run for the thread before.
     pub(crate) fn begin(&self, cpu_ns: u64) {
         self.cpu_ns.store(cpu_ns, Ordering::Relaxed);
     }
@@ -90,7 +90,7 @@ impl PcRing {
         self.read.store(at, Ordering::Release);
     }
 
-    /// Returns the number of samples that had no place so far, and their CPU time.
+    /// Returns the number of lost samples so far, and their CPU time in ns.
     pub(crate) fn lost(&self) -> (u64, u64) {
         (
             self.lost.load(Ordering::Relaxed),

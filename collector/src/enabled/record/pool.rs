@@ -1,5 +1,5 @@
-//! Places for values that any thread takes and gives back. The free ones are in a list under a lock, which is held for a few
-//! loads and stores.
+//! Places for values that any thread takes and gives back. Free places are in a list under a lock, which is held for a
+//! few loads and stores.
 
 use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_micros(250);
 
 /// A value that may be in a list.
 pub(crate) trait Linked: FromZeros + 'static {
-    /// Number of elements of the value, where a [`Chain`] is made of such values.
+    /// Number of elements in each value, if values form a [`Chain`].
     const LENGTH: u32;
 
     /// Returns the field for the number of the next value.
@@ -37,7 +37,7 @@ struct Free {
 }
 
 zeroed! {
-    /// Elements in places of a pool, one after another. One thread at a time has it.
+    /// Elements in places of a pool, one after another. One thread at a time uses a chain.
     #[derive(Debug)]
     pub(crate) struct Chain {
         first: AtomicU32,
@@ -56,8 +56,9 @@ pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -
     Some(change(&mut value))
 }
 
-/// Tries to get a resource that other threads hold for a few loads and stores. Gives up after a tenth of a second or more. The
-/// holder is gone if the process was forked meanwhile, and cannot go on if this is a signal handler on its thread.
+/// Tries to get a resource that other threads hold for a few loads and stores. Gives up after a tenth of a second or
+/// more. The holder does not exist if the process was forked meanwhile, and cannot continue if this runs in a signal
+/// handler on its thread.
 pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS_AT_ONCE {
         if let Some(got) = attempt() {
@@ -156,7 +157,7 @@ impl Chain {
         Some((last, at as usize))
     }
 
-    /// Returns the places of its elements, in their order.
+    /// Returns the places of the elements, in order.
     pub(crate) fn elements<T: Linked>(
         &self,
         pool: &'static Pool<T>,

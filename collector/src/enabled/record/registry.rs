@@ -19,7 +19,7 @@ zeroed! {
         pub(crate) pcs: Ref<PcRing>,
         /// [`FREE`], [`TAKEN`] or [`LEFT`].
         state: AtomicU32,
-        /// Name and CPU time of its thread when the thread left.
+        /// Name and CPU time of the block's thread when the thread left.
         left_name: [AtomicU64; 2],
         left_cpu_ns: AtomicU64,
         /// The next block in the list. It does not change once the block is in the list.
@@ -27,7 +27,8 @@ zeroed! {
     }
 }
 
-/// Number of nodes of all live threads, without roots. It orders nothing, so models use std's atomic.
+/// Number of nodes of all live threads, without roots. No other access depends on its ordering, so models use std's
+/// atomic.
 static NODES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 /// Maximum number of nodes.
@@ -51,11 +52,11 @@ static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32:
 static ALL: Ref<Block> = Ref::none();
 
 impl Block {
-    /// Makes the block's thread count from here on; its tree is open. `exact` is the path of events in exact mode.
+    /// Lets the block's thread count from now on. The tree must be open. `exact` is the path of events in exact mode.
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
         // SYNC POINT: tree before tid (meets `living`).
         self.tid.store(tid, Ordering::Release);
-        // If a switch did not find this tree to alarm it, it was noted before and is visible here, after the fence in
+        // A switch that did not find this tree to alarm it was noted earlier, so it is visible after the fence in
         // `catch_up`.
         self.tree.begin_mode(exact);
         BEGUN.fetch_add(1, Ordering::Relaxed);
@@ -79,8 +80,8 @@ pub(crate) fn take() -> Option<&'static Block> {
     Some(block)
 }
 
-/// Gives a block back. The caller is its thread, or merges the block. If the block has begun to count, the caller holds the
-/// capture lock, so that no other thread reads the block.
+/// Gives a block back. Only its thread may call this, or a thread that merges the block. If the block has begun to
+/// count, the caller must hold the capture lock, so that no other thread reads the block.
 pub(crate) fn give_back(block: &'static Block) {
     block.tid.store(0, Ordering::Relaxed);
     block.state.store(FREE, Ordering::Release);
@@ -164,7 +165,7 @@ pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
     all().filter(|block| is_living(block))
 }
 
-/// Returns the same blocks, beginning behind `at` in the list.
+/// Returns the blocks of [`living`], from the block behind `at` in the list round to `at` itself.
 pub(crate) fn living_after(at: Option<&'static Block>) -> impl Iterator<Item = &'static Block> {
     let behind = at
         .into_iter()

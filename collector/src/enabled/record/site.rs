@@ -19,21 +19,21 @@ pub struct Site {
     kind: SiteKind,
     /// Whether the site is a name for an await.
     names_await: bool,
-    /// Whether its scopes count: a [`SiteState`].
+    /// Whether the site's scopes count, as a [`SiteState`].
     state: AtomicU32,
-    /// Not 0 if its scopes are polls of futures; [`LATE`] if some were counted before that was known.
+    /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some were counted before that was known.
     future: AtomicU32,
-    /// Not 0 if it is in the list of known sites.
+    /// Not 0 if the site is in the list of known sites, or about to be.
     claimed: AtomicU32,
     /// Whether the site counts only if a rule enables it.
     is_off_by_default: bool,
-    /// Whether its calls are watched unless a rule or a viewer decides otherwise.
+    /// Whether the site's calls are watched unless a rule or a viewer decides otherwise.
     wants_watch: bool,
     /// Decision of rules and the budget: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
     /// Time of the monotonic clock when a rule or the budget last changed a disabled site; 0 if no such change has happened.
     off_until_ns: AtomicU64,
-    /// The place of the watch of its calls, plus 1; 0 if they are not watched.
+    /// The place of the watch of the site's calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
     /// In adaptive mode: the largest rate that any thread has found. Timing one in 2^rate calls is enough.
     rate: AtomicU32,
@@ -44,10 +44,10 @@ pub struct Site {
 /// Value for a site that was taken for a function's site before it was known to be a future's.
 const LATE: u32 = 2;
 
-/// Number of sites that were known late.
+/// Number of sites whose state is [`LATE`].
 static LATE_SITES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
-/// Returns the number of sites that were known to be futures' sites only after they were met.
+/// Returns the number of sites that became known as futures' sites only after they were met.
 pub(crate) fn late_futures() -> u32 {
     LATE_SITES.load(Ordering::Acquire)
 }
@@ -62,14 +62,14 @@ const OVER_BUDGET: u32 = 4;
 /// Kind of a site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum SiteKind {
-    /// It opens scopes.
+    /// Opens scopes.
     #[default]
     Scope,
-    /// It adds amounts up.
+    /// Adds up amounts.
     Counter,
-    /// It adds numbers up and keeps their histogram.
+    /// Adds up numbers and keeps their histogram.
     Value,
-    /// It sets a level.
+    /// Sets a level.
     Gauge,
 }
 
@@ -81,12 +81,12 @@ pub(crate) enum SiteState {
     New,
     Enabled,
     Disabled,
-    /// Its scopes count, and their calls are watched.
+    /// The site's scopes count, and their calls are watched.
     Watched,
 }
 
-/// The sites of rows for calls that get no row of their own, because there are too many rows. One is for functions, and one for
-/// futures, whose calls last over many polls.
+/// The sites of rows for calls over the limit, which share a row because there are too many rows. One is for functions,
+/// and one for futures, whose calls last over many polls.
 pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
     Site::named("(over the limit)", "", "", 0),
     Site::named("(futures over the limit)", "", "", 0).of_futures(),
@@ -111,10 +111,10 @@ enum Name {
     Given(&'static str),
     /// The name of the enclosing function, from the path of an item in that function as the compiler prints it.
     Enclosing(fn() -> &'static str),
-    /// The function at an address. It is described when it is shown, because that reads files.
+    /// The function at an address. Its name is found only when the site is shown, because the search reads files.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     OfFunction(u64, fn(u64) -> snapshot::Site),
-    /// The name of a lock or a task. Without a name of its own it is called after the place where it was made.
+    /// The name of a lock or a task. Without a name, the place is shown where it was made.
     WithLabel(Labelled, Option<&'static str>),
 }
 
@@ -129,7 +129,7 @@ pub(crate) enum Labelled {
 }
 
 impl Site {
-    /// Makes a site with a name of its own.
+    /// Makes a site with a given name.
     pub const fn named(name: &'static str, module: &'static str, file: &'static str, line: u32) -> Self {
         Self::new(Name::Given(name), module, file, line)
     }
@@ -191,13 +191,13 @@ impl Site {
         self
     }
 
-    /// Makes its calls watched.
+    /// Makes the site's calls watched.
     pub const fn watched(mut self) -> Self {
         self.wants_watch = true;
         self
     }
 
-    /// Returns whether its calls are to be watched unless a rule or a viewer decides otherwise.
+    /// Returns whether the site's calls are to be watched unless a rule or a viewer decides otherwise.
     pub(crate) fn wants_watch(&self) -> bool {
         self.wants_watch
     }
@@ -281,7 +281,7 @@ impl Site {
         }
     }
 
-    /// Returns whether the site was known late to be a future's.
+    /// Returns whether some scopes of the site were counted before it was known to be a site of futures.
     pub(crate) fn is_late_future(&self) -> bool {
         self.future.load(Ordering::Relaxed) == LATE
     }
@@ -302,7 +302,7 @@ impl Site {
         self.state.store(state as u32, Ordering::Relaxed);
     }
 
-    /// In adaptive mode: raises the site's rate to `rate`, and returns the larger of both.
+    /// In adaptive mode: raises the site's rate to `rate` if it is lower, and returns the larger rate.
     pub(crate) fn enough(&self, rate: u64) -> u64 {
         let known = self.rate.load(Ordering::Relaxed).into();
         if rate > known {
@@ -311,12 +311,12 @@ impl Site {
         rate.max(known)
     }
 
-    /// Returns the place of the watch of its calls, if they are watched.
+    /// Returns the place of the watch of the site's calls, if they are watched.
     pub(crate) fn watch(&self) -> Option<u32> {
         self.watch.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Sets the place of the watch that watches its calls; `None` ends watching.
+    /// Sets the place of the watch of the site's calls; `None` ends watching.
     pub(crate) fn set_watch(&self, watch: Option<u32>) {
         self.watch
             .store(watch.map_or(0, |watch| watch + 1), Ordering::Relaxed);
@@ -368,8 +368,8 @@ impl Site {
         self.ruled_off.load(Ordering::Relaxed) == OVER_BUDGET
     }
 
-    /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided, or its calls are
-    /// watched.
+    /// Disables the site because of the budget, or enables it again. Returns false if a rule has decided on the site,
+    /// or if its calls are watched.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn set_over_budget(&self, over: bool) -> bool {
         if over && self.watch().is_some() {

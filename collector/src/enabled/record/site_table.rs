@@ -1,8 +1,9 @@
 //! All known sites, and which of them count.
 //!
-//! A site becomes known at its first scope, which may be in a signal handler or an allocator, so this takes no lock and allocates
-//! nothing. Rules and watches are applied to known sites under the capture lock. The thread that meets a site applies them to
-//! that site. A site with a very long path is checked at the next look of the publisher.
+//! A site becomes known at its first scope, which may be in a signal handler or an allocator, so this takes no lock and
+//! allocates nothing. Rules and watches are applied to known sites under the capture lock. The thread that meets a site
+//! applies them to that site. A site whose path is very long, or not known yet, is checked at the next look of the
+//! publisher.
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{self, Rule, WATCHES_MAX};
@@ -21,10 +22,10 @@ pub(crate) const RULES_MAX: usize = 256;
 /// The site that was met last. The other sites follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
 
-/// The rules, for sites that are met: 1 disables them, 0 enables them.
+/// Patterns of the rules, for sites that are met: 1 disables a site, 0 enables it.
 static RULES: Choices<RULES_MAX> = Choices::new();
 
-/// The watches, for sites that are met, by place.
+/// Patterns of the watches, with their places, for sites that are met.
 pub(crate) static WATCHED: Choices<WATCHES_MAX> = Choices::new();
 
 /// The rules that disable and enable sites. The last rule that matches a site decides.
@@ -49,7 +50,7 @@ pub(crate) fn meet(site: &'static Site) {
     update_state(site);
 }
 
-/// Applies rules and watches to a site that is met.
+/// Applies rules and watches to a site that is being met.
 fn choose(site: &'static Site) {
     if RULES.is_empty() && WATCHED.is_empty() {
         return;
@@ -85,8 +86,8 @@ pub(crate) fn forget_all() {
     NEWEST.set(None);
 }
 
-/// Updates the state of a site. A thread that changes the mode or a rule does so before it updates the sites, with a fence in
-/// between, so the condition after the last store here holds.
+/// Updates the state of a site. A thread that changes the mode or a rule does so before it updates the sites, with a
+/// fence in between. So the last state that any thread stores fits the newest mode and rules.
 fn update_state(site: &'static Site) {
     loop {
         let wanted = || {
@@ -123,7 +124,7 @@ fn rule(site: &'static Site, off: Option<bool>) {
     update_if_met(site);
 }
 
-/// Updates a site by rules and the budget, if it is met.
+/// Updates the state of a site that has been met, after its rule or the budget has changed.
 pub(crate) fn update_if_met(site: &'static Site) {
     // SYNC POINT: the rule before the site's state, and before the look whether the site is met (meets the fence in `meet`).
     fence(Ordering::SeqCst);
@@ -169,12 +170,12 @@ impl Rules {
             self.rules.push((pattern, off));
         }
         self.tell();
-        // The last rule decides, so sites that it does not match stay as they are. Each site needs one match, for any number of
-        // rules.
+        // The last rule decides, so sites that the new rule does not match keep their state. Each site needs one match,
+        // for any number of rules.
         let mut matched = 0;
         for site in met().chain(unmet_functions()) {
             if pattern.matches(&site.describe()) {
-                // If all sites are switched on, each returns to its state in the beginning.
+                // If all sites are switched on, each returns to its state before all rules.
                 rule(site, (off || !is_all).then_some(off));
                 matched += 1;
             }
@@ -218,7 +219,7 @@ impl Rules {
         self.looked_at = newest;
     }
 
-    /// Returns the rules in force, oldest first.
+    /// Returns the rules, oldest first.
     pub(crate) fn list(&self) -> Vec<Rule> {
         let rule = |(pattern, off): &(Pattern, bool)| Rule {
             pattern: pattern.as_str().into(),
@@ -279,7 +280,7 @@ mod tests {
         assert_eq!(rules.list().len(), 1);
         assert!(!COSTLY.is_over_budget() && COSTLY.is(SiteState::Enabled));
         assert!(!COSTLY.set_over_budget(true));
-        // All as in the beginning.
+        // The pattern `*` restores the state before all rules.
         rules.add(pattern("*"), false);
         assert!(COSTLY.set_over_budget(true) && COSTLY.set_over_budget(false));
         WATCHED.set_watch(Some(0));

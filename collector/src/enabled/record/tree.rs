@@ -1,5 +1,5 @@
-//! One thread's call tree: the thread's place in it, and the effect of a begin or an end at a given tick. It reads no clock and
-//! does no I/O.
+//! One thread's call tree: the thread's place in it, and the effect of a begin or an end at a given tick. The code here
+//! reads no clock and does no I/O.
 //!
 //! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the node that was
 //! current. Totals are summed up later. So self + children = total, and no value is negative, even if a capture reads parts of
@@ -69,7 +69,7 @@ zeroed! {
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself stores all
         /// other paths.
         path: AtomicU32,
-        /// Number of pauses in force.
+        /// Number of pauses that have not ended.
         pauses: AtomicU32,
         /// Gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
@@ -87,7 +87,7 @@ zeroed! {
         pub(crate) slots: OwnSlots,
         /// Gaps of each node that were not charged.
         errors: Column<AtomicU64>,
-        /// Amounts of each node beside calls and time.
+        /// Amounts of each node other than calls and time.
         pub(crate) measures: Column<NodeMeasures>,
         /// Numbers given to values and gauges.
         pub(crate) numbers: NumbersOfTree,
@@ -103,7 +103,7 @@ zeroed! {
         excluded: AtomicU32,
         /// Not 0 if new nodes get a latency.
         pub(crate) wants_latencies: AtomicU32,
-        /// Tick at which the pause in force began.
+        /// Tick at which the present pause began.
         paused_at: AtomicU64,
         /// The word of the newest mode switch that the thread has caught up with.
         pub(crate) caught_up_to: AtomicU64,
@@ -121,13 +121,13 @@ zeroed! {
         pub(crate) spans: OpenSpans,
         /// Places on the stack where the deepest nodes were made.
         deepest: DeepestNodes,
-        /// Ticks that the clock has gone back, and not forward again.
+        /// Ticks by which the clock has gone back and has not gone forward again.
         stepped_back: AtomicU64,
     }
 }
 
-/// How events are handled. The order matters: events of the last three may skip the clock, and from the fast path on all events
-/// are counted without a closer look.
+/// How events are handled. The order matters: events of the last three may skip the clock, and from [`Self::Fast`] on
+/// amounts are added without a closer look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Path {
@@ -289,7 +289,7 @@ impl Tree {
         Some(current)
     }
 
-    /// Takes `current` out. The caller knows that it is there.
+    /// Takes `current` out. No event may be in progress.
     #[inline(always)]
     pub(crate) fn mark(&self) {
         self.current.set(None);
@@ -344,7 +344,7 @@ impl Tree {
         self.charge_gap(node, gap, then);
     }
 
-    /// Looks closely at gaps longer than this from now on.
+    /// Lowers the limit of gaps that are charged without a closer look.
     pub(crate) fn lower_limit(&self, limit: u64) {
         let limit = limit.min(self.gap_max.load(Ordering::Relaxed));
         self.limit_set.store(limit, Ordering::Relaxed);
@@ -360,8 +360,8 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Handles a gap in which the thread may have been off its CPU, and a gap that is not charged. Then the thread is paused, or
-    /// the clock went backward or too far forward. Returns the same as [`Self::charge`].
+    /// Handles a gap in which the thread may have been off its CPU, and a gap that is not charged, because the thread
+    /// is paused, or the clock went backward or too far forward. Returns the same as [`Self::charge`].
     #[cold]
     #[inline(never)]
     fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> Option<u64> {
@@ -379,8 +379,8 @@ impl Tree {
         Some(now + looked)
     }
 
-    /// Leaves out the time since tick `then`, which was `ticks`, because it belongs to no scope. The calls from `innermost` on
-    /// are open, and no call inside it has a beginning.
+    /// Excludes the `ticks` since tick `then`, which belong to no scope, from the call of `innermost` and the calls
+    /// around it. No call inside `innermost` may have a known beginning.
     pub(crate) fn leave_out(&self, innermost: &'static Node, then: u64, ticks: u64) {
         let mut at = Some(innermost);
         while let Some(node) = at {
@@ -401,15 +401,15 @@ impl Tree {
         if let Some(back) = last.checked_sub(now) {
             let step = self.stepped_back.load(Ordering::Relaxed).saturating_add(back);
             self.stepped_back.store(step, Ordering::Relaxed);
-            // The step forward is looked at, also if the limit for gaps is longer.
+            // The lower limit makes the step forward get a closer look, also if it is a usual gap.
             let limit = self.limit_set.load(Ordering::Relaxed);
             self.limit.store(limit.min(step - 1), Ordering::Relaxed);
         }
         self.last.store(now, Ordering::Release);
     }
 
-    /// Returns a gap without the step forward by which the clock has made up for a step backward. Otherwise the time before it
-    /// would be charged again.
+    /// Returns a gap without the step forward by which the clock has made up for a step backward. Otherwise the time
+    /// before the step backward would be charged again.
     pub(crate) fn without_step(&self, gap: u64) -> u64 {
         let step = self.stepped_back.load(Ordering::Relaxed);
         gap.checked_sub(step).unwrap_or(gap)
@@ -438,8 +438,8 @@ impl Tree {
         add(&self.clock_errors, 1);
     }
 
-    /// Begins `child` at tick `now`, and counts `calls` calls. `current` is taken out. Returns the child, so that callers need
-    /// not keep it.
+    /// Begins `child` at tick `now`, and counts `calls` calls. Must be called with `current` taken out. Returns the
+    /// child, so that callers need not keep it.
     #[inline(always)]
     pub(crate) fn begin(
         &self,
@@ -502,7 +502,8 @@ impl Tree {
         self.end_innermost_numbered(node, || node.calls.load(Ordering::Relaxed), now)
     }
 
-    /// Ends a call like `end_innermost`, with its number: successive numbers have places of their own in the buffer of durations.
+    /// Ends a call like `end_innermost`, with its number. Successive numbers have different places in the buffer of
+    /// durations.
     #[inline(always)]
     pub(crate) fn end_innermost_numbered(
         &self,
@@ -528,7 +529,7 @@ impl Tree {
         if let Some(latency) = node.latency.get() {
             self.ended.set(Some(node));
             self.guess.copy(&latency.next);
-            // If the beginning is unknown, this is far too long and is not buffered.
+            // If the beginning is unknown, `ticks` is far too large and is not buffered.
             let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
             if !latency.buffer(number(), ticks) {
                 self.end_flushing(node, parent, now);
@@ -592,7 +593,7 @@ impl Tree {
                     }
                     return self.finish_watched(node, parent, now, charged, clock);
                 }
-                // Only the call of this guard has a known duration; the calls inside it have none.
+                // Only the call of this guard has a known duration; the durations of the calls inside it are unknown.
                 if let Some(now) = self.charge(Self::charged(current), now)
                     && let Some(latency) = node.latency.get()
                     && let Some(ticks) = node.lasted(now)
@@ -641,7 +642,7 @@ mod tests {
             Self { tree, now: 0 }
         }
 
-        /// Enters like a scope in exact mode, and counts the wrong guesses.
+        /// Enters like a scope in exact mode, and counts wrong guesses.
         fn enter_by_guess(&mut self, site: &'static Site, wrong: &mut u32) -> &'static Node {
             let tree = &self.tree;
             let current = tree.current.get().unwrap();
@@ -841,7 +842,7 @@ mod tests {
                 let b = walk.enter_by_guess(&B, &mut wrong);
                 walk.exit_innermost(b);
             }
-            // Without histograms only the child entered last is guessed.
+            // Without histograms, the guess is always the child entered last.
             assert_eq!(wrong, if histograms { 0 } else { 4 }, "histograms {histograms}");
             let counts = [10, 20, 10, 10];
             let calls = [1, 2, 3, 4].map(|index| walk.tree.nodes.get(index).unwrap());

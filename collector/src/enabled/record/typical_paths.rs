@@ -1,5 +1,5 @@
-//! Means of typical calls of watched functions, by path and over all threads. A slow call is compared with them if its thread has
-//! had no typical call in the same place, such as a thread that serves one request.
+//! Means of typical calls of watched functions, by path and over all threads. A slow call is compared with them if its
+//! thread has had no typical call in the same place, as in a thread that serves only one request.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -23,16 +23,16 @@ pub(crate) struct Means {
 /// The paths of a watched function.
 #[derive(Debug, Default)]
 pub(crate) struct TypicalPaths {
-    /// Paths by the path that is continued, if there is one, and the address of the site.
+    /// Numbers of paths, by the number of the path that is continued, if there is one, and the address of the site.
     paths: HashMap<(Option<u32>, usize), u32>,
     means: Vec<Means>,
 }
 
-/// For each watch: the number that the watch had, and its paths.
+/// For each place of a watch: the number of the watch to which the paths belong, and the paths.
 static OF_WATCHES: [Mutex<Option<(u64, TypicalPaths)>>; WATCHES_MAX] =
     [const { Mutex::new(None) }; WATCHES_MAX];
 
-/// For each watch: the number of the watch whose paths a thread has asked for.
+/// For each place of a watch: the number of the watch whose paths a thread has requested.
 static WANTED: [AtomicU64; WATCHES_MAX] = [const { AtomicU64::new(0) }; WATCHES_MAX];
 
 impl Means {
@@ -69,7 +69,8 @@ impl TypicalPaths {
     }
 }
 
-/// Reads the paths of the watch in a place, if the watch still has this number. The paths are there from the next snapshot on.
+/// Reads the paths of the watch in a place, if the watch still has this number. The next snapshot after a request sets
+/// the paths.
 pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -> Option<R>) -> Option<R> {
     WANTED.get(slot as usize)?.store(number, Ordering::Relaxed);
     briefly(OF_WATCHES.get(slot as usize)?, |known| {
@@ -80,7 +81,7 @@ pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -
     })?
 }
 
-/// Returns whether a thread has asked for the paths of the watch with this number.
+/// Returns whether a thread has requested the paths of the watch with this number.
 pub(crate) fn are_wanted(slot: usize, number: u64) -> bool {
     WANTED
         .get(slot)

@@ -1,18 +1,20 @@
-//! Begins and ends in the modes with fewer than two clock reads a scope.
+//! Begins and ends of calls in the modes with fewer than two clock reads per scope.
 //!
 //! **Sampled**: an event moves `current` and counts; the publisher looks there to see where the thread is. **Adaptive**: a node
 //! whose calls are short is timed once in 2^k calls. An untimed call charges nothing, nor do the calls inside it. Their time
 //! stays with the nearest timed frame, and `estimate` moves it back when a snapshot is made. A frame is untimed while `began` is
 //! [`UNTIMED`].
 //!
-//! Neither mode takes `current` out if it changes nothing else: a signal handler in between leaves it unchanged.
+//! An event of these modes that changes only `current` does not take it out, because a signal handler in between leaves
+//! `current` unchanged.
 
 use crate::enabled::platform::sync::{ADDS_IN_ONE, Ordering, add};
 use crate::enabled::record::latency::Latency;
 use crate::enabled::record::node::{Node, UNTIMED};
 use crate::enabled::record::tree::Tree;
 
-/// log2 of the ticks (about 10 us) from which on calls are always timed, because the clock costs little in comparison.
+/// log2 of the duration in ticks (about 10 us) from which on calls are always timed, because the clock costs little in
+/// comparison.
 const LONG_TICKS_LOG2: u64 = 15;
 
 /// The rate of a node is recomputed after this many timed calls.
@@ -22,7 +24,8 @@ const RATE_INTERVAL: u64 = 32;
 /// seconds swing.
 const RATE_MAX: u64 = 7;
 
-/// Every call is timed until 2^9 were. Then one in two is timed, and each doubling of the number halves the share again.
+/// Every call is timed until 2^9 calls were timed. Then one in two is timed, and each doubling of the number halves the
+/// share again.
 const FIRST_TIMED_LOG2: u64 = 9;
 
 impl Tree {
@@ -151,7 +154,7 @@ impl Tree {
 }
 
 impl Latency {
-    /// In adaptive mode: returns whether the rate is computed anew after the timed call that ends.
+    /// In adaptive mode: returns whether the rate is recomputed after the timed call that ends.
     #[inline(always)]
     pub(crate) fn is_rate_due(&self) -> bool {
         self.timed.load(Ordering::Relaxed).is_multiple_of(RATE_INTERVAL)
@@ -167,8 +170,8 @@ pub(crate) fn xorshift(state: u64) -> u64 {
     x ^ x << 17
 }
 
-/// Computes the rate of a node by itself. It grows with the number of timed calls, in this thread and in earlier ones, and is 0
-/// if calls are long.
+/// Computes the rate of a node by itself. The rate grows with the number of timed calls, in this thread and in earlier
+/// threads, and is 0 if calls are long.
 ///
 /// The mean covers all calls so far. A rate that followed the latest durations would time long calls more often, and so make
 /// their mean too large.
@@ -176,7 +179,8 @@ fn rate(node: &'static Node, latency: &Latency) -> u64 {
     let timed = latency.timed.load(Ordering::Relaxed).max(1);
     let mean = latency.timed_ticks.load(Ordering::Relaxed) / timed;
     let shorter = LONG_TICKS_LOG2.saturating_sub(mean.max(1).ilog2().into());
-    // A timed call takes its caller some 60 ns, so shorter calls are timed more rarely, and still more so because they are many.
+    // Timing a call costs the caller about 60 ns. So shorter calls are timed more rarely, and more rarely than in
+    // proportion, because they are more numerous.
     let by_length = shorter * 3 / 2;
     let by_number = (u64::from(timed.ilog2()) + 1).saturating_sub(FIRST_TIMED_LOG2);
     let by_number = by_number.min(RATE_MAX);

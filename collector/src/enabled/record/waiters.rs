@@ -1,9 +1,9 @@
 //! The threads that wait for a lock, and the sum of their waiting times.
 //!
-//! Each waiter adds its beginning to one word and takes its end away again. So the word tells at any moment the sum of all waits
-//! so far, for any number of waiters. The thread that gives the lock back takes the time added since the last time: for that time
-//! others waited while it had the lock. No thread writes into another thread's memory, and no lock keeps anything of a thread
-//! that may end.
+//! Each waiter adds the moment of its beginning to one word, and later subtracts the moment of its end. So the word
+//! gives at any moment the sum of all waits so far, for any number of waiters. The thread that gives the lock back
+//! takes the time that was added since the lock was last given back. No thread writes into another thread's memory, and
+//! a lock keeps no data of threads, which may end.
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 
@@ -46,7 +46,7 @@ impl Waiters {
         let one = begun(now);
         let before = self.word.fetch_add(one, Ordering::Relaxed);
         if before & COUNT == 0 {
-            // No thread waited until now, so no thread made another wait.
+            // No thread waited until now, so earlier time is charged to no holder.
             self.take_until(waited(before.wrapping_add(one), now));
         }
     }

@@ -1,11 +1,11 @@
 //! Finds the part of a gap between two events in which the thread was off its CPU, and the reason. The thread *waited* for
 //! something, or it was *ready* and another thread had the CPU.
 //!
-//! Gaps up to [`LEAST_NS`] take the fast path of events and are not looked at. A longer gap is looked at, at its end. Mostly the
-//! kernel's word says that the thread stayed on its CPU, which takes a few nanoseconds. Otherwise the thread's clocks are read,
-//! and all time since the last reading that is not CPU time was off the CPU. It belongs to this gap as far as it cannot have been
-//! in the short gaps before. Time that may have been there is counted as *unplaced*, so waiting, ready and unplaced together are
-//! the wall time less the CPU time.
+//! Gaps up to [`LEAST_NS`] take the fast path of events and are not looked at. A longer gap is looked at, at its end.
+//! Usually the kernel's word shows that the thread stayed on its CPU, which takes a few nanoseconds. Otherwise the
+//! thread's clocks are read, and all time since the last reading that is not CPU time was off the CPU. It belongs to
+//! this gap as far as it cannot have been in the short gaps before. Time that may have been there is counted as
+//! *unplaced*, so waiting, ready and unplaced together are the wall time less the CPU time.
 
 use std::sync::OnceLock;
 
@@ -13,10 +13,10 @@ use crate::enabled::platform::off_cpu::{self, Clocks, NO_FILE, Slices, Switches}
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 
-/// Shortest gap that is looked at, in ns, where the kernel tells whether the thread stayed on its CPU.
+/// Shortest gap that is looked at, in ns, if the kernel's word shows whether the thread stayed on its CPU.
 const LEAST_NS: u64 = 10_000;
 
-/// Shortest gap where each look reads a clock by a system call.
+/// Shortest gap that is looked at, in ns, if each look reads a clock by a system call.
 const LEAST_NS_WITHOUT_WORD: u64 = 50_000;
 
 /// First limit in ticks, before their length is known: some 10 us of a time stamp counter.
@@ -31,14 +31,14 @@ pub(crate) const RATE_PARTS: u64 = 20_000;
 /// Number of limits, about a second, after which the clocks are read again.
 pub(crate) const DRIFT_LIMITS: u64 = 100_000;
 
-/// The first rate is soon replaced by a better one, and later ones are good for long.
+/// Time in ns after which the first rate is measured again, and time for later rates, which are more exact.
 const RATE_SOON_NS: u64 = 5_000_000;
 const RATE_LONG_NS: u64 = 200_000_000;
 
 /// The clock whose ticks are placed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockInUse {
-    /// Measures the ticks of a nanosecond; returns `None` if that takes too long to wait for. It does not block.
+    /// Measures the ticks of a nanosecond. Returns `None` if it is too early to know them. Does not block.
     pub(crate) ticks_per_ns: fn() -> Option<f64>,
     pub(crate) now: fn() -> u64,
 }
@@ -51,11 +51,11 @@ thread_local! {
     pub(crate) static OF_TEST: std::cell::Cell<Option<ClockInUse>> = const { std::cell::Cell::new(None) };
 }
 
-/// Ticks a nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. The two atomics order nothing,
-/// so models use std's atomics.
+/// Ticks per nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. The two atomics
+/// order nothing, so models use std's atomics.
 static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// Time of the monotonic clock from which on the rate is measured again.
+/// Time of the monotonic clock, in ns, from which on the rate is measured again.
 static NEXT_RATE_NS: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Sets the clock. It is the same for the life of the process.
@@ -63,7 +63,7 @@ pub(crate) fn set_clock(clock: ClockInUse) {
     let _ = CLOCK.set(clock);
 }
 
-/// Reads the clock; 0 if there is none.
+/// Reads the clock; 0 if no clock is set.
 pub(crate) fn now() -> u64 {
     #[cfg(test)]
     if let Some(clock) = OF_TEST.get() {
@@ -108,8 +108,8 @@ zeroed! {
         pub(crate) read_cpu_ns: AtomicU64,
         /// The ready time at the last reading of the scheduler's file, plus 1; 0 if the file was not read.
         pub(crate) ready_ns: AtomicU64,
-        /// How often the thread had lost its CPU at the last reading: by the scheduler's file if it was read, else by
-        /// `getrusage`.
+        /// Number of times that the thread had lost its CPU at the last reading: by the scheduler's file if it was
+        /// read, else by `getrusage`.
         switches: AtomicU64,
         preempted: AtomicU64,
         /// Tick up to which no wait is missing: the thread had stayed on its CPU since the last reading.
@@ -126,7 +126,7 @@ zeroed! {
 pub(crate) struct Off {
     /// All time off the CPU.
     pub(crate) all: u64,
-    /// Part of it that belongs to the gap.
+    /// Part of `all` that belongs to the gap.
     pub(crate) placed: u64,
     /// Part of `placed` in which the thread was ready but had no CPU.
     pub(crate) ready: u64,
@@ -182,9 +182,9 @@ impl Waits {
         self.unplaced.load(Ordering::Relaxed)
     }
 
-    /// Begins to count switches from here on. The thread's CPU time is `cpu_ns`.
+    /// Begins to count switches from now on. The thread's CPU time is `cpu_ns`.
     pub(crate) fn store_switches(&self, cpu_ns: u64) {
-        // A file is opened only where there is something to read in it.
+        // The file is not opened here, but only after the thread was off its CPU.
         let is_open = ![0, NO_FILE].contains(&self.file.load(Ordering::Relaxed));
         match is_open.then(|| self.slices(cpu_ns)).flatten() {
             Some(slices) => self.store_slices(slices),
@@ -211,8 +211,8 @@ impl Waits {
         self.ready_ns.store(0, Ordering::Relaxed);
     }
 
-    /// Leaves a switch and the ready time in `later_ns` for the next reading. Returns the switches and the ready time of this
-    /// one. At least one switch remains, because an interrupt may have taken the time in between.
+    /// Leaves a switch and the ready time in `later_ns` for the next reading. Returns the switches and the ready time
+    /// of this reading. At least one switch remains, because an interrupt may have taken the time in between.
     pub(crate) fn leave_for_later(&self, later_ns: u64, (switches, ready_ns): (u64, u64)) -> (u64, u64) {
         let all = self.switches.load(Ordering::Relaxed);
         self.switches.store(all.saturating_sub(1), Ordering::Relaxed);
@@ -246,24 +246,24 @@ impl Waits {
                 now.ready_ns.saturating_sub(before),
             );
         }
-        // The file is new or gone.
+        // The file was opened or lost since the last reading, so `getrusage` counts the switches.
         let usage = off_cpu::switches();
         match slices {
             Some(now) => self.store_slices(now),
             None => self.store_usage(usage),
         }
         if before.is_some() {
-            // The file's counts cannot be compared.
+            // The file is gone, and its counts cannot be compared with the counts of `getrusage`.
             return (1, 0);
         }
         let all = usage.all.saturating_sub(switches);
-        // The thread could have run each time, or at none of the times.
+        // The thread counts as ready only if it could run at all of the switches.
         let was_ready = usage.preempted.saturating_sub(preempted) == all;
         (all, if was_ready { all_ns } else { 0 })
     }
 }
 
-/// The shortest gap that is looked at on this machine.
+/// Returns the shortest gap that is looked at on this machine, in ns.
 pub(crate) fn least_ns() -> u64 {
     if off_cpu::has_word() {
         LEAST_NS

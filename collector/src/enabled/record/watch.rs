@@ -1,5 +1,5 @@
-//! The watched functions, as their threads see them: the threshold of slow calls, and the slow calls that are kept whole. The
-//! publisher sets all of this under the capture lock, and threads read it without one.
+//! The watched functions, as their threads see them: the threshold of slow calls, and the slow calls that are kept
+//! whole. The publisher writes all of this under the capture lock, and threads read it without a lock.
 
 use tickscope_format::snapshot::{LostCalls, WATCHES_MAX};
 
@@ -9,7 +9,7 @@ use crate::enabled::record::kept_calls::KeptCalls;
 /// A watched function.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    /// Changes when the watch begins to count anew; 0 while nothing is watched.
+    /// Number of the watch, which changes when the watch begins to count from zero; 0 while nothing is watched.
     number: AtomicU64,
     /// Shortest duration of a slow call, in ticks; 0 while it is unknown. Then no call is watched.
     threshold: AtomicU64,
@@ -21,7 +21,7 @@ pub(crate) struct Watch {
     pub(crate) kept: KeptCalls,
 }
 
-/// Reason why a watched call is in no sum.
+/// Reason why a watched call is missing from the sums.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lost {
     Discarded,
@@ -54,7 +54,7 @@ impl Watch {
         self.number.load(Ordering::Acquire)
     }
 
-    /// Begins to count anew under this number, or ends the watch with 0. Only the publisher's lock holder calls this.
+    /// Begins to count from zero under this number, or ends the watch with 0. The caller must hold the capture lock.
     pub(crate) fn begin(&self, number: u64) {
         for counter in [&self.discarded, &self.missed, &self.not_kept, &self.slow_calls] {
             counter.store(0, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl Watch {
         self.threshold.store(ticks, Ordering::Relaxed);
     }
 
-    /// Counts a call that is in no sum.
+    /// Counts a watched call that is missing from the sums.
     #[cold]
     pub(crate) fn lose(&self, why: Lost) {
         let counter = match why {

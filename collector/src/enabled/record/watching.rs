@@ -87,7 +87,7 @@ zeroed! {
     pub(crate) struct NodeName {
         /// Number of the set to which the name belongs.
         pub(crate) set: AtomicU64,
-        /// The index for which the name stands.
+        /// The index that the name gives for its node.
         pub(crate) index: AtomicU32,
     }
 }
@@ -96,14 +96,14 @@ zeroed! {
     /// The watched call of a thread, and the sums of earlier watched calls.
     #[derive(Debug)]
     pub(crate) struct Watching {
-        /// The node of the open call; `None` if there is none.
+        /// The node of the open call; `None` if no watched call is open.
         pub(crate) root: Ref<Node>,
-        /// The place of its watch, and the watch's number when it began.
+        /// The place of the watch of the open call. `number` is the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
         /// The path before the watched call.
         pub(crate) outside: AtomicU32,
         pub(crate) number: AtomicU64,
-        /// Tick at which it began.
+        /// Tick at which the open call began.
         pub(crate) began: AtomicU64,
         /// Not 0 while a call is added up, after its end.
         pub(crate) busy: AtomicU32,
@@ -117,7 +117,8 @@ zeroed! {
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
-        /// By node: its name in other threads.
+        /// Names of nodes by index. While a call is replayed, a name is this thread's index for the index of another
+        /// thread.
         pub(crate) names: Column<NodeName>,
         /// Number of the newest set of names.
         pub(crate) names_number: AtomicU64,

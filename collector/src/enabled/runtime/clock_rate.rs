@@ -50,8 +50,8 @@ impl Moment {
             let before = clock.now();
             let ns = os::monotonic_ns();
             let after = clock.now();
-            // If the clock went backward in between, the middle has no meaning; the later read then serves unless a better pair
-            // is found.
+            // If the clock went backward in between, the middle has no meaning; the later read is then used unless a
+            // better pair is found.
             let (width, tick) = match after.checked_sub(before) {
                 Some(width) => (width, before + width / 2),
                 None => (u64::MAX, after),
@@ -143,7 +143,7 @@ impl ClockRate {
         let measured = self.measured(now);
         let rate = match self.held.load(Ordering::Relaxed) {
             true => in_order.or(measured),
-            // A clock that stands still takes no time at any rate.
+            // While the clock does not tick, no time passes at any rate.
             false => measured.or(in_order),
         };
         rate.unwrap_or(1e9)
@@ -167,7 +167,7 @@ impl ClockRate {
 }
 
 /// A sleep counts if it lasts over a second. A rate that is 1 % off over half a second is a break, because the system
-/// adjusts the monotonic clock by less than 0.05 %. A clock that goes on standing still has broken once.
+/// adjusts the monotonic clock by less than 0.05 %. A clock that stops breaks only once.
 fn judge(slept_ns: u64, rate: f64, earlier: Moment, now: Moment) -> Option<Break> {
     if slept_ns > 1_000_000_000 {
         return Some(Break::Suspended);
@@ -192,10 +192,10 @@ mod tests {
         rate: ClockRate,
         /// Moment at which the clock last behaved normally.
         in_order: Moment,
-        /// True time in nanoseconds, and the ticks counted in it in this epoch.
+        /// True duration of this epoch in nanoseconds, and the ticks counted in this epoch.
         epoch_ns: u64,
         epoch_ticks: u64,
-        /// The relative error of each closed epoch and of this one.
+        /// The relative errors of the times of all closed epochs.
         off: Vec<f64>,
     }
 
@@ -261,7 +261,7 @@ mod tests {
 
     #[test]
     fn a_clock_at_any_rate_is_measured_and_no_break() {
-        // A counter at 2.8 times the CPU's nominal frequency is fine, because the nominal frequency is not used.
+        // A counter at 2.8 times the CPU's nominal frequency is no problem, because the nominal frequency is not used.
         for rate in [1e6, 1e9, 2.8e9, 5e9] {
             let mut world = World::new();
             world.run(20, rate);

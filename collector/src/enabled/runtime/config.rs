@@ -50,7 +50,8 @@ static CONFIG: OnceLock<Config> = OnceLock::new();
 /// The provisional configuration before `main`, by the environment alone. A start before the first scope may decide otherwise.
 static FOR_NOW: OnceLock<Config> = OnceLock::new();
 
-/// Whether this process is a child that was forked while the configuration was provisional: it decides and begins anew.
+/// Whether this process was forked while the configuration was provisional. Such a child decides the configuration
+/// again.
 static BEGINS_ANEW: AtomicBool = AtomicBool::new(false);
 
 /// Function that the first scope calls, once, if the configuration was provisional.
@@ -66,12 +67,12 @@ thread_local! {
     static DECIDING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The ticks in a second. The value gets more precise as the program runs.
+/// Number of ticks per second. The value gets more precise as the program runs.
 pub(crate) static CLOCK_RATE: ClockRate = ClockRate::new();
 
 static IN_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// The process that decided the configuration; 0 before. It detects forks that bypass `pthread_atfork`.
+/// Id of the process that decided the configuration; 0 before. Forks that bypass `pthread_atfork` are detected by it.
 static PID: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn note_fork() {
@@ -124,7 +125,8 @@ pub(crate) fn begins_anew() -> bool {
     BEGINS_ANEW.load(Ordering::Relaxed)
 }
 
-/// Returns the configuration, which does not change any more.
+/// Makes the configuration final and returns it. At the first scope, also calls the function given to
+/// [`decide_for_now`].
 pub(crate) fn settle() -> &'static Config {
     let config = get_or_decide(|| for_now().cloned().unwrap_or_else(by_environment));
     if IS_FIRST_SCOPE.load(Ordering::Relaxed)
@@ -136,7 +138,7 @@ pub(crate) fn settle() -> &'static Config {
     config
 }
 
-/// Returns whether the configuration does not change any more.
+/// Returns whether the configuration is final.
 pub(crate) fn is_settled() -> bool {
     CONFIG.get().is_some()
 }
@@ -161,8 +163,8 @@ fn get_or_decide(decide: impl FnOnce() -> Config) -> &'static Config {
     })
 }
 
-/// Returns whether this thread is deciding the configuration: in a signal handler that interrupted the decision, or in the
-/// program's own clock. A caller that asked for the configuration there would wait for itself.
+/// Returns whether this thread is deciding the configuration. This is true in a signal handler that interrupted the
+/// decision, and in the program's own clock. Code there must not call [`get`], because it would wait for itself.
 pub(crate) fn is_being_decided() -> bool {
     DECIDING.get()
 }
@@ -201,12 +203,12 @@ fn decide(settings: &Settings) -> Config {
         settings.histogram.unwrap_or(true),
         chosen.clock.now(),
     );
-    // Measuring the rate takes time, so it happens only for a limit that needs it.
+    // Measuring the rate takes time, so the rate is measured only if there is a limit.
     let max_gap_ticks = match settings.max_gap {
         Some(_) => settings.max_gap_ticks(CLOCK_RATE.ticks_per_second(chosen.clock)),
         None => settings.max_gap_ticks(1.0),
     };
-    // A clock of the program's own may have nothing to do with CPU time.
+    // Ticks of a custom clock may have no relation to CPU time.
     let wants_waits = settings.waits && !matches!(chosen.clock, Clock::Custom(..));
     if wants_waits {
         off_cpu::find_areas();
@@ -244,7 +246,7 @@ pub(crate) fn exact_path() -> Path {
     }
 }
 
-/// Returns whether this process is a forked child. Its locks may be held by threads that it does not have.
+/// Returns whether this process is a forked child. Its locks may be held by threads that do not exist in the child.
 pub fn is_forked_child() -> bool {
     let decided_by = PID.load(Ordering::Relaxed);
     IN_CHILD.load(Ordering::Relaxed) || decided_by != 0 && decided_by != std::process::id()

@@ -1,5 +1,5 @@
-//! Other copies of this library in the process, in the executable or in libraries that were linked with a copy of their own. Each
-//! copy has rows, a ring and a publisher of its own, and knows nothing of the other copies' counts.
+//! Other copies of this library in the process, in the executable or in libraries that were linked with another copy.
+//! Each copy has its own rows, ring and publisher, and does not include the counts of other copies.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,10 +14,10 @@ fn found() -> MutexGuard<'static, Vec<OtherCopy>> {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Looks for copies that count. The caller holds no lock of the collector, because the loader's list has a lock, under which a program may
-/// call the collector.
+/// Looks for copies that count. Must be called without any lock of the collector: the loader's list has a lock, and a
+/// program may call the collector while it holds the loader's lock.
 pub(crate) fn look() {
-    // The loader's lock may be held by a thread that a child does not have.
+    // In a forked child, the loader's lock may be held by a thread that does not exist there.
     if config::is_forked_child() {
         return;
     }

@@ -11,7 +11,7 @@ use crate::enabled::runtime::settings::{AutoStart, Settings};
 /// Default budget: share of the program's CPU time for measuring functions.
 const BUDGET: f64 = 0.05;
 
-/// The largest budget.
+/// Maximum budget, as a multiple of the program's own CPU time.
 const MOST_BUDGET: f64 = 10.0;
 
 const FUNCTIONS: &CStr = c"TICKSCOPE_FUNCTIONS";
@@ -92,19 +92,19 @@ fn lossy(name: &'static CStr) -> Option<String> {
     value.filter(|value| !value.is_empty())
 }
 
-/// Returns whether functions are requested by their own variable.
+/// Returns whether `TICKSCOPE_FUNCTIONS` requests functions.
 pub(crate) fn is_asked_for() -> bool {
     matches!(os::variable(FUNCTIONS), Some(b"on" | b"every"))
 }
 
-/// Returns the functions that are to count; `None` if no function is.
+/// Returns the choice of the functions that count; `None` if no function counts.
 pub(crate) fn of_environment() -> Option<FunctionChoice> {
     let asked = os::variable(FUNCTIONS);
     let every = match asked {
         Some(b"off") => return None,
         Some(b"every") => true,
         Some(b"on") => false,
-        // Without a request a program measures nothing.
+        // Without `TICKSCOPE_FUNCTIONS`, functions count only if the environment starts a session or a report.
         Some(_) | None => {
             Settings::auto_start()?;
             false

@@ -1,8 +1,9 @@
 //! Functions that earlier runs of the same build found too expensive to measure. A run begins with these functions switched off,
 //! so that its cost is low from its first call.
 //!
-//! The file is named after the function table, so another build learns anew. It has the budget and the mode, in which a call has
-//! its cost, then a line for each function. Unreadable parts are ignored.
+//! The file is named after a hash of the function table, so another build starts without it. It contains the budget and
+//! the mode, because the cost of a call depends on the mode, and a line for each function. A file that cannot be read
+//! completely is ignored.
 
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -15,7 +16,7 @@ const FIRST_LINE: &str = "tickscope functions 4";
 /// A function that was switched off.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Learned {
-    /// Its number.
+    /// Number of the function in the table.
     pub(crate) number: u32,
     /// Mean duration of its calls, with all calls inside, in nanoseconds.
     pub(crate) mean_ns: f64,

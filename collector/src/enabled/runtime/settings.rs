@@ -1,6 +1,7 @@
-//! Settings: one table of environment variables with the values that each allows, and the defaults.
+//! Settings: their defaults, and one table of environment variables with the values that each allows. The variables for
+//! functions are in `function_choice`.
 //!
-//! The environment overrides the [`Builder`](crate::Builder). Reading it here does not allocate, because the first
+//! The environment overrides the [`Builder`](crate::Builder). `with_environment` does not allocate, because the first
 //! scope of a program may be inside its allocator. Warnings about bad values are made later.
 
 use std::ffi::CStr;
@@ -30,21 +31,21 @@ pub(crate) enum AutoStart {
     Off,
 }
 
-/// The time between two records without a viewer: often enough to attach quickly, too rare to cost anything.
+/// Default of the time between two records without a viewer: often enough to attach quickly, too rare to cost anything.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The time between two lines of a group in the log.
+/// Default of the time between two lines of a group in the log.
 const LOG_EVERY: Duration = Duration::from_secs(1);
-/// 16 MiB hold about 500 records of 1 000 nodes. The history behind them, one record every ten seconds, may take the same size
-/// again and holds about an hour.
+/// Default size of the ring. 16 MiB hold about 500 records of 1 000 nodes. The history, one record every ten seconds,
+/// may take another 16 MiB and holds about an hour.
 const RING_BYTES: u64 = 16 << 20;
-/// Deep enough for all but runaway recursion, and shallow enough to read.
+/// Default of the maximum depth: enough for all but runaway recursion, and still readable.
 const MAX_DEPTH: u32 = 512;
-/// Maximum number of nodes of a thread: 4 MiB.
+/// Default of the maximum number of nodes of a thread, which take 4 MiB.
 const MAX_NODES: u32 = 65_536;
-/// Maximum number of nodes of the process: 64 MiB.
+/// Default of the maximum number of nodes of the process, which take 64 MiB.
 const MAX_PROCESS_NODES: u32 = 1 << 20;
 
-/// Time for which the end of a program waits for its last record without progress.
+/// Default of the time for which the end of a program waits for its last record without progress.
 const END_WITHIN: Duration = Duration::from_secs(2);
 
 const END_MS: Range = Range::new(1, 600_000, "milliseconds").or_zero("no waiting");
@@ -56,7 +57,7 @@ const DEPTHS: Range = Range::new(1, node::DEPTH_MAX as u64, "nested scopes");
 const NODES: Range = Range::new(1, node::NODES_MAX as u64 - 1, "nodes a thread");
 const PROCESS_NODES: Range = Range::new(1, 100_000_000, "nodes in all threads");
 
-/// Time in ms for which a program waits, at its first scope, for a standard error that accepts nothing.
+/// Maximum time in ms that a program waits before `main` if standard error accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
 /// All settings.
@@ -65,7 +66,7 @@ pub(crate) struct Settings {
     pub(crate) interval: Duration,
     pub(crate) ring_bytes: u64,
     pub(crate) dir: Option<PathBuf>,
-    /// How scopes are measured; `None` leaves the mode as it is.
+    /// How scopes are measured; `None` leaves the mode unchanged.
     pub(crate) mode: Option<Mode>,
     /// Whether latencies are collected; `None` leaves the setting unchanged.
     pub(crate) histogram: Option<bool>,
@@ -192,8 +193,8 @@ struct Variable {
     apply: fn(&mut Settings, &[u8]) -> bool,
 }
 
-/// The variables that a scope may need. `TICKSCOPE_DIR` and `TICKSCOPE_REPORT` hold paths, which allocate, and are read
-/// later.
+/// The variables that a scope may need. `TICKSCOPE_DIR`, `TICKSCOPE_REPORT` and `TICKSCOPE_WATCH` are read later,
+/// because their values need allocations.
 const VARIABLES: [Variable; 17] = [
     Variable {
         name: c"TICKSCOPE",
@@ -324,7 +325,7 @@ const VARIABLES: [Variable; 17] = [
     },
 ];
 
-/// The words of [`switch`].
+/// The values that [`switch`] accepts.
 const SWITCH: &str = "1, on, 0, off";
 
 fn switch(value: &[u8]) -> Option<bool> {
@@ -371,14 +372,14 @@ fn bytes(value: &[u8]) -> Option<u64> {
 }
 
 impl Settings {
-    /// Returns the value of `TICKSCOPE`. `TICKSCOPE_REPORT` alone asks for a report.
+    /// Returns the value of `TICKSCOPE`. `TICKSCOPE_REPORT` alone requests a report.
     pub(crate) fn auto_start() -> Option<AutoStart> {
         let said = os::variable(c"TICKSCOPE").and_then(auto_start).flatten();
         let place = || os::variable(c"TICKSCOPE_REPORT").filter(|place| !place.is_empty());
         said.or_else(|| place().map(|_| AutoStart::Report))
     }
 
-    /// Returns whether the environment asks for work of a publisher, which is watching functions.
+    /// Returns whether the environment sets watched functions, which need a publisher.
     pub(crate) fn wants_publisher() -> bool {
         os::variable(c"TICKSCOPE_WATCH").is_some_and(|functions| !functions.is_empty())
     }
@@ -390,7 +391,7 @@ impl Settings {
         let Some(found) = os::variable(known.name).filter(|value| auto_start(value).is_none()) else {
             return;
         };
-        // A longer value is cut.
+        // A value of more than 64 bytes is cut.
         let mut line = [0; 256];
         let mut rest = &mut line[..];
         let found = found.get(..64).unwrap_or(found).escape_ascii();
@@ -423,8 +424,8 @@ impl Settings {
         self
     }
 
-    /// Applies the environment, and adds a warning for each bad value. It reads the environment under std's lock,
-    /// because it may run on the publisher's thread while the program changes the environment.
+    /// Applies the environment, and adds a warning for each bad value. Reads the environment under std's lock, because
+    /// the publisher's thread may call this while the program changes the environment.
     pub(crate) fn with_environment_and_warnings(mut self, warnings: &mut Vec<String>) -> Self {
         os::find_environment();
         // A program with more rights than its caller does not let the caller choose where files go.
@@ -466,7 +467,7 @@ impl Settings {
         self
     }
 
-    /// Clamps the values that the program itself set.
+    /// Clamps the values that the program set in code.
     fn mend(&mut self, warnings: &mut Vec<String>) {
         let mut clamp = |what: &str, value: u64, Range { least, most, .. }: Range| {
             let mended = value.clamp(least, most);
@@ -484,7 +485,7 @@ impl Settings {
             Duration::from_millis(ms)
         });
         self.max_gap = self.max_gap.filter(|gap| !gap.is_zero()).map(|gap| {
-            // A setter may also ask for less than a millisecond.
+            // A setter may set a gap of less than a millisecond, which is not out of range.
             clamp("max_gap (ms)", millis(gap).max(1), MAX_GAP_MS);
             gap.min(Duration::from_millis(MAX_GAP_MS.most))
         });

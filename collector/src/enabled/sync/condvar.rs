@@ -11,7 +11,7 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::scope::Scope;
 
-/// [`std::sync::Condvar`], whose waits have a row of their own. Its mutex is the mutex of this [module](super).
+/// [`std::sync::Condvar`], whose waits are a row. Its mutex is the mutex of this [module](super).
 ///
 /// ```
 /// use tickscope::sync::{Condvar, Mutex};
@@ -41,7 +41,8 @@ pub const fn named_condvar(name: &'static str) -> Condvar {
 }
 
 impl Condvar {
-    /// Makes a condition variable; see [`std::sync::Condvar::new`]. It is called after the caller's place in the source.
+    /// Makes a condition variable; see [`std::sync::Condvar::new`]. Its row is named after the caller's place in the
+    /// source.
     #[track_caller]
     pub const fn new() -> Self {
         Self::with(None)
@@ -145,7 +146,8 @@ impl Condvar {
     {
         let (holding, inner) = guard.parts();
         let mut waiting = None;
-        // Only std can make its result, so its loop waits here; the condition is no part of the wait.
+        // Only std can make a `WaitTimeoutResult`, so std's loop waits here. The scope is closed while the condition
+        // runs, because the condition is not part of the wait.
         let woken = self.inner.wait_timeout_while(inner, timeout, |value| {
             drop(waiting.take());
             let waits = condition(value);

@@ -10,9 +10,10 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::Mutex`], whose waits have rows of their own and are charged to the threads that make others wait.
+/// [`std::sync::Mutex`], whose waits are rows and are charged to the threads that make other threads wait.
 ///
-/// It has the whole interface of std's mutex, poisoning included. The [module](super) describes the measurement.
+/// This mutex has the whole interface of std's mutex, poisoning included. The [module](super) describes the
+/// measurement.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -72,7 +73,7 @@ pub const fn named_mutex<T>(name: &'static str, value: T) -> Mutex<T> {
 }
 
 impl<T> Mutex<T> {
-    /// Makes a mutex; see [`std::sync::Mutex::new`]. It is called after the caller's place in the source.
+    /// Makes a mutex; see [`std::sync::Mutex::new`]. Its row is named after the caller's place in the source.
     #[track_caller]
     pub const fn new(value: T) -> Self {
         Self::with(None, value)
@@ -109,7 +110,7 @@ impl<T: ?Sized> Mutex<T> {
             Err(TryLockError::Poisoned(poisoned)) => Err(poisoned),
             Err(TryLockError::WouldBlock) => self.wait(),
         };
-        // Here and not in `wait`, so that a guard got at once stays in registers.
+        // The guard is made here and not in `wait`, so that it stays in registers if the lock was free.
         map(got, |inner| self.guard(inner))
     }
 

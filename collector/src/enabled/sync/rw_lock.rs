@@ -10,11 +10,11 @@ use crate::enabled::record::labelled_sites::Label;
 use crate::enabled::record::site::{Labelled, Site};
 use crate::enabled::record::waiters::Waiters;
 
-/// [`std::sync::RwLock`], whose waits have rows of their own (`[lock] NAME (read)` and `(write)`) and are charged to the thread that
-/// makes others wait.
+/// [`std::sync::RwLock`], whose waits are rows (`[lock] NAME (read)` and `(write)`) and are charged to the threads that
+/// make other threads wait.
 ///
-/// It has the interface of std's lock, poisoning included, except functions that became stable after Rust 1.89. The
-/// [module](super) describes the measurement.
+/// This lock has the interface of std's lock, poisoning included, except functions that became stable after Rust 1.89.
+/// The [module](super) describes the measurement.
 ///
 /// ```
 /// use tickscope::sync::RwLock;
@@ -93,7 +93,7 @@ pub const fn named_rwlock<T>(name: &'static str, value: T) -> RwLock<T> {
 }
 
 impl<T> RwLock<T> {
-    /// Makes a lock; see [`std::sync::RwLock::new`]. It is called after the caller's place in the source.
+    /// Makes a lock; see [`std::sync::RwLock::new`]. Its rows are named after the caller's place in the source.
     #[track_caller]
     pub const fn new(value: T) -> Self {
         Self::with(None, value)
@@ -138,7 +138,7 @@ impl<T: ?Sized> RwLock<T> {
     #[inline(never)]
     fn wait_to_read(&self) -> LockResult<sync::RwLockReadGuard<'_, T>> {
         let Queues { readers, .. } = &self.queues;
-        // Waiting writers wait for readers that have the lock already.
+        // Only `readers` are free: waiting writers also wait for readers that have the lock.
         let row = Row {
             label: &self.label,
             site: &self.read_site,

@@ -1,4 +1,4 @@
-//! Arguments that `count!` and `value!` do not take, that `gauge!` cannot be set to, and that `note!` cannot show.
+//! Arguments of types that `count!`, `value!`, `gauge!` and `note!` do not accept.
 
 struct Silent;
 

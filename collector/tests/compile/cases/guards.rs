@@ -1,4 +1,4 @@
-//! Guards, builders and futures that end in the statement that makes them.
+//! Guards, builders and futures that are dropped at once, in the statement that creates them.
 
 #![deny(unused_must_use)]
 

@@ -1,4 +1,4 @@
-//! Names and groups that are not known when the program is compiled, or are no strings.
+//! Names and groups that are not constants, or that are not strings.
 
 fn named<const N: usize>(name: &'static str) {
     tickscope::scope!(name);

@@ -1,4 +1,4 @@
-//! Scopes that are open at an `.await` of a future that is to be sent to another thread.
+//! Scopes that are open across an `.await` in a future that must be `Send`.
 
 async fn other() {}
 

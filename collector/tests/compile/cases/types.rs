@@ -1,4 +1,4 @@
-//! Names that are no strings, and scopes where no code runs.
+//! Names that are not strings, and scopes in constants and `const fn`s.
 
 const SCOPED: u8 = tickscope::time!("constant", 1);
 

@@ -1,4 +1,4 @@
-//! A library with a collector of its own, for programs that load it: it opens scopes before `main`, on request, and after `main`.
+//! A library with its own copy of the collector. The library opens scopes before `main`, on request, and after `main`.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -15,7 +15,7 @@ extern "C" fn construct() {
 }
 
 #[used]
-// The section is a list of functions that the loader calls.
+// The loader calls the functions in this section when it loads the library.
 #[unsafe(link_section = ".init_array")]
 static CONSTRUCT: extern "C" fn() = construct;
 

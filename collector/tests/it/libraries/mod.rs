@@ -1,4 +1,4 @@
-//! Libraries that each bring a collector of their own into one program: loaded, unloaded, preloaded.
+//! Libraries with their own copies of the collector in one program: loaded, unloaded, preloaded.
 
 use std::ffi::{CString, c_void};
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use crate::support::{self, Isolated, calls_of, isolated, newest, rings_in, test_
 use tickscope_format::file::list;
 use tickscope_format::file::open::{Liveness, RingFile};
 
-/// Returns the path of the library in `loadable.rs`. `cargo test` builds it with the other examples; where a test is built alone,
-/// this function builds it.
+/// Returns the path of the library in `loadable.rs`. `cargo test` builds the library with the other examples. If only
+/// one test was built, this function builds the library.
 fn library() -> PathBuf {
     let this = std::env::current_exe().unwrap();
     let built = this.parent().unwrap().parent().unwrap();
@@ -47,7 +47,7 @@ fn library() -> PathBuf {
     library
 }
 
-/// Copies the library under another name, so that the loader takes it for another library.
+/// Copies the library to another name, so that the loader loads the copy as a separate library.
 fn copy(name: &str) -> CString {
     let copy = support::shared_place().join(name);
     std::fs::copy(library(), &copy).unwrap();
@@ -58,14 +58,14 @@ struct Loaded(*mut c_void);
 
 impl Loaded {
     fn new(path: &CString) -> Self {
-        // SAFETY: our own library, whose constructor opens a scope.
+        // SAFETY: the library is the one in `loadable.rs`, whose constructor opens a scope.
         let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         assert!(!handle.is_null(), "{path:?}");
         Self(handle)
     }
 
     fn work(&self) -> bool {
-        // SAFETY: a handle of the loader's, and a name that ends in a zero.
+        // SAFETY: the handle comes from `dlopen`, and the name ends in a zero.
         let work = unsafe { libc::dlsym(self.0, c"loadable_work".as_ptr()) };
         assert!(!work.is_null());
         // SAFETY: the library declares its function with this type.
@@ -74,7 +74,7 @@ impl Loaded {
     }
 
     fn unload(self) {
-        // SAFETY: a handle of the loader's, used no more.
+        // SAFETY: the handle comes from `dlopen` and is not used again.
         assert_eq!(unsafe { libc::dlclose(self.0) }, 0);
     }
 }
@@ -108,7 +108,7 @@ fn two_copies_in_one_process_have_a_ring_each() {
             lives && facts.0.header().pid == std::process::id()
         });
         assert_eq!(running.count(), 3, "all of this process");
-        // Each ring lists the other collectors and their files.
+        // Each ring lists the files of the process's other collectors.
         let place = support::shared_place();
         let files = [
             std::env::current_exe().unwrap(),
@@ -153,11 +153,11 @@ fn two_copies_in_one_process_have_a_ring_each() {
     }
 }
 
-/// The unloading used to remove the code under its running publisher.
+/// Unloading used to remove the code that the library's publisher was running.
 fn a_library_that_publishes_can_be_unloaded() {
     let done = isolated!(|| {
         let path = copy("one.so");
-        // Not on this thread: the loader delays the unloading until threads that have counted end.
+        // On another thread, because a thread that counted in the library delays its unloading.
         std::thread::scope(|scope| {
             let works = || Loaded::new(&path).work();
             assert!(scope.spawn(works).join().unwrap());
@@ -176,7 +176,7 @@ fn a_library_that_publishes_can_be_unloaded() {
         let _slot = ring.take_slot().unwrap();
         let first = ring.newest().unwrap().sequence;
         wait_until("later records", || ring.newest().unwrap().sequence > first + 3);
-        // A library that is loaded again is the same library, and counts on.
+        // A library that is loaded again keeps its counts.
         let again =
             Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
         assert!(again.work());
@@ -186,7 +186,7 @@ fn a_library_that_publishes_can_be_unloaded() {
     assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
 }
 
-/// The unloading used to remove the code before the end of a thread that had counted.
+/// Unloading used to remove the code before the end of a thread that had counted in the library.
 fn a_library_that_only_counted_can_be_unloaded() {
     isolated!(|| {
         let path = copy("counts.so");
@@ -199,7 +199,7 @@ fn a_library_that_only_counted_can_be_unloaded() {
     });
 }
 
-/// A program without a collector gets a library with scopes in a constructor and in an exit handler.
+/// A program without tickscope runs with the library preloaded, which has scopes in a constructor and an exit handler.
 fn preloaded_it_publishes_what_comes_before_and_after_main() {
     for (command, code) in [("exit 3", 3), ("true | true; sleep 0.3; exit 4", 4)] {
         let test = Isolated::new(test_name!());
@@ -214,7 +214,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
         assert_eq!(done.status.code(), Some(code), "{done:?}");
         assert_eq!((done.stdout, done.stderr), (Vec::new(), Vec::new()));
         let rings = rings_in(&place);
-        // The shell, which forks, has one ring, and each program that it starts has one ring.
+        // The shell has one ring, and each program that it starts has another.
         assert!(!rings.is_empty());
         for path in rings {
             let ring = RingFile::open(&path).unwrap();
@@ -226,7 +226,7 @@ fn preloaded_it_publishes_what_comes_before_and_after_main() {
             let last = newest(&ring);
             support::check(&last);
             assert_eq!(calls_of(&last, "constructor"), 1);
-            // The exiting thread counts until our own exit handler, which was registered earlier.
+            // Handlers run in reverse order: the collector's exit handler was registered earlier, so it runs later.
             assert_eq!(calls_of(&last, "after main"), 1);
         }
     }

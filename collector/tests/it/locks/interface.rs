@@ -1,4 +1,4 @@
-// Uses of locks by programs. The file is compiled with std's locks and with tickscope's locks, as `sync`.
+// Uses of the whole interface of locks. The file is compiled twice, with std's and with tickscope's locks as `sync`.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -62,7 +62,7 @@ fn mutexes() {
     let made: Mutex<String> = String::from("made").into();
     assert_eq!(made.lock().unwrap().len(), 4);
     assert_eq!(Mutex::<u64>::default().into_inner().unwrap(), 0);
-    // The mutex is unsized, and its value is reached through a method of the mutex.
+    // A mutex of an unsized type.
     let of_any: Arc<Mutex<dyn Debug + Send>> = Arc::new(Mutex::new([1, 2]));
     assert_eq!(format!("{:?}", &*of_any.lock().unwrap()), "[1, 2]");
     let of_slice: Box<Mutex<[u8]>> = Box::new(Mutex::new([1, 2, 3]));
@@ -175,7 +175,7 @@ fn condvars() {
         state.1.notify_all();
         panic!("on purpose");
     }));
-    // The spawned thread may have come too late to wait.
+    // `false` if the spawned thread came too late to wait.
     let _: bool = woken.join().unwrap();
     assert!(state.0.is_poisoned());
 }

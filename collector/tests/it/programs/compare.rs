@@ -1,4 +1,4 @@
-//! Comparison of a snapshot with the model.
+//! Compares snapshots with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ macro_rules! same {
 }
 pub(crate) use same;
 
-/// Counters of the process when a program began. A snapshot shows these plus the program's own counts.
+/// Counters of the process before a program. A snapshot after it shows their sum with the program's counts.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     pub(crate) calls: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Base {
     pub(crate) errors: u64,
 }
 
-/// Returns the counts of a thread of a snapshot, by path.
+/// Returns the counts of one thread in a snapshot, by path.
 fn shown(snapshot: &Snapshot, thread: usize) -> Counted {
     let mut counted: BTreeMap<Path, Cell> = BTreeMap::new();
     let outside = |quantity: Quantity| {
@@ -72,13 +72,13 @@ fn shown(snapshot: &Snapshot, thread: usize) -> Counted {
     Counted(counted)
 }
 
-/// Returns the ends of a range. They are exact, because no reset comes in the middle of an event here.
+/// Returns both ends of a range, which are exact, because no reset comes in the middle of an event in these tests.
 fn exact<T: Copy + std::fmt::Debug>(range: Extremes<T>) -> (T, T) {
     assert!(range.min_exact && range.max_exact, "{range:?}");
     (range.min, range.max)
 }
 
-/// Returns a cell with the measures of a place beside calls and time.
+/// Returns a cell with all measures of a place except calls and time.
 fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     let in_flight = of(Quantity::InFlight).cast_signed() - of(Quantity::EndedElsewhere).cast_signed();
     Cell {
@@ -105,7 +105,7 @@ fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     }
 }
 
-/// Returns the present state of finished threads, by name and path, without the small blocks that happen to be sampled.
+/// Returns the present state of finished threads, by name and path, without small blocks that are sampled by chance.
 pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, Standing>> {
     let threads = snapshot.threads.iter().enumerate();
     let finished = threads.filter(|(_, thread)| thread.state == ThreadState::Finished);
@@ -128,8 +128,8 @@ pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, S
         .collect()
 }
 
-/// Removes from the found cell all that the model cannot know: acts of threads at their end, and small sampled blocks, which
-/// stand for others.
+/// Removes from the found cell what the model cannot predict: allocations and frees of ending threads, and samples of
+/// small blocks, which are random.
 fn without_unknown(found: &mut Cell, wanted: &Cell, who: &Who, path: &str) {
     if std::mem::take(&mut found.sampled_small) && found.standing.live > wanted.standing.live {
         found.standing.live = wanted.standing.live;
@@ -145,7 +145,7 @@ fn without_unknown(found: &mut Cell, wanted: &Cell, who: &Who, path: &str) {
     }
 }
 
-/// Merges bursts into their parents, because adaptive mode estimates the time of a burst: only the sum with its parent is right.
+/// Merges bursts into their parents: adaptive mode estimates a burst's time, and only the sum with its parent is exact.
 fn without_bursts(counted: &mut Counted) {
     let bursts: Vec<Path> = counted
         .0
@@ -166,7 +166,7 @@ fn without_bursts(counted: &mut Counted) {
     }
 }
 
-/// Returns whether a thread has counted nothing but ends of futures.
+/// Returns whether all counts of a thread are ends of futures.
 fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     let is_end = |row: usize| {
         let of_futures = |quantity: Quantity| {
@@ -183,8 +183,8 @@ fn ends_futures_alone(snapshot: &Snapshot, thread: usize) -> bool {
     snapshot.rows_of(ThreadId(thread as u32)).all(is_end)
 }
 
-/// Compares the rows of a snapshot with the counts of every thread. `tids` are the ids of the hands' threads; `spent` is the most
-/// time in ticks that samples can have found.
+/// Compares the rows of a snapshot with the model's counts of every thread. `tids` maps thread ids to hands; `spent` is
+/// the largest time in ticks that sampling can show.
 fn rows(
     snapshot: &Snapshot,
     mode: Mode,
@@ -198,7 +198,7 @@ fn rows(
         let who = match (thread.state, tids.get(&thread.tid)) {
             (ThreadState::Finished, _) => Who::Finished(thread.name.clone()),
             (_, Some(&hand)) => Who::Hand(hand),
-            // Pending futures of a program end on the thread that plays the program, which drops them.
+            // The thread that plays the program drops its pending futures, so only ends of futures are counted there.
             _ if ends_futures_alone(snapshot, index) => continue,
             _ => return Err(format!("nobody knows thread {thread:?}")),
         };
@@ -241,7 +241,7 @@ fn rows(
     Ok(())
 }
 
-/// Compares the present snapshot.
+/// Compares a snapshot of the present epoch.
 pub(crate) fn now(
     snapshot: &Snapshot,
     model: &Model,
@@ -303,7 +303,7 @@ pub(crate) fn now(
     Ok(())
 }
 
-/// Compares the snapshot that closed an epoch.
+/// Compares a snapshot that closed an epoch.
 pub(crate) fn closing(
     snapshot: &Snapshot,
     closed: &Closed,
@@ -329,7 +329,7 @@ pub(crate) fn closing(
     .map_err(why)
 }
 
-/// Checks that the epochs that count add up to the lifetime, to the tick and the call.
+/// Checks that all epochs that were not undone add up exactly to the lifetime's ticks and calls.
 pub(crate) fn sum(
     last: &Snapshot,
     closings: &BTreeMap<u64, Snapshot>,

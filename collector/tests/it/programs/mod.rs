@@ -1,8 +1,8 @@
-//! Random programs against a reference model: calls, ticks, sums, latencies, values, levels, allocations, live blocks and calls
-//! of futures of each place in each epoch, exactly, with dropped and unbalanced events. Over resets and undos from all threads
-//! the epochs add up to the lifetime.
+//! Random programs, compared with a reference model. All counts of each place in each epoch must be exact: calls,
+//! ticks, sums, latencies, values, levels, allocations, live blocks and calls of futures. So must dropped and
+//! unbalanced events. Over resets and undos from all threads, the epochs must add up to the lifetime.
 //!
-//! A failing program is shortened as far as possible and printed. `PROGRAMS=100000` plays more, `SEED=n` a single one.
+//! A failing program is shortened and printed. `PROGRAMS=100000` plays more programs, `SEED=n` only the program n.
 
 mod compare;
 mod model;
@@ -22,16 +22,16 @@ use model::Model;
 use program::{Act, Asked, HANDS, Program, Step};
 use stage::Hand;
 
-/// Number of programs of each kind in the short form.
+/// Number of programs of each kind by default.
 const PROGRAMS: u64 = 60;
 
 /// Largest number of programs in one session.
 const IN_A_SESSION: u64 = 20;
 
-/// CPU time in ns that ends a session early: its publisher may use 250 ms for requests of viewers, and delays further requests.
+/// CPU time in ns after which a session ends early: its publisher delays viewers' requests once they have cost 250 ms.
 const SESSION_CPU_NS: u64 = 125_000_000;
 
-/// Session and ring with which programs are played.
+/// Session and ring in which programs are played.
 struct Theatre {
     ring: RingFile,
     slot: Slot,
@@ -43,13 +43,13 @@ struct Theatre {
     began_cpu_ns: u64,
 }
 
-/// A program while it is played.
+/// A program that is being played.
 struct Play<'a> {
     theatre: &'a mut Theatre,
     model: Model,
     base: Base,
     hands: [Option<Hand>; HANDS],
-    /// Hands by the ids of all their threads so far.
+    /// Hands, by the ids of all threads that they have had.
     tids: BTreeMap<u32, usize>,
     first_epoch: u64,
 }
@@ -86,7 +86,7 @@ impl Theatre {
         (ring, slot, session)
     }
 
-    /// Begins another session, because requests of viewers have a budget: beyond it they are done after requests of the program.
+    /// Begins another session, because a publisher does viewers' requests late once they have used up their budget.
     fn begin_again(&mut self) {
         drop(self.session.take());
         let session;
@@ -95,7 +95,7 @@ impl Theatre {
         self.began_cpu_ns = process_cpu_ns();
     }
 
-    /// Plays a program from a clean stage.
+    /// Plays a program, after everything that earlier programs left is removed.
     fn play(&mut self, program: &Program) -> Result<(), Difference> {
         stage::clear();
         if process_cpu_ns() - self.began_cpu_ns > SESSION_CPU_NS {
@@ -189,7 +189,7 @@ impl Play<'_> {
         compare::now(&snapshot, &self.model, &self.base, &self.tids).map(|()| snapshot)
     }
 
-    /// Asks as a viewer, and then as the program for a reset: the publisher does both in this order, in one look.
+    /// Sends a viewer's request, then lets the program request a reset. The publisher does both in this order.
     fn ask(&mut self, asked: Asked) -> Result<(), Difference> {
         let op = match asked {
             Asked::Reset => Op::Reset,
@@ -206,7 +206,7 @@ impl Play<'_> {
         Ok(())
     }
 
-    /// Compares once more, and then compares the closed epochs.
+    /// Compares the last snapshot, ends all threads, and compares the closed epochs.
     fn end(&mut self) -> Result<(), Difference> {
         self.look()?;
         for hand in 0..HANDS {
@@ -223,7 +223,7 @@ impl Play<'_> {
         compare::sum(&last, &closings, &self.base)
     }
 
-    /// Returns the snapshots that closed the epochs of this program, from the ring.
+    /// Returns the snapshots from the ring that closed this program's epochs.
     fn closings(&self) -> BTreeMap<u64, Snapshot> {
         let mut closings = BTreeMap::new();
         wait_until("all closing records", || {

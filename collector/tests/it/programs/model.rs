@@ -1,5 +1,5 @@
-//! Counts of a program by the documentation: a plain map from paths to calls and ticks. The model has no nodes, baselines,
-//! captures or gaps: time passes, and each thread's innermost place gets it.
+//! Counts that a program should have by the documentation: a plain map from paths to calls and ticks. The model has no
+//! nodes, baselines or captures. Each thread's innermost place gets the time that passes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use super::program::{
 use super::stage::{self, BURST_TICKS, HANDLED_TICKS, POLLED_TICKS, POLLS, name_of};
 use crate::allocations::Allocated;
 
-/// Path of names from the top of a thread, with `/` in between; the empty path is the time outside of all scopes.
+/// Names from the top of a thread, joined by `/`. The empty path is the time outside of all scopes.
 pub(crate) type Path = String;
 
 /// Counts of one place.
@@ -23,18 +23,18 @@ pub(crate) struct Cell {
     pub(crate) ticks: u64,
     /// Sum of a counter or a value.
     pub(crate) sum: u64,
-    /// Ended calls by the bucket of their duration.
+    /// Number of ended calls, by the bucket of their duration.
     pub(crate) ended: BTreeMap<u16, u64>,
-    /// The numbers of a value by bucket, and the smallest and the largest number.
+    /// Count of a value's numbers, by bucket.
     pub(crate) numbers: BTreeMap<u16, u64>,
     pub(crate) extremes: Option<(u64, u64)>,
     /// The lowest and the highest level of a gauge.
     pub(crate) levels: Option<(i64, i64)>,
     pub(crate) allocated: Allocated,
     pub(crate) futures: Futures,
-    /// Present state, which resets do not change.
+    /// Present state of the place, which resets do not change.
     pub(crate) standing: Standing,
-    /// Whether small blocks are also sampled, and stand for others.
+    /// Whether the live bytes include samples of small blocks, which represent unsampled blocks.
     pub(crate) sampled_small: bool,
 }
 
@@ -45,14 +45,14 @@ pub(crate) struct Futures {
     pub(crate) ended: u64,
     pub(crate) cancelled: u64,
     pub(crate) ticks: u64,
-    /// Ended calls by the bucket of their duration.
+    /// Number of ended calls, by the bucket of their duration.
     pub(crate) lasted: BTreeMap<u16, u64>,
 }
 
 /// Present state of a place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Standing {
-    /// Number of calls of a future that began here, less the calls that ended here.
+    /// Number of calls of a future that began here, minus the calls that ended here.
     pub(crate) in_flight: i64,
     /// Bytes of live blocks that are certainly sampled.
     pub(crate) live: u64,
@@ -66,7 +66,7 @@ struct Flight {
     began: u64,
 }
 
-/// A block of memory: its bytes, and the owner of its sample if it is sampled.
+/// A block of memory: its size in bytes, and the owner and place of its sample if it is sampled.
 #[derive(Clone, Debug)]
 struct Block {
     bytes: usize,
@@ -83,7 +83,7 @@ enum Owner {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Counted(pub(crate) BTreeMap<Path, Cell>);
 
-/// This epoch and, for an undo, the one before.
+/// Counts of the current epoch, and of the previous epoch for an undo.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Epochs {
     pub(crate) now: Counted,
@@ -95,7 +95,7 @@ pub(crate) struct Epochs {
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) path: Path,
-    /// Tick at which the call began, shifted by its pauses; none for a call that began in a mode without time.
+    /// Tick at which the call began, plus the time of its pauses; `None` if it began in a mode without time.
     pub(crate) began: Option<u64>,
 }
 
@@ -109,12 +109,12 @@ pub(crate) struct Life {
     pauses: u32,
     paused_at: u64,
     pub(crate) open: Vec<Frame>,
-    /// Places where the thread has been.
+    /// All places in which the thread has counted.
     known: BTreeSet<Path>,
     pub(crate) counted: Epochs,
-    /// Guards, each with the path that its drop ends; none for guards of calls that do not count.
+    /// Guards, each with the path of the call that its drop ends; `None` if the call does not count.
     guards: Vec<Option<Path>>,
-    /// Open pauses, and whether each stopped a clock.
+    /// Open pauses: whether each stopped the thread's clock.
     held_pauses: Vec<bool>,
     /// Allocations before the thread counted.
     early: Allocated,
@@ -128,7 +128,7 @@ pub(crate) struct Closed {
     pub(crate) withdraws: Option<u64>,
     /// Ticks since the switch to this mode.
     pub(crate) spent: u64,
-    /// By thread.
+    /// Counts by thread.
     pub(crate) counted: BTreeMap<Who, Counted>,
 }
 
@@ -139,10 +139,10 @@ pub(crate) enum Who {
     Hand(usize),
 }
 
-/// State that must hold now.
+/// State that the collector must have now.
 #[derive(Clone, Debug)]
 pub(crate) struct Model {
-    /// Depth and number of places that a thread may have.
+    /// Largest depth, and largest number of places, of a thread.
     limits: (usize, usize),
     pub(crate) tick: u64,
     pub(crate) mode: Mode,
@@ -177,7 +177,7 @@ fn below(path: &str, name: &str) -> Path {
     }
 }
 
-/// Returns the counts of one allocated block of this size.
+/// Returns the counts after one block of this size is allocated.
 fn taken(bytes: usize) -> Allocated {
     Allocated {
         blocks: 1,
@@ -186,7 +186,7 @@ fn taken(bytes: usize) -> Allocated {
     }
 }
 
-/// Returns the counts of one freed block of this size.
+/// Returns the counts after one block of this size is freed.
 fn given(bytes: usize) -> Allocated {
     Allocated {
         freed_blocks: 1,
@@ -249,7 +249,7 @@ fn add_allocated(sum: &mut Allocated, more: Allocated) {
     sum.freed_bytes += more.freed_bytes;
 }
 
-/// Returns the smallest and the largest of two ranges.
+/// Returns the range that covers two ranges.
 fn both<T: Copy + Ord>(one: Option<(T, T)>, other: Option<(T, T)>) -> Option<(T, T)> {
     match (one, other) {
         (Some(one), Some(other)) => Some((one.0.min(other.0), one.1.max(other.1))),
@@ -282,7 +282,7 @@ impl Epochs {
         }
     }
 
-    /// Returns the counts that this epoch shows.
+    /// Returns the counts that a snapshot of this epoch shows.
     fn shown(&self) -> Counted {
         let mut shown = self.now.clone();
         for (path, standing) in &self.standing {
@@ -343,7 +343,7 @@ impl Life {
         add_allocated(&mut self.counted.now.at("").allocated, early);
     }
 
-    /// Returns the place below the innermost call, if the limits have room for it.
+    /// Returns the place with this name below the innermost call, unless it is beyond the limits.
     fn place(&mut self, name: &str, (depth, nodes): (usize, usize)) -> Option<Path> {
         let path = below(&self.at(), name);
         if !self.known.contains(&path) && (self.known.len() >= nodes || self.open.len() >= depth) {
@@ -353,7 +353,7 @@ impl Life {
         Some(path)
     }
 
-    /// Returns the place of calls beyond the limits below the innermost call. Calls inside them have no place at all.
+    /// Returns the place that calls beyond the limits share below the innermost call. Calls inside them have no place.
     fn place_over_the_limit(&self, name: &str, (depth, _): (usize, usize)) -> Option<Path> {
         let at = self.at();
         let is_inside = at.ends_with("over the limit)");
@@ -372,8 +372,8 @@ impl Life {
 }
 
 impl Model {
-    /// Begins a program, in exact mode with histograms, without rules, in this reset epoch. `standing` is the state that finished
-    /// threads of earlier programs have left.
+    /// Begins a program in exact mode, with histograms and without rules, in this reset epoch. `standing` is the state
+    /// left by finished threads of earlier programs.
     pub(crate) fn new(
         limits: (usize, usize),
         tick: u64,
@@ -431,7 +431,7 @@ impl Model {
         self.mode != Mode::Off && !rule.is_some_and(|&(_, off)| off)
     }
 
-    /// Begins a life of a hand that has none, and returns its number; returns none where the hand has one.
+    /// Begins a new life of a hand and returns its number; returns `None` if the hand is alive.
     pub(crate) fn begin(&mut self, hand: usize) -> Option<u64> {
         if self.hands[hand].is_some() {
             return None;
@@ -441,12 +441,12 @@ impl Model {
         Some(self.lives)
     }
 
-    /// Notes the allocations of a new thread before its first act.
+    /// Sets the allocations that a new thread has made before its first act.
     pub(crate) fn begun(&mut self, hand: usize, early: Allocated) {
         self.life(hand).early = early;
     }
 
-    /// Lets time pass, which goes to the innermost place of each thread.
+    /// Lets time pass, and adds the time to the innermost place of each thread.
     pub(crate) fn spend(&mut self, ticks: u64) {
         self.tick += ticks;
         self.spent += ticks;
@@ -465,7 +465,7 @@ impl Model {
         self.hands[hand].as_mut().expect("begun before")
     }
 
-    /// Opens a scope that counts as `calls` calls; returns the guard's place.
+    /// Opens a scope that counts as `calls` calls; returns the scope's place for its guard.
     fn open(&mut self, hand: usize, name: &str, calls: u64) -> Option<Path> {
         let (limits, began, on) = (
             self.limits,
@@ -600,7 +600,7 @@ impl Model {
         let now = self.tick;
         let guard = self.open(hand, POLLED, is_first.into());
         if is_first {
-            // A call that has no place does not count later either.
+            // A call without a place at its first poll does not count at later polls either.
             self.flights[which] = guard.is_some().then_some(Flight { began: now });
             if let Some(path) = &guard {
                 self.life(hand).counted.standing(path).in_flight += 1;
@@ -618,7 +618,7 @@ impl Model {
         }
     }
 
-    /// Drops an unfinished future, in a scope of its own where that scope has a place.
+    /// Drops an unfinished future, in its scope if the scope has a place.
     fn drop_future(&mut self, hand: usize, which: usize) {
         if std::mem::take(&mut self.polls[which]) == 0 {
             return;
@@ -632,7 +632,7 @@ impl Model {
             } else {
                 None
             };
-            // A drop is no poll, and has no latency.
+            // Dropping a future is not a poll, so it has no latency.
             if let Some(frame) = self.life(hand).open.last_mut().filter(|_| guard.is_some()) {
                 frame.began = None;
             }
@@ -642,8 +642,8 @@ impl Model {
         self.allocated(hand, given(stage::bytes_of_a_future()));
     }
 
-    /// Ends the call of a future, at the place of its last scope or at its place on this thread. Without a place the end is not
-    /// counted.
+    /// Ends the call of a future at the place of its last scope, or at its place on this thread. The end is not counted
+    /// if there is no place.
     fn end_flight(&mut self, hand: usize, which: usize, guard: Option<Path>, is_cancelled: bool) {
         let Some(flight) = self.flights[which].take() else {
             return;
@@ -685,14 +685,14 @@ impl Model {
         }
         life.pauses -= 1;
         if life.pauses == 0 {
-            // The pause is no part of the duration of open calls.
+            // The duration of open calls excludes the pause.
             for began in life.open.iter_mut().filter_map(|frame| frame.began.as_mut()) {
                 *began += now - life.paused_at.max(*began);
             }
         }
     }
 
-    /// Does an act of a thread that does not end it. Time within the act passes here as well.
+    /// Does an act of a thread other than its end, and lets the act's time pass.
     pub(crate) fn act(&mut self, hand: usize, act: &Act) {
         let take = |life: &mut Life, back: usize| {
             let at = life.guards.len().checked_sub(back + 1)?;
@@ -718,7 +718,7 @@ impl Model {
                 if !self.given.is_empty() {
                     let (life, guard) = self.given.remove(0);
                     let mine = self.life(hand).number == life;
-                    // On another thread the guard finds none of its calls open.
+                    // A guard that is dropped on another thread finds no open call there.
                     self.close(hand, guard.map(|path| if mine { path } else { "?".into() }));
                 }
             }
@@ -794,7 +794,7 @@ impl Model {
         self.close(hand, guard);
     }
 
-    /// Counts an execution without time; returns its cell if it counts.
+    /// Counts one execution of an untimed site; returns its cell if it counts.
     fn count(&mut self, hand: usize, name: &str) -> Option<&mut Cell> {
         let limits = self.limits;
         if !self.is_on(name) || !self.life(hand).counts() {
@@ -821,7 +821,7 @@ impl Model {
         life.counted.standing(&path).level = Some((level, tick));
     }
 
-    /// Counts scopes that the clock has opened in the middle of an event.
+    /// Counts scopes that the clock opened in the middle of an event; they are dropped.
     pub(crate) fn interrupted(&mut self, times: u64) {
         if self.is_on("interrupting") {
             self.dropped += times;
@@ -899,7 +899,7 @@ impl Model {
         }
     }
 
-    /// Switches the mode, which closes the epoch for good.
+    /// Switches the mode, which closes the epoch and discards the epoch that an undo could restore.
     fn switch(&mut self, mode: Mode, histograms: bool) {
         if (mode, histograms) != (self.mode, self.histograms) {
             self.reset();
@@ -908,7 +908,7 @@ impl Model {
         }
     }
 
-    /// Does a viewer's request as the publisher does, and then a reset.
+    /// Does a viewer's request and then a reset, as the publisher does.
     pub(crate) fn ask(&mut self, asked: Asked) {
         match asked {
             Asked::Reset => self.reset(),

@@ -1,5 +1,5 @@
-//! Random programs: the steps of their threads. Every step is valid at any time, so that a program without some of its steps is a
-//! program.
+//! Random programs: the steps of their threads. Every step is valid at any time, so removing steps from a program gives
+//! another valid program.
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use tickscope_format::snapshot::Mode;
 
 use crate::support::Random;
 
-/// Names of scopes, by number. The last scope is called thousands of times at once.
+/// Names of scopes, by number. The last scope is called `BURST` times in a row.
 pub(crate) const SCOPES: [&str; 6] = ["red", "green", "blue", "gold", "grey", "burst"];
 
-/// Number of the scopes that any step may open.
+/// Number of scopes that any step may open: all but the last.
 pub(crate) const PLAIN: u64 = 5;
 
 /// Names of counters, by their number.
@@ -24,10 +24,10 @@ pub(crate) const GAUGES: [&str; 2] = ["queue", "green level"];
 pub(crate) const POLLED: &str = "polled";
 pub(crate) const HANDLED: &str = "handled";
 
-/// Patterns of rules.
+/// Patterns that switch sites off and on.
 pub(crate) const PATTERNS: [&str; 8] = ["red", "green", "bytes", "polled", "rows", "queue", "gr*", "*"];
 
-/// Number of threads at once, and of the names that they share.
+/// Largest number of threads at once, and number of names that they share.
 pub(crate) const HANDS: usize = 4;
 pub(crate) const NAMES: usize = 2;
 
@@ -37,7 +37,7 @@ pub(crate) const FUTURES: u64 = 3;
 /// Number of blocks of memory that any thread may allocate, resize and free.
 pub(crate) const BLOCKS: u64 = 5;
 
-/// Size in bytes from which a block is certainly sampled: one point lies on 512 KiB on average.
+/// Size in bytes from which a block is certainly sampled; on average there is one sample per 512 KiB.
 pub(crate) const SAMPLED: usize = 40 << 20;
 
 /// Number of calls of one burst.
@@ -46,13 +46,13 @@ pub(crate) const BURST: u64 = 1500;
 /// One step of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// Time passes, for all threads.
+    /// Lets this number of ticks pass, for all threads.
     Spend(u64),
     /// Takes and checks a snapshot.
     Look,
-    /// A thread acts; a thread that is not there begins with this act.
+    /// A hand does an act; if it has no living thread, a thread begins with this act.
     Do(usize, Act),
-    /// A viewer asks the publisher, and right after it the program asks for a reset.
+    /// A viewer sends a request, and right after it the program requests a reset.
     Ask(Asked),
 }
 
@@ -68,29 +68,29 @@ pub(crate) enum Asked {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
     Open(usize),
-    /// Drops the guard at this distance from the newest.
+    /// Drops the guard at this distance from the newest guard.
     Close(usize),
     Leak(usize),
-    /// Gives a guard away; some thread drops it.
+    /// Gives a guard to the thread that does the next `DropGiven`.
     Give(usize),
     DropGiven,
-    /// Scopes inside each other, each with time in it. They end as usual or by a panic that is caught.
+    /// Opens nested scopes and spends time in each. They end as usual or by a panic that is caught.
     Nest {
         scopes: Vec<usize>,
         spend: u64,
         panics: bool,
     },
     Count(usize, u64),
-    /// A scope during whose opening the clock itself opens another scope.
+    /// Opens a scope while the clock opens another scope.
     OpenInterrupted(usize),
-    /// A signal handler with a scope of its own.
+    /// Runs a signal handler that opens a scope.
     Signal,
     Poll(usize),
-    /// Drops a future, wherever it was polled.
+    /// Drops a future, on any thread.
     DropFuture(usize),
     Value(usize, u64),
     Gauge(usize, i64),
-    /// Puts a new block of this size in the place of another block.
+    /// Replaces a block by a new block of this size.
     Allocate(usize, usize),
     /// Grows a block to at least this size.
     Grow(usize, usize),
@@ -112,11 +112,11 @@ pub(crate) enum Act {
 /// How a thread ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
-    /// By a panic that no code catches, from the innermost scope out.
+    /// By an uncaught panic, which drops the innermost guard first.
     Panic,
-    /// Its guards lie in a vector, which drops the outermost first.
+    /// By a return that drops the outermost guard first.
     WrongOrder,
-    /// With all its guards leaked.
+    /// By a return, after all its guards are leaked.
     Leaking,
 }
 
@@ -137,18 +137,18 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// Returns the program of a seed.
+    /// Returns the random program of this seed.
     pub(crate) fn random(seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        // Neighbouring seeds give similar first numbers.
+        // Skips the first numbers, which are similar for neighbouring seeds.
         (0..8).for_each(|_| _ = random.below(2));
         let steps = 10 + random.below(70);
-        // Most programs stay in one or two modes for long, so that much happens in them.
+        // A small number of switches, so that much happens between two of them.
         let switches = random.below(4);
         Self((0..steps).map(|_| step(&mut random, switches)).collect())
     }
 
-    /// Returns the smallest failing program that is found by leaving steps out.
+    /// Returns the smallest failing program that is found by removing steps.
     pub(crate) fn shrunk(mut self, fails: impl Fn(&Self) -> bool) -> Self {
         let mut width = self.0.len().div_ceil(2);
         while width > 0 {
@@ -189,7 +189,7 @@ fn mode(random: &mut Random) -> Mode {
     [Mode::Exact, Mode::Exact, Mode::Adaptive, Mode::Sampled, Mode::Off][random.below(5) as usize]
 }
 
-/// Returns a size of a block in bytes: a small block may be sampled, a large block always is.
+/// Returns a random size of a block in bytes: small, and perhaps sampled, or large, and certainly sampled.
 fn bytes(random: &mut Random) -> usize {
     match random.below(3) {
         0 => SAMPLED + random.below(SAMPLED as u64) as usize,

@@ -1,4 +1,4 @@
-//! Real threads that play programs: one thread at a time does a step, by a clock under the test's control.
+//! Real threads that play programs with a manual clock. Only one thread at a time does a step.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -17,7 +17,7 @@ use crate::allocations::{Allocated, allocated};
 use crate::support::Yield;
 pub(crate) use crate::support::{spend, tick};
 
-/// Number of scopes that the clock itself opened.
+/// Number of scopes that the clock has opened.
 static INTERRUPTIONS: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
@@ -25,7 +25,7 @@ thread_local! {
     static INTERRUPT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Reads the clock of all programs.
+/// Reads the manual clock; opens a scope if `INTERRUPT` is set.
 pub(crate) fn clock() -> u64 {
     if INTERRUPT.replace(false) {
         INTERRUPTIONS.fetch_add(1, Ordering::Relaxed);
@@ -34,7 +34,7 @@ pub(crate) fn clock() -> u64 {
     tick()
 }
 
-/// Returns how often the clock has opened a scope so far.
+/// Returns the number of scopes that the clock has opened so far.
 pub(crate) fn interruptions() -> u64 {
     INTERRUPTIONS.load(Ordering::Relaxed)
 }
@@ -141,17 +141,17 @@ fn free(which: usize) {
     drop(block);
 }
 
-/// Snapshots of resets, for the thread that plays the program, because a thread that drops them frees memory.
+/// Snapshot that a reset returned. The test's thread drops it, so that the acting thread does not count the frees.
 static CLOSED: Mutex<Option<Snapshot>> = Mutex::new(None);
 
-/// Allocations of a panic where it begins, which are freed where it is caught.
+/// Allocations at the start of a panic; they are freed when the panic is caught.
 static PANIC: Mutex<Allocated> = Mutex::new(Allocated::NOTHING);
 
 pub(crate) fn allocated_by_a_panic() -> Allocated {
     *PANIC.lock().unwrap()
 }
 
-/// A guard on its way to another thread, against its type's will.
+/// A guard that moves to another thread, although its type is not `Send`; and the life that opened it.
 struct Given(Scope, u64);
 
 // SAFETY: a guard is a pointer to a node that is never freed; the drop of a guard on another thread is the subject of the test.
@@ -159,7 +159,7 @@ unsafe impl Send for Given {}
 
 static GIVEN: Mutex<Vec<Given>> = Mutex::new(Vec::new());
 
-/// Prepares the first program: meets every site, so that rules apply at once, and installs the signal handler.
+/// Prepares the first program: installs the signal handler, and meets every site, so that rules apply at once.
 pub(crate) fn prepare() {
     crate::support::on_signal(libc::SIGUSR1, handle);
     for scope in 0..super::program::SCOPES.len() {
@@ -170,7 +170,7 @@ pub(crate) fn prepare() {
     (0..GAUGES.len()).for_each(|number| gauge(number, 0));
     (0..POLLS).for_each(|_| poll(0));
     GIVEN.lock().unwrap().reserve(GUARDS_MOST);
-    // The first panic may have to prepare more.
+    // Twice, because the first panic may allocate more than later ones.
     for _ in 0..2 {
         let before = allocated();
         let _ = catch_unwind(|| panic_any(OnPurpose));
@@ -180,7 +180,7 @@ pub(crate) fn prepare() {
     tickscope::time!("interrupting", ());
 }
 
-/// Removes, before each program, all that the program before has left.
+/// Removes everything that the previous program has left.
 pub(crate) fn clear() {
     *POOL.lock().unwrap() = [const { None }; FUTURES as usize];
     *POOL_OF_BLOCKS.lock().unwrap() = [const { None }; BLOCKS as usize];
@@ -196,13 +196,13 @@ pub(crate) struct Hand {
     pub(crate) tid: u32,
     /// Allocations before its first act.
     pub(crate) early: Allocated,
-    /// Number of the thread's life, because guards may outlive it.
+    /// Number of the thread's life, which marks its guards that outlive it.
     life: u64,
     desk: Arc<Desk>,
     thread: JoinHandle<()>,
 }
 
-/// Place where a thread finds its next act. Neither side allocates here.
+/// Place where a thread gets its next act. Neither thread allocates here, because allocations are counted.
 #[derive(Default)]
 struct Desk {
     paper: Mutex<Paper>,
@@ -211,10 +211,10 @@ struct Desk {
 
 #[derive(Default)]
 struct Paper {
-    /// Id and allocations that the thread has reported.
+    /// Kernel id and allocations that the new thread has reported.
     begun: Option<(u32, Allocated)>,
     to_do: Option<Act>,
-    /// An act that is done. It comes back, so that its thread does not free the memory of the act.
+    /// An act that is done, returned so that its thread does not free the act's memory.
     done: Option<Act>,
 }
 
@@ -240,7 +240,7 @@ pub(crate) fn name_of(hand: usize) -> String {
 }
 
 impl Desk {
-    /// Waits until `find` returns a value of the paper.
+    /// Waits until `find` returns a value from the paper.
     fn wait<T>(&self, find: impl Fn(&mut Paper) -> Option<T>) -> T {
         let mut paper = self.paper.lock().unwrap();
         loop {
@@ -278,7 +278,7 @@ impl Hand {
         }
     }
 
-    /// Lets the thread do an act, and waits until it is done.
+    /// Lets the thread do an act, and waits until the act is done.
     pub(crate) fn act(&self, act: Act) {
         self.desk.write(|paper| paper.to_do = Some(act));
         let done = self.desk.wait(|paper| paper.done.take());
@@ -310,7 +310,7 @@ impl<T> Stack<T> {
         self.take(0)
     }
 
-    /// Removes and returns the value at this distance from the newest.
+    /// Removes and returns the value at this distance from the newest value.
     fn take(&mut self, back: usize) -> Option<T> {
         let at = self.length.checked_sub(back + 1)?;
         self.values[at..self.length].rotate_left(1);
@@ -416,14 +416,14 @@ impl Held {
             }
             Act::Count(counter, amount) => count(counter, amount),
             Act::Signal => {
-                // SAFETY: its handler does only what handlers may do.
+                // SAFETY: the signal's handler does only what handlers may do.
                 unsafe { libc::raise(libc::SIGUSR1) };
             }
             Act::Poll(which) => poll(which),
             Act::DropFuture(which) => drop_future(which),
             Act::Value(which, number) => value(which, number),
             Act::Gauge(which, level) => {
-                // No two threads set a level at one tick, because then the order of their merge decides which level is last.
+                // Time passes, because the last of several levels at one tick would depend on the order of merging.
                 spend(1);
                 gauge(which, level);
             }
@@ -463,7 +463,7 @@ fn mode_of(mode: snapshot::Mode) -> Mode {
     }
 }
 
-/// Leaks the given guards of an ended thread, because their nodes may belong to another thread now.
+/// Leaks the given guards of an ended thread, because another thread may now use their nodes.
 pub(crate) fn forget_given(life: u64) {
     let mut given = GIVEN.lock().unwrap();
     while let Some(at) = given.iter().position(|given| given.1 == life) {

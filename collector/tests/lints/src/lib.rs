@@ -1,5 +1,5 @@
-//! Each mark of tickscope on functions of all kinds. `check.sh` compares the warnings with the warnings of this file without the
-//! marks, so each mark is a line of its own, or the call of a macro around an expression that ends with its line.
+//! Each attribute and macro of tickscope on functions of all kinds. `check.sh` compares the warnings with and without
+//! these marks, so an attribute has its own line, and a macro call encloses an expression up to the line's end.
 
 use core::fmt;
 use core::future::{Future, ready};
@@ -230,7 +230,7 @@ pub fn promised_return(value: u32) -> impl Future<Output = u32> {
 /// A thing.
 #[derive(Debug)]
 pub struct Thing {
-    /// Its value.
+    /// Value of the thing.
     pub value: u32,
 }
 
@@ -272,18 +272,18 @@ impl Thing {
 
 /// A trait.
 pub trait Shape {
-    /// Its area.
+    /// Returns the area.
     fn area(&self) -> u32;
 
-    /// Twice its area.
+    /// Returns twice the area.
     fn twice(&self) -> u32 {
         self.area().wrapping_mul(2)
     }
 
-    /// Its area, later.
+    /// Returns the area asynchronously.
     fn later(&self) -> impl Future<Output = u32> + Send;
 
-    /// Nothing, later.
+    /// Returns a number asynchronously.
     async fn asynchronous(&self) -> u32;
 }
 
@@ -305,12 +305,12 @@ impl Shape for Thing {
 #[tickscope::profile]
 /// Another trait.
 pub trait Defaults {
-    /// A default.
+    /// Returns a default value.
     fn default_value(&self) -> u32 {
         3
     }
 
-    /// One that waits.
+    /// Returns the default value asynchronously.
     async fn default_later(&self) -> u32 {
         later(self.default_value()).await
     }

@@ -1,7 +1,8 @@
-//! Finds the collector's span by the registry's id of it.
+//! Finds the collector's span by the registry's id of the span.
 //!
-//! The registry would keep it among the span's extensions, behind a lock and a map by type. Here most spans have a place in a
-//! table, where a lookup is one load. A span whose place is taken by another span is in a map.
+//! The registry could keep the collector's span among the span's extensions, behind a lock and a map by type. In this
+//! table, most spans have their own place, and a lookup is one load. A span whose place is taken by another span is in
+//! a map.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -10,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Number of places in the table.
 const PLACES: usize = 4096;
 
-/// A span of the registry. While it is open, only its closing changes its place.
+/// A place for a span of the registry. Only the closing of the span frees its place.
 #[derive(Debug)]
 struct Place {
     /// The registry's id; 0 if the place is free, [`TAKEN`] while it is filled.
@@ -18,7 +19,7 @@ struct Place {
     number: AtomicU32,
 }
 
-/// Value of `id` that no span has.
+/// Value of `id` while the place is filled. No span has this id.
 const TAKEN: u64 = u64::MAX;
 
 static TABLE: [Place; PLACES] = [const {
@@ -31,7 +32,7 @@ static TABLE: [Place; PLACES] = [const {
 /// The spans whose places are taken by other spans.
 static FURTHER: Mutex<Option<HashMap<u64, u32>>> = Mutex::new(None);
 
-/// Number of spans in `FURTHER`, usually 0. Then spans that the layer filters out need no lock.
+/// Number of spans in `FURTHER`. It is usually 0, and then a lookup of a span that the layer filters out takes no lock.
 static FURTHER_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 fn place_of(id: u64) -> &'static Place {
@@ -58,7 +59,7 @@ pub(crate) fn put(id: u64, number: u32) {
     }
 }
 
-/// Returns the collector's number of a span, or 0 if it has none.
+/// Returns the collector's number of a span, or 0 if the span has no number.
 pub(crate) fn get(id: u64) -> u32 {
     let place = place_of(id);
     if place.id.load(Ordering::Acquire) == id {
@@ -72,7 +73,7 @@ pub(crate) fn get(id: u64) -> u32 {
     number.copied().unwrap_or(0)
 }
 
-/// Returns the collector's number of a span, or 0 if it has none, and forgets it.
+/// Returns the collector's number of a span, or 0 if the span has no number, and forgets the number.
 pub(crate) fn take(id: u64) -> u32 {
     let place = place_of(id);
     if place.id.load(Ordering::Acquire) == id {

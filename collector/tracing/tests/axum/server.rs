@@ -42,7 +42,7 @@ async fn query(number: u32) -> u32 {
     number
 }
 
-/// Waits until its client goes away, because then hyper drops the future.
+/// Waits until hyper drops the future, because the client has disconnected.
 #[instrument]
 async fn never() -> StatusCode {
     forever().await;

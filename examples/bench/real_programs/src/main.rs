@@ -1,7 +1,7 @@
-//! Five libraries at work. The script `run` beside this file builds it with scopes in their functions and without.
+//! Five libraries at work. The script `run` beside this file builds it with scopes in their functions and without them.
 //!
-//! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both once more, with
-//! `plain` and `scoped` as their first words.
+//! `real_programs share CASE SECONDS PLAIN` compares the shares; PLAIN is the program without scopes. perf runs both
+//! programs once more, with `plain` and `scoped` as their first arguments.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -28,7 +28,7 @@ macro_rules! case {
     }};
 }
 
-/// Cases, each with its unit without a scope of its own.
+/// Cases, each with the function of its unit, which has no scope of its own.
 const CASES: [(Case, fn()); 5] = [
     case!(markdown,
         "run_first_pass" "parse_block" "parse_paragraph" "parse_line" "handle_inline_pass1"
@@ -55,7 +55,7 @@ fn in_unit(unit: fn()) {
     unit();
 }
 
-/// Makes a page of HTML of a text of some 30 kB.
+/// Makes a page of HTML from a text of some 30 kB.
 #[inline(never)]
 fn markdown() {
     static TEXT: LazyLock<String> = LazyLock::new(|| text(300));

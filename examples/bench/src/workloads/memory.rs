@@ -1,5 +1,5 @@
-//! Functions that wait for memory: their data is far larger than the caches of a core, and no prefetcher can predict their next
-//! address. All of it is deterministic.
+//! Functions that wait for memory: their data is far larger than the caches of a core, and no prefetcher can predict
+//! their next address. Every run computes the same numbers.
 //!
 //! Each function needs the result of the previous one, so that no core can run two of them at once.
 

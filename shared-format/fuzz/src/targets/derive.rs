@@ -13,7 +13,7 @@ use tickscope_format::snapshot::{
 use super::follow::follow;
 use super::input::Input;
 
-/// Makes two snapshots of the input and runs an operation on them.
+/// Makes two snapshots from the input and runs an operation on them.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let which = usize::from(input.byte());

@@ -30,7 +30,7 @@ static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
 /// Reads the input as a document.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
-    match input.byte() % 5 {
+    match input.byte() % 6 {
         0 => read(&String::from_utf8_lossy(input.0)),
         1 => {
             let (before, behind) = &*PAGE;

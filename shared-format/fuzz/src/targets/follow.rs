@@ -1,4 +1,4 @@
-//! Operations of readers on a decoded snapshot: all that is derived from it and written of it.
+//! Operations of readers on a decoded snapshot: all analyses and all reports.
 
 use std::time::Duration;
 
@@ -96,7 +96,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
             drop(json::of_part(one, None, ProcessState::Crashed, &extent, &code));
         }
         3 => drop(html::page(one, &PageOptions::default())),
-        // The corpus knows these operations by number; 4 was a form that is gone.
+        // The corpus refers to these operations by number. Number 4 was a form that no longer exists.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),
@@ -122,7 +122,8 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
     }
 }
 
-/// Returns code for the samples of a snapshot: in its functions' own files, inlined there, elsewhere, and not found.
+/// Returns frames for the samples of a snapshot: in the file of their own function, inlined there, elsewhere, and not
+/// found.
 fn code_of(snapshot: &Snapshot) -> Addresses {
     let lines = &snapshot.lines;
     let mut addresses = Addresses::default();

@@ -1,4 +1,4 @@
-//! Takes any input apart. After the end of the input the values are zeros.
+//! Splits an input into values. After the end of the input all values are zeros.
 
 /// Rest of an input.
 pub(crate) struct Input<'a>(pub(crate) &'a [u8]);

@@ -24,13 +24,14 @@ pub(crate) struct Target {
 
 /// All targets.
 pub(crate) const ALL: [Target; 7] = [
-    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64 KiB.
+    // bincode reserves memory for a list before it has read any of it: up to eight times the section's bytes, or 64
+    // KiB.
     Target {
         name: "decode",
         run: decode::run,
         limit: (1 << 20, 64),
     },
-    // A page holds its scripts, some 100 kB, and is joined from pieces.
+    // A page contains its scripts, some 100 kB, and is joined from pieces.
     Target {
         name: "derive",
         run: derive::run,
@@ -66,7 +67,7 @@ pub(crate) const ALL: [Target; 7] = [
 ];
 
 impl Target {
-    /// Runs the target, and panics where it took more than four times its limit.
+    /// Runs the target, and panics if it takes more memory than four times its limit.
     pub(crate) fn check(&self, input: &[u8]) {
         let (most, ()) = most_allocated(|| (self.run)(input));
         let limit = self.limit.0 + self.limit.1 * input.len();

@@ -1,6 +1,6 @@
-//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest file and may
-//! also sign its changes, so that checksums do not stop it. `open` reads the file in memory, which most of the time is spent on;
-//! `file` reads it from a real file, with all that a viewer reports of its program.
+//! A whole ring file: header, state, both rings and the way back through their records. The input changes an honest
+//! file and may also sign its changes, so that checksums do not stop it. `open` reads the file from memory, and most of
+//! the fuzzing time is spent on it. `file` reads a real file, with everything that a viewer reports about its program.
 
 use std::cell::RefCell;
 use std::fs;
@@ -26,7 +26,7 @@ const RING_WORDS: usize = (64 << 10) / WORD;
 /// Words of a record; two such records leave little room in a ring.
 const LONG: usize = RING_WORDS / 2 - 30;
 
-/// Number of records that do not fit into both rings: a reader that finds more walks in a circle.
+/// Number of records that do not fit into both rings. A reader that finds more of them walks in circles.
 const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
 
 /// A file in memory: the honest file, and the file that an input has made of it.
@@ -35,13 +35,13 @@ struct Image {
     words: Vec<u64>,
     /// Indices of words that may differ.
     changed: Vec<usize>,
-    /// Length of the file in bytes; after its words are zeros.
+    /// Length of the file in bytes. Bytes behind its words are zeros.
     bytes: usize,
     /// Range of words that differ in the file of this thread; `None`, which means all, before the first write.
     in_file: Option<(usize, usize)>,
 }
 
-/// Works with the calling thread's image, which is made honest again.
+/// Calls `work` with the image of this thread, after restoring the honest file.
 fn with_image<T>(work: impl FnOnce(&mut Image) -> T) -> T {
     thread_local!(static IMAGE: RefCell<Option<Image>> = const { RefCell::new(None) });
     IMAGE.with_borrow_mut(|image| {

@@ -1,4 +1,4 @@
-//! A file of each thread, for targets that read files: made at its first use, removed when the thread ends.
+//! A file for each thread, for targets that read files. It is made on first use and removed when the thread ends.
 
 use std::cell::RefCell;
 use std::fs::{self, File, OpenOptions};
@@ -58,7 +58,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Works with the calling thread's file.
+/// Calls `work` with the file of this thread.
 pub(crate) fn with<T>(work: impl FnOnce(&Scratch) -> T) -> T {
     thread_local!(static SCRATCH: RefCell<Option<Scratch>> = const { RefCell::new(None) });
     SCRATCH.with_borrow_mut(|scratch| work(scratch.get_or_insert_with(Scratch::new)))

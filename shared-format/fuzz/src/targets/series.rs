@@ -1,5 +1,5 @@
-//! A file of records (`.tks`): its index, any record of it, and the payload packed in a record. The input chooses the records;
-//! its data is packed and signed, so that neither checksums nor deflate stop it.
+//! A file of records (`.tks`): its index, any record of it, and the payload packed in a record. The input chooses the
+//! records; its data is packed and signed, so that neither checksums nor deflate stop it.
 
 use std::io::Write;
 
@@ -52,7 +52,7 @@ pub(crate) fn run(input: &[u8]) {
             "more records than bytes"
         );
         assert!(series.torn_bytes() <= file.len() as u64);
-        // The records are read in both orders, because sites are kept from one read to the next.
+        // The records are read in both orders, because the reader keeps sites from one read to the next.
         let moments = series.moments();
         for moment in moments.iter().chain(moments.iter().rev()) {
             if let Ok(payload) = series.payload(moment) {

@@ -1,4 +1,5 @@
-//! The slots page: the program's server against writes of hostile viewers, and viewers against replies of a hostile program.
+//! The slots page: the program's server against writes of hostile viewers, and viewers against replies of a hostile
+//! program.
 
 use std::cell::RefCell;
 
@@ -39,7 +40,7 @@ impl Words for Page {
     fn fence_release(&self) {}
 }
 
-/// Plays both sides, as the input chooses.
+/// Plays viewers and program, as the input chooses.
 pub(crate) fn run(input: &[u8]) {
     let mut input = Input(input);
     let page = Page(RefCell::new(vec![0; RING_FIRST]));

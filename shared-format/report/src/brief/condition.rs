@@ -28,9 +28,9 @@ pub struct Waited<'a> {
 pub enum Outcome {
     /// The condition is true.
     True,
-    /// The condition was not true when the time was over.
+    /// The condition was not true before the time limit.
     Timeout,
-    /// The condition was not true when the program ended.
+    /// The condition was not true before the program ended.
     Ended,
 }
 

@@ -9,7 +9,7 @@ pub(super) const NAME_BYTES: usize = 96;
 /// Mark for the part of a name that is left out.
 const CUT: &str = "…";
 
-/// Returns the name. A long one loses its middle, because its end says more.
+/// Returns the name. A long name loses its middle, because its end says more.
 pub(crate) fn cut(name: &str) -> String {
     if name.len() <= NAME_BYTES {
         return name.to_owned();
@@ -21,7 +21,7 @@ pub(crate) fn cut(name: &str) -> String {
     format!("{}{CUT}{}", &name[..head], &name[tail..])
 }
 
-/// Returns the longest document that is short enough, or the document without rows.
+/// Returns the longest document of at most [`BYTES_MAX`] bytes, or the document without rows.
 pub(crate) fn fitted(most: usize, document: impl Fn(usize) -> String) -> String {
     (1..=most)
         .rev()

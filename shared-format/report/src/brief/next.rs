@@ -1,10 +1,10 @@
-//! Commands for the reader of an answer to go on with.
+//! Suggested next commands for the reader of an answer.
 
 use serde_json::json;
 
 use super::fit::NAME_BYTES;
 
-/// Form and target of the commands to go on with.
+/// Form and target of the suggested next commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// For a shell. The target is quoted, with `--dir` if that is needed.
@@ -32,7 +32,8 @@ impl Next {
         }
     }
 
-    /// Returns the command that finds out why a function's slow calls are slow, or `None` if that can no longer be found out.
+    /// Returns the command that finds out why a function's slow calls are slow, or `None` if that can no longer be
+    /// found out.
     pub(crate) fn why(&self, function: &str) -> Option<String> {
         if !self.is_live() || function.len() > NAME_BYTES {
             return None;
@@ -80,7 +81,7 @@ impl Next {
     /// Returns the command that shows the functions with the most time.
     pub(crate) fn top(&self) -> String {
         match self {
-            // A word of digits alone would be a number of functions.
+            // A target that begins with a digit could be read as a number of functions.
             Self::Shell { target, .. } if target.starts_with(|c: char| c.is_ascii_digit()) => {
                 format!("tickscope top -p {target} --json")
             }

@@ -46,7 +46,8 @@ struct Row {
     started_unix_ns: u64,
 }
 
-/// Returns the programs as a JSON document for a client of `tickscope mcp`, running programs first, ending in a newline.
+/// Returns the programs as a JSON document for a client of `tickscope mcp`, running programs first, ending in a
+/// newline.
 pub fn json(programs: &[Listed]) -> String {
     let mut rows: Vec<&Listed> = programs.iter().collect();
     rows.sort_by_key(|program| !program.is_live);

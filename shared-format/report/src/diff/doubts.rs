@@ -1,4 +1,4 @@
-//! Finds reasons why two sides do not compare: different programs, modes or lengths.
+//! Finds reasons why two sides cannot be compared: different programs, modes or lengths.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use tickscope_format::snapshot::{Site, Snapshot};
 
 use crate::escape::visible;
 
-/// Number of names or modes in a doubt.
+/// Largest number of names or modes in a doubt.
 const TOLD: usize = 4;
 
 /// Returns the doubts about a comparison of these runs, a sentence each.

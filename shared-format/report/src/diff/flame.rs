@@ -97,7 +97,8 @@ impl<'a> Flame<'a> {
     }
 }
 
-/// Appends the frames as columns: distance to the parent's row (0 at the top), function, width, number of the colour, and text.
+/// Appends the frames as columns: distance to the parent's row (0 at the top), function, width, number of the colour,
+/// and text.
 fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widths: &Widths) {
     let paths = &comparison.diff.paths;
     let [_, whole] = widths.whole;
@@ -200,8 +201,8 @@ impl Widths {
             })
             .collect();
         let mut whole = [0.0; 2];
-        // Medians of several runs do not add up, so a frame is at least as wide as the frames below it. Children come after their
-        // parents, so a backward pass knows all frames below.
+        // Medians of several runs do not add up, so a frame is at least as wide as the frames below it. Children come
+        // after their parents, so a backward pass knows all frames below.
         let mut below = vec![[0.0; 2]; of.len()];
         for path in (0..of.len()).rev() {
             for side in 0..2 {
@@ -222,7 +223,7 @@ impl Widths {
         }
     }
 
-    /// Returns by how many points the share of a path has grown; 0 if its times do not compare.
+    /// Returns by how many percentage points the share of a path has grown; 0 if its times cannot be compared.
     fn points(&self, path: usize, row: &PathRow) -> f64 {
         match row.change.around_scope {
             true => 0.0,

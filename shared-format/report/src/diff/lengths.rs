@@ -1,4 +1,5 @@
-//! Finds out whether the runs of one side did more work than the other runs, which numbers per call compensate.
+//! Finds out whether the runs of one side did more work than the other runs. Numbers per call compensate for such a
+//! difference.
 
 use tickscope_analysis::names::named;
 
@@ -12,10 +13,12 @@ const AS_MUCH: f64 = 1.1;
 const OFTEN: f64 = 10.0;
 
 impl Comparison<'_> {
-    /// Returns a hint to compare numbers per call, with an example of a function, if the runs of one side did more work.
+    /// Returns a hint to compare numbers per call, with an example of a function, if the runs of one side did more
+    /// work.
     ///
-    /// Calls decide, and not the time: of two builds that do the same work one may take longer. If most functions are called more
-    /// often, there was more work; if only one is, the build works in another way.
+    /// Calls decide, and not the time, because of two builds that do the same work one may take longer. If most
+    /// functions are called more often, there was more work. If only one function is called more often, the build does
+    /// its work in another way.
     pub(super) fn about_lengths(&self) -> Option<String> {
         if self.per.is_some() {
             return None;

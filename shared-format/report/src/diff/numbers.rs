@@ -132,8 +132,8 @@ impl Numbers {
     }
 }
 
-/// Returns whether a row lacks this value: counters have no time, levels of gauges do not add up, and latencies may be unknown on
-/// the sides that have the row.
+/// Returns whether a row lacks this value: counters have no time, levels of gauges do not add up, and latencies may be
+/// unknown on the sides that have the row.
 fn has_none(change: &Change, what: Quantity) -> bool {
     match what {
         Quantity::SelfTime => change.is_counter,

@@ -1,4 +1,5 @@
-//! The comparison as one self-contained HTML page, with a flame graph and tables that sort by any column, in light and dark.
+//! The comparison as one self-contained HTML page, with a flame graph and tables that sort by any column, in light and
+//! dark.
 
 use std::fmt::{self, Write};
 
@@ -120,7 +121,7 @@ fn titles(
     first: &str,
     sorts: bool,
 ) -> fmt::Result {
-    // A tree has an order of its own, so it does not sort.
+    // A table that is a tree has a fixed order, so it does not sort.
     let class = if sorts { " class=\"sorts\"" } else { "" };
     writeln!(
         out,

@@ -35,8 +35,8 @@ fn order(a: &Change, b: &Change, time: Quantity) -> Ordering {
         .then_with(|| by(Quantity::Calls))
 }
 
-/// Returns the functions to show, ordered by the change of their self time, and the rest. A function for which a gate failed is
-/// always shown.
+/// Returns the functions to show, ordered by the change of their self time, and the rest. A function for which a gate
+/// failed is always shown.
 pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let least = comparison.least_ns();
     let failing = comparison.failing();
@@ -52,7 +52,7 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let changes = &comparison.diff.by_function;
     shown.sort_by(|&a, &b| {
         let (first, second) = (&changes[a], &changes[b]);
-        // Rows that do not compare come last.
+        // Rows whose times cannot be compared come last.
         let around = first.around_scope.cmp(&second.around_scope);
         around
             .then_with(|| order(first, second, Quantity::SelfTime))
@@ -61,7 +61,8 @@ pub(super) fn functions(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     (shown, rest)
 }
 
-/// Returns whether each path is always shown: of each function that a gate failed, the most changed path and its callers.
+/// Returns for each path whether it is always shown. For each function that failed a gate, these are the most changed
+/// path and its callers.
 pub(super) fn failing_paths(comparison: &Comparison<'_>) -> Vec<bool> {
     let rows = &comparison.diff.paths;
     let failing = comparison.failing();
@@ -100,8 +101,8 @@ pub(super) fn cut(shown: Vec<usize>, most: usize, is_kept: &[bool]) -> (Vec<usiz
     (rows, left)
 }
 
-/// Returns the paths to show and the rest. Changed paths are shown with their callers, each below its caller; siblings are
-/// ordered by the change of their total.
+/// Returns the paths to show and the rest. Changed paths are shown with their callers, each below its caller; siblings
+/// are ordered by the change of their total.
 pub(super) fn paths(comparison: &Comparison<'_>) -> (Vec<usize>, Rest) {
     let (rows, least) = (&comparison.diff.paths, comparison.least_ns());
     let mut is_shown = failing_paths(comparison);

@@ -20,7 +20,7 @@ const COLUMNS: [(&str, [usize; 3]); 5] = [
     ("MAX", [8, 8, 8]),
 ];
 
-/// Width of a line in cells from which latencies stand beside the times. It leaves some 25 cells for names.
+/// Width of a line in cells from which latencies are shown beside the times. It leaves some 25 cells for names.
 const WIDE: usize = 160;
 
 /// Columns of a table.

@@ -1,5 +1,5 @@
-//! A slow call as trace events (the JSON form of the Trace Event Format, which Perfetto reads): a complete event for each call,
-//! and inside it an event for each time off the CPU. Times are microseconds since the call began.
+//! A slow call as trace events (the JSON form of the Trace Event Format, which Perfetto reads): a complete event for
+//! each call, and inside it an event for each time off the CPU. Times are microseconds since the call began.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -72,7 +72,8 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
         });
     }
     for off in &call.waterfall.off_cpu {
-        // Their places within the step are not known, so they end with it, one after the other.
+        // The places of waiting and ready time within a step are not known, so both end with the step, one after the
+        // other.
         let ready = off.end.saturating_sub(off.ready);
         let parts = [
             ("waits", off.waiting, ready.saturating_sub(off.waiting)),

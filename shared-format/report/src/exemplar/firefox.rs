@@ -1,5 +1,5 @@
-//! A slow call for the Firefox Profiler. Each step is a sample weighted by its time, so that the stack chart shows the call over
-//! time; notes and time off the CPU are markers.
+//! A slow call for the Firefox Profiler. Each step is a sample weighted by its time, so that the stack chart shows the
+//! call over time; notes and time off the CPU are markers.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -67,7 +67,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     profile.add_initial_selected_thread(thread);
     let working = profile.add_category("working", CategoryColor::Yellow);
     let waiting = profile.add_category("off the CPU", CategoryColor::Gray);
-    // Parents stand before their children.
+    // Parents come before their children.
     let mut stacks: Vec<Option<StackHandle>> = Vec::with_capacity(call.watch.paths.len());
     for (path, &function) in call.watch.paths.iter().zip(&call.of_path) {
         let name = profile.intern_string(&call.functions.list[function].full_name());

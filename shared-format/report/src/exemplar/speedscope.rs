@@ -12,7 +12,7 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let frame = |span: usize| call.of_path[spans[span].path as usize] as u32;
     let end = |span: usize| Event::close(frame(span), call.ns(spans[span].end));
     for (index, span) in spans.iter().enumerate() {
-        // Callers stand before their callees, so open spans that are not above this one have ended.
+        // Callers come before their callees, so open spans at this depth or deeper have ended.
         events.extend(open.drain(span.depth as usize..).rev().map(end));
         events.push(Event::open(frame(index), call.ns(span.begin)));
         open.push(index);

@@ -13,7 +13,7 @@ fn written(form: ExemplarForm, snapshot: &Snapshot, exemplar: usize) -> Value {
     serde_json::from_slice(&out).unwrap()
 }
 
-/// Returns the fixture with one more call that has a gap, a call that goes on, time without a CPU, and two notes.
+/// Returns the fixture with one more call that has a gap, a call that continues, time without a CPU, and two notes.
 fn snapshot() -> Snapshot {
     let mut snapshot = fixture::slow_frames();
     let mut trace = Trace::default();

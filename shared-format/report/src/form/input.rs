@@ -15,8 +15,8 @@ use crate::text::TextOptions;
 /// Options of a report in any form.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormOptions {
-    /// Options of the text. State, thread and least share apply to every form; the function that divides numbers applies to the
-    /// forms that accept it (see [`check_per`](super::Form::check_per)).
+    /// Options of the text. State, thread and least share apply to every form; the function that divides numbers
+    /// applies to the forms that accept it (see [`check_per`](super::Form::check_per)).
     pub text: TextOptions,
     /// Activity of threads over the time of a recording, for `html`.
     pub slots: Option<Arc<Slots>>,

@@ -1,8 +1,8 @@
 //! The data for the page's scripts: the snapshot as columns of JSON. It is written by hand, so that the feature
 //! `report` of the collector needs no JSON library.
 //!
-//! Short names and the texts of the page's head are made here, by the rules of the text report. Self times are nanoseconds by
-//! node; the scripts merge threads and compute totals.
+//! Short names and the texts of the page's head are made here, by the rules of the text report. Self times are
+//! nanoseconds by node; the scripts merge threads and compute totals.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -22,7 +22,7 @@ use crate::escape::{Json, visible};
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
-/// Cost of measuring, as a share, from which the doubts name it.
+/// Cost of measuring, as a share of the time, from which the doubts mention it.
 const DEAR_SHARE: f64 = 0.1;
 
 /// Appends the document.
@@ -47,7 +47,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     let by = Measure::measured(snapshot).position(|measure| measure == options.by);
     member(out, "by", by.unwrap_or(0));
     out.push(',');
-    // This member comes last, so that every other may end in a comma.
+    // This member comes last, so that every other member may end in a comma.
     let chosen = options
         .thread
         .filter(|thread| thread.index() < snapshot.threads.len());
@@ -164,8 +164,8 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
     doubts
 }
 
-/// Appends columns by function: short name, whole name if it differs, place, whole place if it differs, and rank of the short
-/// name.
+/// Appends for each function: short name, whole name if it differs, place, whole place if it differs, and rank of the
+/// short name.
 fn functions(out: &mut String, snapshot: &Snapshot) {
     let functions = Functions::of(snapshot);
     let labels = labels(&functions, false);
@@ -209,8 +209,8 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// Appends by function the text on its group, empty without one; then by group the texts of its line in their table: name, calls,
-/// total and self time, and members.
+/// Appends for each function the text about its group, empty without a group. Then appends for each group the texts of
+/// its row in the table: name, calls, total and self time, and members.
 fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
     let rows = groups::groups(snapshot, |_| true);
     let told = |group: &str| {
@@ -282,7 +282,8 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     list(out, "open", open);
 }
 
-/// Appends the nodes. A parent is stored as its distance in rows, 0 at the top of a thread, because most parents are near.
+/// Appends the nodes. A parent is stored as its distance in rows, 0 at the top of a thread, because most parents are
+/// near.
 fn nodes(out: &mut String, snapshot: &Snapshot) {
     let nodes = &snapshot.nodes;
     let up = (0u32..).zip(&nodes.parent).map(|(row, &parent)| match parent {
@@ -301,7 +302,8 @@ fn nodes(out: &mut String, snapshot: &Snapshot) {
     );
 }
 
-/// Appends by node with a histogram of calls or numbers: the node, its longest call, then bucket and count in turns.
+/// Appends for each node with a histogram of calls or numbers: the node, its longest call, then pairs of bucket and
+/// count.
 fn latencies(out: &mut String, snapshot: &Snapshot) {
     let texts = snapshot.call_latencies().map(|(row, latencies)| {
         let histogram = latencies.of(row);
@@ -315,7 +317,7 @@ fn latencies(out: &mut String, snapshot: &Snapshot) {
     list(out, "latencies", texts);
 }
 
-/// Appends by node of a future: the node, its ended calls, and their nanoseconds by the wall clock.
+/// Appends for each node of a future: the node, its ended calls, and their nanoseconds by the wall clock.
 fn futures(out: &mut String, snapshot: &Snapshot) {
     let measures = &snapshot.measures;
     let polled = [Quantity::Polls, Quantity::FutureTime].into_iter();
@@ -335,7 +337,7 @@ fn futures(out: &mut String, snapshot: &Snapshot) {
     list(out, "futures", futures);
 }
 
-/// Appends by node with samples of the code: the node, and the nanoseconds of its self time from samples.
+/// Appends for each node with samples of the code: the node, and the nanoseconds of its self time from samples.
 fn sampled(out: &mut String, snapshot: &Snapshot) {
     if let Some(column) = snapshot.measures.of(Quantity::Sampled) {
         let rows = column.rows.iter();
@@ -347,8 +349,8 @@ fn sampled(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Appends by node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, standard errors of both
-/// in ticks.
+/// Appends for each node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, and
+/// standard errors of both in ticks.
 fn estimates(out: &mut String, snapshot: &Snapshot) {
     list(out, "estimates", estimated(snapshot).into_iter());
 }
@@ -366,15 +368,16 @@ fn estimated(snapshot: &Snapshot) -> Vec<String> {
     .collect()
 }
 
-/// Appends by node of a counter, value or gauge: the node and its sum; then the ranges of values and gauges, if there are any.
+/// Appends for each counter, value or gauge: the node and its sum. Then appends the ranges of values and gauges, if
+/// there are any.
 fn counters(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.counts.is_empty() {
         let sums = snapshot.counts.iter();
         let sums = sums.map(|count| format!("[{},{}]", count.node.0, count.sum));
         list(out, "counters", sums);
     }
-    // A range is the node, its smallest and largest number or level, and 1 for each exact one; for a gauge then the last level
-    // and its time.
+    // A range is the node, its smallest and largest number or level, and 1 or 0 for whether each is exact. A gauge also
+    // has its last level and the time of that level.
     let exact = |min: bool, max: bool| format!("{},{}", u8::from(min), u8::from(max));
     if !snapshot.value_rows.is_empty() {
         let ranges = snapshot.value_rows.iter().map(|row| match row.range {
@@ -405,8 +408,8 @@ fn counters(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Appends the measures, time first: name, name of sums, dimension. Measures other than time also have values of nodes, values of
-/// threads outside any scope, and which of these counts are estimates.
+/// Appends the measures, time first: name, name of sums, dimension. Measures other than time also have the values of
+/// nodes and the values of threads outside any scope. Counts also have the list of nodes with estimates.
 fn measures(out: &mut String, snapshot: &Snapshot) {
     let texts = Measure::measured(snapshot).map(|measure| {
         let dimension = match measure.dimension() {
@@ -440,7 +443,8 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
     list(out, "measures", texts);
 }
 
-/// Appends the system calls in which threads were found waiting; then by node: the node, the index of the call, and the samples.
+/// Appends the system calls in which threads were found waiting. Then appends for each node and call: the node, the
+/// index of the call, and the samples.
 fn waits_in(out: &mut String, snapshot: &Snapshot) {
     let names: BTreeSet<&str> = snapshot.waits_in.samples().map(|(_, call, _)| call).collect();
     if names.is_empty() {
@@ -455,8 +459,9 @@ fn waits_in(out: &mut String, snapshot: &Snapshot) {
     list(out, "waits_in", samples);
 }
 
-/// Appends whether there are columns of time off the CPU and whether that time is known. Then, by node that was off the CPU
-/// itself: the node, nanoseconds of waiting, and nanoseconds of being ready. Without such columns, appends nothing.
+/// Appends whether there are columns of time off the CPU and whether that time is known. Then appends for each node
+/// that was off the CPU itself: the node, nanoseconds of waiting, and nanoseconds of being ready. Without such columns,
+/// appends nothing.
 fn off_cpu(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.has_wait_columns() {
         return;

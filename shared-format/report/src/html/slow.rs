@@ -1,4 +1,5 @@
-//! Data on watched functions for the page's scripts: the answer as text, and the slow calls that are kept whole over time.
+//! Data on watched functions for the page's scripts: the answer as text, and the slow calls that are kept whole over
+//! time.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -74,7 +75,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     }
 }
 
-/// Returns the table's lines as texts: difference, share of the whole, times in a typical and in a slow call, calls, path.
+/// Returns the table's lines as texts: difference, share of the whole, times in a typical and in a slow call, calls,
+/// path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
     let unknown = || "-".to_owned();
     let time = |ns: Option<f64>| ns.map_or_else(unknown, |ns| answer.duration(ns));
@@ -189,8 +191,8 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     list(out, "notes", notes);
 }
 
-/// Merges the spans of a call that has too many. Neighbours of one path that together take at most a unit of time become one. A
-/// span far shorter than a unit right behind another path is left out.
+/// Merges the spans of a call with too many spans. Neighbouring spans of one path that together take at most a unit of
+/// time become one. A span far shorter than a unit, directly behind a span of another path, is left out.
 fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
     let mut unit = waterfall.ticks / most.max(1) as u64 + 1;
     loop {

@@ -72,7 +72,8 @@ fn wicked() -> Snapshot {
     s
 }
 
-/// Returns growing activity of threads in this many records, a second apart, with a minute in the middle without records.
+/// Returns growing activity of threads in `records` records, a second apart, with a minute in the middle without
+/// records.
 fn over_time(end: &Snapshot, records: usize) -> Slots {
     let unix_ns: Vec<u64> = (0..records as u64)
         .map(|at| at + if at * 2 > records as u64 { 60 } else { 0 })
@@ -211,7 +212,7 @@ fn slow_answer(snapshot: &Snapshot) -> String {
 #[test]
 fn slow_calls_of_watched_functions() {
     let mut snapshot = fixture::slow_frames();
-    // Here 6 calls of the path stand for all 600.
+    // Keeps 6 of the 600 calls of the path.
     let calls = &mut snapshot.watches[0].exemplars;
     let trace = calls[1].trace.as_mut().unwrap();
     trace.path.drain(8..1_196);
@@ -249,7 +250,7 @@ fn every_tag_is_closed_and_nothing_is_fetched() {
         for fetched in [
             "http://", "https://", " src=", " href=", "url(", "@import", "<link", "<img", "fetch(",
         ] {
-            // Names are shown as text.
+            // Names that contain markup are shown as text.
             let in_names = page_of(&snapshot).matches("img src=x").count();
             let found = own.matches(fetched).count();
             let allowed = if fetched == " src=" { in_names } else { 0 };
@@ -333,7 +334,7 @@ proptest! {
     #[test]
     fn a_page_gives_its_snapshot_back_and_is_always_the_same(snapshot in fixtures::any_snapshot()) {
         let html = page_of(&snapshot);
-        // The test compares bytes, because a cost may be NaN, which does not equal itself.
+        // The test compares bytes, because a cost of NaN would not equal itself.
         let bytes = encoded(&snapshot);
         if codec::decode(&bytes).is_ok() {
             prop_assert_eq!(encoded(&snapshot_of(&html).unwrap()), bytes);

@@ -1,14 +1,14 @@
 //! Time line of a recording for the page's scripts: for each thread a text with a few letters for each slot.
 //!
-//! Numbers are written in letters of `LETTERS`, the lowest digit first: a number below 64 is a letter, and each letter before that is
-//! a digit to the base of 22. A slot is
+//! Numbers are written in letters of `LETTERS`, the lowest digit first. A number below 64 is one letter. In larger
+//! numbers, each letter before the last is a digit to the base of 22. A slot is
 //!
 //! ```text
 //! working  waiting  N  (function share) N times  function that waited most + 1, or 0; only if it waited
 //! ```
 //!
-//! in percent of one CPU, and functions by their indices in the list. A space is an empty slot, and `=` repeats the previous
-//! slot.
+//! in percent of one CPU, and functions by their indices in the list. A space is an empty slot, and `=` repeats the
+//! previous slot.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ use crate::slots::{Load, Row, Slots};
 const LETTERS: &[u8; ENDS + MORE] =
     b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
 
-/// Number of letters that end a number, and number of letters that may stand before others.
+/// Number of letters that end a number, and of letters that come before others.
 const ENDS: usize = 64;
 const MORE: usize = 22;
 
@@ -44,7 +44,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
         .enumerate()
         .map(|(at, f)| (f.key, at))
         .collect();
-    // The functions of the page, which lack only rows that were left out.
+    // The functions that the page has. It lacks only functions of rows that were left out.
     let shown: Vec<(u64, usize)> = slots
         .functions
         .iter()

@@ -22,8 +22,8 @@ pub(super) struct Futures {
     cancelled: Quotient,
     /// Calls that are over but whose end was not seen.
     vanished: Quotient,
-    /// Calls that began here less calls that ended here, since the program began. The number is negative if calls end on another
-    /// thread; the sum over all nodes of the future is correct.
+    /// Calls that began here less calls that ended here, since the program began. The number is negative if calls end
+    /// on another thread; the sum over all nodes of the future is correct.
     in_flight: i64,
     polls: Quotient,
     /// Time from the first poll to the end of the ended calls; null if no call has ended.
@@ -46,7 +46,8 @@ pub(super) struct Task {
     parent: Option<u32>,
     name: String,
     module: String,
-    /// Kind of the path: `future`, `await` for an await with a name, or `unnamed` for awaits of the parent without a name.
+    /// Kind of the path: `future`, `await` for an await with a name, or `unnamed` for awaits of the parent without a
+    /// name.
     kind: &'static str,
     in_flight: u64,
     /// Number of calls in flight that are being polled.
@@ -102,7 +103,8 @@ pub(super) fn tasks(snapshot: &Snapshot) -> Vec<Task> {
     let mut ids = vec![None; table.rows.len()];
     let mut tasks = Vec::new();
     for (index, row) in table.rows.iter().enumerate() {
-        // The paths above a call in flight have a call as well, unless it has moved from them.
+        // A path without calls in flight above it is left out. Such a path exists only if its call has moved from the
+        // path above.
         let above = row.parent.map(|parent| ids[parent as usize]);
         if row.in_flight == 0 || above == Some(None) {
             continue;

@@ -67,7 +67,7 @@ impl Sum {
     }
 }
 
-/// Returns the groups, the ones with most time first.
+/// Returns the groups, with the most time first.
 pub(super) fn groups(snapshot: &Snapshot, per: Option<&PerCall>) -> Vec<Group> {
     let functions = Functions::of(snapshot);
     let groups = rows(snapshot, |_| true).into_iter();

@@ -84,7 +84,8 @@ impl Formatter for Lines {
         self.next(writer, first)
     }
 
-    /// Writes text that parses to the same string, but contains no character that moves a terminal's cursor or reorders a line.
+    /// Writes text that parses to the same string, but contains no character that moves a terminal's cursor or reorders
+    /// a line.
     fn write_string_fragment<W: ?Sized + Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
         let mut rest = fragment;
         while let Some((at, c)) = rest.char_indices().find(|&(_, c)| shapeless(c)) {

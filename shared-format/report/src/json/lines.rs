@@ -11,7 +11,7 @@ pub(super) struct Lines<'a> {
     lines: Sampling,
     modules: Vec<Module<'a>>,
     line_samples: Vec<Sample>,
-    /// Functions, the ones with most CPU time first; empty if the code was not looked up.
+    /// Functions, with the most CPU time first; empty if the code was not looked up.
     line_functions: Vec<Function>,
 }
 

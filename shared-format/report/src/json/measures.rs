@@ -1,5 +1,5 @@
-//! Quantities beside calls and time, as members of nodes and threads. A program that measures none of these quantities has no
-//! such members.
+//! Quantities beside calls and time, as members of nodes and threads. A program that measures none of these quantities
+//! has no such members.
 
 use serde::{Serialize, Serializer};
 use tickscope_analysis::per_call::PerCall;
@@ -23,11 +23,11 @@ struct Dense<'a> {
     totals: Vec<u64>,
 }
 
-/// Some members, in their order.
+/// Members of a node or a thread, in their order.
 pub(super) struct Members(Vec<(&'static str, Quotient)>);
 
-/// Returns the quantities in the document: waits if they are measured, all counts of the allocator if one of them was counted,
-/// and every other quantity that was counted.
+/// Returns the quantities in the document: waits if they are measured, all counts of the allocator if one of them was
+/// counted, and every other quantity that was counted.
 fn known(snapshot: &Snapshot) -> impl Iterator<Item = Quantity> {
     let counts = snapshot
         .measures
@@ -111,7 +111,7 @@ fn in_unit(snapshot: &Snapshot, quantity: Quantity, values: Vec<u64>) -> Vec<u64
     values.into_iter().map(in_unit).collect()
 }
 
-/// Returns a count as it is, a time in nanoseconds, and for a variance the error.
+/// Returns the value as reports show it: a time in nanoseconds, the error of a variance, any other value unchanged.
 fn value_of(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
     if quantity.is_time() {
         snapshot.nanos(value)

@@ -25,7 +25,7 @@ pub(super) struct Node<'a> {
     file: &'a str,
     line: u32,
     calls: Quotient,
-    /// Sum of a counter or a value; only for these.
+    /// Sum of a counter or a value; left out for other nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     sum: Option<Quotient>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,8 +136,8 @@ impl Estimate {
     }
 }
 
-/// Returns the nodes by thread, and within it in the order of the snapshot: parents before children. With `per`, times and calls
-/// are divided by the calls of that function.
+/// Returns the nodes thread by thread, in the order of the snapshot: parents before children. With `per`, times and
+/// calls are divided by the calls of that function.
 pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec<Node<'a>> {
     let columns = &snapshot.nodes;
     let self_ns = snapshot.self_nanos();

@@ -10,7 +10,7 @@ use super::layout::VERSION;
 use crate::ProcessState;
 use crate::quotient::Quotient;
 
-/// Document of `tickscope sites`: the members of the same names in the whole document, and the program's.
+/// Document of `tickscope sites`: the program, and the members about sites of the whole document.
 #[derive(Serialize)]
 pub(super) struct SitesDocument<'a> {
     tickscope: u32,

@@ -41,7 +41,8 @@ pub(super) struct Gauge {
 }
 
 impl Value {
-    /// Returns the numbers of a value, or `None` for other rows. `per` divides calls and sum by the calls of its function.
+    /// Returns the numbers of a value, or `None` for other rows. `per` divides calls and sum by the calls of its
+    /// function.
     pub(super) fn of(tally: Tally, calls: u64, numbers: &Histogram, per: Option<&PerCall>) -> Option<Self> {
         if !tally.is_value() {
             return None;

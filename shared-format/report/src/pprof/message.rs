@@ -19,7 +19,7 @@ messages! {
         4 => location: Vec<Location>,
         5 => function: Vec<Function>,
         6 => string_table: Vec<String>,
-        /// Time when it began, in nanoseconds since the Unix epoch.
+        /// Time when the profile began, in nanoseconds since the Unix epoch.
         9 => time_nanos: i64,
         10 => duration_nanos: i64,
         11 => period_type: Option<ValueType>,

@@ -1,7 +1,7 @@
 //! The encoding of Protocol Buffers (version 3), to the extent that pprof's messages need.
 //!
-//! A message is a sequence of fields, each a tag (field number and wire type) and a value. Numbers are varints: seven bits a
-//! byte, the lowest first. A field that has its default is not written; numbers of a list stand in one field.
+//! A message is a sequence of fields, each a tag (field number and wire type) and a value. Numbers are varints: seven
+//! bits a byte, the lowest first. A field that has its default is not written. The numbers of a list are in one field.
 //!
 //! | wire type | value |
 //! |--:|---|

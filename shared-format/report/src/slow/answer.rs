@@ -18,7 +18,7 @@ pub struct SlowOptions {
     pub ascii: bool,
     /// The offset of local time from UTC in seconds; by default times are in UTC and end in a Z.
     pub utc_offset_s: Option<i32>,
-    /// Place where its reader types commands; in a shell `tickscope ` stands before them.
+    /// Place where the reader types commands. Commands for a shell begin with `tickscope `.
     pub typed: Typed,
 }
 
@@ -91,7 +91,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the name of a path in a sentence: the name of its function, or the whole path if another cause has the same name.
+    /// Returns the name of a path in a sentence: the name of its function, or the whole path if another cause has the
+    /// same name.
     pub(super) fn cause_name(&self, path: u32) -> String {
         let name = self.name(path);
         let is_other = |other: u32| other != path && self.name(other) == name;
@@ -101,7 +102,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns the system call in which threads were mostly found waiting in a path; `None` if there were several, or no sample.
+    /// Returns the system call in which threads were mostly found waiting in a path; `None` if there were several, or
+    /// no sample.
     pub(super) fn waits_in(&self, path: u32) -> Option<String> {
         let lineage = slow::lineage(self.watch, path);
         let nodes = &self.snapshot.nodes;
@@ -117,8 +119,8 @@ impl<'a> Answer<'a> {
         calls.take(1).find(|call| call.share > 0.5).map(|call| call.call)
     }
 
-    /// Returns the slow calls that are kept whole: the longest call of each cause first, then the others. Both parts begin with
-    /// their longest call, so the first call is the longest of all.
+    /// Returns the slow calls that are kept whole: the longest call of each cause first, then the others. Both parts
+    /// begin with their longest call, so the first call is the longest of all.
     pub fn exemplars(&self) -> Vec<&'a Exemplar> {
         slow::exemplars(self.watch)
     }

@@ -29,7 +29,7 @@ struct Document {
     exemplars: Vec<Call>,
     /// Unit of all members that end in `_ns`.
     unit: &'static str,
-    /// Whether times are estimates. Each call of a watched function is timed.
+    /// Always false, because each call of a watched function is timed.
     estimated: bool,
     shown: Counts,
     total: Counts,
@@ -95,8 +95,8 @@ pub fn json(answer: &Answer<'_>, next: &Next) -> String {
     document(answer, next, total(answer), false)
 }
 
-/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes with the same members. It has the first causes, rows and
-/// calls, and long paths lose their middle.
+/// Returns the answer as a JSON document of at most [`BYTES_MAX`] bytes with the same members. It has the first causes,
+/// rows and calls, and long paths lose their middle.
 pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
     let total = total(answer);
     let mut shown = Counts {
@@ -106,7 +106,7 @@ pub fn brief(answer: &Answer<'_>, next: &Next) -> String {
     };
     loop {
         let text = document(answer, next, shown, true);
-        // Causes say most, so they are cut last.
+        // Causes are the most useful part, so they are cut last.
         let longest = if shown.rows > 1 {
             &mut shown.rows
         } else if shown.exemplars > 0 {
@@ -229,7 +229,7 @@ fn call(answer: &Answer<'_>, exemplar: &Exemplar, path: &impl Fn(u32) -> String,
     }
 }
 
-/// Rounds to tenths, because a clock is no more precise.
+/// Rounds to tenths of a nanosecond, because a clock is no more precise.
 fn tenths(ns: f64) -> f64 {
     (ns * 10.0).round() / 10.0
 }

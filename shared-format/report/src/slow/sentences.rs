@@ -12,8 +12,8 @@ const NAMED: usize = 3;
 impl Answer<'_> {
     /// Returns the number of slow calls and their additional time; `None` if no call was slow.
     ///
-    /// `draw_frame: 30 slow of 6 000 calls (>= 1.90ms, where the tail begins); a slow call takes 4.45ms more: 4.96ms instead of
-    /// 510µs`
+    /// `draw_frame: 30 slow of 6 000 calls (>= 1.90ms, where the tail begins); a slow call takes 4.45ms more: 4.96ms
+    /// instead of 510µs`
     pub fn facts(&self) -> Option<String> {
         let slow = &self.slow;
         let (calls, threshold) = (slow.calls(), slow.threshold_ns?);
@@ -46,7 +46,8 @@ impl Answer<'_> {
 
     /// Returns the causes of the time of slow calls; `None` if no cause is known.
     ///
-    /// `scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; disk::flush: in 8, +8.00ms each, waiting`
+    /// `scene::lookup: most of it in 20 calls, +2.97ms each, 600 calls instead of 6; disk::flush: in 8, +8.00ms each,
+    /// waiting`
     pub fn why(&self) -> Option<String> {
         let causes = &self.slow.causes;
         let mut parts: Vec<String> = causes
@@ -162,7 +163,7 @@ impl Answer<'_> {
                 "{function}: no call has both begun and ended since it is watched; a call that goes on for long says nothing \
                  before its end: watch a function that it calls"
             ),
-            // The viewer continues to look.
+            // The viewer keeps watching, so it only waits for the first slow call.
             Doubt::NothingSlow if self.options.typed == Typed::Viewer => format!(
                 "{function}: no call was slow yet (>= {}), of {}; waiting for the first; to ask for less: {}",
                 self.threshold(),
@@ -187,7 +188,7 @@ impl Answer<'_> {
         })
     }
 
-    /// Returns the calls that are not in the numbers; `None` if all are.
+    /// Returns the calls that are not in the numbers; `None` if all calls are.
     pub fn lost(&self) -> Option<String> {
         let lost = &self.watch.lost;
         let mut parts = Vec::new();
@@ -208,7 +209,8 @@ impl Answer<'_> {
         (!parts.is_empty()).then(|| parts.join("; "))
     }
 
-    /// Returns the cause of the time of a kept call: `scene::lookup × 600, 3.00ms`. `trace` has its events, if they are known.
+    /// Returns the cause of the time of a kept call: `scene::lookup × 600, 3.00ms`. `trace` has its events, if they are
+    /// known.
     pub fn exemplar_cause(&self, exemplar: &Exemplar, trace: Option<&Trace>) -> String {
         let Some((path, kind)) = exemplar.cause else {
             return "no typical call was known yet".into();

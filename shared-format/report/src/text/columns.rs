@@ -15,7 +15,8 @@ use crate::unit::Unit;
 /// Width of a line in cells from which the tree has percentiles; 28 cells are left for names.
 pub(super) const WIDTH_FOR_TREE: usize = 100;
 
-/// Width of a line in cells from which the list of functions has percentiles, because the place stands behind the name.
+/// Width of a line in cells from which the list of functions has percentiles. It is larger, because the place comes
+/// behind the name.
 pub(super) const WIDTH_FOR_TOP: usize = 120;
 
 /// Widths of a line in cells from which there is a column of waiting, and also one of being ready.
@@ -126,8 +127,8 @@ impl Cells {
         }
     }
 
-    /// Returns the cells of a counter, a value or a gauge. Its sum or level stands in place of times, behind a sign that it is no
-    /// time.
+    /// Returns the cells of a counter, a value or a gauge. Its sum or level replaces the times, behind a sign that it
+    /// is no time.
     pub(super) fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
         let in_place_of_time = |text| page.no_time(&or_none(text), page.time_cells().0);
@@ -201,7 +202,7 @@ impl Page<'_> {
         }
     }
 
-    /// Explains rows that only samples give, if there are any.
+    /// Explains rows of functions that were sampled and not counted, if there are any.
     pub(super) fn write_sampled(&self, out: &mut String) -> fmt::Result {
         match self.tree.rows.iter().any(|row| row.sampled.is_all(row.calls)) {
             true => writeln!(
@@ -231,7 +232,7 @@ impl Page<'_> {
         Ok(())
     }
 
-    /// Explains the signs before their sums and levels.
+    /// Explains the signs before sums of counters and levels of gauges.
     pub(super) fn write_signs(&self, out: &mut String) -> fmt::Result {
         let snapshot = self.snapshot;
         if snapshot.counts.len() > snapshot.gauge_rows.len() {

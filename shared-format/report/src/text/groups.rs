@@ -1,4 +1,5 @@
-//! The table of groups: the time inside their outermost members. The table is separate because members are functions too.
+//! The table of groups: the time inside their outermost members. The table is separate because members are functions
+//! too.
 
 use std::fmt::{self, Write};
 

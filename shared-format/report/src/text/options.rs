@@ -20,7 +20,7 @@ pub enum View {
     Hot,
     /// The first [`top`](TextOptions::top) functions by self time.
     Top,
-    /// The same as gprof's flat profile.
+    /// All functions, in the columns of gprof's flat profile.
     Flat,
     /// The threads and their present states.
     Threads,
@@ -41,8 +41,8 @@ pub struct TextOptions {
     pub ascii: bool,
     /// Number of functions to list by self time, below the tree or alone; 0 leaves the list out.
     pub top: usize,
-    /// Share of the measured time (0 to 1) below which rows of the tree are left out and counted, and functions by their self
-    /// time.
+    /// Share of the measured time (0 to 1) below which rows of the tree are left out and counted. A function is left
+    /// out by its self time.
     pub min_share: f64,
     /// Part of the run that the report covers.
     pub extent: Extent,
@@ -65,7 +65,7 @@ impl Default for TextOptions {
             view: View::default(),
             thread: None,
             ascii: false,
-            // A screen full.
+            // About one screen.
             top: 30,
             min_share: 0.0,
             extent: Extent::default(),

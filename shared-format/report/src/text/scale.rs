@@ -96,7 +96,7 @@ impl Page<'_> {
         }
     }
 
-    /// Formats a time for a column of this width, which holds the first of two columns in both units.
+    /// Formats a time for a column of times. `width` is the width in cells of the first part if both units are shown.
     pub(super) fn cell(&self, time: Time, width: usize) -> String {
         if time.is_unseen() {
             return self.nothing(width);
@@ -108,7 +108,7 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the title of such a column.
+    /// Returns the title of a column of times.
     pub(super) fn title(&self, title: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => title.into(),
@@ -116,12 +116,12 @@ impl Page<'_> {
         }
     }
 
-    /// Returns the text of such a column without a time.
+    /// Returns the text of a column of times in a row without a time.
     pub(super) fn nothing(&self, width: usize) -> String {
         self.no_time("-", width)
     }
 
-    /// Returns another text for such a column in place of a time.
+    /// Returns a text for a column of times that replaces the time.
     pub(super) fn no_time(&self, text: &str, width: usize) -> String {
         match self.unit() {
             Unit::Ns | Unit::Ticks => text.into(),
@@ -134,7 +134,8 @@ impl Page<'_> {
         format!("{first:>width$}{gap}{second:>cells$}")
     }
 
-    /// Returns the cells of a column of times and the gap before it. A tilde takes one of the two cells between columns.
+    /// Returns the cells of a column of times and the gap before it. A tilde takes one of the two cells between
+    /// columns.
     pub(super) fn time_cells(&self) -> (usize, &'static str) {
         if self.has_estimates { (7, " ") } else { (6, "  ") }
     }
@@ -155,7 +156,8 @@ impl Page<'_> {
         self.average(Time { ns, ticks, estimated }, ended, width)
     }
 
-    /// Formats the mean of a call for a column. It is unknown if no call began since the reset, though one may still be open.
+    /// Formats the mean of a call for a column. It is unknown if no call began since the reset, though one may still be
+    /// open.
     pub(super) fn average(&self, total: Time, calls: u64, width: usize) -> String {
         if calls == 0 || total.is_unseen() {
             return self.nothing(width);
@@ -194,8 +196,8 @@ impl Page<'_> {
         }
     }
 
-    /// Formats a part of a time off the CPU for a column. A dash stands for 0, because most rows never wait, and for an unknown
-    /// time.
+    /// Formats a part of a time off the CPU for a column. A dash means an unknown time or 0, because most rows never
+    /// wait.
     pub(super) fn part_off_cpu(&self, ns: u64, width: usize) -> String {
         if ns == 0 || !self.snapshot.waits {
             return self.nothing(width);

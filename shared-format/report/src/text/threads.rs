@@ -156,7 +156,8 @@ fn state(page: &Page<'_>, thread: &Thread) -> &'static str {
     }
 }
 
-/// Formats the share of one core since the reset. For threads that have ended it is unknown, because their lifetime is.
+/// Formats the share of one core since the reset. It is unknown for threads that have ended, because their lifetime is
+/// unknown.
 fn cpu_share(page: &Page<'_>, thread: &Thread) -> String {
     let since_ns = page.snapshot.capture.since_reset_ns;
     match thread.cpu_ns {
@@ -193,7 +194,7 @@ fn open_path(out: &mut String, page: &Page<'_>, thread: &Thread, now: Option<Now
     if let Some(call) = now.and_then(Now::call) {
         pieces.push(format!("waits in {call}"));
     }
-    // Lines are filled like lines of words.
+    // Pieces are wrapped like words.
     let mut cells = page.options.width.max(1);
     for (at, piece) in pieces.iter().enumerate() {
         let then = if at == 0 { "" } else { " > " };

@@ -74,7 +74,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     Ok(rows.iter().any(|row| is_doubtful(page, row)))
 }
 
-/// Returns all functions, ordered by self value, the largest first. For time, the part on a CPU decides.
+/// Returns all functions, ordered by self value, the largest first. If the measure is time, the part on a CPU decides.
 pub(super) fn by_self_time(page: &Page<'_>) -> Vec<HotRow> {
     let mut rows = hot(&page.tree);
     let is_wall = page.options.by == Measure::Time;

@@ -1,4 +1,5 @@
-//! The call tree with its branches. It is drawn with an explicit stack instead of recursion, because a tree may be 4,096 deep.
+//! The call tree with its branches. It is drawn with an explicit stack instead of recursion, because a tree may be
+//! 4,096 deep.
 
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
@@ -185,7 +186,8 @@ fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
     }
 }
 
-/// Writes the lines before a row. `more` has an entry for each row above; the topmost rows stand side by side and have no lines.
+/// Writes the lines before a row. `more` has an entry for each row above. The topmost rows are side by side and have no
+/// lines.
 fn indent(out: &mut String, page: &Page<'_>, more: &[bool], is_last: bool) -> fmt::Result {
     let depth = more.len();
     for &more in more.iter().take(MAX_INDENT).skip(1) {

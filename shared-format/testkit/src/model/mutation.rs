@@ -8,7 +8,7 @@
 //! - `before|FILE|A|B`: the operation at A is done right before the operation at B.
 //! - `early|FILE|A|B`: the load at B is done right before the load at A.
 //!
-//! A and B are texts that occur once in the file; each stands for the first function that it calls.
+//! A and B are texts that occur once in the file. Each text means the first function that it calls.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -58,11 +58,11 @@ static TARGET: AtomicUsize = AtomicUsize::new(usize::MAX);
 /// Whether the target word is still being searched.
 static LEARNS: AtomicBool = AtomicBool::new(true);
 
-/// An operation that was put off.
+/// A postponed operation.
 type Late = Box<dyn FnOnce()>;
 
 thread_local! {
-    /// Operations that were put off, by thread of the model.
+    /// Postponed operations, by thread of the model.
     static LATE: RefCell<HashMap<String, Vec<Late>>> = RefCell::default();
     /// Words that were loaded early, by thread of the model.
     static EARLY: RefCell<HashMap<String, u64>> = RefCell::default();
@@ -120,13 +120,13 @@ pub fn has_learned() {
     LEARNS.store(false, Ordering::Relaxed);
 }
 
-/// Removes all that is left of the last execution.
+/// Removes the state of the last execution.
 pub fn begin() {
     LATE.take();
     EARLY.take();
 }
 
-/// Returns whether the operation at a place is to order nothing.
+/// Returns whether the operation at a place must lose its ordering.
 pub fn is_weak(at: &Location<'_>) -> bool {
     let Some(mutation) = &*MUTATION else { return false };
     let weak = mutation.kind == Kind::Weak && is(mutation.place, &mutation.file, at);
@@ -144,7 +144,8 @@ fn late_ones() -> Vec<Late> {
     late
 }
 
-/// Runs an operation without result, a store or a fence, now or later. `action` is told whether it is to be weak.
+/// Runs an operation without a result (a store or a fence) now or later. The argument of `action` says whether it must
+/// be weak.
 pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     let Some(mutation) = &*MUTATION else {
         return action(false);
@@ -158,7 +159,8 @@ pub fn act(at: &Location<'_>, action: impl FnOnce(bool) + 'static) {
     around(at, || action(is_weak(at)));
 }
 
-/// Runs an operation with a result that is no load of one word. It can only be weak.
+/// Runs an operation that has a result and is not a load of one word. It can only be made weak, by `action` itself.
+/// Postponed operations may run right before or after it.
 pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     let Some(mutation) = &*MUTATION else {
         return action();
@@ -177,8 +179,8 @@ pub fn around<T>(at: &Location<'_>, action: impl FnOnce() -> T) -> T {
     given
 }
 
-/// Loads a word, given by its address or index, or returns the value that was loaded early. `load` is told the word and whether
-/// it is to be weak.
+/// Loads a word, given by its address or index, or returns the value that was loaded early. `load` gets the word, and
+/// whether the load must be weak.
 pub fn load(at: &Location<'_>, word: usize, load: impl Fn(usize, bool) -> u64) -> u64 {
     let Some(mutation) = &*MUTATION else {
         return load(word, false);

@@ -1,17 +1,17 @@
-//! Every input that the fuzzer keeps, through the fuzzer's own targets.
+//! Runs every input that the fuzzer keeps through the fuzzer's own targets.
 
 use std::fs;
 use std::path::Path;
 
 use crate::targets;
 
-/// An input and where it stands.
+/// An input, and the file and line that contain it.
 struct Input {
     place: String,
     bytes: Vec<u8>,
 }
 
-/// The inputs of a packed corpus: one on each line, in hexadecimal.
+/// Returns the inputs of a packed corpus, which has one input per line, in hexadecimal.
 fn unpack(path: &Path) -> Vec<Input> {
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let digit = |digit: u8, place: &str| {
@@ -34,7 +34,7 @@ fn unpack(path: &Path) -> Vec<Input> {
     text.lines().enumerate().map(input).collect()
 }
 
-/// The inputs that broke a target before it was mended.
+/// Returns the inputs that once broke a target.
 fn regressions(folder: &Path, target: &str) -> Vec<Input> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -55,7 +55,7 @@ fn corpus_and_regressions_break_nothing() {
     let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
     let mut count = 0;
     for target in &targets::ALL {
-        // The same inputs, read from a real file.
+        // The target `file` gets the inputs of `open`, and reads them from a real file.
         let name = if target.name == "file" {
             "open"
         } else {
@@ -65,7 +65,7 @@ fn corpus_and_regressions_break_nothing() {
         assert!(!inputs.is_empty(), "{} has no corpus", target.name);
         inputs.extend(regressions(&fuzz.join("regressions"), name));
         for input in &inputs {
-            // Where it breaks, the panic's message is followed by this.
+            // Prints the place of the input behind the message of a panic.
             let place = NamedOnPanic(&input.place);
             target.check(&input.bytes);
             std::mem::forget(place);
@@ -75,7 +75,7 @@ fn corpus_and_regressions_break_nothing() {
     println!("{count} inputs of the fuzzer: 0 panics, 0 allocations beyond 4 times the limit");
 }
 
-/// Names the input where the target panics.
+/// Prints the place of an input when it is dropped, which happens if the target panics.
 struct NamedOnPanic<'a>(&'a str);
 
 impl Drop for NamedOnPanic<'_> {

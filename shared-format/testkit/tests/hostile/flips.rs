@@ -1,4 +1,4 @@
-//! Flipped bits, on both sides: what a viewer opens, and what the program finds in its slots.
+//! Flipped bits on both sides: in the file that a viewer opens, and in the slots that the program reads.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,18 +23,18 @@ use crate::targets::slots::Page;
 
 const RING_WORDS: u64 = (64 << 10) / WORD as u64;
 
-/// Random flips in the rings; `FLIPS` in the environment names another number.
+/// Number of random flips in the rings; `FLIPS` in the environment sets another number.
 const FLIPS: u64 = 2_000;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// What was written, by ring and number.
+/// Written payloads, by ring (true for the coarse ring) and sequence number.
 type Written = HashMap<(bool, u64), Vec<u8>>;
 
-/// A ring file with records in both rings, of a program that runs while the `OwnRing` is there.
+/// Makes a ring file with records in both rings. Its program counts as running while the `OwnRing` exists.
 fn made(dir: &Path, unix_ns: u64) -> (OwnRing, Written) {
     let header = Header {
-        // A heartbeat counts on its own boot's clock only.
+        // The present boot, because heartbeats of other boots do not count.
         boot_id: os::boot_id(),
         ring_words: RING_WORDS,
         coarse_words: RING_WORDS,
@@ -78,7 +78,7 @@ impl Flipper {
         self.file.write_all_at(&byte, bit / 8).unwrap();
     }
 
-    /// Does something while a bit is flipped.
+    /// Runs `work` while a bit is flipped.
     fn with<T>(&self, bit: u64, work: impl FnOnce() -> T) -> T {
         self.flip(bit);
         let result = work();
@@ -87,7 +87,7 @@ impl Flipper {
     }
 }
 
-/// Everything that can still be read of a file is what was written.
+/// Asserts that every record that can still be read has the payload that was written.
 fn check(ring: &RingFile, written: &Written, back: usize) {
     let check = |coarse: bool, record: &Record| {
         let expected = written.get(&(coarse, record.sequence));
@@ -104,14 +104,15 @@ fn bits(from: usize, to: usize) -> Range<u64> {
     (from * WORD * 8) as u64..(to * WORD * 8) as u64
 }
 
-/// A ring of a program that has ended.
+/// Makes a ring of a program that has ended.
 fn ended(dir: &Path) -> (Flipper, PathBuf, Written) {
     let (own, written) = made(dir, 1);
     let path = own.path().to_path_buf();
     (Flipper::new(&path), path, written)
 }
 
-/// Flips every second bit of the header and the control page, from this one on, and returns their number.
+/// Flips every second bit of the header, state and slots pages, beginning with `first`, and returns the number of
+/// flips.
 fn every_second(first: u64) -> u64 {
     let dir = tempfile::tempdir().unwrap();
     let (flipper, path, written) = ended(dir.path());
@@ -159,7 +160,7 @@ fn no_flipped_bit_changes_a_payload_unseen() {
 #[test]
 fn no_flipped_bit_makes_a_running_program_dead_or_a_hung_one_alive() {
     let dir = tempfile::tempdir().unwrap();
-    // Heard of an hour ago, by both clocks.
+    // The records are four hours old, so only the heartbeat can show that the program is alive.
     let now = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap();
@@ -265,7 +266,7 @@ fn a_slot_whose_numbers_are_used_up_can_still_be_written() {
     }
 }
 
-/// Words of which one says something else at every look.
+/// Words whose values change at every read.
 struct Restless(RefCell<u64>);
 
 impl ReadWords for Restless {

@@ -1,16 +1,16 @@
-//! Lengths that no bytes stand behind: what a payload claims takes no more memory than its bytes allow.
+//! Claimed lengths without bytes behind them. A payload takes no more memory than its bytes allow.
 
 use tickscope_format::codec;
 
 use crate::counting::most_allocated;
 
-/// The sections whose numbers are as short as they are.
+/// Ids of the sections whose numbers have variable lengths.
 const SMALL: [u64; 2] = [10, 11];
 
-/// Precedes a number of eight bytes where numbers are as short as they are.
+/// Byte in front of a number of eight bytes, in sections whose numbers have variable lengths.
 const EIGHT_BYTES: u8 = 253;
 
-/// A payload of one section: zeros, but for a length at `at`.
+/// Returns a payload of one section: zeros, except for a length at `at`.
 fn payload(section: u64, bytes: usize, at: usize, length: u64) -> Vec<u8> {
     let mut body = vec![0; bytes];
     let mut number = length.to_le_bytes().to_vec();
@@ -27,12 +27,13 @@ fn a_length_takes_no_more_memory_than_the_bytes_of_its_section_allow() {
     let mut refused = 0;
     for section in 1..=13 {
         for bytes in [64, 9 << 10, 600 << 10] {
-            // Where the first lists of the sections begin.
+            // Offsets at which the first lists of the sections begin.
             for at in [0, 1, 2, 8, 16, 17, 24] {
                 for length in (10..64).step_by(3).map(|power| 1 << power) {
                     let payload = payload(section, bytes, at, length);
                     let (most, result) = most_allocated(|| codec::decode(&payload).is_err());
-                    // Eight bytes for each one, or 64 KiB, and at most 4 times that with what was decoded before.
+                    // A section may claim eight times its bytes, or 64 KiB. A payload takes at most 4 times that,
+                    // including the data decoded before.
                     let limit = (8 * bytes).max(64 << 10);
                     assert!(
                         most <= 4 * limit,

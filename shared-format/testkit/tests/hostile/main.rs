@@ -1,5 +1,5 @@
-//! Hostile bytes: what the fuzzer found and what it knows (`shared-format/fuzz`), flipped bits, other versions of the
-//! format.
+//! Tests with hostile bytes: the corpus and the findings of the fuzzer (`shared-format/fuzz`), flipped bits, and other
+//! versions of the format.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,8 +1,9 @@
-//! Golden files of the format, and what other versions of it give: refused or degraded, with both versions named.
+//! Golden files of the format, and files of other versions: they are refused with both versions named, or read without
+//! their new data.
 //!
-//! A change of the format fails here. If it was meant: raise `FORMAT_MINOR` (older readers may ignore it) or
-//! `FORMAT_MAJOR` (they may not), keep the golden files there are (those of this major version must open for ever), and
-//! write those of the new version with `GOLDEN=write`.
+//! A change of the format fails here. If the change is intended, raise `FORMAT_MINOR` (older readers may ignore the
+//! change) or `FORMAT_MAJOR` (they may not). Keep the existing golden files, because files of this major version must
+//! always open. Write the golden files of the new version with `GOLDEN=write`.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -26,7 +27,7 @@ use tickscope_format::snapshot::{
 };
 use tickscope_format::{codec, os, snapshot_file};
 
-/// Something in every field, as it was when the golden files of a version were made.
+/// Returns a snapshot with data in every field that existed when the golden files of a version were made.
 fn snapshot_of(version: &str) -> Snapshot {
     let mut s = snapshot();
     match version {
@@ -72,7 +73,7 @@ fn without_what_1_4_brought(s: &mut Snapshot) {
     without(s, &Quantity::ALL[Quantity::MadeOthersWait as usize..]);
 }
 
-/// Something in every field.
+/// Returns a snapshot with data in every field.
 fn snapshot() -> Snapshot {
     let site = |name: &str, line| Site {
         name: name.into(),
@@ -233,7 +234,7 @@ fn stamp(number: u64) -> Stamp {
     }
 }
 
-/// The file of a program that has written `snapshot()` three times in each ring.
+/// Returns the file of a program that has written `snapshot()` three times in each ring.
 fn ring(dir: &Path) -> Vec<u8> {
     let header = Header {
         pid: 4711,
@@ -268,13 +269,13 @@ fn with_word(mut file: Vec<u8>, index: usize, value: u64) -> Vec<u8> {
     file
 }
 
-/// Makes a changed header one that a program wrote.
+/// Gives a changed header a valid checksum.
 fn signed(file: Vec<u8>) -> Vec<u8> {
     let sum = u64::from(crc32fast::hash(&file[..at::CRC * 8]));
     with_word(file, at::CRC, sum)
 }
 
-/// A ring says whose it is, and is read only if that is who owns the file.
+/// Sets the user id in the header, because a ring is read only if this user owns the file.
 fn owned(file: Vec<u8>, uid: u32) -> Vec<u8> {
     signed(with_word(file, at::UID, uid.into()))
 }
@@ -295,7 +296,7 @@ fn golden_dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/golden")
 }
 
-/// Golden files are deflated: a ring is mostly zeros.
+/// Reads a golden file. Golden files are deflated, because a ring is mostly zeros.
 fn golden(path: &Path) -> Vec<u8> {
     let mut bytes = Vec::new();
     let packed =
@@ -304,7 +305,7 @@ fn golden(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Those of one kind of all versions that are kept, by version.
+/// Returns the golden files of one kind, by version.
 fn all_golden(kind: &str) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(golden_dir()).unwrap();
     let mut all: Vec<_> = entries
@@ -347,7 +348,8 @@ fn the_format_changes_with_its_version_only() {
     check("small", small);
     check("ring", ring(dir.path()));
     check("kept", snapshot_file::bytes(&snapshot()).unwrap());
-    // How it is packed is the library's own affair, so of a series only that it can be read is promised.
+    // The bytes of a packed recording depend on the deflate library. So its golden file must only be readable, and is
+    // not compared.
     let path = golden_dir().join(format!("series-{FORMAT_MAJOR}.{FORMAT_MINOR}"));
     if std::env::var_os("GOLDEN").is_some_and(|value| value == "write") {
         check("series", series(dir.path()));
@@ -405,7 +407,7 @@ fn files_of_all_versions_so_far_open() {
     }
 }
 
-/// A version as the word in a file says it.
+/// Returns the word that a version has in a file.
 fn version(major: u32, minor: u32) -> u64 {
     u64::from(major) << 32 | u64::from(minor)
 }
@@ -420,7 +422,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
         RingFile::open(&path)
     };
     for (major, minor) in [(0, 9), (FORMAT_MAJOR + 1, 0), (u32::MAX, u32::MAX)] {
-        // Of another version nothing else is known, not even where its checksum lies.
+        // In a file of another version nothing else is known, not even the place of its checksum.
         let why = open(with_word(today.clone(), at::VERSION, version(major, minor)))
             .unwrap_err()
             .to_string();
@@ -434,7 +436,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
     let ring = open(newer).unwrap();
     assert_eq!(ring.header().version, (FORMAT_MAJOR, FORMAT_MINOR + 8));
     assert_eq!(ring.newest_snapshot().unwrap().1, snapshot());
-    // Before the coarse ring there was none.
+    // Files from before the coarse ring have zeros in its words.
     let mut older = with_word(today.clone(), at::VERSION, version(FORMAT_MAJOR, 0));
     older = with_word(with_word(older, at::COARSE_FIRST, 0), at::COARSE_WORDS, 0);
     let ring = open(signed(older)).unwrap();
@@ -447,7 +449,7 @@ fn a_ring_of_another_version_is_refused_or_read_without_what_is_new() {
     assert!(why.contains("0x40") && why.contains("update tickscope"), "{why}");
 }
 
-/// A refusal names the version that was found, the one that was wanted, and what to do.
+/// Asserts that a refusal names the version found, the version wanted, and the next step.
 fn check_names_both(why: &str, major: u32, minor: u32) {
     let names = [
         format!("{major}.{minor}"),
@@ -492,7 +494,7 @@ fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
     let mut newer = [40u64, 16, 1, 2].map(u64::to_le_bytes).concat();
     newer.extend_from_slice(&payload);
     assert_eq!(codec::decode(&newer).unwrap(), snapshot());
-    // From an older writer: each section that may be missing, one after the other.
+    // Each section is left out in turn, as an older writer would.
     let mut at = 0;
     let mut left_out = 0;
     while at < payload.len() {
@@ -500,8 +502,8 @@ fn a_payload_with_an_unknown_section_or_without_one_is_the_rest_of_it() {
         let (id, mut older) = (word(&payload[at..], 0), payload[..at].to_vec());
         older.extend_from_slice(&payload[end..]);
         match id {
-            // Rows without their threads, or the other way round, are damage; sites are named by rows, and values and gauges
-            // are counters.
+            // These sections must not be missing: rows and threads need each other, rows name sites, and values and
+            // gauges are counters.
             2..=4 | 12 => assert!(codec::decode(&older).is_err(), "section {id}"),
             _ => assert_ne!(codec::decode(&older).unwrap(), snapshot(), "section {id}"),
         }

@@ -1,4 +1,4 @@
-//! Connections to a disk that is not there, and the lock that guards them.
+//! Connections to an imaginary disk, and the lock that guards them.
 
 use std::sync::PoisonError;
 use std::thread;
@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tickscope::sync::{Mutex, named_mutex};
 
-/// The time in which the other end answers a ping.
+/// Time that the other end takes to answer a ping.
 const PING: Duration = Duration::from_millis(25);
-/// How many uses of a connection are between two pings.
+/// Number of uses of a connection between two pings.
 const USES_A_PING: u32 = 200;
 
 /// Connections that are not in use.
@@ -17,14 +17,14 @@ pub(crate) struct Pool {
     idle: Mutex<Vec<Connection>>,
 }
 
-/// A connection. To use it takes time, in which its thread sleeps.
+/// A connection. Using it takes time, in which the thread sleeps.
 #[derive(Debug, Default)]
 pub(crate) struct Connection {
     uses: u32,
 }
 
 impl Pool {
-    /// Makes a pool of so many connections: one for each thread that takes them.
+    /// Makes a pool of this many connections: one for each thread that takes them.
     pub(crate) fn new(connections: usize) -> Self {
         let idle = (0..connections).map(|_| Connection::default()).collect();
         Self {
@@ -32,8 +32,8 @@ impl Pool {
         }
     }
 
-    /// Takes a connection, and gives it a ping from time to time. The lock is held during the ping, so all other threads wait
-    /// that want a connection: the fault that tickscope shows here as *made others wait*.
+    /// Takes a connection, and pings its other end from time to time. The lock is held during the ping, so all other
+    /// threads that want a connection wait. tickscope shows this fault as *made others wait*.
     #[tickscope::profile]
     pub(crate) fn take(&self) -> Connection {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
-//! A cache that is bounded in the simplest way: what came first goes first.
+//! A cache that is bounded in the simplest way: the oldest entry is dropped first.
 //!
-//! It goes even if most requests need it. That makes one request in some two hundred slow: see
+//! An entry is dropped even if most requests need it. This makes one request in some two hundred slow: see
 //! [`offers`](crate::shop::catalogue::offers).
 
 use std::collections::{HashMap, VecDeque};
@@ -20,7 +20,7 @@ pub(crate) enum Key {
     Offers(u32),
 }
 
-/// What is kept. A copy shares its bytes.
+/// A cached value. A copy shares its bytes.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     Picture(Arc<[u8]>),
@@ -46,7 +46,7 @@ impl Cache {
         }
     }
 
-    /// Returns an entry, if it is there.
+    /// Returns an entry if the cache has it.
     #[tickscope::profile]
     pub(crate) fn get(&self, key: Key) -> Option<Entry> {
         let entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl Cache {
         entry
     }
 
-    /// Keeps an entry, in place of the oldest one where there are too many.
+    /// Adds an entry, and drops the oldest one if there are too many.
     pub(crate) fn put(&self, key: Key, entry: Entry) {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         if entries.by_key.insert(key, entry).is_some() {

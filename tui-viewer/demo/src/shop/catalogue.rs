@@ -7,19 +7,19 @@ use crate::database::{Database, Query};
 use crate::random::mixed;
 use crate::shop::cache::{Cache, Entry, Key};
 
-/// The number of sections, and that of the items in each.
+/// Number of sections, and number of items in each.
 pub(crate) const SECTIONS: u32 = 16;
 pub(crate) const SECTION_ITEMS: u32 = 600;
-/// The number of offers of a section.
+/// Number of offers of a section.
 const OFFERS: usize = 6;
-/// The size of a picture, and that of a row of the database.
+/// Size of a picture, and size of a row of the database.
 const PICTURE_BYTES: usize = 32 << 10;
 const ROW_BYTES: usize = 8;
-/// How much work a price is. These take some 15 us.
+/// Number of rounds of work for a price, some 15 us.
 const PRICE_ROUNDS: u64 = 5_000;
 
-/// Returns the best offers of a section. They are in the cache, mostly. When the cache has thrown them away, the price of
-/// every item has to be found: 600 prices in one request, where others find 6.
+/// Returns the best offers of a section, which are mostly in the cache. If the cache has dropped them, this request
+/// computes the prices of all 600 items, where other requests compute 6.
 #[tickscope::profile]
 pub(crate) fn offers(cache: &Cache, section: u32) -> Arc<[u32]> {
     let key = Key::Offers(section);

@@ -1,4 +1,4 @@
-//! What clients ask for: each kind of request is a function.
+//! The requests of clients: each kind of request is a function.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use crate::shop::store::Store;
 const POPULAR_ITEMS: u32 = 64;
 /// The time to read the paper for an invoice, for which the thread waits.
 const READ_PAPER: Duration = Duration::from_millis(8);
-/// How much work it is to rank a row. These take less than 1 us.
+/// Number of rounds of work to rank a row, less than 1 us.
 const RANK_ROUNDS: u64 = 250;
-/// Fewer rows than these are sorted without dividing them.
+/// Number of rows below which a list is sorted without being divided.
 const FEW_ROWS: usize = 512;
 
-/// A request with all that a client tells.
+/// A request with its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Request {
     /// A page with the offers of a section and one item.
     Browse { section: u32, item: u32 },
-    /// The items that a word fits.
+    /// The items that match a word.
     Search { first: u32, matches: u32 },
     /// An order, with the time that the bank needs.
     Order { item: u32, bank: Duration },
@@ -32,7 +32,7 @@ pub(crate) enum Request {
     Invoice { item: u32 },
 }
 
-/// What was found for a client.
+/// The result of a request.
 #[derive(Debug)]
 pub(crate) struct Found {
     prices: Vec<(u32, u64)>,
@@ -85,7 +85,7 @@ pub(crate) async fn browse(store: &Store, section: u32, item: u32) -> Found {
     }
 }
 
-/// Finds the items that a word fits, the best first.
+/// Finds the items that match a word, the best first.
 #[tickscope::profile]
 pub(crate) async fn search(store: &Store, first: u32, matches: u32) -> Found {
     let rows = store.database.rows(Query { first, rows: matches }).await;
@@ -96,7 +96,7 @@ pub(crate) async fn search(store: &Store, first: u32, matches: u32) -> Found {
     }
 }
 
-/// Takes an order: the bank says yes, and the database writes it down.
+/// Takes an order: the bank accepts it, and the database stores it.
 #[tickscope::profile]
 pub(crate) async fn order(store: &Store, item: u32, bank: Duration) -> Found {
     let price = catalogue::price(item);
@@ -118,13 +118,13 @@ pub(crate) async fn invoice(item: u32) -> Found {
     }
 }
 
-/// Reads a file in the wrong way: the thread sleeps in a poll, and all tasks that it could poll wait with it.
+/// Reads a file in the wrong way: the thread sleeps in a poll, and all tasks that it could poll wait as well.
 #[tickscope::profile]
 fn read_paper() {
     thread::sleep(READ_PAPER);
 }
 
-/// Finds how well each row fits the word.
+/// Computes how well each row matches the word.
 #[tickscope::profile]
 fn rank(rows: Vec<u64>, word: u32) -> Vec<u64> {
     let rank = |row| (0..RANK_ROUNDS).fold(row, |rank, round| mixed(rank ^ u64::from(word) ^ round));

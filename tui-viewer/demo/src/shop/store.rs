@@ -1,4 +1,4 @@
-//! What all requests share.
+//! Data that all requests share.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use crate::database::Database;
 use crate::shop::cache::Cache;
 use crate::tasks::timer::Timer;
 
-/// What requests need.
+/// Data that requests need.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) cache: Cache,

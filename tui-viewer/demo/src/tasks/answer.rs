@@ -8,14 +8,14 @@ use std::task::{Context, Poll, Waker};
 #[derive(Debug)]
 pub(crate) struct Reply<T>(Arc<Mutex<State<T>>>);
 
-/// The end that waits: a future. It gives none if the other end was dropped.
+/// The end that waits: a future. Its output is `None` if the other end was dropped.
 #[derive(Debug)]
 pub(crate) struct Answer<T>(Arc<Mutex<State<T>>>);
 
 #[derive(Debug)]
 struct State<T> {
     value: Option<T>,
-    /// Whether no value will come any more.
+    /// Whether no value can come any more.
     closed: bool,
     waker: Option<Waker>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn answer<T>() -> (Reply<T>, Answer<T>) {
 }
 
 impl<T> Reply<T> {
-    /// Gives the value. If the other end was dropped, so is the value.
+    /// Sends the value. It is dropped if the other end was dropped.
     pub(crate) fn send(self, value: T) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).value = Some(value);
     }

@@ -1,7 +1,7 @@
 //! An executor: threads that poll tasks. A task is a future that no other future awaits.
 //!
-//! A task that can go on stands in a queue. A thread takes the first one and polls it; if the future is pending, its
-//! waker puts it back into the queue later. Any thread may poll any task.
+//! A task that can continue is in a queue. A thread takes the first task and polls it. If the future is pending, its
+//! waker puts the task back into the queue later. Any thread may poll any task.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 
-/// The tasks that can go on, and how many there are at all.
+/// The tasks that can continue, and the number of all tasks.
 #[derive(Debug, Default)]
 pub(crate) struct Executor {
     queue: Mutex<Queue>,
@@ -22,12 +22,12 @@ struct Queue {
     ready: VecDeque<Arc<Task>>,
     /// The number of tasks that have not ended.
     alive: usize,
-    /// No tasks come from outside any more. Tasks may still spawn others.
+    /// Whether no more tasks come from outside. Tasks may still spawn others.
     closed: bool,
 }
 
 struct Task {
-    /// None once the future is ready.
+    /// `None` once the future is ready.
     future: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
     /// Whether the task is in the queue, so that several wakes put it there once.
     queued: AtomicBool,
@@ -57,13 +57,13 @@ impl Executor {
         }
     }
 
-    /// Lets the threads end when all tasks have.
+    /// Lets the threads end when all tasks have ended.
     pub(crate) fn close(&self) {
         self.change(|queue| queue.closed = true);
         self.changed.notify_all();
     }
 
-    /// Waits for a task that can go on.
+    /// Waits for a task that can continue.
     fn next(&self) -> Option<Arc<Task>> {
         let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         let mut queue = self
@@ -82,8 +82,8 @@ impl Executor {
 
 impl Task {
     fn poll(self: Arc<Self>) {
-        // A wake from here on puts the task into the queue again: this poll may be too early for its reason. If another
-        // thread then takes it, it waits below until this poll has ended.
+        // A wake after this store queues the task again, because this poll may have come too early for the wake's
+        // reason. A thread that takes the task meanwhile waits below until this poll has ended.
         self.queued.store(false, Ordering::Release);
         let mut slot = self.future.lock().unwrap_or_else(PoisonError::into_inner);
         let waker = Waker::from(Arc::clone(&self));
@@ -114,7 +114,7 @@ impl fmt::Debug for Task {
     }
 }
 
-/// Counts a task as long as its future is there: until it is ready, or dropped by a panic.
+/// Counts a task while its future exists: until the future is ready, or is dropped by a panic.
 struct Alive(Arc<Executor>);
 
 impl Alive {
@@ -144,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    /// Runs all tasks on two threads.
+    /// Runs all tasks of an executor on two threads.
     fn finish(executor: &Arc<Executor>) {
         executor.close();
         thread::scope(|scope| {
@@ -164,7 +164,7 @@ mod tests {
                 poll_fn(|context| {
                     polls.fetch_add(1, Ordering::Relaxed);
                     left -= 1;
-                    // Twice: one wake is enough, and two must not do harm.
+                    // Wakes twice, because a second wake must do no harm.
                     context.waker().wake_by_ref();
                     context.waker().wake_by_ref();
                     if left == 0 { Poll::Ready(()) } else { Poll::Pending }

@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A future that gives its output, or none if the limit was there first. The inner future is dropped then.
+/// A future with the output of another one, or `None` if the limit comes first. The other future is dropped then.
 pub(crate) struct Within<F, L> {
     future: Option<Pin<Box<F>>>,
     limit: L,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// All futures that wait for their time.
+/// All futures that wait for a time.
 #[derive(Debug, Default)]
 pub(crate) struct Timer {
     state: Mutex<State>,
@@ -15,24 +15,24 @@ pub(crate) struct Timer {
 
 #[derive(Debug, Default)]
 struct State {
-    /// By time, and by a number because several may have the same time.
+    /// Wakers by time, and by a number, because several may have the same time.
     sleeping: BTreeMap<(Instant, u64), Waker>,
     next_number: u64,
-    /// No future waits any more.
+    /// Whether the timer is closed, so that no future waits any more.
     closed: bool,
 }
 
-/// A future that is ready at its time, or at once where the timer is closed.
+/// A future that is ready at its time, or at once if the timer is closed.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     timer: Arc<Timer>,
     until: Instant,
-    /// Its key in `sleeping`, from the first poll on.
+    /// Key of the future in `sleeping`, from the first poll on.
     key: Option<(Instant, u64)>,
 }
 
 impl Timer {
-    /// Returns a future that is ready after so long.
+    /// Returns a future that is ready after this time.
     pub(crate) fn sleep(self: &Arc<Self>, time: Duration) -> Sleep {
         Sleep {
             timer: Arc::clone(self),
@@ -68,7 +68,7 @@ impl Timer {
         }
     }
 
-    /// Makes all futures ready, those of now and of later: the service ends without waiting for them.
+    /// Makes all present and later futures ready, because the service ends without waiting for them.
     pub(crate) fn close(&self) {
         let sleeping = {
             let mut state = self.lock();
@@ -110,7 +110,7 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         if let Some(key) = self.key {
-            // The waker is dropped after the lock: it may hold the last reference to a task.
+            // The waker is dropped after the lock is released, because it may hold the last reference to a task.
             let _waker = self.timer.lock().sleeping.remove(&key);
         }
     }

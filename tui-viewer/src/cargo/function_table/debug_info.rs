@@ -14,10 +14,10 @@ use crate::text::function_name::async_bodies::async_bodies;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// Most references from a function to its declaration.
+/// Largest number of references that are followed from a function to its declaration.
 const REFERENCES: usize = 4;
 
-/// Debug information of a file, not compressed.
+/// Debug information of a file, decompressed.
 pub(super) struct Sections<'a> {
     is_empty: bool,
     sections: DwarfSections<Cow<'a, [u8]>>,
@@ -32,11 +32,11 @@ pub(super) struct DebugInfo<'a> {
 /// Declaration of a function. Every field may be missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// File of its source, as in the compiler's call, with the compiler's folder.
+    /// Source file, as in the compiler's call, with the compiler's folder.
     pub(super) file: String,
-    /// The line that it begins at, or 0.
+    /// First line of the function, or 0.
     pub(super) line: u32,
-    /// Name, mangled where the debug information has the mangled one.
+    /// Name, mangled if the debug information has the mangled name.
     pub(super) name: String,
     /// Kind of async body, as `async_fn`; empty for other functions.
     pub(super) body: String,
@@ -64,7 +64,7 @@ impl<'a> Sections<'a> {
         self.is_empty
     }
 
-    /// Begins to read. A unit is read when one of its functions is looked up.
+    /// Opens the debug information. A unit is read when one of its functions is looked up.
     pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
         let dwarf = self
             .sections
@@ -84,7 +84,7 @@ impl DebugInfo<'_> {
     }
 
     fn try_declaration(&self, address: u64, size: u64) -> Result<Declaration, gimli::Error> {
-        // Other functions may be inlined at the beginning: the last frame is the function itself.
+        // Other functions may be inlined at the beginning, so the last frame is the function itself.
         let mut frames = self.context.find_frames(address).skip_all_loads()?;
         let mut function = None;
         while let Some(frame) = frames.next()? {
@@ -103,8 +103,8 @@ impl DebugInfo<'_> {
         if let Some(name) = &function.function {
             found.name = name.raw_name()?.into_owned();
         }
-        // From `debuginfo=1` on, the entry has the line of `fn`. `line-tables-only` has the first instruction's line, which is
-        // often the line of the first statement.
+        // From `debuginfo=1` on, the entry has the line of `fn`. `line-tables-only` has the first instruction's line,
+        // which is often the line of the first statement.
         if let Some(offset) = function.dw_die_offset
             && let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads()
             && let Some((file, line)) = declared(unit, offset)?
@@ -150,7 +150,7 @@ fn declared(
         let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
         offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
             Some(AttributeValue::UnitRef(offset)) => offset,
-            // Link-time optimisation may leave it in another unit: then the line table serves.
+            // Link-time optimisation may leave the declaration in another unit. The line table is used then.
             _ => return Ok(None),
         };
     }

@@ -1,4 +1,4 @@
-//! Reasons why a program gets no table: found, wanted, and the way that works.
+//! Reasons why a program gets no table: the fact found, the fact wanted, and a way that works.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub enum TableError {
     NoSleds {
         /// The file.
         path: PathBuf,
-        /// Whether gold linked it.
+        /// Whether gold linked the file.
         by_gold: bool,
     },
     /// The map of sleds has another layout.
@@ -49,7 +49,7 @@ pub enum TableError {
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Number of bytes, and of bytes that fit.
+        /// Number of bytes, and number of bytes that fit.
         error: FormatError,
     },
     /// A call to the system failed.

@@ -11,7 +11,7 @@ use crate::cargo::function_table::symbols::{Symbol, Symbols};
 use crate::text::function_name::async_bodies::name_of_body;
 use crate::text::function_name::{self as name, Name, is_std};
 
-/// Crates of tickscope in a profiled program: a sled there would enter the collector from within.
+/// Crates of tickscope in a profiled program. A sled there would make the collector enter itself.
 const COLLECTOR: [&str; 5] = [
     "tickscope",
     "tickscope_analysis",
@@ -82,7 +82,7 @@ pub(super) fn describe(
         let key = (name.module, name.name, place.file, declaration.line, poll);
         match (path, poll) {
             (Some(_), Some(poll)) => {
-                // Equal bodies are one function, and each body has a type of its own.
+                // Equal bodies share one function, but each body has a type of its own.
                 for path in here.iter().filter_map(|symbol| name::rust_path(symbol.name)) {
                     polls.entry(as_type(&path)).or_default().push((poll, key.clone()));
                 }
@@ -119,7 +119,7 @@ pub(super) fn describe(
     functions.into_values().collect()
 }
 
-/// Returns the path of a function as names of types have it: `f<u8>` and not `f::<u8>`.
+/// Returns the path of a function as names of types write it: `f<u8>` and not `f::<u8>`.
 fn as_type(path: &str) -> String {
     path.replace("::<", "<")
 }
@@ -135,7 +135,7 @@ fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, b
     let Some(glue) = functions.get_mut(key) else {
         return;
     };
-    // Of several functions of the name, only the beginning of this one is known.
+    // Of several functions with this name, only the beginning of this function is known.
     let Some(at) = glue.sleds.iter().position(|sled| sled.address == address) else {
         return;
     };
@@ -155,7 +155,7 @@ fn move_drop(functions: &mut BTreeMap<Key, Function>, address: u64, key: &Key, b
     }
 }
 
-/// Removes async functions that only make the future, because with the body's name each would be a second function.
+/// Removes async functions that only make the future, because with the body's name each would be listed twice.
 fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     let bodies: BTreeSet<(String, String)> = functions
         .values()
@@ -167,8 +167,8 @@ fn leave_constructors_out(functions: &mut BTreeMap<Key, Function>) {
     });
 }
 
-/// Chooses the name of a function: the debug information's where several functions became one, and its plain name where
-/// there is no symbol.
+/// Chooses the name of a function: the name in the debug information if several functions became one, or the plain name
+/// there if there is no symbol.
 fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option<&'a str> {
     let same = here.iter().find(|symbol| symbol.name == declaration.name);
     match same.or(here.first()) {
@@ -177,8 +177,8 @@ fn mangled_name<'a>(here: &[Symbol<'a>], declaration: &'a Declaration) -> Option
     }
 }
 
-/// Returns whether the collector may call the function itself. Such functions are never switched on, because the collector
-/// would enter itself.
+/// Returns whether the collector may call the function itself. Such functions are never switched on, because the
+/// collector would enter itself.
 fn is_collectors(symbol: &str, path: Option<&str>) -> bool {
     if COMPILER_PREFIXES.iter().any(|prefix| symbol.starts_with(prefix)) {
         return true;
@@ -214,7 +214,7 @@ mod tests {
                 "_RINvNtCs2_4core3ptr13drop_in_placeNtCs1_3app5ScopeECs3_3app",
                 false,
             ),
-            // app::with::<tickscope::Scope>: the program's own function, although its type argument is not.
+            // app::with::<tickscope::Scope>: the program's own function, although its type argument is tickscope's.
             ("_RINvCs3_3app4withNtCs1_9tickscope5ScopeEB2_", false),
             ("_ZN9tickscope5enter17h0123456789abcdefE", true),
             ("main", false),

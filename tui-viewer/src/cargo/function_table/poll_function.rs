@@ -1,11 +1,12 @@
 //! Finds the functions that poll an async body, and the place of its state, by running their first instructions.
 //!
-//! An async body is compiled into a function that gets the address of its future, reads the state byte, and jumps by it. The
-//! state is 0 before the first poll, 1 after the body has returned, 2 after a panic, and from 3 on at a wait. If the body has
-//! returned, the function goes to a panic of the standard library that nothing else calls. So the code itself proves its kind.
-//! [`find`] runs the function on known values, with 1 for a byte behind one of the first two arguments. The function then has to
-//! arrive at that panic. Debug information says no more than the name, and most release builds have no types in it. A function
-//! does not count as a poll where anything on the way depends on an unknown value.
+//! An async body is compiled into a function that gets the address of its future, reads the state byte, and jumps by
+//! its value. The state is 0 before the first poll, 1 after the body has returned, 2 after a panic, and 3 or more in an
+//! await. If the body has returned, the function goes to a panic of the standard library that nothing else calls, so
+//! the code itself proves its kind. [`find`] runs the function on known values, with 1 in a byte behind one of the
+//! first two arguments, and the function must arrive at that panic. Debug information shows no more than the name, and
+//! most release builds have no types in it. A function does not count as a poll if anything on the way depends on an
+//! unknown value.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -23,10 +24,10 @@ use tickscope_format::function_table::PollFunction;
 
 use crate::cargo::function_table::symbols::Symbols;
 
-/// Panic of a body that is polled after it has returned, as the names of symbols have it.
+/// Name of the panic of a body that is polled after it has returned, as in symbols.
 const RESUMED: &str = "28panic_const_async_fn_resumed";
 
-/// Most instructions from a function's beginning to its state.
+/// Largest number of instructions from a function's beginning to the read of its state.
 const STEPS: usize = 200;
 
 /// State of a body before its first poll.
@@ -35,7 +36,7 @@ const UNRESUMED: u64 = 0;
 /// State of a body that has returned.
 const RETURNED: u64 = 1;
 
-/// Number of arguments that may be the future: it is the second where the first is for the result.
+/// Number of arguments that may be the future. It is the second argument if the first is for the result.
 const ARGUMENTS: u8 = 2;
 
 /// Code of a program, and the slots that it calls through.
@@ -43,14 +44,14 @@ pub(super) struct Code<'a> {
     segments: Vec<(u64, &'a [u8])>,
     /// Values that the loader writes at an address, where the linker knows them.
     slots: HashMap<u64, u64>,
-    /// Slots of functions that are called by name from another file, and whether each is the panic.
+    /// Addresses of slots for functions that another file defines, and whether each function is the panic.
     named_slots: HashMap<u64, bool>,
 }
 
 /// Place of a byte behind an argument: the number of the argument, and the distance in bytes.
 type Place = (u8, i64);
 
-/// Knowledge of a number.
+/// Value of a register or of memory, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Unknown,
@@ -61,7 +62,7 @@ enum Value {
     Stack(i64),
 }
 
-/// End of a run.
+/// End of a run: at the panic, or elsewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Resumed,
@@ -79,7 +80,7 @@ struct Run<'c> {
     carry: Option<bool>,
     sign: Option<bool>,
     overflow: Option<bool>,
-    /// Byte that is taken as the state, with its value.
+    /// Byte that is taken as the state, and its value in this run.
     state: Option<(Place, u64)>,
     /// Bytes behind arguments that were read.
     read: Vec<Place>,
@@ -136,7 +137,8 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Returns the place of the future and of its state for a function that polls an async body; none unless that is certain.
+/// Returns the place of the future and of its state for a function that polls an async body; `None` unless both are
+/// certain.
 pub(super) fn find(code: &Code<'_>, symbols: &Symbols<'_>, address: u64) -> Option<PollFunction> {
     let mut first = Run::new(code, symbols, None);
     first.go(address);
@@ -152,7 +154,8 @@ pub(super) fn find(code: &Code<'_>, symbols: &Symbols<'_>, address: u64) -> Opti
     })
 }
 
-/// Returns whether a function that drops a future gets its address first: it reads the future's state there.
+/// Returns whether a function that drops a future gets the future's address as its first argument: it then reads the
+/// state there first.
 pub(super) fn drops(code: &Code<'_>, symbols: &Symbols<'_>, address: u64, state_offset: u32) -> bool {
     let mut run = Run::new(code, symbols, None);
     run.go(address);
@@ -160,7 +163,7 @@ pub(super) fn drops(code: &Code<'_>, symbols: &Symbols<'_>, address: u64, state_
 }
 
 fn is_resumed(name: &str) -> bool {
-    // `panic_const_async_fn_resumed_panic` has another length before its name.
+    // The length in `RESUMED` excludes longer names, such as `panic_const_async_fn_resumed_panic`.
     name.contains(RESUMED)
 }
 
@@ -208,7 +211,7 @@ impl<'c> Run<'c> {
                 .any(|symbol| is_resumed(symbol.name))
     }
 
-    /// Runs an instruction, and returns the address of the next one; none where it is unknown.
+    /// Runs an instruction, and returns the address of the next one; `None` if the address is unknown.
     fn step(&mut self, instruction: &Instruction) -> Option<u64> {
         let next = instruction.next_ip();
         match instruction.flow_control() {
@@ -226,7 +229,7 @@ impl<'c> Run<'c> {
                     next
                 })
             }
-            // Only the panic matters: a function that calls others before it is no poll.
+            // Only the panic matters, because a function that calls others before it is not a poll.
             FlowControl::Call => {
                 Some(instruction.near_branch_target()).filter(|target| self.is_resumed(*target))
             }
@@ -257,7 +260,7 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Runs an instruction that goes on to the next one. Returns none where its effect is unknown.
+    /// Runs an instruction that continues with the next one. Returns `None` if its effect is unknown.
     fn compute(&mut self, instruction: &Instruction) -> Option<()> {
         use Mnemonic as M;
         match instruction.mnemonic() {
@@ -301,7 +304,7 @@ impl<'c> Run<'c> {
                     self.carry = Some(set >> (bit % bits) & 1 != 0);
                 }
             }
-            // Instructions on vectors change memory at most.
+            // Instructions on vectors can change only memory.
             M::Movups | M::Movaps | M::Movdqu | M::Movdqa | M::Movq | M::Movd | M::Xorps | M::Pxor => {
                 self.set(instruction, Value::Unknown);
             }
@@ -511,7 +514,7 @@ impl<'c> Run<'c> {
     }
 }
 
-/// Address that stands for the panic where another file has it.
+/// Address in place of the panic's address if another file contains the panic.
 const RESUMED_ELSEWHERE: u64 = u64::MAX;
 
 fn plus(value: Value, distance: i64) -> Value {

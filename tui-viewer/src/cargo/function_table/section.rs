@@ -1,8 +1,8 @@
 //! Adds the table to the file as a section that no loader reads.
 //!
-//! The table, the names of sections with its own, and the headers of sections with its own go to the end of the file; then
-//! the file's header points to them. Addresses and all other bytes stay. The linker's own names and headers of sections stay
-//! in the file as bytes that nothing points to, some kilobytes.
+//! The table, the names of sections with its own, and the headers of sections with its own go to the end of the file;
+//! then the file's header points to them. Addresses and all other bytes stay. The linker's own names and headers of
+//! sections stay in the file as bytes that nothing points to, some kilobytes.
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
@@ -16,7 +16,7 @@ use tickscope_format::function_table::SECTION;
 
 use crate::cargo::function_table::error::TableError;
 
-/// Number of sections from which on it stands in the first section's header.
+/// Number of sections from which the number is stored in the first section's header.
 const MANY_SECTIONS: usize = 0xff00;
 
 /// Alignment of the appended parts, in bytes.
@@ -31,12 +31,12 @@ struct Tail {
     header: FileHeader64<LittleEndian>,
 }
 
-/// Writes a copy of the file with its table, and then replaces the file by it. So a whole program is there at any
-/// moment, with the table or without. A process that runs the file keeps the old one, and on a full disk the linker's
-/// file stays.
+/// Writes a copy of the file with its table, and then replaces the file by the copy. So at any moment the program is
+/// complete, with the table or without. A process that runs the file keeps the old file, and on a full disk the
+/// linker's file stays.
 pub(super) fn add(executable: &Path, bytes: &[u8], table: &[u8]) -> Result<(), TableError> {
     let tail = tail(bytes, table).map_err(|error| TableError::damaged(executable, error))?;
-    // A link to the program stays a link.
+    // If the path is a link to the program, the link stays.
     let target = fs::canonicalize(executable).map_err(|error| TableError::io("find", executable, error))?;
     let failed = |error| TableError::io("write", &target, error);
     let folder = target.parent().unwrap_or(Path::new("/"));
@@ -119,8 +119,9 @@ fn tail(bytes: &[u8], table: &[u8]) -> Result<Tail, object::Error> {
     })
 }
 
-/// Returns how many bytes of a file with a table stay: all before the table, if only this module's own parts follow.
-/// After `strip`, which moves sections, other parts may follow; then the old table stays as bytes without a name.
+/// Returns the number of bytes of a file with a table that stay: all before the table, if only this module's own parts
+/// follow. After `strip`, which moves sections, other parts may follow; then the old table stays as bytes without a
+/// name.
 fn kept(
     bytes: &[u8],
     header: &FileHeader64<LittleEndian>,
@@ -158,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a program of this number of sections alone. The second section has their names.
+    /// Returns a program that consists of `count` sections alone. The second section has their names.
     fn program(count: usize) -> Vec<u8> {
         let names = b"\0.names\0";
         let mut bytes = vec![0; 64];
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn what_follows_a_table_is_kept() {
         let mut bytes = added(&program(2), b"table");
-        // This acts like a tool that wrote another section after the table.
+        // As if a tool had written another section behind the table.
         let behind = bytes.len();
         bytes.extend_from_slice(b"behind it");
         let header = FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();

@@ -28,7 +28,7 @@ pub(super) struct Sleds {
     pub(super) functions: BTreeMap<u64, Vec<Sled>>,
 }
 
-/// Reads the map, and keeps the entries that point at a sled.
+/// Reads the map, and keeps the entries that point to a sled.
 pub(super) fn read(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<Sleds, TableError> {
     let Some(section) = elf.section_by_name(MAP).filter(|map| map.size() > 0) else {
         return Err(TableError::NoSleds {

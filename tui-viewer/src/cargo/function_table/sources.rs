@@ -17,16 +17,16 @@ pub struct Sources {
     pub workspace_root: PathBuf,
     /// The packages of the workspace.
     pub members: Vec<Member>,
-    /// The folder of the compiler, as `rustc --print sysroot` says.
+    /// The folder of the compiler, as `rustc --print sysroot` prints it.
     pub sysroot: PathBuf,
 }
 
 /// A package of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
-    /// Its folder.
+    /// Folder of the package.
     pub dir: PathBuf,
-    /// Its name and version: `app 0.1.0`.
+    /// Name and version of the package: `app 0.1.0`.
     pub package: String,
 }
 
@@ -34,7 +34,7 @@ pub struct Member {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) origin: Origin,
-    /// Name and version, or the name alone where the version is unknown.
+    /// Name and version, or only the name if the version is unknown.
     pub(super) package: String,
     /// File, as the table has it.
     pub(super) file: String,
@@ -42,10 +42,10 @@ pub(super) struct Place {
     pub(super) module: String,
 }
 
-/// Decides where functions come from. Each file is looked at once.
+/// Decides where functions come from. Each file is examined once.
 #[derive(Debug)]
 pub(super) struct Places<'a> {
-    /// Root as it was named, and its real path where links lead there.
+    /// The workspace's root as it was named, and its real path if it contains links.
     roots: Vec<PathBuf>,
     /// Folders with their packages, the longest first.
     members: Vec<(PathBuf, &'a str)>,
@@ -101,7 +101,8 @@ impl Places<'_> {
         std.or_else(|| self.built(file)).or_else(|| self.package(file))
     }
 
-    /// Returns the place in the standard library: `/rustc/HASH/library/...` in programs, or the compiler's copy of its sources.
+    /// Returns the place in the standard library: `/rustc/HASH/library/...` in programs, or the compiler's copy of its
+    /// sources.
     fn std(&self, file: &Path) -> Option<Place> {
         let text = file.to_str()?;
         let rest = if let Some(rest) = text.strip_prefix("/rustc/") {
@@ -146,7 +147,7 @@ impl Places<'_> {
     fn package(&self, file: &Path) -> Option<Place> {
         let member = self.members.iter().find(|(dir, _)| file.starts_with(dir));
         let depth = member.map_or(0, |(dir, _)| dir.components().count());
-        // Cargo's folder may lie in the workspace, and a workspace in cargo's folder: the inner one counts.
+        // Cargo's folder may be inside the workspace, or a workspace inside cargo's folder. The inner folder decides.
         if let Some((place, place_depth)) = fetched(file)
             && place_depth > depth
         {
@@ -176,7 +177,7 @@ impl Places<'_> {
 
     /// Returns the place by the crate's name alone.
     fn of_crate(&self, file: &str, name: &Name) -> Place {
-        // Such a path was remapped for reproducible builds and is not of this machine.
+        // A relative path was remapped for reproducible builds and is no path of this machine.
         let is_plain = !file.is_empty() && !Path::new(file).is_absolute() && !file.starts_with("..");
         let file = if is_plain { file.to_string() } else { String::new() };
         let Some(crate_name) = name.crate_name().filter(|name| !name.is_empty()) else {
@@ -248,7 +249,7 @@ fn fetched(file: &Path) -> Option<(Place, usize)> {
     None
 }
 
-/// Returns the place of a file outside all known folders. The kept path begins with the folder that has `src`.
+/// Returns the place of a file outside all known folders. The kept path begins with the folder that contains `src`.
 fn elsewhere(file: &Path) -> Place {
     let parts = texts(file);
     let from = parts

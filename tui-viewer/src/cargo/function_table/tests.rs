@@ -133,7 +133,7 @@ fn what_the_collector_may_call_is_not_in_the_table() {
     }
 }
 
-/// Returns names of the program's own functions. Only debug information tells an async body from a closure.
+/// Returns names of the program's own functions. Only debug information distinguishes an async body from a closure.
 fn own_names(program: &Program) -> BTreeSet<(String, String)> {
     let own = table(program).into_iter().filter(|f| f.origin == Origin::Own);
     let names = own.map(|f| {
@@ -165,7 +165,7 @@ fn every_kind_of_debug_information_gives_the_same_names() {
     let lines = programs::compile(APP, &["-Cdebuginfo=line-tables-only"]);
     add(&lines.path, &lines.sources()).unwrap();
     assert_eq!(own_names(&lines), names);
-    // The line is at most the first statement's.
+    // The line is at most the line of the first statement.
     for (name, text) in [("fib", "fn fib("), ("main", "fn main(")] {
         let found = function(&table(&lines), "app", name);
         assert_eq!(
@@ -261,7 +261,7 @@ fn strip_keeps_the_table() {
     let before = of(&program.path).unwrap().unwrap();
     programs::output("strip", &["--strip-debug".as_ref(), program.path.as_os_str()]);
     assert!(of(&program.path).unwrap().unwrap() == before);
-    // It still has symbols, so it can get another table, without lines.
+    // The program still has symbols, so it can get another table, without lines.
     add(&program.path, &program.sources()).unwrap();
     let again = table(&program);
     assert!(again.iter().all(|f| f.line == 0) && sections(&program) == 1);

@@ -54,7 +54,7 @@ pub struct CargoCli {
     pub command: CargoCommand,
 }
 
-/// Variable that asks for samples of the code.
+/// Environment variable that switches samples of the code on or off.
 pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
 
 /// Which functions are measured, and how much that may cost.
@@ -82,8 +82,9 @@ pub struct FunctionsArgs {
 }
 
 impl FunctionsArgs {
-    /// Returns the typed choice, or the project's where nothing is typed. Each of `--only`, `--not` and `--every-function`
-    /// replaces the whole choice of the project: with a part of it, a function that is asked for could stay off.
+    /// Returns the typed choice, or the project's choice if no choice is typed. Each of `--only`, `--not` and
+    /// `--every-function` replaces the whole choice of the project, because with a part of it a function that the user
+    /// names could stay off.
     pub fn or(self, project: Self) -> Self {
         let typed = Self {
             budget: None,
@@ -166,11 +167,11 @@ impl CargoCommand {
 pub struct Split {
     /// Words up to the command of cargo, which are for this program. The first is the program's name.
     pub ours: Vec<OsString>,
-    /// Words after it, which are for cargo and the program.
+    /// Words after that command, which are for cargo and the program.
     pub for_cargo: Vec<OsString>,
 }
 
-/// Divides a command line after the first word that is neither an option nor the value of one.
+/// Divides a command line after the first word that is neither an option nor an option's value.
 pub fn split(words: impl IntoIterator<Item = OsString>) -> Split {
     let mut ours: Vec<OsString> = words.into_iter().collect();
     let cli = CargoCli::command();
@@ -208,7 +209,7 @@ pub fn misplaced(for_cargo: &[OsString]) -> Option<&str> {
         .find(|word| OURS.contains(&word.split('=').next().unwrap_or_default()))
 }
 
-/// Whether cargo's words ask for help: then the help of this program is shown.
+/// Returns whether cargo's words ask for help. The help of this program is shown then.
 pub fn asks_for_help(for_cargo: &[OsString]) -> bool {
     let mut before_dashes = for_cargo.iter().take_while(|word| *word != "--");
     before_dashes.any(|word| word == "--help" || word == "-h")
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(cli.functions.budget.as_deref(), Some("2.5%"));
         assert_eq!(cli.record, Some("f.tks".into()));
         assert_eq!(rest, words("--release -p x -- --report -- y"));
-        // A value with the name of a command, and one after an equals sign.
+        // A value with the name of a command, and a value after an equals sign.
         let (cli, rest) = parsed("c --only run --not=test --ascii t --no-run");
         assert_eq!((cli.command, rest), (CargoCommand::Test, words("--no-run")));
         assert_eq!(

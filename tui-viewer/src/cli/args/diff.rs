@@ -13,7 +13,7 @@ use crate::cli::args::moment::{MomentArgs, When};
 use crate::cli::args::report::share;
 use crate::cli::args::values::measure;
 
-/// Option that stands for `--`, so that options may follow the runs after as well.
+/// Option in place of `--`, so that options may follow the runs after the change as well.
 const AFTER: &str = "--after";
 
 /// Options that each side may have, and their names after `--`.
@@ -165,7 +165,7 @@ impl DiffArgs {
         ending::check(file, is_known, ".txt .json .md .html")
     }
 
-    /// Returns the parts of the runs before, and of the runs after.
+    /// Returns the spans of time to compare: of the runs before the change, and of the runs after it.
     pub fn moments(&self) -> (MomentArgs, MomentArgs) {
         let of = |from: Option<When>, to: Option<When>| MomentArgs {
             from,
@@ -181,7 +181,7 @@ impl DiffArgs {
         }
     }
 
-    /// Returns the runs before and the runs after.
+    /// Returns the runs before the change, and the runs after it.
     ///
     /// # Errors
     /// A side is missing.
@@ -201,7 +201,7 @@ impl DiffArgs {
 }
 
 impl DiffFormat {
-    /// Returns the form that a file's name tells; none for other names.
+    /// Returns the form that a file's name tells; `None` for other names.
     fn of_file(file: &Path) -> Option<Self> {
         match file.extension()?.to_string_lossy().to_lowercase().as_str() {
             "txt" => Some(Self::Text),
@@ -223,7 +223,7 @@ impl From<DiffView> for Tables {
 }
 
 /// Replaces the first `--` after `diff` by an option, because after `--` every word would be a target, options too.
-/// Options of a side get other names after it.
+/// Options for a side get other names after `--`.
 pub(crate) fn with_option_for_dashes(mut words: Vec<OsString>) -> Vec<OsString> {
     let Some(at) = words.iter().position(|word| word == "--") else {
         return words;

@@ -1,4 +1,4 @@
-//! Refuses files whose endings tell no form, before the wrong form is written.
+//! Refuses files whose endings tell no form, before a file in the wrong form is written.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(crate) fn check_report(file: Option<&Path>, format: Option<Form>) -> Result<
     check(file, is_known, &Form::endings())
 }
 
-/// Checks that a file may hold a snapshot or a recording: only with `.tks`, or without any ending.
+/// Checks that a file may hold a snapshot or a recording: its ending must be `.tks`, or missing.
 ///
 /// # Errors
 /// The file has another ending.

@@ -70,7 +70,7 @@ impl ThemeKind {
         }
     }
 
-    /// Returns the word that chooses it.
+    /// Returns the word that chooses the theme.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Sixteen => "sixteen",
@@ -80,7 +80,7 @@ impl ThemeKind {
         }
     }
 
-    /// Returns the theme of this name; `default` is the first one.
+    /// Returns the theme of this name; `default` is the first theme.
     pub fn named(word: &str) -> Option<Self> {
         if word == DEFAULT {
             return Some(Self::default());
@@ -88,7 +88,7 @@ impl ThemeKind {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
     }
 
-    /// Returns its description, for the notice after a change.
+    /// Returns the description of the theme, for the notice after a change.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sixteen => "the terminal's sixteen colours",

@@ -33,12 +33,12 @@ pub enum When {
     After(Duration),
     /// Time before the end.
     Before(Duration),
-    /// Time of the clock, in seconds of the day: the last one before the end.
+    /// Time of the clock, in seconds of the day: the last such moment before the end.
     Clock(u32),
 }
 
 impl MomentArgs {
-    /// Whether no other moment was chosen.
+    /// Returns whether the newest moment is meant, because no option names another one.
     pub fn is_newest(&self) -> bool {
         self.at.is_none() && self.from.is_none() && self.to.is_none() && self.window.is_none()
     }

@@ -14,7 +14,7 @@ pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
         .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
 }
 
-// The parsers refuse other values before these closures look them up.
+// The parsers refuse unknown values before these closures look them up.
 
 pub(crate) fn mode() -> impl TypedValueParser<Value = Mode> {
     PossibleValuesParser::new(Mode::ALL.map(Mode::as_str)).map(|name| Mode::named(&name).unwrap_or_default())
@@ -45,8 +45,8 @@ pub(crate) fn over(text: &str) -> Result<Over, String> {
     text.parse()
 }
 
-/// Reads patterns of functions, with commas between them, in the form in which they are passed on. A comma among generic
-/// arguments separates nothing, and becomes `*`.
+/// Reads patterns of functions, separated by commas, in the form in which they are passed on. A comma between generic
+/// arguments is no separator, and becomes `*`.
 pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = Some(text);
@@ -59,7 +59,7 @@ pub(crate) fn function_patterns(text: &str) -> Result<String, String> {
     Ok(words.join(","))
 }
 
-/// Reads a share of the CPU time, `5%` or `5`, or `off` for any, in the form in which it is passed on.
+/// Reads a share of the CPU time, `5%` or `5`, or `off` for no limit, in the form in which it is passed on.
 pub(crate) fn budget(text: &str) -> Result<String, &'static str> {
     if text == "off" {
         return Ok(text.into());
@@ -88,7 +88,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .map_err(|_| "wanted a duration of this world, like 10, 10s, 500ms, 2m".into())
 }
 
-/// Reads the time between an agent's looks: 1s to 1h.
+/// Reads the time between two looks of an agent: 1s to 1h.
 pub(crate) fn every(text: &str) -> Result<Duration, String> {
     let every = duration(text)?;
     let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);

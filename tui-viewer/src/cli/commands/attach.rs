@@ -1,4 +1,4 @@
-//! `tickscope [TARGET]`: the screen, or the text report where there is no terminal.
+//! `tickscope [TARGET]`: the screen, or the text report if there is no terminal.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -75,7 +75,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     // An unreadable directory does not become readable by waiting either.
     target::check_dir(args.dir.as_deref())?;
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {
-        // A missing file or process does not come by waiting: the error comes before the screen.
+        // A missing file or process does not appear by waiting, so the error comes before the screen.
         target::find(&wanted, args.dir.as_deref())?;
     }
     if let Wanted::All(name) = &wanted {
@@ -121,12 +121,13 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
     })
 }
 
-/// Whether there is a terminal to draw on and to read keys from.
+/// Returns whether there is a terminal to draw on and to read keys from.
 pub fn has_screen() -> bool {
     has_screen_beside(false)
 }
 
-/// Whether there is a terminal; with `pipe`, standard input may be a pipe, so that keys come from the terminal itself.
+/// Returns whether there is a terminal. With `pipe`, standard input may be a pipe, because keys come from the terminal
+/// itself.
 fn has_screen_beside(pipe: bool) -> bool {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let has_keys = || std::io::stdin().is_terminal() || (pipe && File::open("/dev/tty").is_ok());

@@ -11,7 +11,7 @@ use crate::cli::commands::report::moment;
 use crate::source::symbols;
 use crate::source::target::wanted::{Found, Wanted, is_live};
 
-/// Target that was found, with its word for the next commands.
+/// Target that was found, and the word that names it in the next commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) word: String,
@@ -35,7 +35,7 @@ impl Named {
                 word: path.display().to_string(),
                 is_live: false,
             },
-            // The next command needs one of them.
+            // The next command needs a single program.
             Found::Together(name, rings) => Self {
                 word: rings
                     .first()
@@ -52,7 +52,7 @@ impl Named {
 
     pub(super) fn of_ring(target: &TargetArgs, ring: &RingFile, liveness: &Liveness) -> Self {
         let is_live = is_live(liveness);
-        // The name of an ended run may soon be another run's.
+        // The name of an ended run may soon belong to another run.
         let is_sure = is_live || !matches!(Wanted::of(target), Wanted::Name(_));
         let typed = target.target.clone().filter(|_| is_sure);
         Self {
@@ -61,7 +61,7 @@ impl Named {
         }
     }
 
-    /// Returns the next commands for a shell, with the same directory.
+    /// Returns the next commands for a shell, with the directory that the user has chosen.
     pub(super) fn in_shell(&self, target: &TargetArgs) -> Next {
         let dir = target.dir.as_deref();
         let dir = dir.map(|dir| format!(" --dir {}", shell_word(&dir.to_string_lossy())));

@@ -7,7 +7,7 @@ use crate::cli::args::Cli;
 use crate::cli::args::cargo::CargoCli;
 use crate::output::console;
 
-/// Prints the script for a shell; it serves both programs of this package.
+/// Prints the script for a shell, which completes both programs of this package.
 ///
 /// # Errors
 /// Standard output cannot be written.

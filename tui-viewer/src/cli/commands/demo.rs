@@ -45,7 +45,7 @@ fn end(started: &mut Started) {
     while begin.elapsed() < LONGEST_END && !matches!(started.child.try_wait(), Ok(Some(_)) | Err(_)) {
         thread::sleep(Duration::from_millis(5));
     }
-    // The demo has nothing to save.
+    // The demo may be killed, because it has nothing to save.
     let _ = started.child.kill();
     let _ = started.child.wait();
 }

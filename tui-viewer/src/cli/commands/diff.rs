@@ -21,10 +21,10 @@ use crate::source::target::wanted::Wanted;
 /// Width of a line without a terminal.
 const WIDTH: usize = 100;
 
-/// Share of the whole from which on rows are shown of which only times have changed.
+/// Smallest share of the whole at which a row is shown although only its times have changed.
 const MIN_SHARE: f64 = 0.01;
 
-/// Compares, writes, and returns whether the gates let the comparison pass.
+/// Compares and writes the result. Returns the exit code, which tells whether all gates passed.
 ///
 /// # Errors
 /// There is no such target, a gate cannot be judged, or a file cannot be read or written.
@@ -128,7 +128,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         DiffFormat::Html => page::report(&comparison),
     };
     place.write(|out| out.write_all(result.as_bytes()))?;
-    // A log shows the reasons for the failure, wherever the result was written.
+    // Failures are also printed to standard error, so that a log shows them wherever the result was written.
     if format != DiffFormat::Text || !place.is_stdout() {
         comparison.failures().iter().for_each(|failure| say(failure));
     }
@@ -140,7 +140,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     })
 }
 
-/// Returns the snapshots of a side, of the part that is asked for, and the facts about each run.
+/// Returns the snapshots of a side, restricted to `part`, and the facts about each run.
 fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Result<(Vec<Snapshot>, Vec<Run>)> {
     let run = |target: &String| {
         let one = TargetArgs {

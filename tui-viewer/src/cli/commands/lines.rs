@@ -1,4 +1,4 @@
-//! `tickscope lines`: switches a program's samples of its threads' program counters.
+//! `tickscope lines`: switches the sampling of a program's threads on or off.
 
 use tickscope_format::Snapshot;
 use tickscope_format::slots::Op;
@@ -8,7 +8,7 @@ use crate::cli::args::{LinesArgs, OnOff};
 use crate::cli::commands::request;
 use crate::output::console;
 
-/// Makes the program begin or end to sample; returns once the program has confirmed it.
+/// Makes the program begin or end sampling. Returns once the program has confirmed it.
 ///
 /// # Errors
 /// There is no such target, or it does not sample.

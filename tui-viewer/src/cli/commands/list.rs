@@ -19,7 +19,7 @@ use crate::source::target;
 use crate::source::target::wanted::is_live;
 use crate::text::clock_time::clock_time;
 
-/// Prints the list; with `clean`, first removes the files of ended programs in the directory that was chosen, if one was.
+/// Prints the list. With `clean`, first removes the files of ended programs, from the chosen directory if there is one.
 ///
 /// # Errors
 /// Standard output cannot be written.
@@ -40,7 +40,7 @@ pub fn run(dir: Option<&Path>, as_json: bool, clean: bool) -> anyhow::Result<u8>
     Ok(console::DONE)
 }
 
-/// Removes files there that no program writes any more, and describes how many were in each directory.
+/// Removes files from these directories that no program writes any more. Describes how many were in each directory.
 fn removed(places: &[PathBuf]) -> String {
     let (mut all, mut parts) = (0, Vec::new());
     for place in places {
@@ -165,7 +165,7 @@ fn json_text(listed: &[Listed], kept: &[KeptFile], places: &[PathBuf]) -> String
     let looked_in: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
     let all = json!({ "tickscope": 1, "programs": programs, "kept": kept, "looked_in": looked_in });
     let text = format!("{all:#}\n");
-    // Only strings have characters beyond ASCII: escapes are the same to a parser, and harmless to a terminal.
+    // Only strings have characters beyond ASCII, so escapes mean the same to a parser, and are harmless to a terminal.
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c.is_ascii() || printable(c.encode_utf8(&mut [0; 4])).starts_with(c) {

@@ -1,4 +1,4 @@
-//! Snapshots for commands; a running program captures one after the command began.
+//! Snapshots for commands. A running program captures a new snapshot after the command began.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ pub struct LiveSnapshot {
     pub snapshot: Snapshot,
     /// State of the program.
     pub state: ProcessState,
-    /// Code that its recording has named.
+    /// Names of sampled addresses, from the recording.
     pub addresses: Addresses,
 }
 
@@ -54,11 +54,11 @@ impl Reader {
     }
 }
 
-/// Finds a target, and waits this long for it to appear. An ended run from before does not end the wait, where a name or a
-/// running process is wanted.
+/// Finds a target, and waits up to `wait` for it to appear. If a name or a running process is wanted, a run that had
+/// ended before does not end the wait.
 ///
 /// # Errors
-/// As [`target::find`]; or, for a script, there is only another run than the one that it named, and `--ended` does not
+/// As [`target::find`]. For a script also: there is only an earlier run than the named one, and `--ended` does not
 /// allow it.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
     let wanted = Wanted::of(target);
@@ -69,7 +69,7 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
             Err(error) if waits && may_come(&error) => {}
             Ok(Found::Ring(ring, liveness)) => {
                 let earlier = earlier_run(&wanted, &ring, &liveness);
-                // A user who waits for a program means one that has come since, even if it has ended by now.
+                // A user who waits for a program means a run that begins during the wait, even if it has ended by now.
                 let came = wait.is_some() && ring.header().started_unix_ns >= begin_unix_ns;
                 match earlier.filter(|_| !came) {
                     Some(_) if waits => {}
@@ -85,7 +85,7 @@ pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyh
     }
 }
 
-/// Other run, where the named one does not exist.
+/// Earlier run that is found in place of the named one.
 enum Earlier {
     /// No program of the name runs.
     OfName(String),
@@ -93,7 +93,7 @@ enum Earlier {
     OfPid(u32),
 }
 
-/// Returns whether and how a ring is of another run than the named one.
+/// Returns the kind of earlier run, if a ring is not of the named run.
 fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<Earlier> {
     let header = ring.header();
     let is_other = |started| started != header.start_time || header.boot_id != os::boot_id();
@@ -111,7 +111,7 @@ fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<
 }
 
 impl Earlier {
-    /// Returns the note for a person who gets the numbers of that run.
+    /// Returns the note for a person who gets the numbers of the earlier run.
     fn shown(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         match self {
@@ -122,7 +122,7 @@ impl Earlier {
         }
     }
 
-    /// Returns the error for a script, which gets no numbers of that run.
+    /// Returns the error for a script, which gets no numbers of the earlier run.
     fn refused(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         let since = since_unix_ns(ring.header().started_unix_ns, liveness);
@@ -139,10 +139,10 @@ impl Earlier {
     }
 }
 
-/// Returns the ring of a running program; `why` is the reason why nothing else will do.
+/// Returns the ring of a running program. `why` ends the error message: the reason why the program must run.
 ///
 /// # Errors
-/// As [`find`]; or the target does not run, or never did.
+/// As [`find`]; or the target is no single running program.
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
     let what = match find(target, Reader::Person, wait)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
@@ -171,7 +171,7 @@ pub fn of(found: &Found, wanted: &Wanted) -> anyhow::Result<LiveSnapshot> {
     Ok(live)
 }
 
-/// Returns the snapshot of a target, and the note.
+/// Returns the snapshot of a target, and the note of [`of`].
 ///
 /// # Errors
 /// The target cannot be read.
@@ -288,7 +288,7 @@ fn publish_now(ring: &RingFile) -> Result<(), String> {
     publish_by(ring, &mut slot)
 }
 
-/// Makes the program publish through a slot that is held already.
+/// Makes the program publish, through a slot that the caller holds.
 pub(super) fn publish_by(ring: &RingFile, slot: &mut Slot) -> Result<(), String> {
     match answer(ring, slot, Op::PublishNow)? {
         Some(reply) if reply.record == 0 => {
@@ -299,7 +299,7 @@ pub(super) fn publish_by(ring: &RingFile, slot: &mut Slot) -> Result<(), String>
     }
 }
 
-/// Returns the answer of a program; none where it has ended.
+/// Returns the answer of a program; `None` if the program has ended.
 pub(super) fn answer(ring: &RingFile, slot: &mut Slot, op: Op) -> Result<Option<Reply>, String> {
     let sent = slot.send(op).map_err(|error| error.to_string())?;
     let begin = Instant::now();

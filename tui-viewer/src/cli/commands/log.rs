@@ -32,13 +32,13 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Longest time between two looks for a record, and so the largest delay of a line.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Shortest and longest interval that is asked for: the log's interval is brought between them.
+/// Shortest and longest interval that is requested of the program. The log's interval is limited to this range.
 const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
 /// Most records between two looks that are searched for resets.
 const MISSED_MOST: usize = 4096;
 
-/// Number of functions that are named where there are no groups.
+/// Number of functions that are named if there are no groups.
 const NAMED: usize = 4;
 
 /// Prints lines until the program ends, the time is over, or the reader closes the pipe.
@@ -81,7 +81,7 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
             }
         }
         if over || !is_live(&liveness) {
-            // The rest of an interval is a line, unless it is below a twentieth.
+            // An incomplete last interval is printed if it has more than a twentieth of the length.
             let rest = log.intervals.finish();
             if let Some(interval) = rest.filter(|rest| u128::from(rest.ns) * 20 > args.every.as_nanos()) {
                 log.write(&interval)?;
@@ -130,7 +130,7 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     Err(Misuse(why).into())
 }
 
-/// Returns messages on chosen names that were not met yet, and the groups that there are.
+/// Returns messages on chosen names that were not met yet, with the groups that there are.
 fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     let (groups, _) = groups::names(snapshot);
     let there = match groups.len() {
@@ -155,7 +155,7 @@ fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
         .collect()
 }
 
-/// Intervals on their way to standard output.
+/// Computes intervals, and prints them.
 #[derive(Debug)]
 struct Log {
     intervals: Intervals,
@@ -172,7 +172,7 @@ impl Log {
     }
 }
 
-/// Program, and the place of its last record that was read.
+/// Program that is followed, and its last record that was read.
 #[derive(Debug)]
 struct Followed {
     ring: RingFile,
@@ -180,11 +180,11 @@ struct Followed {
     slot: Option<Slot>,
     /// Position and number of the newest record that was read.
     read: Option<(u64, u64)>,
-    /// Time when it was read.
+    /// Time when that record was read.
     read_at: Instant,
-    /// Interval for which it said that it is the newest.
+    /// Publishing interval, as that record gives it.
     interval: Duration,
-    /// Whether a message has told that records stopped to come.
+    /// Whether a message has said that no more records come.
     silent: bool,
 }
 
@@ -210,7 +210,7 @@ impl Followed {
         Ok(followed)
     }
 
-    /// Sends a request and waits for the answer, but not for long. Returns false where none comes.
+    /// Sends a request, and waits up to [`ANSWER`] for the answer. Returns false if no answer comes.
     fn ask(&mut self, op: Op) -> bool {
         let Some(slot) = &mut self.slot else { return false };
         let Ok(sent) = slot.send(op) else { return false };
@@ -261,7 +261,7 @@ impl Followed {
         Ok(events)
     }
 
-    /// Prints once that records have stopped to come.
+    /// Prints once that no more records come.
     fn complain_of_silence(&mut self) {
         let longest = self.interval.max(WISHES.1).saturating_mul(3);
         if !self.silent && self.read_at.elapsed() > longest {

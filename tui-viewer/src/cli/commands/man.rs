@@ -40,7 +40,7 @@ pub fn run(of: Option<&str>) -> anyhow::Result<u8> {
 }
 
 fn page(command: Command) -> anyhow::Result<String> {
-    // `tickscope report` is found as tickscope-report, as git's pages are.
+    // The page of `tickscope report` has the title tickscope-report, as git's pages have.
     let title = command
         .get_display_name()
         .unwrap_or(command.get_name())
@@ -70,7 +70,7 @@ fn verbatim(title: &str, text: &str) -> String {
             .replace('\\', "\\\\")
             .replace('-', "\\-")
             .replace('\'', "\\(aq");
-        // A dot at the beginning would be a request.
+        // A dot at the beginning of a line would be a request to roff.
         let guard = if line.starts_with('.') { "\\&" } else { "" };
         section.push_str(&format!("{guard}{line}\n"));
     }

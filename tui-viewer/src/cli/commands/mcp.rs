@@ -1,9 +1,9 @@
 //! `tickscope mcp`: answers a client of the Model Context Protocol on standard input and output.
 //!
-//! The protocol is read and written here, with serde_json. Well kept crates for it bring an async runtime, and a server with
-//! tools alone needs five methods. `input` bounds the input, `message` judges it, and `protocol` answers both kinds of
-//! revisions: the ones that begin with `initialize`, and the ones with the version in each request. `tools` has the six tools,
-//! and `marks` the snapshots of the tool `mark`.
+//! The protocol is read and written here, with serde_json. Maintained crates for it bring an async runtime, and a
+//! server with tools alone needs only five methods. `input` limits the input, `message` parses it, and `protocol`
+//! answers both kinds of revisions: those that begin with `initialize`, and those with a version in each request.
+//! `tools` has the six tools, and `marks` the snapshots of the tool `mark`.
 
 mod input;
 mod marks;
@@ -23,7 +23,7 @@ use crate::cli::args::McpArgs;
 use crate::output::console;
 use crate::source::target;
 
-/// Exit code of a process that a signal ended, as in a shell.
+/// Exit code after a signal: 128 + SIGTERM, as in a shell.
 const BY_SIGNAL: u8 = 143;
 
 /// Answers until the client closes standard input or a signal comes.
@@ -53,7 +53,7 @@ pub fn run(args: &McpArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Writes a message; returns false where the client has closed its end.
+/// Writes a message. Returns false if the client has closed its end.
 fn send(message: &Value) -> anyhow::Result<bool> {
     // Control characters in strings are escaped, so this is one line.
     let line = format!("{message}\n");

@@ -17,14 +17,14 @@ use crate::source::symbols;
 /// Adds up the files and prints the path of the sum.
 ///
 /// # Errors
-/// A file cannot be read, none can, or the sum cannot be written.
+/// A file cannot be read (with `--skip-unreadable`: no file can be read), or the sum cannot be written.
 pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     let path = &args.output;
     if path == Path::new("-") {
         return Err(Misuse("a merged snapshot goes to a file: -o all.tks".into()).into());
     }
     ending::check_kept(path).map_err(Misuse)?;
-    // These checks come before a thousand files are read.
+    // These checks come first, because reading many files takes long.
     ensure!(
         path.symlink_metadata().is_err(),
         "{} exists already; a snapshot is never written over another file",

@@ -147,7 +147,7 @@ impl Metrics {
             metrics.agent = Agent::go_on(options, &kept)
                 .map_err(|why| anyhow!("{}: {why}; remove the file to begin anew", cannot()))?;
         }
-        // It is better to learn now whether the file can be written.
+        // The file is written at the start, so that an error is reported now and not a minute later.
         metrics.keep()?;
         Ok(metrics)
     }

@@ -26,7 +26,8 @@ const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 /// Longest time until a signal is noticed.
 const TURN: Duration = Duration::from_millis(200);
 
-/// Sends profiles until SIGTERM or SIGINT; then a last one, and the waiting ones that the server takes at once.
+/// Sends profiles until SIGTERM or SIGINT. Then sends a last profile, and those waiting profiles that the server takes
+/// at once.
 ///
 /// # Errors
 /// The address cannot be used, or a directory cannot be read.
@@ -94,7 +95,7 @@ fn add(windows: &mut Windows, queue: &mut Pyroscope) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints changes: the same trouble is printed once, and its end.
+/// Prints a new problem once, every dropped profile, and the end of a problem.
 fn tell(said: Option<String>, complaint: &mut Option<String>) {
     let reason = |text: &String| text.split(';').next().unwrap_or_default().to_owned();
     let new = said.as_ref().map(reason);

@@ -26,7 +26,7 @@ use crate::output::similar::similar;
 use crate::source::symbols;
 use crate::source::target::wanted::Wanted;
 
-/// Least share of the measured time for a row of a text, without an option.
+/// Smallest share of the measured time for a row of a text, without an option.
 const LEAST_SHARE: f64 = 0.005;
 
 /// Writes the report on a target.
@@ -90,7 +90,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     if let Some(wanted) = &args.thread {
         match threads::find(&live.snapshot, wanted)?[..] {
-            // The text itself names the thread that it shows.
+            // A single thread is an option of the text, which then names the thread.
             [only] => options.text.thread = Some(only),
             ref several => {
                 live.snapshot = filter::of_threads(&live.snapshot, |thread| several.contains(&thread));
@@ -104,13 +104,13 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Returns the cells of a line on standard output, where it is a terminal.
+/// Returns the columns of the terminal, if standard output is a terminal.
 pub(super) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
-/// Returns the text; finds the program's state and the character set.
+/// Returns the text of a report, for the program's state and the locale's character set.
 pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
     let options = TextOptions {
         state: live.state,
@@ -120,7 +120,7 @@ pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
     text::report(&live.snapshot, &options)
 }
 
-/// Returns the text without options, with rows of sampled functions.
+/// Returns the text of a report without options, with rows of sampled functions.
 pub fn usual_text(mut live: LiveSnapshot) -> String {
     symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     let options = TextOptions {

@@ -1,4 +1,4 @@
-//! Requests of commands to running programs: sent, and their answers awaited.
+//! Requests of commands to running programs: sends them, and waits for the answers.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -22,10 +22,10 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// Request that the program has carried out.
 #[derive(Debug)]
 pub struct Granted {
-    /// Reset epoch in force since then.
+    /// Reset epoch after the request.
     pub epoch: u64,
     ring: RingFile,
-    /// Whether a record shows it.
+    /// Whether the program has published a record after the request.
     published: bool,
 }
 
@@ -46,7 +46,7 @@ impl Granted {
         self.ring.header().pid
     }
 
-    /// Returns the program's snapshot since then; none where it could not publish.
+    /// Returns the program's snapshot after the request; `None` if the program could not publish.
     pub fn snapshot(&self) -> Option<Snapshot> {
         let newest = self.published.then(|| self.ring.newest_snapshot().ok());
         newest.flatten().map(|(_, snapshot)| snapshot)
@@ -103,7 +103,7 @@ pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
         match slot.reply(&sent)? {
             Some(reply) => break reply,
             None if begin.elapsed() > ANSWER => {
-                // Another request replaces it: else a stopped program would carry it out later.
+                // Another request replaces this one, because a stopped program would carry it out later.
                 slot.send(Op::PublishNow)?;
                 bail!(
                     "{} did not answer within 2 s (is it stopped?); the request is withdrawn",

@@ -24,7 +24,7 @@ use crate::source::local_time;
 use crate::source::target;
 use crate::source::target::wanted::{Found, NoTarget, Wanted, line_of};
 
-/// Time between two looks whether the program has ended.
+/// Time between two checks whether the program has ended.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// Started program, and the place of its ring.
@@ -32,7 +32,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 pub struct Started {
     /// The running command.
     pub child: Child,
-    /// Target that finds its ring.
+    /// Target by which its ring is found.
     pub wanted: Wanted,
     dir: Option<PathBuf>,
 }
@@ -44,7 +44,7 @@ pub struct Program {
     pub command: Command,
     /// Name in messages.
     pub name: OsString,
-    /// Possible reasons why it published nothing.
+    /// Possible reasons why the program published nothing.
     pub unheard: &'static str,
 }
 
@@ -61,7 +61,7 @@ impl Program {
         }
     }
 
-    /// Returns the message that it published nothing, with possible reasons.
+    /// Returns the message that the program published nothing, with possible reasons.
     pub(super) fn silence(&self) -> String {
         format!(
             "{} opened no scope, or was killed at once\n  {}",
@@ -101,7 +101,7 @@ pub fn watch_program(
             program.command.stderr(output.for_program()?);
         }
     }
-    // Signals are caught before the program starts, because one meant for it must not end this process.
+    // Signals are caught before the program starts, because a signal for the program must not end this process.
     let terminated = watch_interrupts()?;
     let mut started = match start(&mut program.command, dir) {
         Ok(started) => started,
@@ -123,7 +123,7 @@ pub fn watch_program(
     Ok(code_of(status))
 }
 
-/// Prints why a command cannot be started; returns the code of a shell.
+/// Prints why a command cannot be started. Returns the exit code that a shell would give.
 pub(crate) fn not_started(name: &OsStr, error: &std::io::Error) -> u8 {
     say(&format!("cannot start {}: {error}", name.display()));
     if error.kind() == std::io::ErrorKind::NotFound {
@@ -133,17 +133,17 @@ pub(crate) fn not_started(name: &OsStr, error: &std::io::Error) -> u8 {
     }
 }
 
-/// Starts a command so that it publishes and its ring can be told from all others.
+/// Starts a command so that it publishes, and its ring can be distinguished from all others.
 ///
 /// # Errors
 /// The system reports an error.
 pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Started> {
-    // 0 would mean "none".
+    // 0 would mean that there is no token.
     let token = tickscope_format::os::random() | 1;
     command
         .env("TICKSCOPE", "live")
         .env("TICKSCOPE_RUN", format!("{token:016x}"));
-    // A relative path would be another place for a program that changes its directory.
+    // A relative path would mean another place if the program changes its directory.
     let named = std::env::var_os(DIR_VARIABLE).filter(|named| !named.is_empty());
     let dir = dir.map(Path::to_path_buf).or_else(|| named.map(PathBuf::from));
     let dir = dir.map(std::path::absolute).transpose()?;
@@ -159,12 +159,12 @@ pub fn start(command: &mut Command, dir: Option<&Path>) -> std::io::Result<Start
 }
 
 impl Started {
-    /// Returns a feed from its ring.
+    /// Returns a feed from the program's ring.
     pub fn feed(&self) -> RingFeed {
         RingFeed::new(self.wanted.clone(), self.dir.clone(), local_time::utc_offset_s())
     }
 
-    /// Finds its ring.
+    /// Finds the program's ring.
     ///
     /// # Errors
     /// There is no ring, or it cannot be read.
@@ -181,7 +181,7 @@ impl Started {
             .collect()
     }
 
-    /// Returns the report on its ring.
+    /// Returns the report on the program's ring.
     ///
     /// # Errors
     /// There is no ring, or it cannot be read.
@@ -203,7 +203,7 @@ impl Started {
     }
 }
 
-/// Passes on the program's output up to here after the screen has closed, and all later output until it ends.
+/// After the screen has closed, passes on the program's output so far, and all later output until the program ends.
 fn finish_behind_screen(
     started: &mut Started,
     mut output: KeptOutput,
@@ -268,8 +268,8 @@ pub(crate) fn code_of(status: ExitStatus) -> u8 {
     }
 }
 
-/// Writes a report beside the program's own output.
+/// Writes a report to standard error, beside the program's own output.
 pub(crate) fn eprint_all(text: &str) {
-    // Without standard error the line cannot be shown.
+    // Without standard error, the text cannot be shown.
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
 }

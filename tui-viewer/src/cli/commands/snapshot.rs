@@ -31,7 +31,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
         addresses,
         ..
     } = live_snapshot::of(&found, &wanted)?;
-    // The program's files may be missing where the snapshot is read.
+    // The program's files may be missing on the machine that reads the snapshot.
     symbols::read_code(&mut snapshot, addresses);
     let path = match file {
         Some(path) => {

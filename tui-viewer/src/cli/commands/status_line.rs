@@ -37,7 +37,7 @@ impl StatusLine {
         draw(&fitting(&line(), columns()));
     }
 
-    /// Clears the line, so that the next one begins in its place.
+    /// Clears the line, so that the next text begins in its place.
     pub(crate) fn clear(&mut self) {
         if self.drawn.take().is_some() {
             draw("");
@@ -51,7 +51,7 @@ fn columns() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
-/// Cuts a line, because a line that goes on in the next one could not be drawn over.
+/// Cuts a line, because a line that continues in the next row could not be drawn over.
 fn fitting(line: &str, columns: Option<usize>) -> Cow<'_, str> {
     match columns {
         Some(columns) => cut_end(line, columns.saturating_sub(1), Glyphs::of(is_ascii()).cut),

@@ -113,7 +113,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
     session.finish(&who, ended, &stop)
 }
 
-/// Trigger at work, and its actions.
+/// State of a running trigger.
 struct Session<'a> {
     args: &'a TriggerArgs,
     watch: Watch,
@@ -123,7 +123,7 @@ struct Session<'a> {
     has_failed: bool,
     /// Last message about a function that is missing, or cannot be measured.
     doubt: Option<String>,
-    /// Whether a message has told that the limit holds recordings back.
+    /// Whether a message has said that the limit holds recordings back.
     told_held_back: bool,
 }
 
@@ -140,12 +140,12 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Whether there is a message, so that a line on the terminal has to give way.
+    /// Returns whether there is a message, so that the status line must be cleared first.
     fn has_to_tell(&mut self, event: bool) -> bool {
         event || self.watch.doubt() != self.doubt || self.action.has_ended()
     }
 
-    /// Keeps recordings and prints messages. Returns false where standard output is closed.
+    /// Keeps recordings and prints messages. Returns false if standard output is closed.
     fn tell(&mut self, event: Option<Event>, target: Option<&Target>) -> anyhow::Result<bool> {
         self.action.tell_end();
         let doubt = self.watch.doubt();
@@ -224,7 +224,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns a path that is right from any directory.
+/// Returns an absolute path, which is right in any directory.
 fn whole(path: &Path) -> std::path::PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }

@@ -62,7 +62,7 @@ pub fn run(args: &WaitUntilArgs) -> anyhow::Result<u8> {
 struct Judged {
     verdict: Verdict,
     over_ns: u64,
-    /// Newest snapshot; none before the first one.
+    /// Newest snapshot; `None` before the first snapshot.
     newest: Option<Snapshot>,
     doubt: Option<String>,
 }
@@ -89,7 +89,7 @@ fn wait(
         let events = feed.poll();
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
-            // Where records are read late, the condition may have been true between them.
+            // If records are read late, the condition may have been true between them.
             if let Some((verdict, window_ns)) = watch.true_once().or_else(|| watch.found()) {
                 (judged.verdict, judged.over_ns) = (verdict.clone(), window_ns);
             }

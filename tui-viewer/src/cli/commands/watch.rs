@@ -9,10 +9,10 @@ use crate::cli::commands::request;
 use crate::output::console;
 use crate::output::watched;
 
-/// Makes the program watch a function, or end that; returns once the program has confirmed it.
+/// Makes the program watch a function, or stop watching it. Returns once the program has confirmed it.
 ///
 /// # Errors
-/// There is no such target, or it did not do so.
+/// There is no such target, or it refused.
 pub fn run(args: &WatchArgs, target: &TargetArgs) -> anyhow::Result<u8> {
     let ring = request::find(target, "watch")?;
     let before = newest(&ring);

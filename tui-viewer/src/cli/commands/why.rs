@@ -57,7 +57,8 @@ pub fn run(args: &WhyArgs) -> anyhow::Result<u8> {
     Ok(console::DONE)
 }
 
-/// Returns a target's data on a function; first watches it for a time where an option asks for that, until `stop`.
+/// Returns a target's data on a function. If an option asks for it, first watches the function for a time, until
+/// `stop`.
 ///
 /// # Errors
 /// The function is not watched, there is no such target, or it cannot be read.
@@ -104,7 +105,7 @@ fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     Misuse(why).into()
 }
 
-/// Returns the error that several functions have a name, where the answer is on one.
+/// Returns the error that several functions have a name, if the answer must be on one function.
 fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     let name = printable(function.as_str());
     Misuse(format!(
@@ -155,7 +156,7 @@ fn write(
         .into());
     }
     console::write(&text)?;
-    // The document has only numbers.
+    // The JSON document has only numbers.
     if (args.json || args.format == WhyFormat::Json)
         && let Some(doubt) = answer.doubt()
     {
@@ -236,7 +237,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
     Ok((live, Named::of(&args.target, &found)))
 }
 
-/// Takes traces of earlier snapshots for calls without one in the newest.
+/// Takes traces from earlier snapshots for calls that have no trace in the newest snapshot.
 fn look_back(found: &Found, traces: &mut KeptTraces) {
     // A single snapshot has no past.
     let Ok(timeline) = Timeline::of(found, local_time::utc_offset_s()) else {
@@ -249,7 +250,7 @@ fn look_back(found: &Found, traces: &mut KeptTraces) {
     }
 }
 
-/// Watches a function for a time, and ends that afterwards, unless the program watched it before.
+/// Watches a function for a time. Then ends the watch, unless the program watched the function before.
 fn watched_for(
     args: &WhyArgs,
     during: Duration,
@@ -258,12 +259,12 @@ fn watched_for(
 ) -> anyhow::Result<(LiveSnapshot, Named)> {
     let target = &args.target;
     let ring = live_snapshot::find_running(target, None, "--for watches a program that runs; leave it out")?;
-    // A function that was watched before is reported for this time alone.
+    // A new record marks the beginning, because a function that was watched before is reported for this time alone.
     if let Some(mut slot) = ring.take_slot()? {
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);
     }
     let newest = watch::newest(&ring);
-    // A star may select many functions.
+    // A pattern with a star may select many functions, so it is not checked here.
     if let Some(newest) = newest.as_ref().filter(|_| !args.function.as_str().contains('*')) {
         let functions = Functions::of(newest);
         let found = named(&functions, args.function.as_str());
@@ -286,7 +287,7 @@ fn watched_for(
     let read = follow(&ring, during, stop, traces);
     let liveness = ring.liveness()?;
     let named = Named::of_ring(target, &ring, &liveness);
-    // After an error, too, the former state is restored.
+    // The former state is also restored after an error.
     if before.is_none() && ring.liveness().is_ok_and(|liveness| is_live(&liveness)) {
         request::ask_of(ring, Op::Unwatch(args.function), "watch")?;
     }

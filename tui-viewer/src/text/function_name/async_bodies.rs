@@ -13,8 +13,9 @@ const OTHER_BODIES: [&str; 2] = ["{async_block}", "{async_closure}"];
 /// Suffix of a body's name if the calls of its row are polls.
 const POLL: &str = "::{poll}";
 
-/// Returns the name of a function, or of an async body: the function's name if its row shows calls of the function, and else one
-/// that tells polls. Names of code inside an async function, or made for its future, have the function's own name.
+/// Returns the name of a function, or of an async body: the function's name if its row shows calls of the function,
+/// else a name that marks polls. Names of code inside an async function, or made for its future, have the function's
+/// own name.
 pub(crate) fn name_of_body(name: &str, is_certain: bool) -> String {
     let is_function = name.ends_with(ASYNC_FN);
     let is_body = is_function || OTHER_BODIES.iter().any(|body| name.ends_with(body));
@@ -22,8 +23,8 @@ pub(crate) fn name_of_body(name: &str, is_certain: bool) -> String {
     name.replace(ASYNC_FN, "") + poll
 }
 
-/// Finds the bodies of `async fn`, async blocks and async closures among the names of types and functions. Symbols call them
-/// closures; debug information has `app::fetch::{async_fn_env#0}<u8>` for the body's type.
+/// Finds the bodies of `async fn`, async blocks and async closures among the names of types and functions. Symbols call
+/// them closures; debug information has `app::fetch::{async_fn_env#0}<u8>` for the body's type.
 pub(crate) fn async_bodies(names: &[u8]) -> HashMap<String, String> {
     let mut found = HashMap::new();
     for at in memmem::find_iter(names, b"::{async_") {

@@ -29,7 +29,8 @@ impl Shortener<'_> {
         self.list(&mut Reader(text), 0)
     }
 
-    /// Writes all parts of a path, with short arguments. `parent` is the path that it continues, for the names of closures.
+    /// Writes all parts of a path, with short arguments. `parent` is the path that it continues, for the names of
+    /// closures.
     pub(crate) fn of_path(&self, path: &str, parent: &str) -> String {
         let parts = self.path(&mut Reader(path), 0, parent);
         let texts = parts
@@ -212,7 +213,8 @@ fn as_call(arguments: &str) -> Option<String> {
     })
 }
 
-/// Writes a part in braces. The number of a closure stays from the second on: the first is the only one of most functions.
+/// Writes a part in braces. The number of a closure stays from the second on: the first is the only one of most
+/// functions.
 fn brace(group: &str) -> String {
     let inner = group.trim_start_matches('{').trim_end_matches('}');
     format!("{{{}}}", inner.strip_suffix("#0").unwrap_or(inner))

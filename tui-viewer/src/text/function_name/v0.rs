@@ -1,8 +1,8 @@
 //! Facts in a mangled name of Rust's scheme v0 that its readable form lacks: which parts of a path are modules, and the
 //! place of an `impl`.
 //!
-//! A name begins with the kinds of its parts, the last part first: `NvNtC3app3lib3run` is the function (`v`) `run` in the
-//! type or module (`t`) `lib` of the crate `app`.
+//! A name begins with the kinds of its parts, the last part first: `NvNtC3app3lib3run` is the function (`v`) `run` in
+//! the type or module (`t`) `lib` of the crate `app`.
 
 /// Beginning of a name.
 #[derive(Debug, PartialEq, Eq)]
@@ -36,7 +36,7 @@ pub(crate) struct ImplPath {
 /// Kind of types and modules.
 pub(crate) const TYPE: u8 = b't';
 
-/// End of reading a path.
+/// Place where reading a path has ended.
 enum End {
     /// To its end.
     Whole,
@@ -97,7 +97,7 @@ impl Rest<'_> {
         })
     }
 
-    /// Reads the modules of a path: none follow after generic arguments or another `impl`.
+    /// Reads the modules of a path. No modules follow after generic arguments or another `impl`.
     fn path(&mut self, parts: &mut Vec<(u8, String)>) -> Option<End> {
         let kind = match self.next()? {
             b'C' => TYPE,
@@ -149,7 +149,7 @@ impl Rest<'_> {
             length = length.checked_mul(10)?.checked_add(usize::from(digit - b'0'))?;
             self.next();
         }
-        // The character stands between a length and a name that begins with a digit or with `_`.
+        // The character separates a length from a name that begins with a digit or with `_`.
         if self.0.first() == Some(&b'_') {
             self.next();
         }

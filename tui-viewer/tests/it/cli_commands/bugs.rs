@@ -1,4 +1,4 @@
-//! One test for each bug, named after it.
+//! One test for each bug that was found, named after the bug.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use tickscope_format::layout::state;
 
 use crate::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
 
-/// The request of a command that gave up used to stay in its slot; the program did it as soon as it went on.
+/// A request whose command had given up used to stay in its slot, and the program carried it out when it continued.
 fn a_reset_given_up_is_not_done_later() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -19,14 +19,14 @@ fn a_reset_given_up_is_not_done_later() {
     let ring = place.ring_of(program.pid()).unwrap();
     let before = word(&ring, state::LATEST);
     program.go_on();
-    // The loop waits for a record without a request for one, which would take the request's place.
+    // The loop waits for the next record without requesting one, because a request would take the withdrawn one's slot.
     until("it publishes again", || {
         (word(&ring, state::LATEST) != before).then_some(())
     });
     assert_eq!(place.json(&program.name)["reset_epoch"], 0);
 }
 
-/// A ring's name is any text of its writer: it used to be printed unchanged, with its escape sequences.
+/// A ring's name is any text that its writer chose. The name used to be printed unchanged, with escape sequences.
 fn a_hostile_name_does_not_reach_the_terminal() {
     let place = Place::new();
     let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
@@ -41,7 +41,7 @@ fn a_hostile_name_does_not_reach_the_terminal() {
         &["report", "\u{1b}[2J"],
         &["report", "./\u{1b}[2J"],
     ] {
-        // Of others' rings only some would be named.
+        // Without other rings, because a message names only some of many rings.
         let done = sealed_tickscope(&place, args);
         for c in ['\u{1b}', '\u{202e}'] {
             assert!(
@@ -66,7 +66,7 @@ fn a_hostile_name_does_not_reach_the_terminal() {
     }
 }
 
-/// The program used to resolve a relative directory after it had changed its own.
+/// A relative ring directory used to be resolved after the program had changed its working directory.
 fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -90,7 +90,7 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     }
 }
 
-/// `report NAME --wait` used to take the last run for the run that is about to start.
+/// `report NAME --wait` used to report the last run and not to wait for the next run.
 fn a_wait_is_for_the_run_to_come() {
     let place = Place::new();
     let shared = name("rerun");
@@ -104,14 +104,14 @@ fn a_wait_is_for_the_run_to_come() {
     let done = waiting.join().unwrap().ok().quiet();
     assert_eq!(done.json()["process"]["pid"], second.pid());
     drop(second);
-    // Where no run comes, the last run is taken only with `--ended`, and that is reported.
+    // If no run comes, the last run is reported only with `--ended`, and with a message.
     let in_vain = |more: &[&str]| place.tickscope(&[&report[..], &["200ms"], more].concat());
     in_vain(&[]).failed(2, &["no live", "--ended"]);
     let done = in_vain(&["--ended"]).ok().says(&["no live"]);
     assert_eq!(done.json()["process"]["state"], "crashed");
 }
 
-/// A program that could not publish used to answer all the same, and an old record was taken for a new one.
+/// A program that could not publish used to answer a request, and an old record was taken for the answer.
 fn an_answer_without_a_record_is_no_answer() {
     let place = Place::new();
     let program = place.start("cramped");
@@ -126,8 +126,8 @@ fn an_answer_without_a_record_is_no_answer() {
     ]);
 }
 
-/// `TICKSCOPE_DIR=rings` in a program is `rings` in *its* directory. Where its mappings also show the path, a fault stays
-/// unnoticed; on a file system without nameless files they do not.
+/// A relative `TICKSCOPE_DIR` of a program is relative to that program's directory. A fault here shows only on a file
+/// system without nameless files, because elsewhere the program's mappings show the path as well.
 fn a_relative_directory_of_a_process_is_relative_to_it() {
     let place = Place::new();
     let mut command = place.command("sleep");
@@ -139,7 +139,7 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     });
 }
 
-/// Of several programs one used to be shown, and the others were not mentioned.
+/// If several programs ran, one used to be reported and the others were not mentioned.
 fn several_programs_under_one_run_are_all_named() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -162,12 +162,12 @@ fn several_programs_under_one_run_are_all_named() {
     );
 }
 
-/// A signal that came before its handler used to end the command and leave the program behind.
+/// A signal before the command had installed its handler used to end the command and leave the program running.
 fn run_hears_a_termination_from_the_beginning() {
     let place = Place::new();
     for _ in 0..10 {
         let mut command = place.command(VIEWER);
-        // The program ends the command in its first instant, and gets the signal in turn.
+        // The program signals the command at once, and the command passes the signal on to the program.
         let script = "trap 'exit 11' TERM; kill -TERM $PPID; while :; do sleep 0.01; done";
         finish(command.args(["run", "--", "sh", "-c", script])).with_code(11);
     }

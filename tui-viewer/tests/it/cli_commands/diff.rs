@@ -7,7 +7,7 @@ use tickscope_testkit::orderbook;
 
 use crate::support::{Place, Program, VIEWER, finish, until};
 
-/// Keeps the last snapshot of a program that makes this number of calls, `FRAMES CALLS`, and ends.
+/// Runs a program to its end and keeps its last snapshot. `numbers` are frames, and calls in each: `FRAMES CALLS`.
 fn keep(place: &Place, file: &str, numbers: &str) {
     let mut program = Program::spawn(&mut place.role("counted", numbers));
     let pid = program.pid().to_string();
@@ -199,7 +199,7 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
     );
 }
 
-/// Writes the commands `before` and `after`, which calls a function a third more often.
+/// Writes the commands `before` and `after`. `after` calls a function a third more often.
 fn write_commands(place: &Place) {
     for (side, numbers) in [("before", "20 3"), ("after", "20 4")] {
         let role = place.role("counted", numbers);
@@ -214,7 +214,7 @@ fn write_commands(place: &Place) {
     }
 }
 
-/// Runs the script of the action for pull requests, in a job whose files are here.
+/// Runs the script of the action for pull requests as in a job, whose files are in this folder.
 fn the_action_for_pull_requests_compares_two_commands() {
     let place = Place::new();
     std::os::unix::fs::symlink(VIEWER, place.work().join("tickscope")).unwrap();

@@ -5,7 +5,7 @@ use tickscope_testkit::fixture;
 
 use crate::support::{Done, Place};
 
-/// Makes a place with a kept snapshot.
+/// Makes a place with the snapshot file `kept.tks`.
 fn kept() -> Place {
     let place = Place::new();
     place.keep("kept.tks", &fixture::two_threads());
@@ -50,7 +50,7 @@ fn a_report_into_a_file_that_opens_again_is_the_snapshot() {
         report(&place, &[&["-o", &file], part].concat()).ok().quiet();
         assert_eq!(json(&file, &[]), json("./kept.tks", part), "{part:?}");
     }
-    // A page shows a part, and carries the whole snapshot.
+    // A page shows one thread, but contains the whole snapshot.
     let page = ["-o", "./page.html", "--thread", "match-0"];
     report(&place, &page).ok().quiet();
     assert_eq!(json("./page.html", &[]), json("./kept.tks", &[]));

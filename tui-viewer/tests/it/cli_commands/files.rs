@@ -1,4 +1,4 @@
-//! Files that are no rings, or no longer: one clear line, never a panic, never a wait.
+//! Files that are not rings, or not any more: one clear error line, never a panic, never a wait.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -30,7 +30,7 @@ fn broken(place: &Place) -> Vec<(PathBuf, &'static str)> {
         fs::write(dir.join(name), bytes).unwrap();
         files.push((dir.join(name), says));
     };
-    // The bytes are the same each time, and no two files are alike.
+    // The bytes are pseudorandom, and the same in each run.
     let random: Vec<u8> = (0..70_000u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
@@ -67,7 +67,7 @@ fn broken_targets_get_one_line_and_code_one() {
     let place = Place::new();
     let refused = |command: &str, path: &str, says: &str| {
         let done = place.tickscope(&[command, path]).failed(1, &[says]);
-        // A file without an error need not be named.
+        // The message need not name the file if nothing is wrong with the file.
         if says != "nothing to reset" {
             assert!(done.err.contains(path), "which one? {}", done.err);
         }
@@ -76,7 +76,7 @@ fn broken_targets_get_one_line_and_code_one() {
         let path = path.to_str().unwrap();
         refused("report", path, says);
         for command in COMMANDS.iter().skip(1).filter(|_| path.contains("/half.")) {
-            // A file that ends like a snapshot is refused before it is read.
+            // `reset` refuses a file with a snapshot's ending before it reads the file.
             let is_kept = *command == "reset" && path.ends_with(".tks");
             refused(command, path, if is_kept { "kept snapshot" } else { says });
         }
@@ -156,7 +156,7 @@ fn a_ring_cut_while_its_program_runs_is_said() {
             .tickscope(&[command, path.to_str().unwrap()])
             .failed(1, &["truncated: 6000 bytes", path.to_str().unwrap()]);
     }
-    // By name there is no ring that can be read.
+    // By name, no readable ring is found.
     place.tickscope(&["report", &program.name]).with_code(2);
 }
 

@@ -6,7 +6,7 @@ use tickscope_testkit::command::install;
 
 use crate::support::{Place, Program, in_role, until};
 
-/// `report -o now.svg` used to write a text of that name.
+/// `report -o now.svg` used to write a text report into a file of that name.
 fn an_ending_that_says_no_form_is_refused() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -42,7 +42,7 @@ fn an_ending_that_says_no_form_is_refused() {
     }
 }
 
-/// The message used to be "no program called words.txt", beside the file of that name.
+/// The message used to be "no program called words.txt", although there is a file of that name.
 fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
     for file in ["words.txt", "now.folded"] {
@@ -115,7 +115,7 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     );
 }
 
-/// A missing group used to be followed in silence, and an existing group was reported as no function.
+/// `log` used to follow a missing group without a message, and `report --per` called an existing group no function.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
     let place = Place::new();
     let program = place.start("grouped");

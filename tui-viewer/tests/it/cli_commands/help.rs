@@ -89,7 +89,7 @@ fn fish_accepts_its_completions() {
     assert_completions_are_accepted_by("fish");
 }
 
-/// Runs the script of bash as the shell does, at the end of a line with one word.
+/// Runs bash's completion script as the shell does when the cursor is at the first word.
 fn bash_completes_names_of_programs_that_run() {
     let place = Place::new();
     let program = place.start("busy");

@@ -20,7 +20,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
         "{}",
         done.out
     );
-    // The look-up of lines reads all debug information of this large binary, so it happens once, after there are samples.
+    // Looking up lines reads all debug information of this large binary, so it happens once, after there are samples.
     until("there are samples", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;
         let samples = snapshot.lines.samples.iter().map(|sample| sample.samples);
@@ -32,7 +32,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     drop(program);
     let of_file = report("./kept.tks");
     assert!(of_file.contains(" a second (1000 asked for)"), "{of_file}");
-    // The role's scopes stand in this test's own sources, whose debug information has lines.
+    // The role's scopes are in this test's own sources, whose debug information has lines.
     let mut lines = of_file.lines().skip_while(|line| !line.contains("roles.rs:"));
     assert!(lines.any(|line| line.contains("black_box(if sum")), "{of_file}");
 }

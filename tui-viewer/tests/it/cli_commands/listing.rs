@@ -55,7 +55,7 @@ fn the_list_tells_running_stale_exited_and_crashed() {
 
 fn cleaning_removes_the_dead_and_never_the_living() {
     let place = Place::new();
-    // Rings of other users are out of sight, because the test must not touch them.
+    // Rings of other users are hidden, because the test must not touch them.
     let held = name("held");
     let mut command = played(sealed(&place), &place.role("stuck", &held));
     let running = Program::spawn(&mut command);

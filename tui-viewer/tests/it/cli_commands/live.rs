@@ -181,7 +181,7 @@ fn reset_after_a_while_waits_first() {
     assert_eq!(number(&document["reset_epoch"]), 1);
 }
 
-/// After any end the newest record is there, and it is no older than any record seen before.
+/// After a crash or an exit, the newest record is in the ring. It is not older than any record seen before.
 fn a_program_that_has_ended_leaves_its_newest_record() {
     let place = Place::new();
     for state in ["crashed", "exited"] {

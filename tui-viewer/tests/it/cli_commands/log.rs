@@ -1,4 +1,4 @@
-//! The log of a running program: waiting calls fill its intervals, resets do not change it, and it ends when it should.
+//! The log of a running program: waiting calls fill intervals, resets do not change it, and it ends with the program.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Stdio};
@@ -19,7 +19,7 @@ fn number(value: &Value) -> u64 {
         .unwrap_or_else(|| panic!("a whole number: {value}"))
 }
 
-/// A log in the background, after its header.
+/// A `tickscope log` that runs in the background and has printed its header.
 struct Running {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -93,7 +93,7 @@ fn a_call_that_waits_fills_every_interval() {
         }
     }
     assert!(worked > 1, "{}", done.out);
-    // A capture reads the thread that it finds last at its end: single intervals may be off, but their sum is right.
+    // A capture reads threads at slightly different moments, so single intervals may be off, but their sum is right.
     assert!(waited.abs_diff(passed) < passed / 5, "{waited} of {passed} ns");
 }
 

@@ -1,5 +1,5 @@
-//! `tickscope mcp`: a session over standard input and output, word for word as a client speaks. `tests/mcp_client` has a session
-//! with the official client.
+//! `tickscope mcp`: sessions over standard input and output, with the exact messages of a client. `tests/mcp_client`
+//! has a session with the official client.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -209,7 +209,7 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         "{said}"
     );
 
-    // A client that leaves during a watch, and a signal, end the watch and not only the server.
+    // If a client leaves during a watch, or a signal comes, the watch ends as well as the server.
     for leaves in [true, false] {
         let mut client = Client::start(&place, &["--allow-control"]);
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
@@ -246,7 +246,7 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
         assert_eq!(code(&answer), wanted, "{answer}");
         assert!(answer.to_string().len() < 1_000);
     }
-    // These messages get no answer: the next answer is for the request after them.
+    // These messages get no answer, so the next answer is for the request after them.
     client.send(b"");
     client.send(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#);
     client.send(br#"{"jsonrpc":"2.0","id":"x","result":{}}"#);

@@ -1,4 +1,4 @@
-//! Runs that are added up: the sum is a file like any other.
+//! `tickscope merge`: the sum of several runs is a snapshot file like any other.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ fn what_cannot_be_added_is_said() {
     merge(&["a.tks", "-o", "all.json"]).failed(2, &["wanted all.tks"]);
 }
 
-/// A thousand hosts with ten thousand nodes each fit into bounded memory.
+/// The sum of a thousand files with ten thousand nodes each needs a bounded amount of memory.
 fn a_thousand_files_need_little_memory() {
     let place = Place::new();
     let work = place.work();

@@ -1,4 +1,4 @@
-//! Messages that no other test here sees, word for word.
+//! Exact texts of messages that no other test here checks.
 
 use std::fs;
 

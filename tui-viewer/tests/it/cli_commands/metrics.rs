@@ -82,7 +82,7 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
     metrics.sum("tickscope_calls_total", ("program", program))
 }
 
-/// Returns the calls in the newest snapshot of a program, without counters.
+/// Returns the sum of calls over all nodes in the newest snapshot of a program.
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
     let report = place.json(ring.to_str().unwrap());
@@ -101,7 +101,7 @@ fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
     let mut run = place.start_named("busy", &program);
     let first = agent.until("it is met", |metrics| calls(metrics, &program) > 100.0);
     assert_eq!(up(&first, &program), Some(1.0));
-    // Counts that a reset removes are in the last record before it.
+    // The last record before a reset has all counts that the reset removes.
     place.tickscope(&["reset", &program]).ok();
     run.end();
     let second = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
@@ -185,7 +185,7 @@ fn an_agent_that_is_started_again_goes_on() {
             .ok()
             .filter(|text| text.contains(&program))
     });
-    // Only the kept state of the run is left.
+    // Only the state file still has the counts of the run.
     fs::remove_file(place.ring_of(run.pid()).unwrap()).unwrap();
     let after = Agent::start(&place, &["--state", "state"]).scrape();
     assert_eq!(calls(&after, &program), calls(&before, &program));
@@ -220,8 +220,8 @@ fn what_cannot_be_served_is_said() {
     }
 }
 
-/// Prometheus scrapes two programs, one of which is reset and restarted all the time: its rates are the programs' rates, without
-/// spikes. The test needs the Debian package `prometheus`.
+/// Prometheus scrapes two programs, one of which is reset and restarted again and again. The rates in Prometheus are
+/// the programs' rates, without spikes. The test needs the Debian package `prometheus`.
 fn prometheus_sees_the_calls_of_the_programs() {
     let place = Place::new();
     let is_there = |program: &str| Command::new(program).arg("--version").output().is_ok();
@@ -236,7 +236,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
     finish(promtool.args(["check", "rules", rules])).ok();
     let agent = Agent::start(&place, &["--octaves", "8"]);
     let (steady, shaken) = (name("steady"), name("shaken"));
-    // Calls that are counted before the first scrape are no increase, because series have to be there.
+    // Both series must exist first, because Prometheus sees no increase in counts from before the first scrape.
     let mut runs = vec![
         place.start_named("busy", &steady),
         place.start_named("busy", &shaken),
@@ -321,7 +321,7 @@ fn prometheus_sees_the_calls_of_the_programs() {
             Some(0.0),
             "{program}: no counter falls"
         );
-        // The difference of the last and the first sample of each series: increase() extrapolates it to the whole range.
+        // Last minus first sample of each series, because increase() would extrapolate to the whole range.
         let first = query(&format!("sum(min_over_time({series}[1h]))")).unwrap();
         let own = calls(&last, program) - first;
         let raw = query(&format!(

@@ -27,7 +27,7 @@ fn recorder(place: &Place, args: &[&str]) -> Child {
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until a file holds this number of records.
+/// Waits until a file has at least this number of records.
 fn holds(path: &Path, records: usize) {
     until("enough is recorded", || {
         let series = Recording::open(path).ok()?;
@@ -89,7 +89,7 @@ fn a_running_program_is_recorded_for_a_while() {
     place.tickscope(&[&args[..], &["--force"]].concat()).ok();
     assert_ne!(snapshots(&path_in(&place, "run.tks"))[0], all[0]);
 
-    // Without a name the command finds a new one, twice.
+    // Without `-o`, the command chooses an unused file name each time.
     fs::remove_file(path_in(&place, "run.tks")).unwrap();
     for count in 1..=2 {
         place
@@ -111,7 +111,7 @@ fn a_command_is_recorded_from_its_start_to_its_end() {
     assert_eq!((last.capture.kind, last.calls()), (CaptureKind::Final, 1));
     let report = place.tickscope(&["report", "run.tks"]).ok();
     assert!(report.out.contains("roles::marked"), "{}", report.out);
-    // A program that a signal ends has the code that a shell gives it, and all its records are there.
+    // The exit code for a program that a signal ends is a shell's: 128 plus the signal. All its records are kept.
     record_role(&place, &["-o", "killed.tks"], "killed", "")
         .with_code(128 + 15)
         .says(&["crashed or was killed"]);
@@ -270,7 +270,7 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
     send(&child, Signal::STOP);
     let sequence = || ring.newest().ok().map(|record| record.sequence);
     let first = until("there is a record", sequence);
-    // A record of this program has 16 kilobytes; the ring holds 64.
+    // A record of this program takes 16 KiB; the ring has 64 KiB.
     until("the ring is written over", || {
         sequence().filter(|&sequence| sequence > first + 8)
     });
@@ -379,7 +379,7 @@ fn what_is_not_recorded_is_said() {
         assert_eq!(page.contains("\n\"timeline\":"), has_timeline, "{file}");
     }
     report(&["page.html", "--window", "1s"]).failed(1, &["page.html holds one moment"]);
-    // A ring has windows too, while the program runs and after its end.
+    // Windows also work on a ring, while the program runs and after its end.
     let program = place.start("busy");
     shows(&[&program.name, "--window", "10s"], "\n  window       in ");
     let ring = place.ring_of(program.pid()).unwrap();

@@ -8,7 +8,7 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Done, Place, VIEWER, finish};
 
-/// Runs the viewer where no file may have more than a kilobyte.
+/// Runs the viewer with a limit of one block (at most 1 KiB) on the size of files.
 fn limited(place: &Place, args: &[&str]) -> Done {
     let mut command = place.command("sh");
     command
@@ -17,11 +17,11 @@ fn limited(place: &Place, args: &[&str]) -> Done {
     finish(&mut command)
 }
 
-/// The viewer used to die of SIGXFSZ without a word, and left half of the file behind.
+/// The viewer used to be killed by SIGXFSZ without a message, and left half of the file behind.
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     let place = Place::new();
     let program = place.start("stuck");
-    // An empty first record would be small enough.
+    // Requests a record, because the empty first record would fit into the limit.
     place.json(&program.name);
     for (args, file) in [
         (&["report", "-o"][..], "x.html"),
@@ -30,7 +30,7 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
         (&["record", "--duration", "100ms", "-o"], "z.tks"),
     ] {
         let args = [args, &[file, &program.name]].concat();
-        // The limit is also on the program's ring, so a new record cannot be requested, which is reported before.
+        // The limit also holds for the ring, so no record can be requested. A message about that comes first.
         limited(&place, &args)
             .with_code(1)
             .says(&[&format!("write {file}: File too large")]);
@@ -38,9 +38,9 @@ fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     }
 }
 
-/// Runs `tickscope ARGS` as a user who is not the owner of the place. The test is skipped where that is impossible.
+/// Runs `tickscope ARGS` as a user who is not the owner of the place. The test is skipped if that is impossible.
 fn as_another(place: &Place, args: &[&str]) -> Done {
-    // Modes alone deny permission to users other than root.
+    // File modes restrict all users except root.
     if !rustix::process::getuid().is_root() {
         return place.tickscope(args);
     }
@@ -61,7 +61,7 @@ fn open_to_all(place: &Place) {
     fs::set_permissions(work.parent().unwrap(), Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A directory that only root may look into, and that is opened again at the end.
+/// A directory without permissions, which are restored at the end.
 struct Closed(PathBuf);
 
 impl Closed {
@@ -103,7 +103,7 @@ fn a_file_behind_a_closed_door_is_not_called_missing() {
     }
 }
 
-/// Commands and their arguments.
+/// Commands with their arguments, to which `--dir` is added.
 const WITH_DIRECTORY: [&[&str]; 5] = [
     &["list", "--clean"],
     &["report"],
@@ -112,7 +112,7 @@ const WITH_DIRECTORY: [&[&str]; 5] = [
     &["name"],
 ];
 
-/// The directory used to be passed over in silence, and another program was shown.
+/// A wrong `--dir` used to be ignored without a message, and another program was shown.
 fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
     let place = Place::new();
     let file = place.work().join("file");

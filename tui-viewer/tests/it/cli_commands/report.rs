@@ -1,4 +1,4 @@
-//! Destinations of reports and snapshots: whole, never over another file, and without an error into a pipe that closes.
+//! Output of reports and snapshots: files are complete and never overwrite others, and a closed pipe is no error.
 
 use std::fs;
 use std::io::Read;
@@ -60,7 +60,7 @@ fn a_pipe_that_closes_early_is_no_error() {
         "list".into(),
         "--help".into(),
     ] {
-        // The pipe has no reader from the start: the first byte meets a closed pipe.
+        // The reader of the pipe ends at once.
         let script = format!("set -o pipefail; '{VIEWER}' {args} | true");
         let mut command = place.command("bash");
         finish(command.args(["-c", &script])).ok().quiet();
@@ -83,7 +83,7 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
         .tickscope(&["reset", path])
         .failed(1, &[path, " is a kept snapshot: no program is behind it"]);
 
-    // By default the command finds another name, and a named file is never written over. The name needs no ending.
+    // By default the command chooses an unused name. A named file is never overwritten, and its name needs no ending.
     let again = place.tickscope(&["snapshot", &program.name]).ok().quiet().out;
     assert_ne!(again, printed);
     let named = ["snapshot", "-o", "kept", &program.name];
@@ -128,7 +128,7 @@ fn percentiles_are_shown_where_the_terminal_has_room() {
         let text = on_terminal(&place, cols, "./kept.tks");
         text.matches("  P50     P99      MAX  FUNCTION").count()
     };
-    // A wider terminal shows the tree, then the list of functions as well.
+    // Wide terminals show percentiles in the tree, and wider terminals in the list of functions as well.
     assert_eq!([80, 100, 160].map(titles), [0, 1, 2]);
 }
 

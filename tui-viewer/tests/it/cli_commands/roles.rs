@@ -46,7 +46,7 @@ pub(crate) fn play(role: &str, argument: &str) -> bool {
     true
 }
 
-/// Makes a report of itself as soon as it has started.
+/// Runs `tickscope report` on this process as soon as the session has started, and prints its output.
 fn reported(name: &str) {
     let _session = tickscope::start(name);
     let report = Command::new(VIEWER)
@@ -198,7 +198,7 @@ fn grouped(name: &str) {
     });
 }
 
-/// Handles requests in no time, and one request for two seconds for each file `slow` that appears beside it.
+/// Handles requests at once. Each time a file `slow` is in the working directory, one request takes two seconds.
 fn handling(name: &str) {
     let _tickscope = tickscope::start(name);
     end_with_input();
@@ -214,7 +214,7 @@ fn handling(name: &str) {
     }
 }
 
-/// Opens scopes with names as symbols have them: instances of a generic function, and a closure.
+/// Opens scopes with names as in symbols: instances of a generic function, and a closure.
 fn instances(name: &str) {
     let _tickscope = tickscope::start(name);
     end_with_input();
@@ -235,7 +235,7 @@ fn stuck(name: &str) {
     wait_for_end();
 }
 
-/// Makes this number of frames with this number of calls each, `10 3`, and ends.
+/// Makes frames with calls in each, and ends: `10 3` is 10 frames with 3 calls each.
 fn counted(numbers: &str) {
     let _tickscope = tickscope::start("counted");
     let numbers: Vec<u64> = numbers.split(' ').map(|number| number.parse().unwrap()).collect();
@@ -254,7 +254,7 @@ fn marked() {
     eprintln!("the program's complaint");
 }
 
-/// Calls one function with the attribute; ends with the given code.
+/// Calls a function that has the attribute `profile`, and exits with the given code.
 fn attribute(code: &str) {
     marked();
     std::process::exit(code.parse().unwrap_or(0));
@@ -276,7 +276,7 @@ fn killed() {
     thread::sleep(Duration::from_secs(60));
 }
 
-/// Library of one of the collectors of `two_rings`.
+/// Path of the library that one of the rings of `two_rings` names.
 pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
 
 /// Makes a ring as a collector does, with one record in it.
@@ -296,7 +296,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
         library: library.into(),
         version: (FORMAT_MAJOR, FORMAT_MINOR),
     };
-    // The file is named after the header, and not every name may be a file's.
+    // The file's name comes from the header, without characters that a file's name may not have.
     let mut ring = OwnRing::create(&rings(), header).unwrap();
     publish(&mut ring, library);
     ring.beat(os::monotonic_ns(), 1_000_000_000);
@@ -304,7 +304,7 @@ fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     ring
 }
 
-/// Publishes a record of the collector in a library, beside which the program's own collector counts.
+/// Publishes a record. If `library` is set, the record says that the program's own collector counts beside this one.
 fn publish(ring: &mut OwnRing, library: &str) -> u64 {
     let stamp = Stamp {
         kind: CaptureKind::Periodic,
@@ -320,14 +320,14 @@ fn publish(ring: &mut OwnRing, library: &str) -> u64 {
     ring.publish(stamp, &payload).unwrap()
 }
 
-/// Makes two rings of one process, as two copies of the library do; the second ring names a library.
+/// Makes two rings of one process, as two copies of the collector do. The second ring names a library.
 fn two_rings(name: &str) {
     let rings = [(1, ""), (2, LIBRARY)].map(|(nonce, library)| made_ring(name, nonce, library));
     wait_for_end();
     drop(rings);
 }
 
-/// Plays a collector whose only request is a record.
+/// Plays an older collector, which knows only the request for a record.
 fn older(name: &str) {
     let mut ring = made_ring(name, 1, "");
     end_with_input();
@@ -367,7 +367,7 @@ fn wordy(name: &str) {
     wait_for_end();
 }
 
-/// Opens a scope with a name longer than a small ring's record: no pruning can make it fit.
+/// Opens a scope with a name that is longer than any record of a small ring, so no pruning can make it fit.
 fn cramped(name: &str) {
     const LONG: &str = letters(&[b'x'; 40_000]);
     let _tickscope = tickscope::Builder::new(name).ring_bytes(64 << 10).start();

@@ -48,7 +48,7 @@ fn the_program_ends_and_so_does_the_command() {
     run(&place, &["--report"], "attribute", "255", b"")
         .with_code(255)
         .says(&["marked"]);
-    // A program that a signal ends has the code that a shell gives it, and its report is still there.
+    // For a program that a signal ends, the exit code is a shell's: 128 plus the signal. The report is still printed.
     run(&place, &[], "killed", "", b"")
         .with_code(128 + 15)
         .says(&["tickscope report: ", "crashed"]);
@@ -83,7 +83,7 @@ fn a_program_without_scopes_gets_a_hint() {
     ]);
     let said = done.err.lines().filter(|line| !line.contains("test")).count();
     assert!(said <= 4, "{}", done.err);
-    // Another running program is not shown in its place.
+    // Another running program is not reported in its place.
     let other = place.start("stuck");
     let done = plain(&place, &["--", "true"])
         .ok()
@@ -115,7 +115,7 @@ fn behind_a_wrapper_it_is_the_descendant_that_is_shown() {
     let role = place.role("attribute", "5");
     let exe = role.get_program().to_str().unwrap();
     let program = format!("'{exe}'");
-    // Another program of the same name runs meanwhile, and one has ended: this command started neither program.
+    // Another program of the same name runs meanwhile, and one has ended. This command has started neither of them.
     let (_other, mut ended) = (place.start("busy"), place.start("stuck"));
     ended.end();
     for script in [

@@ -100,7 +100,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
     waiting.args(["wait-until", never, &name]);
     waiting.stdout(Stdio::piped()).stderr(Stdio::piped());
     let waiting = waiting.spawn().unwrap();
-    // The program sees a viewer that follows it.
+    // The command counts as a second viewer once it follows the program.
     until("it watches", || {
         (place.json(&name)["viewers"].as_u64()? > 1).then_some(())
     });
@@ -109,7 +109,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .with_code(4)
         .says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);
 
-    // A condition on an ended program is checked where the target cannot be another run.
+    // A condition on an ended program is checked if the target cannot mean another run, as with a pid.
     place
         .tickscope(&["wait-until", "calls(leaf) > 1000", "-p", &pid])
         .ok()

@@ -28,7 +28,7 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
         begin.elapsed() >= std::time::Duration::from_secs(2),
         "it is given its time"
     );
-    // By now its heartbeat is old.
+    // The program's heartbeat is old by now.
     let stale = place
         .tickscope(&["report", "-f", "json", &program.name])
         .ok()

@@ -7,7 +7,7 @@ use tickscope_format::recording::{Piece, Stream};
 
 use crate::support::{Place, VIEWER, ended, finish_with, name, until};
 
-/// Returns a recording as it goes through a pipe.
+/// Returns the bytes that `tickscope record` writes to a pipe.
 fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
     let mut command = place.command(VIEWER);
     command.args(["record", "-o", "-"]).args(args);
@@ -37,7 +37,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let program = place.start("busy");
     let bytes = streamed(&place, &[&program.name, "-d", "400ms", "--rate", "50"]);
     assert!(records(&bytes) > 2, "{}", records(&bytes));
-    // Written to a file, the stream is a file like any other.
+    // Written to a file, the stream is an ordinary recording.
     fs::write(place.work().join("run.tks"), &bytes).unwrap();
     let kept = place.json("./run.tks");
     let read = |args: &[&str], input: &[u8]| finish_with(place.command(VIEWER).args(args), input);
@@ -46,7 +46,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     let top = read(&["top", "-", "--json"], &bytes).ok().quiet().json();
     assert_eq!(top["program"]["pid"], program.pid());
     assert!(top["total"].as_u64().unwrap() > 2);
-    // Without a terminal the target alone is a report, as for a file.
+    // Without a terminal, a target without a command gives a report, as for a file.
     let text = read(&["-"], &bytes).ok().quiet().out;
     assert!(text.contains(&program.name), "{text}");
     read(&["diff", "./run.tks", "-"], &bytes).ok();
@@ -130,7 +130,7 @@ fn the_next_run_follows_in_the_same_stream() {
     let name = name("again");
     let path = place.work().join("stream");
     let mut command = place.command(VIEWER);
-    // No program of that name is there yet.
+    // No program of that name runs yet.
     command
         .args(["record", "-o", "-", "--follow", &name])
         .stdout(fs::File::create(&path).unwrap());

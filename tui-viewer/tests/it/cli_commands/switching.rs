@@ -107,7 +107,7 @@ fn sites_are_switched_off_and_on_and_listed() {
     let report = place.tickscope(&["report", name]).ok().out;
     assert!(report.contains("switched off: 1 site ("), "{report}");
 
-    // Sites that are off count no more; the other sites go on.
+    // Sites that are off do not count; the other sites continue.
     let before = place.json(name);
     let after = until("others were called", || {
         let after = place.json(name);

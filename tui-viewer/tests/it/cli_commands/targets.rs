@@ -1,4 +1,4 @@
-//! The choice of a target, and the messages where none is found.
+//! The choice of a target, and the messages if no target is found.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -136,7 +136,7 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
     assert_eq!(place.json(&shared)["process"]["pid"], second.pid());
     assert!(second.end().success());
 
-    // Of the finished runs the newest is taken, and that is reported.
+    // Of several finished runs, the newest is reported, with a message.
     let done = place
         .tickscope(&["report", "-f", "json", "--ended", &shared])
         .ok()
@@ -161,7 +161,7 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
 fn a_program_is_found_as_soon_as_its_start_has_returned() {
     let place = Place::new();
     let name = name("reported");
-    // Each run finds the earlier runs, which have ended.
+    // Each run also finds the rings of the earlier runs, which have ended.
     let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
     for _ in 0..times {
         let running = place
@@ -207,7 +207,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             ],
         );
         assert_eq!(place.files(), 0, "{args:?}");
-        // The only remaining message is that there is no such function.
+        // With these targets, only a missing function is an error.
         let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
         for target in [&[name.as_str(), "--ended"], by_pid] {
             let asked = with(target);
@@ -219,7 +219,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
             }
         }
     }
-    // At a terminal the user is told first.
+    // Forms for people are printed, after a message.
     for args in [
         &["report"][..],
         &["report", "-f", "html"],
@@ -243,7 +243,7 @@ fn a_directory_that_is_named_is_the_only_one() {
     let place = Place::new();
     let mut program = place.start("stuck");
     let (name, pid) = (program.name.clone(), program.pid());
-    // This is one of the usual places.
+    // Rings are searched in this directory by default.
     let user = rustix::process::getuid().as_raw();
     let usual = place.work().join(format!("../tmp/tickscope-{user}"));
     let empty = place.work().join("empty");
@@ -348,7 +348,7 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
     );
     assert_eq!(of(serde_json::Value::Null)["copies"], serde_json::json!([]));
     for ring in &rings {
-        // No collector answers there, and that is reported.
+        // No collector answers requests to these rings, and that is reported.
         let done = place
             .tickscope(&["report", ring.to_str().unwrap()])
             .ok()
@@ -382,7 +382,7 @@ fn a_wait_in_vain_ends_like_no_wait() {
         short(&done.err);
     }
     assert!(begin.elapsed() >= Duration::from_millis(600));
-    // A wait does not reduce several programs to one.
+    // `--wait` does not choose one of several programs.
     let shared = name("both");
     let _programs = [
         place.start_named("stuck", &shared),
@@ -464,7 +464,7 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
     let document = until("it is found", || {
         let outer = std::fs::read_to_string(&children).unwrap();
         let done = place.tickscope(&["report", "-f", "json", outer.trim()]);
-        // Until its ring is there, an earlier process of the same pid is not taken.
+        // Until the program has a ring, the command must not report an earlier process with the same pid.
         (done.code == Some(0)).then(|| done.json())
     });
     assert_eq!(document["process"]["name"], inside);

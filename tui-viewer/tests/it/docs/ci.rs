@@ -2,8 +2,8 @@
 
 use crate::docs::read;
 
-/// Returns the commands of `.ci/run` that are the same everywhere: without variables of the script, and without commands that
-/// only collect output.
+/// Returns the commands of `.ci/run` that are the same everywhere: without variables of the script, and without
+/// commands that only collect output.
 fn steps() -> Vec<String> {
     let script = read(".ci/run");
     let commands = script

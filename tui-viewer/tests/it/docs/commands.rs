@@ -1,5 +1,5 @@
-//! Commands on the pages: commands of tickscope parse, cargo finds the packages and targets that are named, and files of the
-//! repository exist.
+//! Commands on the pages: commands of tickscope parse, cargo finds the packages and targets that are named, and files
+//! of the repository exist.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
@@ -72,11 +72,11 @@ pub(crate) fn typed(word: &str) -> Vec<String> {
     words.iter().map(ToString::to_string).collect()
 }
 
-/// Parses the words of a `tickscope` command as the command itself does.
+/// Parses the words of a `tickscope` command as the program itself does.
 fn parse(command: &[String]) -> Result<Cli, clap::Error> {
     let mut words: Vec<String> = command.iter().flat_map(|word| typed(word)).collect();
     if words.get(1).is_some_and(|word| word == "diff") {
-        // `tickscope_cli::cli::parse` does the same, but ends the process where this fails.
+        // `tickscope_cli::cli::parse` does the same, but ends the process if the words do not parse.
         if let Some(dashes) = words.iter_mut().find(|word| *word == "--") {
             *dashes = "--after".into();
         }
@@ -86,7 +86,7 @@ fn parse(command: &[String]) -> Result<Cli, clap::Error> {
 
 fn assert_parses(page: &str, command: &[String]) {
     let parsed = parse(command);
-    // A command's name alone refers to the command.
+    // A text may name a command without its arguments.
     let is_name = command.len() == 2;
     let is_fine = parsed.as_ref().err().is_none_or(|error| {
         let kind = error.kind();
@@ -95,7 +95,7 @@ fn assert_parses(page: &str, command: &[String]) {
     });
     assert!(is_fine, "{page}: {command:?}: {parsed:?}");
     let target = parsed.ok().and_then(|cli| cli.target.target).unwrap_or_default();
-    // A dash alone is standard input.
+    // A dash alone is standard input, and no word.
     let is_word = target.contains(|c: char| c.is_ascii_lowercase())
         && target.chars().all(|c| c.is_ascii_lowercase() || c == '-');
     assert!(
@@ -119,7 +119,7 @@ fn commands_of_tickscope_parse() {
                 "cargo" if command[1] == "tickscope" => {
                     let words = split(command[1..].iter().map(OsString::from));
                     let parsed = CargoCli::try_parse_from(words.ours);
-                    // The name alone refers to the command.
+                    // A text may name the command without its arguments.
                     assert!(
                         parsed.is_ok() || command.len() == 2,
                         "{page}: {command:?}: {parsed:?}"
@@ -190,7 +190,7 @@ fn takes(command: &clap::Command, option: &str, value: Option<&str>) -> bool {
     parsed.err().is_none_or(|error| !refused.contains(&error.kind()))
 }
 
-/// Options that are alone in the text are options of some command, which takes the values after them.
+/// Each option that the text names alone is an option of some command, and a value after it is valid there.
 fn options_that_are_named_exist() {
     let cli = Cli::command();
     let of_cargo = CargoCli::command();

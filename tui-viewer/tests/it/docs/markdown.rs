@@ -35,8 +35,8 @@ pub(crate) fn cut(page: &str) -> (Vec<Fence>, String) {
     (fences, text)
 }
 
-/// Returns the spans of code between single backticks, with blanks for line ends. A paragraph, a row of a table and an item of a
-/// list end every span.
+/// Returns the spans of code between single backticks, with blanks for line ends. A paragraph, a row of a table and an
+/// item of a list end every span.
 pub(crate) fn spans(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in parts(text) {

@@ -1,4 +1,4 @@
-//! The commands of the pages are run, beside the program of the demo and on a recording of it.
+//! Runs the commands of the pages on the demo's program, and on a recording of it.
 
 use std::fs;
 use std::fs::File;
@@ -15,17 +15,17 @@ use crate::docs::pages;
 
 const TICKSCOPE: &str = env!("CARGO_BIN_EXE_tickscope");
 
-/// Recording that replaces every file of that kind.
+/// Recording that replaces every recording in a command.
 const RECORDING: &str = "run.tks";
 
 /// Directory where commands write files.
 const NEW: &str = "new";
 
-/// Page that replaces every page.
+/// HTML report that replaces every HTML report in a command.
 const PAGE: &str = "now.html";
 
 /// Words of the pages, and their replacements in the demo. `requests::browse` is watched from the start.
-const STAND_FOR: [(&str, &str); 17] = [
+const STAND_FOR: [(&str, &str); 18] = [
     ("app", "demo"),
     ("game", "demo"),
     ("order-book", "demo"),
@@ -39,6 +39,7 @@ const STAND_FOR: [(&str, &str); 17] = [
     ("insert", "requests::browse"),
     ("parse", "requests::browse"),
     ("parse::peek", "requests::browse"),
+    ("RequestService::call::{closure}", "requests::browse"),
     ("flat_map_then_with::<…, pipe::{closure}>", "requests::browse"),
     ("alloc::*", "image::*"),
     ("p99(handle) > 50ms", "p99(requests::browse) > 50ms"),
@@ -55,7 +56,7 @@ const CHANGING: [&str; 7] = ["mode", "reset", "off", "on", "watch", "lines", "de
 struct Demo {
     place: TempDir,
     child: Child,
-    /// Standard input of the demo, which ends with it.
+    /// Standard input of the demo. The demo ends when this is closed.
     _input: ChildStdin,
 }
 
@@ -73,10 +74,10 @@ impl Demo {
             place,
             child,
         };
-        // Slow calls are kept whole, and frames are drawn.
+        // Waits until a slow call is kept whole, and some frames are drawn.
         demo.until_done(&["why", "requests::browse", "-f", "trace"]);
         demo.until_done(&["wait-until", "calls(demo::frame) > 2", "demo"]);
-        // The recording has records at the times that the pages name.
+        // Records again until the recording has records at the times that the pages name.
         loop {
             demo.until_done(&["record", "-d", "1s", "-o", RECORDING]);
             let some_time = [
@@ -116,7 +117,7 @@ impl Demo {
         }
         fs::create_dir(here.path().join(NEW)).unwrap();
         let done = self.run(here.path(), words);
-        // A gate may fail, and a timeout may pass.
+        // Code 3 is fine for a gate that fails, and for a wait that times out.
         let may_be_three = ["diff", "wait-until"].contains(&words[0].as_str());
         let is_fine = done.status.success() || may_be_three && done.status.code() == Some(3);
         let said = String::from_utf8_lossy(&done.stderr);
@@ -131,7 +132,7 @@ impl Drop for Demo {
     }
 }
 
-/// Returns the command, without the tester's own environment.
+/// Returns a `tickscope` command, without the tester's own environment.
 fn tickscope(place: &Path) -> Command {
     let mut command = Command::new(TICKSCOPE);
     for (name, _) in std::env::vars_os() {
@@ -186,7 +187,7 @@ fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
     let name = words.first()?.as_str();
     let has = |option: &str| words.iter().any(|word| word == option);
     let is_endless = name == "record" && !has("-d") || name == "wait-until" && !has("--timeout");
-    // These are not available here: a program to start, a terminal, the time of the day, a name in capitals.
+    // These are not available here: a program to start, a terminal, a time of day, a name in capitals.
     let lacks = |word: &String| {
         let is_name = |c: char| c.is_ascii_uppercase() || c == '.';
         ["./app", "--compare"].contains(&word.as_str())
@@ -204,7 +205,7 @@ fn arguments(command: &[String], demo: u32) -> Option<Vec<String>> {
         .collect();
     let line = std::iter::once("tickscope").chain(words.iter().map(String::as_str));
     let is_diff = words[0] == "diff";
-    // Words that do not parse only mention a command; diff reads dashes in a way of its own.
+    // Words that do not parse only mention a command. `diff` is not parsed here, because it reads `--` in its own way.
     (is_diff && words.len() > 2 || Cli::try_parse_from(line).is_ok()).then_some(words)
 }
 
@@ -227,7 +228,7 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
     let (changing, others): (Vec<_>, Vec<_>) = lines
         .into_iter()
         .partition(|(_, words)| CHANGING.contains(&words[0].as_str()));
-    // Threads run them, because most of them wait for the demo.
+    // Eight threads run these commands, because most commands wait for the demo.
     let wrong = Mutex::new(Vec::new());
     let others = Mutex::new(others.into_iter());
     let next = || others.lock().unwrap().next();

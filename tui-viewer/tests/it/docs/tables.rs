@@ -37,7 +37,7 @@ fn every_form_has_its_section_and_its_row() {
         let link = format!("| [{name}](#{name}) |");
         let row = page.lines().find(|line| line.starts_with(&link)).unwrap();
         assert!(row.contains(&format!("`.{}`", form.ending())), "{row}");
-        // Every program can keep snapshots.
+        // Snapshots need no feature.
         if name != "tks" {
             assert!(row.contains(&format!("feature `{}`", form.feature())), "{row}");
         }

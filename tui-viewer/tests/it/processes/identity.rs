@@ -17,7 +17,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::{header, numbered};
 use crate::support::{Done, Place, Program, VIEWER, played, rings_in, until};
 
-/// Makes the ring of a program that is gone, with a heartbeat at the given time.
+/// Makes the ring of a program that has ended without closing it, with a heartbeat at the given time.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     let mut ring = OwnRing::create(&place.rings(), header).unwrap();
     let snapshot = numbered(1);
@@ -33,7 +33,7 @@ fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
     ring.link().unwrap();
     let path = ring.path().to_path_buf();
     drop(ring);
-    // A process that another test starts shares all descriptors, and with them the lock, until it becomes another program.
+    // A child that another test has just forked shares all descriptors, and so the lock, until it runs its program.
     until("no child has the lock", || {
         fs::File::open(&path)
             .unwrap()
@@ -80,7 +80,7 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     assert!(code == Some(1) && err.contains("does not run any more"), "{err}");
 }
 
-/// The monotonic clock begins anew with each boot: an old heartbeat may lie ahead of it, and another process may hold the lock.
+/// The monotonic clock begins again at each boot, so an old heartbeat may be in the future. The lock may be taken.
 fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
         let place = Place::new();
@@ -121,7 +121,7 @@ fn a_farewell_from_an_earlier_boot_stays_one() {
     assert_eq!(dead.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
 }
 
-/// Skips the test where a command is missing or not permitted.
+/// Skips the test if a command is missing or not permitted.
 fn wants(command: &str, arguments: &[&str]) {
     let done = Command::new(command).args(arguments).arg("true").output();
     if !done.is_ok_and(|done| done.status.success()) {
@@ -167,7 +167,7 @@ fn two_containers_that_share_a_directory_have_two_rings() {
     until("one of them has crashed", || {
         (states() == ["\"crashed\"", "\"running\""]).then_some(())
     });
-    // This namespace has a process 1 as well, which is another process.
+    // Process 1 of this namespace is another process.
     let Done { err, code, .. } = place.tickscope(&["reset", "asked"]);
     assert_eq!(code, Some(0), "{err}");
 }
@@ -225,7 +225,7 @@ fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_p
         said.contains("/dev/shm") && said.contains("trying the next place"),
         "{said}"
     );
-    // From inside all rings are seen.
+    // In the mount namespace of the programs, all rings are listed.
     let mut list = place.command("nsenter");
     list.args(["-t", &inside, "-m", VIEWER, "list", "--json"])
         .env_remove("TICKSCOPE_DIR")

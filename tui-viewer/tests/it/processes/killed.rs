@@ -1,5 +1,5 @@
-//! Programs that end at any instant without a word: their newest snapshot is there, whole, and they are reported as crashed, with
-//! the time.
+//! Programs that end at any instant without closing their ring. Their newest snapshot is in it, complete, and they are
+//! reported as crashed, with the time.
 //!
 //! `KILLS=10000 cargo test -p tickscope-cli --test it killed_while_it_publishes` is the long form.
 
@@ -20,10 +20,10 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::numbered;
 use crate::support::{Chance, Place, Program, number, played, send, until};
 
-/// Number of kills of which one is of a whole program, which takes longer to start.
+/// One kill in this number is of a whole program, which takes longer to start.
 const WHOLE_EVERY: u64 = 10;
 
-/// Number of kills of which one comes at any moment since the start, also before there is a ring.
+/// One kill in this number comes at a random time after the start, possibly before there is a ring.
 const EARLY_EVERY: u64 = 5;
 
 /// Numbers of a program's newest records that were seen while it ran.
@@ -84,7 +84,7 @@ fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     let crashed = Liveness::Crashed {
         unix_ns: newest.stamp.unix_ns,
     };
-    // A process that reads its memory at this time, as `ps` does, keeps its files open for a moment more.
+    // A process that reads the dead program's memory, as `ps` does, keeps its files open for a moment.
     let state = until("the lock of the dead program is free", || {
         let state = ring.liveness().unwrap();
         (state != Liveness::Running).then_some(state)
@@ -108,8 +108,8 @@ fn check(path: &Path, seen: Seen, whole: bool) -> u64 {
     newest.sequence
 }
 
-/// Starts one program, kills it at a random moment and checks the files that it leaves; returns the number of its records, or
-/// none where there was no ring yet.
+/// Starts a program, kills it at a random moment, and checks the files that it leaves. Returns the number of its
+/// records, or `None` if there was no ring yet.
 fn kill_one(kill: u64, chance: &mut Chance) -> Option<u64> {
     let place = Place::new();
     let whole = kill.is_multiple_of(WHOLE_EVERY);
@@ -188,7 +188,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
     for _ in 0..10 {
         let place = Place::new();
         let mut program = Program::spawn(&mut place.role("writer", chance.below(10_000).to_string()));
-        // The standard library's wait would first end its input, and thereby the program.
+        // `Child::wait` would first close the program's input, and so end the program.
         let status = until("it has died", || program.child.try_wait().unwrap());
         assert_eq!(status.signal(), Some(Signal::ABORT.as_raw()));
         check(&place.ring_files()[0], Seen::default(), false);
@@ -197,7 +197,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
         let mut program = Program::spawn(&mut place.role("writer", ""));
         until("there is a ring", || place.ring_files().pop());
         std::thread::sleep(Duration::from_micros(chance.below(5_000)));
-        // The handler of the standard library gets the first signal, and steps aside.
+        // The standard library's handler gets the first signal, and restores the default action.
         let status = until("it has died", || {
             send(&program.child, Signal::SEGV);
             program.child.try_wait().unwrap()
@@ -210,7 +210,7 @@ fn an_abort_and_a_fault_are_crashes_as_well() {
 fn a_program_that_the_kernel_kills_for_its_memory_is_a_crash_as_well() {
     let place = Place::new();
     let group = format!("tickscope-test-{}", std::process::id());
-    // The script works with either kind of control group; it exits with 77 where neither is available.
+    // The script works with either version of control groups; it exits with 77 if neither is available.
     let script = "for try in /sys/fs/cgroup/memory/$GROUP:memory.limit_in_bytes /sys/fs/cgroup/$GROUP:memory.max; do
         dir=${try%:*}; mkdir $dir 2>/dev/null && echo 67108864 > $dir/${try#*:} && echo $$ > $dir/cgroup.procs && exec \"$@\"
         done 2>/dev/null; exit 77";

@@ -1,4 +1,4 @@
-//! Locks that no viewer takes, by another process of the same user: on the whole file, on all slots, for ever.
+//! Another process of the user holds locks as no viewer does: on the whole file, on all slots, without end.
 
 use std::fs;
 
@@ -24,7 +24,7 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
         let (mut program, ring) = place.run("asked");
         let holder = hold(&place, what, &ring);
         let first = ring.newest().unwrap().sequence;
-        // The program takes the locks for viewers that watch, so records come at their rate.
+        // The program takes the locked slots for viewers, so it publishes at a viewer's rate.
         until("it publishes on", || {
             (ring.newest().unwrap().sequence > first + 20).then_some(())
         });
@@ -46,8 +46,8 @@ fn locks_of_others_hold_the_program_up_in_nothing() {
     }
 }
 
-/// The lock shows that a program lives, and its heartbeat that it works: a process that holds the lock of a dead program does not
-/// make it run.
+/// The lock shows that a program lives, and its heartbeat that it works: a process that holds the lock of a dead
+/// program does not make it run.
 fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -76,7 +76,7 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     assert_eq!(clean(&place.rings(), 0, None).len(), 1);
 }
 
-/// A process that looks takes the lock for a moment, shared with all other processes that look.
+/// A viewer that checks a ring takes the lock for a moment, shared with all other viewers.
 fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
@@ -88,7 +88,7 @@ fn a_viewer_that_asks_for_a_lock_is_not_taken_for_the_program() {
     other.try_lock_shared().unwrap();
     assert!(matches!(ring.liveness().unwrap(), Liveness::Crashed { .. }));
     assert_eq!(place.listed(ring.path())["state"], "crashed");
-    // It also releases the lock: otherwise a program that was taken for dead could not get it.
+    // The check also releases the lock, because a program that was taken for dead must be able to get it.
     other.unlock().unwrap();
     other.try_lock().unwrap();
 }

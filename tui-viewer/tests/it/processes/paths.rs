@@ -1,4 +1,4 @@
-//! Other files in the place of a ring or its directory: commands follow, wait for and remove none of these files.
+//! Other files in place of a ring or its directory: commands do not follow, wait for or remove these files.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
@@ -18,7 +18,7 @@ use tickscope_testkit::suite::skip;
 use crate::processes::roles::header;
 use crate::support::{Done, Place, VIEWER};
 
-/// Makes a ring that is not linked yet, with its first record; returns also its future name.
+/// Makes a ring that is not linked yet, with its first record. Also returns the name that it will have.
 fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
     let header = Header {
         nonce: 0xabcd,
@@ -41,13 +41,13 @@ fn fifo(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// Makes a character device; returns false where that is not permitted.
+/// Makes a character device. Returns false if that is not permitted.
 fn device(path: &Path) -> bool {
     let made = Command::new("mknod").arg(path).args(["c", "1", "5"]).output();
     made.is_ok_and(|made| made.status.success())
 }
 
-/// Plants a file of every kind under a name; returns each with the word for it in the refusal.
+/// Makes a file of every kind. Returns each path, with the words by which commands refuse it.
 fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(PathBuf, &'static str)> {
     let mut planted = Vec::new();
     let mut plant = |kind: &str, says, make: &dyn Fn(&Path)| {
@@ -109,7 +109,7 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
     let planted = plant(&place.rings(), &victim, |kind| {
         place.rings().join(format!("{kind}.ring"))
     });
-    // Only the name of this file is the name of a ring that was being made, long ago.
+    // Only by its name, this link is a ring that was begun long ago and never finished.
     let old = place.rings().join("old.making");
     symlink(&victim, &old).unwrap();
     let before = (state(&place.rings()), state(elsewhere.path()));
@@ -197,7 +197,7 @@ fn what_is_planted_where_the_directory_is_to_be_is_refused_by_programs() {
     assert!(!dir.path().join("nowhere").exists());
 }
 
-/// Gives a file to another user. The test is skipped where that is not permitted.
+/// Gives a file to another user. The test is skipped if that is not permitted.
 fn give_away(path: &Path) {
     if chown(path, Some(12_345), None).is_err() {
         skip("only root can give a file away");
@@ -213,7 +213,7 @@ fn a_directory_of_another_user_is_refused_by_programs() {
     assert!(error.contains("belongs to user 12345"), "{error}");
 }
 
-/// All users can write to `/tmp`: another user may make the directory first in which this user's rings would be looked for.
+/// All users can write to `/tmp`, so another user may make the directory first where this user's rings are searched.
 fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
     let place = Place::new();
     let tmp = tempfile::tempdir().unwrap();

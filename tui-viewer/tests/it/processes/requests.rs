@@ -1,9 +1,9 @@
-//! Viewers send one program one request after the other while viewers are killed at any instant: each request is done once, and
-//! never twice; and a killed viewer leaves its slot.
+//! Viewers send requests to one program, and are killed at random moments. Each request is done once or not at all, and
+//! the slot of a killed viewer becomes free.
 //!
-//! Each viewer logs its requests and their results. The last request of a killed viewer is in its slot, which is free then, with
-//! the program's reply; no viewer takes the slot before the test has read it. So the result of each request is known, and the
-//! program's reset epoch shows the number of done requests: every reset and every undo with a result raises it by one.
+//! Each viewer logs its requests and their results. The slot of a killed viewer keeps its last request and the
+//! program's reply until the test has read them. So the result of each request is known. The program's reset epoch
+//! shows the number of done requests, because every reset, and every undo with an effect, raises it by one.
 //!
 //! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` is the long form. A slot holds one
 //! request, and the program looks ten times a second: 160 requests a second are the most.
@@ -63,7 +63,7 @@ fn is_held(ring: &Path, index: usize) -> bool {
         .is_some()
 }
 
-/// Returns whether a request of this number raises the epoch when it is done.
+/// Returns whether a request with this number raises the epoch when it is done.
 fn raises(number: u64) -> bool {
     number < 60
 }
@@ -222,7 +222,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
     assert!(program.end().success());
 }
 
-/// Returns the word of a request in its slot.
+/// Returns the code of a request in its slot.
 fn code_of(number: u64) -> u64 {
     use tickscope_cli::source::events::Request;
     match request(number) {

@@ -71,8 +71,8 @@ fn unix_ns() -> u64 {
     now.unwrap().as_nanos() as u64
 }
 
-/// Returns a snapshot whose numbers all follow from its own: 3 to 60 rows, each called `number` times, with data in each section
-/// of a record.
+/// Returns a snapshot whose numbers all follow from its own: 3 to 60 rows, each called `number` times, with data in
+/// each section of a record.
 pub(crate) fn numbered(number: u64) -> Snapshot {
     let mut snapshot = Snapshot::default();
     snapshot.process.name = "writer".into();
@@ -164,8 +164,8 @@ pub(crate) fn numbered(number: u64) -> Snapshot {
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 
-/// Publishes into both rings without a pause, by the ring's own code alone. The argument is a number of microseconds after which
-/// it aborts, counted from its ring's link.
+/// Publishes into both rings without a pause, by the ring's own code alone. The argument is the number of microseconds
+/// from the ring's link to an abort.
 fn writer(argument: &str) {
     end_with_input();
     let mut ring = OwnRing::create(&rings(), header("writer")).unwrap();
@@ -209,7 +209,7 @@ fn work() {
     assert!(polled.is_pending());
 }
 
-/// Runs a whole program whose publisher writes into both rings without a pause: each reset closes an epoch.
+/// Runs a whole program whose publisher writes into both rings without a pause, because each reset closes an epoch.
 fn resetting() {
     end_with_input();
     let _session = tickscope::Builder::new("resetting").ring_bytes(64 << 10).start();
@@ -250,7 +250,7 @@ fn asked() {
     }
 }
 
-/// Runs a whole program that takes the first place that works.
+/// Runs a whole program that makes its ring in the first usual directory that works.
 fn usual() {
     let _session = tickscope::start("usual");
     work();
@@ -271,8 +271,8 @@ pub(crate) fn request(number: u64) -> Request {
     }
 }
 
-/// Runs a viewer without a screen that sends one request after the other, and logs each request before and its result after: the
-/// argument has the ring, the log and the seed, a line each.
+/// Runs a viewer without a screen that sends one request after another. It logs each request before it is sent, and
+/// then its result. The argument has the ring, the log and the seed, one per line.
 fn asker(argument: &str) {
     end_with_input();
     let mut lines = argument.lines();
@@ -284,7 +284,7 @@ fn asker(argument: &str) {
     feed.poll();
     loop {
         let number = chance.below(100);
-        // Each line is one call: a process that is killed has written all of the line or nothing.
+        // Each line is one write call, so a killed process has written all of the line or nothing.
         log.write_all(format!("ask {number}\n").as_bytes()).unwrap();
         if let Err(why) = feed.send(request(number)) {
             log.write_all(format!("not sent {why}\n").as_bytes()).unwrap();
@@ -304,7 +304,7 @@ fn asker(argument: &str) {
     }
 }
 
-/// Runs a viewer without a screen that looks at its usual rate, and reports in a file when it has seen data.
+/// Runs a viewer without a screen that looks at its usual rate, and writes a file when it has seen data.
 fn watcher(argument: &str) {
     end_with_input();
     let (ring, told) = argument.split_once('\n').unwrap();
@@ -320,7 +320,7 @@ fn watcher(argument: &str) {
     }
 }
 
-/// Holds locks on a file as no viewer does: the argument has the kind of locks, and the file.
+/// Holds locks on a file as no viewer does. The argument has the kind of lock, and the file.
 fn holder(argument: &str) {
     end_with_input();
     let (what, path) = argument.split_once('\n').unwrap();
@@ -339,7 +339,7 @@ fn holder(argument: &str) {
         }
         other => panic!("no lock {other}"),
     }
-    // The test sees the name of this thread.
+    // The test waits for a thread of this name.
     let _ready = thread::Builder::new().name("holding".into()).spawn(|| {
         loop {
             thread::park();

@@ -1,4 +1,4 @@
-//! Many viewers at once, viewers that stand still, and viewers that die in the middle of a request: the program goes on as
+//! Many viewers at once, stopped viewers, and viewers that die in the middle of a request: the program continues as
 //! before.
 
 use std::fs;
@@ -17,7 +17,7 @@ use tickscope_testkit::suite::skip;
 
 use crate::support::{Chance, Done, Place, Program, VIEWER, number, until};
 
-/// Returns the records a second that a program publishes in this time, which must not depend on its viewers.
+/// Returns the records per second that a program publishes during `time`. They must not depend on its viewers.
 fn records(ring: &RingFile, time: Duration) -> f64 {
     let sequence = || until("a record can be read", || ring.newest().ok()).sequence;
     let (begin, first) = (Instant::now(), sequence());
@@ -25,7 +25,7 @@ fn records(ring: &RingFile, time: Duration) -> f64 {
     (sequence() - first) as f64 / begin.elapsed().as_secs_f64()
 }
 
-/// Waits until the program follows the wishes of its viewers.
+/// Waits until the program has seen this number of viewers.
 fn watched_by(ring: &RingFile, viewers: u32) {
     until("the program has seen its viewers", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;
@@ -74,7 +74,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     watched_by(&ring, slot::COUNT.min(viewers) as u32);
     let together = records(&ring, Duration::from_secs(1));
     println!("{alone:.1} records a second with one viewer, {together:.1} with {viewers}");
-    // A busy machine changes either rate only a little.
+    // A busy machine may change the rates, but not by this factor.
     assert!(together > alone / 3.0, "{together} of {alone} records a second");
 
     // A viewer with a slot gets a reply; a viewer without a slot gets the reason.
@@ -138,8 +138,8 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
     assert!(program.runs());
 }
 
-/// strace kills a viewer at its n-th call, for every n from its start to its first reply: between two calls other processes see
-/// no difference.
+/// strace kills a viewer at its n-th system call, from its start to its first reply. Between two calls, other processes
+/// see no difference.
 fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     let Ok(found) = Command::new("strace")
         .arg("-V")
@@ -188,7 +188,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         }
         killed += 1;
         at += every;
-        // A request that it had written before is done once, at any number of looks; an unwritten request is not done.
+        // A written request is done once, however often the program looks; an unwritten request is not done.
         looked_at(&ring, 3);
         let mut slot = until("its slot is free", || ring.take_slot().unwrap());
         let sent = slot.send(Op::PublishNow).unwrap();
@@ -204,7 +204,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
     assert!(program.runs());
 }
 
-/// Viewers are killed at random moments, which lie inside calls as well.
+/// Viewers are killed at random moments, also inside system calls.
 fn viewers_killed_while_they_begin_leave_their_slots() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");

@@ -1,4 +1,4 @@
-//! Ends without a key: the terminal accepts no more bytes, the shell dies, the terminal hangs up.
+//! The viewer ends without a key: while the terminal accepts no bytes, when the shell is killed, at a hang-up.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use tickscope_testkit::suite::skip;
 use crate::pty::session::{Session, example};
 use crate::support::until;
 
-/// Returns the kernel's line on the call that a process waits in; none where it runs, or where reading is not permitted.
+/// Returns the kernel's line on the call that a process waits in; `None` if it runs, or reading is not permitted.
 fn call(pid: u32) -> Option<String> {
     let call = fs::read_to_string(format!("/proc/{pid}/syscall")).ok()?;
     (!call.starts_with("running")).then_some(call)
@@ -23,7 +23,7 @@ fn cpu(pid: u32) -> u64 {
     [11, 12].map(|at| fields[at].parse::<u64>().unwrap()).iter().sum()
 }
 
-/// Fills the terminal's buffer until the viewer waits for room in it. The test is skipped where that cannot be seen.
+/// Fills the terminal's buffer until the viewer waits for room in it. The test is skipped if that cannot be seen.
 fn fill(session: &mut Session) {
     let pid = session.pid();
     session.stop_reading();
@@ -39,7 +39,7 @@ fn fill(session: &mut Session) {
             }
             continue;
         };
-        // The call is seen twice, and writes to standard output: the sleep between two looks is another call.
+        // The viewer waits in a write to standard output (descriptor 1) if two looks find the same call.
         if now.split(' ').nth(1) == Some("0x1") && before.as_ref() == Some(&now) {
             return;
         }
@@ -48,7 +48,7 @@ fn fill(session: &mut Session) {
 }
 
 fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
-    // A process that a signal ends has no code; this test sees 1.
+    // A process that a signal ends has no exit code; the library reports 1.
     for (signal, code) in [("-TERM", 143), ("-QUIT", 1)] {
         let mut session = Session::start_without_core(&["live"], (200, 60));
         session.wait_for_text("match::run");
@@ -106,7 +106,7 @@ fn a_shell_that_is_killed_takes_its_viewer_along() {
         "the viewer is gone {:?} after its shell was killed",
         begin.elapsed()
     );
-    // The shell is not there to restore the screen.
+    // The killed shell cannot restore the screen, so the viewer must.
     session.wait_for("the main screen with a cursor", |screen| {
         !screen.alternate_screen() && !screen.hide_cursor()
     });

@@ -11,7 +11,7 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
     std::fs::create_dir(dir.path().join("below")).unwrap();
     std::fs::write(source.join("run.rs"), "fn run() {}\n").unwrap();
     let editor = dir.path().join("editor");
-    // The editor has the terminal as a shell leaves it, reads a key from it, and prints its arguments.
+    // The editor writes its arguments and the terminal's mode to a file, and waits for a line.
     let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
                   echo EDITING\nread line\n";
     let written = dir.path().join("written");

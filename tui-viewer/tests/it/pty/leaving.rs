@@ -114,7 +114,7 @@ fn go_on_and_leave(mut session: Session) {
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
     });
-    // The viewer reads keys: a shell's line would wait for its end.
+    // The viewer reads single keys again. The shell's line mode would wait for Enter.
     session.send("?");
     session.wait_for_text("Keys");
     session.send("qq");
@@ -142,7 +142,7 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     go_on_and_leave(session);
 }
 
-/// Without a shell above it in this session no process could continue the viewer.
+/// Without a shell above it in its session, no process could continue the viewer.
 fn without_a_shell_nothing_stops_it() {
     let mut session = Session::start(&["still"], (80, 24));
     session.wait_for_text("match::run");
@@ -154,7 +154,7 @@ fn without_a_shell_nothing_stops_it() {
     session.quit();
 }
 
-/// In a container that another session has begun, the viewer's own session and group are 0.
+/// In a container that another session has started, the viewer sees 0 as its session and group.
 fn ctrl_z_in_a_container_stops_nothing() {
     let apart = ["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"];
     let can = Command::new("unshare").args(apart).arg("true").output();
@@ -174,7 +174,7 @@ fn ctrl_z_in_a_container_stops_nothing() {
     session.assert_as_before();
 }
 
-/// The editor used to stop while the screen waited for it with the shell's terminal.
+/// When the editor stopped, the screen used to wait for it and to keep the terminal from the shell.
 fn an_editor_that_stops_stops_the_screen_too() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");
@@ -190,7 +190,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     let editor = only_child(&viewer);
     session.send("\x1a");
     wait_for_the_shell(&session);
-    // Until the editor has stopped, it takes a key that is for the shell.
+    // Before the editor has stopped, it would take keys that are for the shell.
     until("the editor stands", || {
         stands(editor.parse().unwrap()).then_some(())
     });

@@ -11,7 +11,7 @@ use crate::support::VIEWER;
 
 fn an_idle_screen_writes_nothing() {
     let mut session = Session::start(&["still"], (80, 24));
-    // The rows come later than the footer where the first frame has no snapshot yet.
+    // The rows come later than the footer if the first frame has no snapshot yet.
     session.wait_for_text("match::run");
     session.wait_for_text("q quit");
     // The end of the first frame may not have come yet.
@@ -66,7 +66,7 @@ fn a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has()
         Session::spawn(command, (80, 24))
     };
     let colours = ["38;5;130", "38;2;175;95;0"];
-    // The colour is the dark brown of the light theme, among 256 colours, among all colours, and none.
+    // The dark brown of the light theme is written as one of 256 colours, as one of all colours, or not at all.
     for (variable, shown) in [
         (("TICKSCOPE_THEME", ""), [true, false]),
         (("COLORTERM", "truecolor"), [false, true]),

@@ -8,7 +8,7 @@ use tickscope_testkit::orderbook;
 use crate::pty::session::Session;
 use crate::support::{Place, VIEWER, until};
 
-/// Starts a line of a shell in a terminal; `$0` is the viewer.
+/// Starts a shell's command line in a terminal; `$0` is the viewer.
 fn shell(line: &str, place: &Place) -> Session {
     let mut command = CommandBuilder::new("sh");
     command.args(["-c", line, VIEWER]);
@@ -25,7 +25,7 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     );
     viewer.wait_for_text("● PIPED");
     viewer.wait_for_text("roles::counted");
-    // Keys work, though standard input is the pipe.
+    // Keys work, although standard input is the pipe.
     viewer.send("2");
     viewer.wait_for_text("[2 Hot]");
     viewer.send("r");

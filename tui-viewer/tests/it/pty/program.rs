@@ -16,7 +16,7 @@ fn killing_the_viewer_at_any_moment_changes_nothing_in_the_program() {
     let mut chance = Chance(11);
     for kill in 0..number("KILLS", 12) {
         let mut viewer = Session::viewer(&[target], (80, 24));
-        // These keys look and ask for other rates; no key changes the program's counts.
+        // These keys change the view or the publishing rate, but not the program's counts.
         let keys = ["", "2jj", "]", "[", "?", "/cou", "M", "T"][chance.below(8) as usize];
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         viewer.send(keys);
@@ -96,7 +96,7 @@ fn processes_of_one_name_are_shown_and_asked_together() {
     viewer.send("r");
     viewer.wait_for_text("sent to 2 programs");
     viewer.send("4");
-    // The end of a name shows the pid.
+    // Each process is shown with its pid after the name.
     for program in [&first, &second] {
         viewer.wait_for_text(&format!("({})", program.pid()));
     }

@@ -23,14 +23,14 @@ pub(crate) struct Session {
     pub(crate) bytes: Arc<Mutex<Vec<u8>>>,
     tty: PathBuf,
     modes_before: String,
-    /// The end stays open, because the modes are read after the program has gone.
+    /// Kept open, because the modes are read after the program has ended.
     _slave: Box<dyn SlavePty + Send>,
     reader: Option<JoinHandle<()>>,
     deaf: Arc<AtomicBool>,
     last_byte: Once,
 }
 
-/// Returns the screen over a program that does not exist: this test binary, in the role that [`Session`] sets.
+/// Returns this test binary. In the role that [`Session`] sets, it shows the screen over a made-up program.
 pub(crate) fn example() -> PathBuf {
     std::env::current_exe().expect("this test is a file")
 }
@@ -57,7 +57,7 @@ impl Session {
         Self::spawn(command, size)
     }
 
-    /// Starts the example so that it leaves no core where a signal ends it.
+    /// Starts the example so that it leaves no core file if a signal ends it.
     pub(crate) fn start_without_core(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new("sh");
         command.args(["-c", "ulimit -c 0; exec \"$0\" \"$@\""]);
@@ -66,14 +66,14 @@ impl Session {
         Self::spawn(command, size)
     }
 
-    /// Starts the command itself in a terminal, without the tester's own environment.
+    /// Starts `tickscope` in a terminal, without the tester's own environment.
     pub(crate) fn viewer(arguments: &[&str], size: (u16, u16)) -> Self {
         let mut command = CommandBuilder::new(VIEWER);
         command.args(arguments);
         Self::spawn(command, size)
     }
 
-    /// Starts the command itself in a terminal, in the work of a place.
+    /// Starts `tickscope` in a terminal, in the working directory of a place.
     pub(crate) fn beside(place: &Place, arguments: &[&str]) -> Self {
         let mut command = CommandBuilder::new(VIEWER);
         command.args(arguments);
@@ -120,7 +120,7 @@ impl Session {
                 if read == 0 {
                     break;
                 }
-                // The bytes are stored before the screen changes, and a reader that finds the bytes waits for the screen.
+                // Bytes are stored before the screen changes. A reader that finds the bytes waits for the screen.
                 let mut terminal = to_terminal.lock().unwrap();
                 to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
                 terminal.process(&buffer[..read]);
@@ -186,7 +186,7 @@ impl Session {
         String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
     }
 
-    /// Leaves the viewer, which leaves no trace.
+    /// Quits the viewer, and asserts that the terminal is as before.
     pub(crate) fn quit(mut self) {
         self.send("q");
         assert_eq!(self.end().exit_code(), 0);
@@ -220,7 +220,7 @@ impl Session {
         );
     }
 
-    /// Closes the terminal: every copy of its master end, also the reader's.
+    /// Closes the terminal: every copy of its master end, including the reader's copy.
     pub(crate) fn hang_up(&mut self) {
         self.stop_reading();
         drop(self.writer.take());
@@ -230,12 +230,12 @@ impl Session {
     /// Stops reading, so that the terminal accepts no bytes once its buffer is full.
     pub(crate) fn stop_reading(&mut self) {
         self.deaf.store(true, Ordering::Relaxed);
-        // The reader sleeps until the program writes.
+        // The key makes the viewer write, which wakes the reader.
         self.send("j");
         self.reader.take().expect("it reads").join().expect("no panic");
     }
 
-    /// Reads on up to a text; the bytes are not shown.
+    /// Reads until a text comes. The screen does not show these bytes.
     pub(crate) fn read_to(&mut self, text: &str) {
         let master = self.master.as_ref().expect("open");
         let mut reader = master.try_clone_reader().expect("readable");

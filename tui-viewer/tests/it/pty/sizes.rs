@@ -8,7 +8,7 @@ use crate::support::Chance;
 fn fifty_sizes_a_second_leave_nothing_behind() {
     let mut session = Session::start(&["still"], (120, 30));
     session.wait_for_text("match::run");
-    // The tree opens the rows that have room at the start; the hotspots are the same for any earlier size.
+    // In the tree, the rows that are open depend on the size at the start. The Hot view does not depend on it.
     session.send("2");
     let mut chance = Chance(5);
     for last in [(60, 15), (80, 24)] {
@@ -30,7 +30,7 @@ fn fifty_sizes_a_second_leave_nothing_behind() {
         });
         fresh.quit();
     }
-    // The terminal now has another size than before.
+    // `Session::quit` would compare the terminal's size with its size before the start.
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
 }

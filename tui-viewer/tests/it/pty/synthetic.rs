@@ -1,4 +1,4 @@
-//! The screen over a program that does not exist. The test binary plays it itself, so that the command has no made-up data.
+//! The screen over a made-up program that this test binary plays, so that `tickscope` itself has no made-up data.
 //!
 //! ```text
 //! [live|slow|still|waiting] [--panic-after FRAMES]

@@ -1,4 +1,4 @@
-//! Messages of the screen while its program stands still, or loses its file.
+//! Messages of the screen while its program is stopped, or has lost its ring file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn cut(rings: &Path) {
     file.set_len(5_000).unwrap();
 }
 
-/// Harms by which a ring is lost, each with the way in which the viewer was started. The collector's own tests check that each
+/// Ways to lose a ring, each with the target by which the viewer was started. The collector's own tests check that each
 /// ring is replaced.
 type Harm = (&'static str, fn(&Path), &'static str);
 const HARMS: [Harm; 3] = [
@@ -39,7 +39,7 @@ fn row(contents: &str) -> Option<String> {
     Some(line.to_string())
 }
 
-/// Starts a program, and the viewer that looks at it; returns also the place of the ring.
+/// Starts a program, and a viewer that observes it. Also returns the place of the ring.
 fn watched() -> (Place, Program, Session) {
     let place = Place::new();
     let program = place.start_named("telling", "counted");
@@ -49,7 +49,7 @@ fn watched() -> (Place, Program, Session) {
     (place, program, viewer)
 }
 
-/// Ends both, and checks that the program is unharmed.
+/// Ends the viewer and the program, and checks that the program is unharmed.
 fn quit(viewer: Session, mut program: Program) {
     viewer.quit();
     assert!(program.end().success());

@@ -1,7 +1,8 @@
-//! Cost that counting adds to an allocation and its free: the allocators of tickscope, hotpath and dhat beside the system's
-//! allocator, which all of them call. They take turns in one process, each within an open scope of its own profiler.
+//! Measures the cost that counting adds to an allocation and its free, for the allocators of tickscope, hotpath and
+//! dhat. They are compared with the system's allocator, which all three call. The allocators take turns in one process,
+//! each within an open scope of its profiler.
 //!
-//! `allocations [ROUNDS]`, 101 rounds unless said otherwise.
+//! `allocations [ROUNDS]`, 101 rounds by default.
 #![allow(unsafe_code, reason = "calls four allocators to compare them")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,4 +1,4 @@
-//! coarse-prof: a tree per thread. It prints rates and no counts; rate times time gives the count.
+//! coarse-prof: a tree per thread. It prints rates and no counts, so the count is the rate times the time.
 
 use std::time::Instant;
 
@@ -17,7 +17,7 @@ impl Probe for CoarseProf {
 
     #[inline(always)]
     fn begin(name: &'static str, _: impl FnOnce() -> tickscope::Scope) -> Guard {
-        // The macro would make the guard a variable of its own.
+        // The macro is not used, because it binds the guard to a local variable.
         coarse_prof::PROFILER.with(|profiler| profiler.borrow_mut().enter(name))
     }
 }

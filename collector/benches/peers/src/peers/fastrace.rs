@@ -1,4 +1,4 @@
-//! fastrace: a pass is a trace of its own; the reporter counts spans and drops them.
+//! fastrace: each pass is one trace; the reporter counts spans and drops them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-/// Name of the root of each trace, which is not one of the case's scopes.
+/// Name of the root span of each trace, which does not belong to the case's scopes.
 const ROOT: &str = "pass";
 
 #[derive(Debug)]

@@ -8,7 +8,7 @@ use tickscope_bench::Probe;
 
 use crate::peer::Peer;
 
-/// Function of the guard: it is in the report, but is not one of the case's scopes.
+/// Name of the guard's function, which is in the report but does not belong to the case's scopes.
 const CALLER: &str = "peers";
 
 pub(crate) struct Hotpath {
@@ -52,7 +52,7 @@ impl Peer for Hotpath {
             let end = digits.find(|c: char| !c.is_ascii_digit())?;
             digits[..end].parse::<u64>().ok()
         });
-        // One call is the guard's own.
+        // One of the calls is the call of the guard's function.
         Some(calls.sum::<u64>().saturating_sub(1))
     }
 }

@@ -1,4 +1,4 @@
-//! tickscope in exact mode, its publisher at work.
+//! tickscope in exact mode, with a running publisher.
 
 use tickscope::{Scope, Session};
 use tickscope_bench::Probe;

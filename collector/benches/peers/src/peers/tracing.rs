@@ -1,6 +1,7 @@
-//! tracing with its registry and the least layer that measures: time between enter and exit, summed per thread.
+//! tracing with its registry and a minimal layer that measures. The layer sums the time between enter and exit for each
+//! thread.
 //!
-//! The layer is a lower bound, because it keeps no sums by function, which a profiler would have to keep.
+//! The cost is a lower bound, because the layer keeps no sums by function, which a profiler needs.
 
 use std::cell::Cell;
 use std::time::Instant;

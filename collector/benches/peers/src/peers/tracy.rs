@@ -1,6 +1,6 @@
 //! tracy-client: it records from its start on and keeps all records until a viewer connects, which does not happen here.
 //!
-//! It has no count that a program could read: only its memory shows that it records.
+//! tracy has no count that a program could read; only its memory use shows that it records.
 
 use tickscope_bench::Probe;
 use tracy_client::{Client, Span, span};

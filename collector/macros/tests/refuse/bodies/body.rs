@@ -1,4 +1,4 @@
-//! Mistakes in a profiled body are shown where they are.
+//! The compiler reports mistakes in a profiled body at their places.
 
 extern crate self as tickscope;
 

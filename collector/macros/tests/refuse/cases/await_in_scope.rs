@@ -1,4 +1,4 @@
-//! A scope that is open while its thread does other things.
+//! Scopes that are open at an `.await`.
 
 extern crate self as tickscope;
 

@@ -1,5 +1,5 @@
-//! Functions that are switched at random moments, against a model of the open calls. There is no compiled function here: a call
-//! is an event at a place of the test thread's stack, if the sled that would report it is on.
+//! Compares functions that are switched at random moments with a model of the open calls. No compiled functions are
+//! called: a call is an event at a place on the test thread's stack, if the sled that would report it is on.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ fn switch(number: u32, on: bool) {
     let site = function_sites::get(number).unwrap();
     site.set_ruled_off(!on);
     site_table::update_if_met(site);
-    // With real sleds, this barrier stands between the state and the look.
+    // With real sleds, this barrier is between the change of the state and the look at open calls.
     assert!(sleds::serialize());
     function_sites::follow(false);
 }
@@ -34,7 +34,7 @@ fn open() -> Vec<u32> {
     numbers
 }
 
-/// Makes a call, with an event if the sleds are on. Returns whether they are.
+/// Makes a call, with an event if the sleds are on. Returns whether there was an event.
 fn call(number: u32, place: u64) -> bool {
     let is_told = sleds_of(number) == Sleds::All;
     if is_told && !enter(number, place) {
@@ -53,13 +53,13 @@ fn end(number: u32, place: u64) -> bool {
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Calls a function, `.1` bytes down the stack.
+    /// Calls function `.0`, with its return address `.1` bytes further down the stack.
     Call(u32, u64),
     Return,
     /// Leaves this number of calls at once, without their ends.
     Unwind(usize),
     Switch(u32, bool),
-    /// The publisher looks.
+    /// The publisher looks at the functions.
     Look,
 }
 
@@ -85,7 +85,7 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     let (low, bytes) = os::own_stack();
     let top = low + bytes - 4096;
     let mut calls: Vec<Call> = Vec::new();
-    // Calls left without an end, until an event above them or in their place.
+    // Calls that were left without an end. They stay open until an event at their place or further up the stack.
     let mut left: Vec<Call> = Vec::new();
     let (mut begun, mut returned) = (0, 0);
     for step in steps {
@@ -148,14 +148,14 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Runs `body` on a thread of its own, whose tree is empty.
+/// Runs `body` on a new thread, whose tree is empty.
 fn on_new_thread<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|threads| threads.spawn(body).join().unwrap())
 }
 
 #[test]
 fn open_calls_are_right_whenever_functions_are_switched() {
-    // The models of other tests forget all threads, so this test runs in a process of its own.
+    // The models of other tests forget all threads, so this test runs in its own process.
     const ALONE: &str = "TICKSCOPE_TEST_ALONE";
     if std::env::var_os(ALONE).is_none() {
         let module = module_path!().split_once("::").unwrap().1;
@@ -180,7 +180,8 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     });
     checked.unwrap();
 
-    // Threads that call all the time: a function that is switched off in the middle of its beginning has no open call.
+    // The threads call functions all the time. A function that is switched off in the middle of its beginning has no
+    // open call.
     let switches = std::env::var("SWITCHES").map_or(500, |number| number.parse().unwrap());
     let is_over = AtomicBool::new(false);
     std::thread::scope(|threads| {

@@ -1,8 +1,8 @@
 //! Atomics that are std's outside of a model and loom's inside.
 //!
-//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is one of std's, and a model keeps
-//! one of loom's for each address that it meets, initialised with the value of the word. A model never stores into the
-//! words, so every execution begins with the same values, in statics and in pages.
+//! loom's atomics can be neither in statics nor in zeroed pages. So each word here is an atomic of std. A model keeps
+//! an atomic of loom for each address that it meets, initialised with the value of the word. A model never stores into
+//! the words, so every execution begins with the same values, in statics and in pages.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -18,14 +18,14 @@ use tickscope_testkit::model::{self, mutation};
 /// loom's atomic for one word.
 type Word = Rc<loom::sync::atomic::AtomicU64>;
 
-/// What is known of a word.
+/// Facts about a word.
 #[derive(Clone)]
 struct Facts {
     /// The value at the beginning of each execution.
     begins: u64,
-    /// The threads that store into it.
+    /// The threads that store into the word.
     writer: Users,
-    /// The threads that load or store it.
+    /// The threads that load or store the word.
     users: Users,
 }
 
@@ -40,30 +40,30 @@ enum Users {
 /// A running model.
 #[derive(Default)]
 struct Model {
-    /// What was known before the first execution. It does not change while loom explores.
+    /// Facts known before the first execution. They do not change while loom explores.
     known: BTreeMap<usize, Facts>,
-    /// What is known now.
+    /// Facts known now.
     learned: BTreeMap<usize, Facts>,
-    /// In this execution: words that one thread stores into and another one uses. loom wants them made before there is
-    /// a second thread.
+    /// In this execution: atomics of the words that one thread stores into and another thread uses. loom requires that
+    /// they are made before the second thread.
     shared: HashMap<usize, Word>,
     /// In this execution: the last value stored into every other word, and into a shared word by its only writer.
     own: HashMap<usize, u64>,
-    /// Pages by their length. Each execution reuses those of the one before.
+    /// Pages by their length. Each execution reuses the pages of the previous execution.
     pages: HashMap<usize, Vec<NonNull<c_void>>>,
-    /// How many of those pages this execution has taken.
+    /// Number of pages of each length that this execution has taken.
     taken: HashMap<usize, usize>,
 }
 
 thread_local! {
     static MODEL: RefCell<Model> = RefCell::default();
-    /// Whether an execution found out something that had to be known from the beginning.
+    /// Whether an execution learned a fact that must be known at its beginning.
     static IS_NEW: Cell<bool> = const { Cell::new(false) };
-    /// Whether threads run before the thread that spawned them.
+    /// Whether a spawned thread runs before the thread that spawned it continues.
     static SPAWNED_FIRST: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs a model, as [`model::check`] does.
+/// Runs a model, as [`model::check`] does, in both orders of [`spawn`].
 pub(crate) fn check(bound: Option<usize>, body: impl Fn() + Send + Sync + 'static) {
     let body = Arc::new(body);
     for first in [false, true] {
@@ -73,8 +73,8 @@ pub(crate) fn check(bound: Option<usize>, body: impl Fn() + Send + Sync + 'stati
 }
 
 /// Starts a thread of a model. Which of the two threads continues first decides which interleavings loom tries first.
-/// Because loom remembers one access of each word, it also decides which interleavings it finds, so [`check`] tries
-/// both.
+/// It also decides which interleavings loom finds, because loom remembers only one access of each word. So [`check`]
+/// tries both orders.
 pub(crate) fn spawn<T: 'static>(body: impl FnOnce() -> T + 'static) -> loom::thread::JoinHandle<T> {
     let thread = loom::thread::spawn(body);
     if SPAWNED_FIRST.get() {
@@ -90,7 +90,7 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
         body();
         MODEL.with_borrow_mut(|model| model.shared.clear());
     });
-    // Most facts are learned in the first executions, and few in rare ones.
+    // Most facts are learned in the first executions, and few in rare executions.
     let mut most = Some(100);
     loop {
         IS_NEW.set(false);
@@ -109,12 +109,12 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
     }
 }
 
-/// Returns how often this execution has asked for pages.
+/// Returns how many times this execution has taken pages.
 pub(crate) fn pages_taken() -> usize {
     MODEL.with_borrow(|model| model.taken.values().sum())
 }
 
-/// Returns zeroed pages; in a model these are the pages of the execution before.
+/// Returns zeroed pages. A model gets the pages of its previous execution again.
 pub(crate) fn map_zeroed(bytes: usize) -> Option<NonNull<c_void>> {
     if !model::runs() {
         return crate::enabled::platform::os::map_zeroed(bytes);
@@ -159,8 +159,8 @@ impl Model {
     }
 
     /// Returns loom's atomic for a word that needs one. The only writer of a word does not load it through loom,
-    /// because it finds the value that it stored itself. loom remembers one access of each word and would otherwise
-    /// forget that another thread loaded it.
+    /// because it would find the value that it stored itself. loom remembers only one access of each word, and the load
+    /// would replace a load by another thread.
     fn shared(&self, address: usize, writes: bool) -> Option<Word> {
         let word = self.shared.get(&address)?;
         let writer = self.known.get(&address).map(|facts| facts.writer);
@@ -201,7 +201,7 @@ fn with(
     shared: impl FnOnce(&loom::sync::atomic::AtomicU64) -> u64,
     own: impl FnOnce(u64) -> u64,
 ) -> u64 {
-    // loom may continue with another thread in the middle of an access, so nothing may be borrowed then.
+    // loom may continue with another thread in the middle of an access, so `MODEL` must not be borrowed then.
     let word = MODEL.with_borrow_mut(|model| {
         model.learn(address, begins, writes);
         model.shared(address, writes)
@@ -240,7 +240,7 @@ fn store(at: &'static Location<'static>, word: (usize, u64), value: u64, orderin
     });
 }
 
-/// An operation that reads and writes at once.
+/// An atomic operation that reads and writes a word.
 #[derive(Clone, Copy)]
 enum Change {
     To(u64),
@@ -248,7 +248,7 @@ enum Change {
     IfIs(u64, u64, Ordering),
 }
 
-/// Reads and writes at once. Returns the old value, as an error if it was not the expected one.
+/// Reads and writes a word atomically. Returns the old value, as an error if it was not the expected value.
 fn change(
     at: &'static Location<'static>,
     word: (usize, u64),
@@ -289,7 +289,7 @@ pub(crate) fn spin_loop() {
     }
 }
 
-/// Orders the accesses before it and after it.
+/// Orders the accesses before the fence and after it.
 #[track_caller]
 #[inline]
 pub(crate) fn fence(ordering: Ordering) {

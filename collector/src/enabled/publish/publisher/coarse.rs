@@ -13,8 +13,8 @@ use super::record;
 /// The time between two records of the coarse ring: 360 an hour.
 const EVERY: Duration = Duration::from_secs(10);
 
-/// Maximum number of closing records at once. After that, one is allowed for each periodic record, so that a program that resets
-/// all the time does not overwrite the hour with closing records.
+/// Maximum number of closing records at once. After that, each periodic record allows one more closing record. So a
+/// program that resets all the time does not overwrite the hour with closing records.
 const CLOSINGS_MOST: u32 = 16;
 
 /// Decides which records go into the coarse ring.
@@ -86,7 +86,7 @@ impl Coarse {
     /// Writes the waiting records. `payload` is a buffer.
     ///
     /// # Errors
-    /// The error of the first record that could not be written; the others are written.
+    /// The error of the first record that could not be written; all other records are written.
     pub(super) fn write(&mut self, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
         let mut result = Ok(());
         for snapshot in self.waiting.drain(..) {
@@ -126,7 +126,7 @@ mod tests {
             assert!((10_000..10_000 + between_ms as u64).contains(&due[0]), "{due:?}");
             assert!((359..=360).contains(&due.len()), "{}", due.len());
         }
-        // Records that are rarer all go into the coarse ring.
+        // If records come less often than every ten seconds, all of them go into the coarse ring.
         let mut schedule = Schedule::new();
         assert!((1..100).all(|minute| due(&mut schedule, Periodic, minute * 60_000)));
         assert!(due(&mut schedule, CaptureKind::Final, 0));

@@ -7,7 +7,7 @@ use crate::enabled::publish::prune;
 /// Appends the payload of a snapshot to the bytes.
 pub(super) type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 
-/// Makes a payload that is longer than `longest` again, with as much of its snapshot as fits.
+/// Encodes the snapshot again with fewer rows if its payload is longer than `longest` bytes, until it fits.
 ///
 /// # Errors
 /// The errors of `encode`.
@@ -20,7 +20,8 @@ pub(super) fn shorten(
     let mut pruned = None;
     while payload.len() as u64 > longest {
         let cut: &mut Snapshot = pruned.get_or_insert_with(|| snapshot.clone());
-        // This many rows of this size fit, less a few. Data other than rows may still be too large.
+        // Number of rows that fit if all are equally large, less 1/16. The payload may still be too large because of
+        // data other than rows.
         let rows = (cut.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
         let gone = prune::prune(cut, rows);
         if gone == 0 {

@@ -1,8 +1,8 @@
-//! The publisher's ring files: the ring in use, and the fate of rings that were destroyed from outside.
+//! The publisher's ring files: the ring in use, and the replacement of rings that were destroyed from outside.
 //!
-//! A program may run for months, and its directory may be cleaned up. The program should become visible again without a restart.
-//! The first lost ring is replaced at once, later rings at most once a minute, so that a conflict over the directory costs the
-//! program nothing.
+//! A program may run for months, and its directory may be cleaned up. The program should become visible again without a
+//! restart. The first lost ring is replaced at once, and later rings at most once a minute. So another process that
+//! keeps deleting rings costs the program little time.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,10 +14,11 @@ use tickscope_format::file::places;
 
 use crate::enabled::capture::collector_state;
 
-/// Beginning of a warning about lost rings. A new warning replaces the last one, so that they do not pile up over months.
+/// Beginning of a warning about lost rings. A new warning replaces the last one, so that warnings do not accumulate
+/// over months.
 const RINGS_LOST: &str = "ring files lost: ";
 
-/// The shortest time between two rings that replace lost ones.
+/// The shortest time between two rings that replace lost rings.
 const BETWEEN: Duration = Duration::from_secs(60);
 
 /// The ring in use, and facts about lost rings.
@@ -35,7 +36,7 @@ pub(super) struct Rings {
     removed: bool,
     /// Time of the last replacement of a lost ring, or of the last attempt.
     replaced: Option<Instant>,
-    /// The message that the session has not received yet.
+    /// Message that the session has not received yet.
     said: Option<String>,
 }
 
@@ -123,7 +124,7 @@ impl Rings {
         let due = self.replaced.is_none_or(|last| last.elapsed() >= BETWEEN);
         if due {
             self.replaced = Some(Instant::now());
-            // The message comes before the first record, which contains it.
+            // The message is set before the first record is made, which contains it.
             self.say("a new one was made; records from before are gone");
         } else if is_news {
             self.say(
@@ -144,7 +145,7 @@ impl Rings {
         }
     }
 
-    /// Takes the ring that was made in place of a lost one, or reports why no ring was made.
+    /// Takes the ring that was made to replace a lost ring, or reports why no ring was made.
     pub(super) fn replaced(&mut self, made: Result<OwnRing, FormatError>) {
         match made {
             Ok(ring) => {

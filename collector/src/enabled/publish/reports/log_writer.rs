@@ -1,6 +1,6 @@
 //! Writes the log's lines to standard error on its own thread. If standard error is a pipe without a reader or a
-//! stopped terminal, only this thread waits, and records and answers go on. Lines that do not fit into the buffer are
-//! left out, and the log says how many.
+//! stopped terminal, only this thread waits, while records and answers continue. Lines that do not fit into the buffer
+//! are left out, and the log says how many.
 
 use std::fmt::Write;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ struct Queue {
     left_out: usize,
     /// Whether the writing thread exists.
     has_thread: bool,
-    /// Whether no more lines are coming.
+    /// Whether the last line has been queued.
     finished: bool,
     /// Whether standard error is closed.
     closed: bool,

@@ -20,10 +20,10 @@ const NUMBER_MAX: u32 = 999;
 /// Time in ms for which the exit waits for a terminal or a non-blocking pipe that accepts nothing.
 const PATIENCE_MS: i32 = 1_000;
 
-/// Writes the report at exit. An error is reported on standard error; if that fails too, nothing more can be done.
-/// `ring_dir` is the directory of the program's ring, if it has one.
+/// Writes the report at exit. An error is reported on standard error; a failure of this message is ignored. `ring_dir`
+/// is the directory of the program's ring, if it has one.
 pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: Option<&Path>) {
-    // An error in here must not change how the program ends.
+    // An error in this function must not change how the program ends.
     let _unsignalled = os::Unsignalled::new();
     let written = std::panic::catch_unwind(|| match destination {
         Destination::Stderr => to_terminal(snapshot, libc::STDERR_FILENO, ring_dir),
@@ -35,7 +35,8 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: 
     }
 }
 
-/// Writes the report as text. Without that form it keeps the snapshot beside the ring and says so.
+/// Writes the report as text. Without the feature `report`, keeps the snapshot in a file beside the ring and prints its
+/// path.
 fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) -> Result<(), String> {
     if let Some(text) = text(snapshot) {
         return os::write_all(descriptor, text.as_bytes(), PATIENCE_MS).map_err(|error| error.to_string());
@@ -131,7 +132,7 @@ fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBu
 
 /// Prints one line on standard error.
 fn say(what: &str) {
-    // A path may contain any character.
+    // A path may contain any character, so control characters are replaced.
     let line: String = what
         .chars()
         .map(|c| if c.is_control() { '?' } else { c })
@@ -146,7 +147,7 @@ fn say(what: &str) {
 /// Quotes a path for a shell.
 fn shell_word(path: &Path) -> String {
     let path = path.display().to_string();
-    // With a slash, the shell and tickscope do not take it for the name of a program.
+    // With a slash, the shell and tickscope do not take the path for the name of a program.
     let path = if path.contains('/') {
         path
     } else {
@@ -162,7 +163,7 @@ fn shell_word(path: &Path) -> String {
     }
 }
 
-/// Returns a warning if the report at exit will be written in another form than its name says.
+/// Returns a warning if the form of the report at exit will not be the form that its name chooses.
 pub(crate) fn instead(destination: &Destination) -> Option<String> {
     let Destination::File(path) = destination else {
         return None;
@@ -181,7 +182,8 @@ pub(crate) fn instead(destination: &Destination) -> Option<String> {
     })
 }
 
-/// Returns whether the ending of a name looks like a form but is none, so that text is written. Numbers do not look like a form.
+/// Returns whether the ending of a name looks like the ending of a form but is unknown, so that text is written.
+/// Numbers do not look like an ending of a form.
 fn says_no_form(path: &Path) -> bool {
     // Without the feature, the endings of the forms are unknown.
     if !cfg!(feature = "report") {

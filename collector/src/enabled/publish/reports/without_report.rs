@@ -9,7 +9,7 @@ use tickscope_format::{FormatError, Snapshot};
 
 use crate::types::Format;
 
-/// The reason why there is no log although one was asked for.
+/// Reason why there is no log although a log was requested.
 pub(crate) const LOG_IS_MISSING: Option<&str> = Some(
     "the log needs the feature `report` of tickscope; this program publishes without one: `tickscope log` shows the same \
      lines from outside",
@@ -67,8 +67,7 @@ impl Form {
         self == Self::Tks
     }
 
-    /// Returns the feature that brings the form. Text and HTML need `report`. This build cannot tell which form a name
-    /// means.
+    /// Returns `report`, because text and HTML need this feature, and this build cannot tell which form a name means.
     pub(super) fn feature(self) -> &'static str {
         "report"
     }

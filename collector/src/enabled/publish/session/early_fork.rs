@@ -1,5 +1,6 @@
-//! Handles forks between the beginning by the environment and the first scope, which daemons and servers with workers make. The
-//! parent's session goes on. The child forgets it, and begins a session of its own: by `start`, or at its first scope.
+//! Handles forks after the environment has begun a session and before the first scope, as made by daemons and by
+//! servers with workers. The parent's session continues. The child forgets that session, and begins its own by `start`
+//! or at its first scope.
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -19,7 +20,8 @@ use super::ending;
 /// Time for which a fork waits for the session's lock. After that the child measures nothing.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Locks that the publisher's thread may hold. In the child that thread does not exist.
+/// Locks that the publisher's thread may hold. The forking thread takes them, because the publisher's thread does not
+/// exist in the child.
 struct Held {
     state: Option<Locked>,
     publisher: MutexGuard<'static, Option<Publisher>>,
@@ -31,7 +33,7 @@ thread_local! {
     static HELD: Cell<Option<ManuallyDrop<Held>>> = const { Cell::new(None) };
 }
 
-/// Lets children that are forked before the first scope begin anew.
+/// Lets children that are forked before the first scope begin their own session.
 pub(super) fn expect() {
     os::around_forks(before, in_parent, in_child);
 }

@@ -1,9 +1,10 @@
 //! The end of a session or of the program: the last record, and the requested report.
 //!
-//! The thread that drops the last session writes the last record itself, because on a busy machine the publisher's thread may get
-//! no CPU for a long time. At the exit of the program the publisher's thread is asked first, and has [`FIRST`] without progress.
-//! The exiting thread may itself hold any lock, further down its stack, if a signal handler or an allocator calls `exit`. The
-//! owner of a lock may also wait for a lock of the exiting thread. So every wait has a limit for the time without progress.
+//! The thread that drops the last session writes the last record itself, because on a busy machine the publisher's
+//! thread may get no CPU for a long time. At the exit of the program, the publisher's thread may write the record,
+//! until it has made no progress for [`FIRST`]. The exiting thread may itself hold any lock, further down its stack, if
+//! a signal handler or an allocator calls `exit`. The owner of a lock may also wait for a lock of the exiting thread.
+//! So every wait has a limit for the time without progress.
 
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
@@ -35,14 +36,15 @@ const FIRST: Duration = Duration::from_millis(100);
 /// Stack that the last record takes at most, in bytes.
 const STACK: u64 = 256 << 10;
 
-/// The thread that has begun the session, the lowest address of its stack, and the stack's size in bytes. An exiting thread may
-/// not ask for its stack, because the C library allocates to find it.
+/// Id of the thread that has begun the session, the lowest address of its stack, and the stack's size in bytes. An
+/// exiting thread may not look up its stack, because the C library allocates to find it.
 static STARTER: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
 
 /// Whether the program has asked the publisher for a reset.
 pub(super) static RESET_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// The thread that works on records: the publisher's, or the thread that writes the last record in its place.
+/// Id of the thread that works on records: the publisher's thread, or the thread that writes the last record in its
+/// place.
 pub(super) static WORKER: AtomicU32 = AtomicU32::new(0);
 
 /// Waits a moment for the thread that works on records, and for the holder of the capture lock. Returns false after the limit.
@@ -71,7 +73,7 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
         }
         drop(shared);
         if let Some(publisher) = try_take_publisher() {
-            // The thread that asked for the last record has not waited for it.
+            // The thread that requested the last record has not waited until it was written.
             finish(publisher);
             session_state::shared().stop_publishing();
         } else if !wait(&mut patience) {
@@ -88,13 +90,13 @@ pub(super) fn note_starter() {
     }
 }
 
-/// Returns whether the calling thread may write the last record in an ordinary place of the program.
+/// Returns whether the calling thread has enough stack to write the last record, outside of an exit of the program.
 pub(super) fn may_work() -> bool {
     os::stack_left(os::own_stack()) >= STACK
 }
 
-/// Returns whether the calling thread may write the last record at the exit of the program. The unwinder is asked only on a known
-/// stack, because it reads return addresses where the stack points.
+/// Returns whether the calling thread may write the last record at the exit of the program. The unwinder runs only on a
+/// known stack, because it follows the addresses that it finds on the stack.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
     tid == u64::from(os::thread_id())
@@ -116,8 +118,8 @@ pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
     std::panic::catch_unwind(work).ok().and(unclean)
 }
 
-/// Waits for the last record, after the publisher was asked for it. If the calling thread may write it, it does so after
-/// `writes_after` without progress of the publisher's thread.
+/// Waits for the last record, which was requested from the publisher. If the calling thread may write the record, it
+/// does so after `writes_after` without progress of the publisher's thread.
 pub(super) fn last_record(writes_after: Option<Duration>) {
     let limit = Duration::from_millis(END_WITHIN_MS.load(Ordering::Relaxed));
     if limit.is_zero() || holds_state() {
@@ -150,12 +152,12 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     if config::is_forked_child() {
         return;
     }
-    // A program without a scope and without a session of its own leaves neither a ring nor a report, also if the environment asks
-    // for them.
+    // A program that has run no scope and started no session leaves neither a ring nor a report, even if the
+    // environment requests them.
     if !config::is_settled() {
         if let Some(publisher) = try_take_publisher() {
             publisher.withdraw();
-            // Dropping it would use the program's allocator.
+            // Dropping the publisher would use the program's allocator.
             std::mem::forget(publisher);
         }
         return;
@@ -183,7 +185,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     }
     let Some(destination) = report else { return };
     copies::look();
-    // The exiting thread may be in the middle of a capture as well.
+    // The wait for the lock has a limit, because the exiting thread may itself be in the middle of a capture.
     let Some(mut snapshot) =
         collector_state::lock_within(LAST_REPORT).map(|state| captured(state, CaptureKind::Final))
     else {

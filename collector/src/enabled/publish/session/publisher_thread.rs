@@ -16,7 +16,7 @@ use super::ending::{self, RESET_ASKED, WORKER};
 /// Time between two checks whether the program has other threads.
 const ALONE_EVERY: Duration = Duration::from_secs(1);
 
-/// Starts the thread. The thread of an ended session may not have noticed the end; then it goes on with the new session.
+/// Starts the thread. The thread of an ended session may not have noticed the end; then it serves the new session.
 pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
     if !shared.has_thread {
         os::spawn(run)?;
@@ -73,7 +73,8 @@ fn serve() {
                 let left = finish();
                 unclean = left.or(unclean);
                 shared = session_state::shared();
-                // Another thread may write it. If a new session has begun and is already ending, its publisher is here.
+                // Another thread may write the last record. A publisher is here only if a new session has begun and is
+                // already ending.
                 shared.phase == Phase::Finishing && session_state::publisher().is_none()
             }
             Phase::Idle | Phase::Counting => true,
@@ -81,7 +82,7 @@ fn serve() {
         if is_over {
             shared.has_thread = false;
             drop(shared);
-            // No caller waits for this.
+            // No thread waits for the removal of old rings.
             return unclean
                 .iter()
                 .for_each(|own: &PathBuf| publisher::clean_beside(own));
@@ -99,7 +100,7 @@ fn finish() -> Option<PathBuf> {
     unclean
 }
 
-/// Does a round.
+/// Runs one round of the publisher.
 fn work() {
     let mut publisher = session_state::publisher();
     let Some(working) = publisher.as_mut() else { return };

@@ -9,10 +9,10 @@ use crate::enabled::platform::{end_signals, os};
 
 use super::ending;
 
-/// Time for which the thread waits for the session's lock.
+/// Time for which the thread waits for the session's lock without progress.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Whether the thread exists.
+/// Whether the thread that waits for signals exists.
 static HAS_THREAD: AtomicBool = AtomicBool::new(false);
 
 /// Makes SIGTERM and SIGINT write the last record. Returns a warning if that is not possible.
@@ -33,7 +33,7 @@ fn wait() {
     thread_lifecycle::exclude();
     os::name_this_thread(c"tickscope-end");
     let Some(signal) = end_signals::wait() else { return };
-    // The signal ends the program in any case.
+    // The signal ends the program also if the lock or the record is not available in time.
     if ending::locked(&mut Patience::new(LAST)).is_some_and(|mut shared| shared.ask_to_finish()) {
         ending::last_record(Some(Duration::ZERO));
     }

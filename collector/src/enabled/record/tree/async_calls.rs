@@ -19,9 +19,10 @@ impl Tree {
         Some(call)
     }
 
-    /// Excludes from the calls of futures the calls that `node`, which a poll has just opened, has counted while its site was
-    /// taken for a function's. `is_call` is whether the poll was counted as a call. If the poll's call was left out and has begun
-    /// since, it adds one. [`Self::calls_left_out`] returns the number.
+    /// Excludes from the calls of futures the calls that `node` counted while its site was taken for a function's. A
+    /// poll has just opened `node`, and `is_call` is whether the poll was counted as a call. If the poll's call was
+    /// counted as a function's and has begun late as a future's, it is no longer excluded. [`Self::calls_left_out`]
+    /// returns the number.
     #[inline]
     pub(crate) fn leave_out_calls(&self, node: &'static Node, is_call: bool, has_begun_late: bool) {
         let measures = self.measures.get(node.index());
@@ -37,7 +38,7 @@ impl Tree {
         let Some(current) = self.take() else { return };
         let before = node.calls.load(Ordering::Relaxed).wrapping_sub(is_call.into());
         if let Some(measures) = self.measures.make(node.index()) {
-            // Nodes use this quantity for nothing else.
+            // In nodes, this quantity has no other use.
             let left_out = measures.of(Quantity::InFlight);
             let known = if is_first_poll {
                 before
@@ -49,8 +50,8 @@ impl Tree {
         self.put(current);
     }
 
-    /// Returns how many of `calls` calls of a node were no calls of futures, for another thread: all of them if no scope of the
-    /// node was a poll.
+    /// Returns how many of the `calls` calls of a node are not calls of futures: all of them if no scope of the node
+    /// was a poll. Any thread may call this.
     pub(crate) fn calls_left_out(&self, index: u32, calls: u64) -> u64 {
         let polled = |of: &&NodeMeasures| of.of(Quantity::Polls).load(Ordering::Acquire) != 0;
         let measures = self.measures.get(index).filter(polled);
@@ -65,7 +66,7 @@ impl Tree {
             return false;
         };
         let index = node.index();
-        // Its polls have been counted, so there is space for it.
+        // Usually the polls of the call have been counted, so the entry exists.
         let measures = self.measures.get(index).or_else(|| self.measures.make(index));
         if let Some(measures) = measures {
             measures.add([

@@ -1,7 +1,8 @@
 //! The children of a node: the guessed child, and a table of all children by (parent, site).
 //!
-//! An order of calls that repeats is guessed: a node knows the child that was entered first, and a latency the sibling that was
-//! entered next. Each event of the exact mode puts the guess for the next event into the tree, where it is one load away.
+//! Calls that repeat in the same order are guessed: a node knows the child that was entered first, and a latency the
+//! sibling that was entered next. Each event of the exact mode stores the guess for the next event in the tree, so that
+//! one load finds it.
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
@@ -10,13 +11,13 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::{OVER_THE_LIMIT, Site};
 
 impl Tree {
-    /// Returns the child of `parent` at `site` if it was entered last.
+    /// Returns the child of `parent` at `site` if it is the parent's `recent` child.
     #[inline(always)]
     pub(crate) fn recent_child(parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         parent.recent.get().filter(|child| child.site.is(site))
     }
 
-    /// Returns the child of `parent` at `site` if it was guessed.
+    /// Returns the child of `parent` at `site` if it is the tree's guess.
     #[inline(always)]
     pub(crate) fn guessed_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         self.guess
@@ -24,8 +25,8 @@ impl Tree {
             .filter(|child| child.site.is(site) && child.parent.is(parent))
     }
 
-    /// Returns the first node in the table that has the tag of the child of `parent` at `site`. It is nearly always that child,
-    /// but its memory has not been looked at.
+    /// Returns the first node in the table that has the tag of the child of `parent` at `site`. It is nearly always
+    /// that child, but its memory has not been read, so the caller has to check it.
     #[inline(always)]
     pub(crate) fn likely_child(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);
@@ -60,15 +61,15 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the counter of `parent` at `site` if there is one. It does not become the child entered last, because scopes
-    /// profit more from that guess.
+    /// Returns the counter of `parent` at `site` if there is one. The counter does not become the `recent` child,
+    /// because scopes profit more from that guess.
     #[inline(always)]
     pub(crate) fn known_counter(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         self.find(parent, site)
     }
 
-    /// Returns the child of `parent` at `site`, and makes it if needed. Returns `None` if a limit forbids it. `current` is taken
-    /// out.
+    /// Returns the child of `parent` at `site`, and makes it if needed. Returns `None` if a limit forbids it. Must be
+    /// called with `current` taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn add_child(
@@ -90,9 +91,9 @@ impl Tree {
         self.make_child(parent, site, may_add)
     }
 
-    /// Returns the child of `parent` that counts calls at `site` if they get no child of their own, and makes it if needed.
-    /// Otherwise their callees would look as if `parent` called them. Returns `None` in such a call, at the deepest node, and
-    /// without memory. `current` is taken out.
+    /// Returns the child of `parent` that counts calls over the limit, and makes it if needed. Without it, the callees
+    /// of such calls would look as if `parent` called them. Returns `None` if `parent` is such a child or is at the
+    /// maximum depth, or if there is no memory. Must be called with `current` taken out.
     #[cold]
     #[inline(never)]
     pub(crate) fn child_over_the_limit(
@@ -115,7 +116,7 @@ impl Tree {
         })
     }
 
-    /// Returns whether a node stands at the maximum depth.
+    /// Returns whether a node is at the maximum depth.
     pub(super) fn is_at_deepest(&self, node: &'static Node) -> bool {
         node.depth() >= self.depth_max.load(Ordering::Relaxed)
     }
@@ -134,7 +135,7 @@ impl Tree {
         if !self.nodes.make_space() || !may_add() {
             return None;
         }
-        // Readers see the node as soon as it is added, so the amounts of an earlier life go first.
+        // Readers see the node as soon as it is added, so the amounts of an earlier life are cleared first.
         let index = self.nodes.len();
         if let Some(errors) = self.errors.get(index) {
             errors.store(0, Ordering::Relaxed);
@@ -150,7 +151,7 @@ impl Tree {
         }
         self.deepest.note(child, self.depth_max.load(Ordering::Relaxed));
         self.put_into_table(parent, site, child)?;
-        // A counter is the child entered last only until there is a scope.
+        // A counter becomes the `recent` child only if there is no other child.
         if !site.is_counter()
             || parent
                 .recent
@@ -190,8 +191,8 @@ impl Tree {
         }
     }
 
-    /// Makes an empty table with `slots` slots; returns false if there is no memory. A thread with few nodes does not pay for an
-    /// earlier thread with many.
+    /// Makes an empty table with `slots` slots; returns false if there is no memory. Only these slots are cleared, so a
+    /// thread with few nodes does not pay for an earlier thread with many.
     pub(super) fn empty_table(&self, slots: u32) -> bool {
         if !self.table.reuse(slots) {
             return self.table.allocate(slots);
@@ -215,9 +216,9 @@ impl Tree {
     }
 }
 
-/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site is turned by
-/// half a word, so that its bits and the parent's bits do not meet. The low bits are the tag in the table, and the bits above
-/// choose the slot.
+/// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site's
+/// address is rotated by half a word, so that its changing bits and the parent's do not overlap. The low bits are the
+/// tag in the table, and the bits above choose the slot.
 #[inline(always)]
 fn hash(parent: &'static Node, site: &'static Site) -> u32 {
     let parent = std::ptr::from_ref(parent).addr() as u64;

@@ -1,5 +1,5 @@
-//! The beginnings and ends of functions that the compiler has prepared. The usual ones call no function: rarer work is left to
-//! the paths that scopes take.
+//! The beginnings and ends of functions that the compiler has prepared. Usual events call no function; rare events take
+//! the paths of scopes.
 
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
@@ -34,8 +34,8 @@ impl Tree {
             .push(Record::Event { node, kind, ticks }.word());
     }
 
-    /// Begins a call of `child`, after a usual gap. `current` is taken out. `is_adaptive` is whether the call is one of the timed
-    /// calls of adaptive mode.
+    /// Begins a call of `child`, after a usual gap. Must be called with `current` taken out. `is_adaptive` is whether
+    /// the call is one of the timed calls of adaptive mode.
     #[inline(always)]
     pub(crate) fn begin_usually(
         &self,
@@ -54,9 +54,9 @@ impl Tree {
         self.put(child);
     }
 
-    /// Charges and counts the end of the innermost call, of `node`. The caller then puts its parent in. Returns false, with
-    /// nothing changed, if the gap is not usual or the duration cannot be buffered. In adaptive mode it does not choose the next
-    /// call to time: the next end on another path does so.
+    /// Charges and counts the end of the innermost call, which belongs to `node`. The caller then puts the parent in as
+    /// `current`. Returns false, with nothing changed, if the gap is not usual or the duration cannot be buffered. In
+    /// adaptive mode, the caller chooses the next call to time.
     #[inline(always)]
     pub(crate) fn end_usually(&self, node: &'static Node, now: u64, is_adaptive: bool) -> bool {
         if !self.is_usual_gap(now) {

@@ -1,4 +1,4 @@
-//! Amounts of nodes beside calls and time, counted in the node where the thread is.
+//! Amounts of nodes other than calls and time, counted in the thread's innermost open node.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -61,7 +61,7 @@ impl Tree {
         self.note_amounts(node, amounts);
     }
 
-    /// Begins with the amounts that the thread counted before its first scope, if there are any.
+    /// Gives the root the amounts that the thread counted before its first scope, if there are any.
     pub(crate) fn begin_measures(&self, early: [u64; QUANTITIES]) {
         if early != [0; QUANTITIES]
             && let Some(measures) = self.measures.make(0)

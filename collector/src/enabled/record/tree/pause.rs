@@ -8,8 +8,8 @@ impl Tree {
     /// Stops the clock at the tick that `now` reads. Pauses nest.
     pub(crate) fn pause(&self, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else { return };
-        // The clock is read after the mark. The time until the charge belongs to no scope, and no capture may have
-        // shown it.
+        // The clock is read after the mark. The time from the read to the charge belongs to no scope, so no capture may
+        // show it in between.
         let now = now();
         let now = self.charge_staying(Self::charged(current), now).unwrap_or(now);
         let pauses = self.pauses.load(Ordering::Relaxed);
@@ -43,7 +43,7 @@ impl Tree {
         self.put(current);
     }
 
-    /// Returns whether a pause is in force.
+    /// Returns whether the thread is paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.pauses.load(Ordering::Relaxed) > 0
     }

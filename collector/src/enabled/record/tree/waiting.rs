@@ -1,4 +1,4 @@
-//! Places the time off the CPU in the tree, for gaps in which a thread was off its CPU.
+//! Assigns time off the CPU to the nodes of a tree, for gaps in which its thread was off its CPU.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -20,8 +20,8 @@ struct OffInGap {
     looked: u64,
 }
 
-/// Returns whether the thread stayed on its CPU while it looked at a gap for `looked_ns`. If it did not, the time belongs to the
-/// next gap, which finds it off the CPU.
+/// Returns whether the thread stayed on its CPU while it looked at a gap for `looked_ns`. If it did not, the time
+/// belongs to the next gap, which finds it as time off the CPU.
 fn was_undisturbed(looked_ns: u64) -> bool {
     if off_cpu::has_word() {
         off_cpu::stayed()
@@ -46,12 +46,12 @@ impl Tree {
         }
     }
 
-    /// Gives back the file that the thread holds for looking at gaps. The thread may still have gaps.
+    /// Closes the file that the thread uses for looking at gaps. The thread may still have gaps.
     pub(crate) fn end_waits(&self) {
         os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
     }
 
-    /// Begins at tick `now` to watch the thread's CPU anew: time off the CPU before it belongs to no gap.
+    /// Restarts the search for time off the CPU at tick `now`. Earlier time off the CPU is assigned to no gap.
     pub(crate) fn read_clocks(&self, now: u64) {
         if self.waits.is_wanted() {
             os::keeping_errno(|| {
@@ -151,8 +151,8 @@ impl Tree {
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
-            // The duration is in ticks of the clock itself. By another clock the end might lie after the next reading of this
-            // one, where it is coarse. That would be a step back, whose gap is not charged.
+            // The duration is measured by the same clock. By another clock, the end might be after the next reading of
+            // this clock if it is coarse. That would be a step back, whose gap is not charged.
             let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
@@ -249,7 +249,7 @@ mod tests {
         Some(1.0 / CLOCK.get().0 as f64)
     }
 
-    /// Counters of other CPUs than x86-64's have ticks of 16 ns and more, and may take many of them in one step.
+    /// Counters of CPUs other than x86-64 have ticks of 16 ns and more, and may advance by many ticks in one step.
     #[test]
     fn a_coarse_clock_does_not_go_back_after_a_look_at_a_gap() {
         for clock in [(1, 1), (16, 16), (16, 1_000), (1, 100_000)] {
@@ -264,7 +264,8 @@ mod tests {
                 let known = tree.known_child(root, &SITE);
                 let child = known.unwrap_or_else(|| tree.add_child(root, &SITE, || true).unwrap());
                 tree.begin(root, child, now(), 1);
-                // The sleep is longer than the shortest gap that is looked at, by any part of a step.
+                // The sleep is longer than the shortest gap that is looked at, and ends anywhere in a step of the
+                // clock.
                 std::thread::sleep(Duration::from_micros(60));
                 assert!(tree.end_innermost(child, now));
             }

@@ -19,7 +19,7 @@ use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost, Watch};
 
-/// Number of events after which the adding up of a call is charged to no scope.
+/// Number of events above which the time to add up a call is charged to no scope.
 const EVENTS_UNCHARGED: u32 = 256;
 
 /// The sums to which records are added.
@@ -47,8 +47,8 @@ impl Tree {
         }
     }
 
-    /// Returns whether a call around the call of `root` belongs to a function that is watched in this place. It began before it
-    /// could be watched, and the call of `root` is part of it.
+    /// Returns whether a call around the call of `root` belongs to a function that is watched in this place. Such a
+    /// call began before it could be watched, and the call of `root` is part of it.
     fn is_in_call_of(root: &'static Node, slot: u32) -> bool {
         let mut at = root.parent.get();
         while let Some(node) = at {
@@ -60,7 +60,7 @@ impl Tree {
         false
     }
 
-    /// Watches the call of `root` from here on, if possible. `before` is the kind of the event that has just happened.
+    /// Watches the call of `root` from now on, if possible. `before` is the kind of the event that has just happened.
     fn begin_watching(&self, root: &'static Node, slot: u32, before: Kind) -> bool {
         let Some(watch) = watch::get(slot) else {
             return false;
@@ -99,7 +99,7 @@ impl Tree {
             watching.ending.store(0, Ordering::Relaxed);
             watching.awaited.clear();
             watching.root.set(Some(root));
-            // An alarm that has come meanwhile stays.
+            // An alarm that was raised meanwhile stays.
             begins = self.exchange_path(outside, inside);
             if !begins {
                 watching.root.set(None);
@@ -109,7 +109,7 @@ impl Tree {
         begins
     }
 
-    /// Begins `child` in a watched call, at tick `now`. `current` is taken out.
+    /// Begins `child` in a watched call, at tick `now`. Must be called with `current` taken out.
     #[inline(always)]
     pub(crate) fn begin_watched(&self, current: &'static Node, child: &'static Node, now: u64, calls: u64) {
         let kind = if calls == 0 { Kind::GoOn } else { Kind::Enter };
@@ -212,7 +212,7 @@ impl Tree {
             .push(Record::Event { node, kind, ticks }.word());
     }
 
-    /// Notes a record that is no event. A number that one record does not hold becomes several records.
+    /// Notes a record that is not an event. A number that does not fit into one record becomes several records.
     #[cold]
     fn note_more(&self, node: &'static Node, what: More, mut number: u64) {
         let node = node.index();
@@ -291,7 +291,7 @@ impl Tree {
         self.put(current);
     }
 
-    /// Goes on in the next area of the journal, if this area has no space for `words` words.
+    /// Continues in the next area of the journal, if this area has no space for `words` words.
     fn make_space(&self, words: u32) {
         let journal = &self.watching.journal;
         if journal.has_space(words) {
@@ -316,7 +316,8 @@ impl Tree {
         self.watching.broken.store(1, Ordering::Relaxed);
     }
 
-    /// Stops watching the open call, if there is one: its end will not be seen, or its time is of two kinds.
+    /// Stops watching the open call, if there is one, because its end will not be seen, or the mode was switched during
+    /// it.
     #[cold]
     pub(crate) fn discard_watched(&self) {
         let watching = &self.watching;
@@ -334,7 +335,7 @@ impl Tree {
         }
     }
 
-    /// Restores the path from before the watched call. An alarm that has come meanwhile stays.
+    /// Restores the path from before the watched call. An alarm that was raised meanwhile stays.
     fn leave_watched_path(&self) {
         let outside = self.watching.outside.load(Ordering::Relaxed);
         let of_outside = [
@@ -421,7 +422,7 @@ impl Tree {
         watching.busy.store(0, Ordering::Relaxed);
     }
 
-    /// Assigns the time since `then`, the last event, to no scope. Otherwise the parent would be charged for it.
+    /// Charges the time since `then`, the last event, to no scope. Otherwise the parent would be charged for it.
     fn go_on_after(&self, then: u64, clock: impl Fn() -> u64) {
         let Some(current) = self.take() else { return };
         if self.last.load(Ordering::Relaxed) == then {
@@ -596,12 +597,12 @@ mod tests {
         Site::named("e", "m", "f.rs", 6),
     ];
 
-    /// A random program of calls on a thread, with its own account of its watched calls.
+    /// A random program of calls on a thread, which counts its watched calls itself.
     struct Program {
         tree: Box<Tree>,
         now: std::cell::Cell<u64>,
         random: u64,
-        /// Ticks of events in the call that is watched, by node: calls and ticks.
+        /// Expected sums of typical and of slow calls, by node.
         expected: [Vec<[u64; COUNTS]>; 2],
         slow_calls: u64,
         /// Amounts counted before the watched call.
@@ -660,7 +661,7 @@ mod tests {
             } else {
                 tree.begin(current, child, self.now.get(), 1);
                 if let Some(mut before) = before {
-                    // The time until now belongs to its parent, and its own call is part of the parent.
+                    // The time until now belongs to the parent, and the call itself to the watched call.
                     before.resize(tree.nodes.len() as usize, [0; COUNTS]);
                     before[current.index() as usize] = self.counted()[current.index() as usize];
                     self.before = Some((self.now.get(), before));
@@ -744,7 +745,7 @@ mod tests {
                     6 => {
                         let node = self.enter(site);
                         self.now.set(self.now.get() + 1_000);
-                        // This imitates a gap off the CPU.
+                        // Imitates a gap off the CPU.
                         let current = self.tree.take().unwrap();
                         self.tree
                             .measure_at(current, [(Quantity::Waiting, 600), (Quantity::Ready, 300)]);

@@ -1,4 +1,4 @@
-//! An application over a library; both use tickscope, and only the application may switch it on.
+//! An application that depends on a library. Both use tickscope; only the application may enable it.
 
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -6,7 +6,7 @@ use std::task::{Context, Poll, Waker};
 use disabled_lib::user::{self, Shape, Thing};
 use tickscope::Status;
 
-/// The library's user code once more, in the crate that has the feature.
+/// The library's file `user.rs` again, compiled in the crate that has the feature `enable`.
 #[path = "../../lib/src/user.rs"]
 mod own;
 
@@ -40,7 +40,7 @@ macro_rules! run_all {
 
 fn main() {
     let enabled = cfg!(feature = "enable");
-    // This is the condition of the library.
+    // Same condition as in tickscope's `lib.rs`.
     let on = enabled && cfg!(all(target_os = "linux", not(tickscope_unsupported)));
     run_all!(user);
     run_all!(own);
@@ -50,7 +50,7 @@ fn main() {
         disabled_lib::pair::pair_scoped(&[1, 2])
     );
     let shown = format!("{:?}", tickscope::snapshot());
-    // The names are of the library and of the application, by macro and by attribute.
+    // Names from the library and from the application, given by macros and by attributes.
     for part in [
         "constant",
         "renamed",

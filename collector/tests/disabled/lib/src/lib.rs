@@ -1,8 +1,8 @@
-//! A library that uses tickscope and lets the application switch it on.
+//! A library that uses tickscope and leaves it to the application to enable measuring.
 
 pub mod user;
 
-/// Work without any scope, and the same work with scopes: without the feature both compile to the same instructions.
+/// The same work without scopes and with scopes. Without the feature `enable` both compile to the same instructions.
 pub mod pair {
     use std::hint::black_box;
 

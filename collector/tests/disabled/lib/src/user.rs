@@ -1,5 +1,5 @@
-//! Every form of every macro and every call, compiled with the feature and without, with warnings denied. Forms that are not
-//! allowed in either are in `collector/tests/compile/cases`.
+//! Every form of every macro and every call, compiled with the feature `enable` and without, with warnings denied.
+//! Forms that must not compile are in `collector/tests/compile/cases`.
 
 use std::time::Duration;
 
@@ -94,7 +94,7 @@ pub fn numbers() {
     tickscope::gauge!("the lowest", -9_223_372_036_854_775_808);
     tickscope::count!("a sum", 1 + 2u64);
     tickscope::gauge!("a difference", 1 - 2i16);
-    /// A macro of the program's own, which passes on an expression.
+    /// A macro of the program, which passes an expression on to `count!`.
     macro_rules! bytes {
         ($bytes:expr) => {
             tickscope::count!("handed on", $bytes)
@@ -104,7 +104,7 @@ pub fn numbers() {
     bytes!("text".len());
 }
 
-/// A type with an amount and a level of the program's own. The type is not `Copy`.
+/// A type of the program that implements `Amount`. The type is not `Copy`.
 pub struct Bytes(pub String);
 
 impl tickscope::Amount for Bytes {

@@ -37,7 +37,7 @@ fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends requests to a server from this many connections at once. `\\r` and `\\n` in the text stand for the ends of lines.
+/// Sends requests to a server from this many connections at once. `\\r` and `\\n` in the text mean the ends of lines.
 pub(crate) fn load(port: &str, connections: &str, requests: &str, request: &str) -> Outcome<()> {
     let (port, connections, requests) = (port.parse()?, connections.parse::<usize>()?, requests.parse()?);
     let request = request.replace("\\r", "\r").replace("\\n", "\n");

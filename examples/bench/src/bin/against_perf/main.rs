@@ -1,15 +1,15 @@
-//! Compares a program's hottest functions with the functions that perf sees in the same binary, which measures nothing then.
-//! `examples/bench/against_perf/run` makes the files that this program reads.
+//! Compares a program's hottest functions with the functions that perf sees in the same binary while it measures
+//! nothing. `examples/bench/against_perf/run` makes the files that this program reads.
 //!
 //! ```text
 //! against_perf NAME BINARY STACKS... -- REPORT...      texts of `perf script`, and JSON reports of `tickscope`
 //! against_perf load PORT CONNECTIONS REQUESTS TEXT     asks a server TEXT again and again
 //! ```
 //!
-//! Both sides are sums by symbol. A sample of perf belongs to its innermost address in user code, so kernel time belongs to the
-//! code that entered the kernel. Inlined code belongs to the function that it was inlined into. In a report, rows of inlined
-//! functions count for the function above them. Instances of a generic function are one function here, and all names of one piece
-//! of code are one name.
+//! Both sides are sums by symbol. A sample of perf belongs to its innermost address in user code, so kernel time
+//! belongs to the code that entered the kernel. Inlined code belongs to the function that it was inlined into. In a
+//! report, rows of inlined functions count for the function above them. Instances of a generic function are one
+//! function here, and all names of one piece of code are one name.
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
 mod load;

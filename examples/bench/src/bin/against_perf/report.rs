@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::names::key;
 use crate::seen::Symbols;
 
-/// Number of our functions among which a function of perf's must be: a tall screen.
+/// Number of our hottest functions, as on a tall screen. A function of perf's must be among them.
 const SHOWN: usize = 40;
 
 /// Numbers of a function in a report.
@@ -88,8 +88,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Returns the function that contains the code of a row. A row of samples counts as inlined into the function of the row
-    /// above if none of its samples is in a function of its own name.
+    /// Returns the function that contains the code of a row. A row of samples counts as inlined into the function of
+    /// the row above if none of its samples is in a function of its own name.
     fn function(&self, node: &Value) -> String {
         let key = self.key(node);
         let is_elsewhere = self.libraries.contains(text(node, "module")) || key.starts_with('(');
@@ -144,7 +144,7 @@ impl Report {
         (cpu_ns / self.all_ns, error_ns / self.all_ns)
     }
 
-    /// Returns the standard error of a share by this report's samples. One more sample of either kind avoids an error of 0.
+    /// Returns the standard error of a share by this report's samples. A sample more of each kind avoids an error of 0.
     pub(crate) fn binomial(&self, share: f64) -> f64 {
         let samples = self.samples as f64;
         let share = (share * samples + 1.0) / (samples + 2.0);

@@ -86,8 +86,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, the innermost first,
-    /// and an empty line. Only the first process counts, because others are children. Reads files that are not in `files` yet.
+    /// Reads the text of `perf script -F pid,ip,sym,dso`: a line with the process, a line for each frame, innermost
+    /// first, and an empty line. Only the first process counts; others are children. Reads files that `files` lacks.
     pub(crate) fn of(text: &str, files: &mut Files) -> Self {
         let mut seen = Self::default();
         let mut process = None;
@@ -136,7 +136,7 @@ fn keys_of(symbol: &str, file: &str, files: &mut Files) -> BTreeSet<String> {
         return BTreeSet::from([format!("({})", file.rsplit('/').next().unwrap_or(file))]);
     }
     if !files.contains_key(file) {
-        // Code that the kernel provides is in no file.
+        // Code that the kernel provides belongs to no file.
         files.insert(file.to_owned(), Symbols::read(file).unwrap_or_default());
     }
     files[file].keys_of(symbol)

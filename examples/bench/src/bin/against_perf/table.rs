@@ -9,7 +9,7 @@ use crate::seen::Seen;
 /// Number of perf's functions that are compared.
 const HOTTEST: usize = 10;
 
-/// Number of functions whose shares may differ too much.
+/// Number of functions whose shares may differ by more than the limit.
 const OFF_MAX: usize = 1;
 
 /// Difference that shares may have; twice their stated error is allowed as well.
@@ -81,7 +81,7 @@ struct Row {
     keys: BTreeSet<String>,
     /// Share of all samples of perf, 0 to 1.
     truth: f64,
-    /// Share in each run of perf, because machines change.
+    /// Share in each run of perf, because a machine's speed changes.
     of_runs: Vec<f64>,
     /// Comparison with each report.
     beside: Vec<Beside>,
@@ -123,7 +123,7 @@ impl Table {
         self.rows.iter().filter(|row| holds(&row.beside[report])).count()
     }
 
-    /// Returns whether a report shows all functions, with stated errors within the limit, and nearly all shares near perf's.
+    /// Returns whether a report shows all functions, with stated errors within the limit and nearly all shares right.
     pub(crate) fn holds(&self, report: usize) -> bool {
         let is_wrong = |beside: &Beside| !beside.is_shown || !beside.is_sure;
         self.rows.len() == HOTTEST
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_function_is_near_by_points_or_by_an_error_that_is_no_excuse() {
-        // The binomial error of a half is 1 %.
+        // The binomial error of a share of 50 % is 1 %.
         for (share, error, truth, near, sure) in [
             (50.0, 0.5, 51.9, true, true),
             (50.0, 0.5, 52.1, false, true),

@@ -15,7 +15,7 @@ use crate::cases::{CASES, Case};
 /// The options of the command line.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// What is compared with the truth.
+    /// The numbers to compare with the truth.
     #[arg(value_enum)]
     part: Part,
     /// The time of each unit of the part [default: 10, of a cost 8, of errors 0.5].
@@ -26,14 +26,14 @@ pub(crate) struct Options {
     case: Option<String>,
 }
 
-/// What is compared with the truth.
+/// Numbers that are compared with the truth.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Part {
-    /// What a scope costs, as tickscope claims it, against the plain copy of the same workload; the seconds are of a row.
+    /// Cost of a scope as tickscope claims it, against the plain copy of a workload; SECONDS is the time of a row.
     Cost,
-    /// The shares of self time that each mode shows, against `perf record` of the plain program; the seconds are of a mode.
+    /// Shares of self time that each mode shows, against `perf record` of the plain program; SECONDS is for each mode.
     Share,
-    /// How often the truth is within two of the standard errors that are shown; the seconds are of a run.
+    /// How often the truth is within two of the shown standard errors; SECONDS is the time of a run.
     Errors,
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Wall,
-    /// CPU time, which is the only time of waits that is the same in each run.
+    /// CPU time, because the wall time of waits differs from run to run.
     Cpu,
 }
 
@@ -100,8 +100,8 @@ macro_rules! cases {
     };
 }
 
-// A run takes about 2 ms, the picture and the waits more. This is short compared to interruptions, and long compared to the
-// clock. With scopes, a unit takes 0.5 to 5 ms.
+// A run takes about 2 ms, the picture and the waits more. This is short compared to interruptions, and long compared to
+// the clock. With scopes, a unit takes 0.5 to 5 ms.
 cases! {
     empty Wall 100_000, 50_000, [];
     work20ns Wall 60_000, 50_000, [];

@@ -1,5 +1,5 @@
-//! Costs of small operations beside the same without tickscope: one table of cases, each in a process of its own, in which both
-//! ways take turns.
+//! Costs of small operations with tickscope and without it. Each case of the table has a process of its own, in which
+//! both ways take turns.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::hint::black_box;
@@ -216,7 +216,7 @@ pub(crate) fn print(group_name: &str, rounds: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs as a child: does both ways of a case in turns, and prints the nanoseconds of each, and the difference with its interval.
+/// Runs as a child: does both ways of a case in turns, and prints the nanoseconds of each, and their difference.
 pub(crate) fn times(group: &str, case: &str, rounds: u64) -> Result<(), String> {
     let case = case_of(group, case)?;
     let _session = tickscope::Builder::new("cost").mode(Mode::Exact).start();

@@ -1,5 +1,5 @@
-//! Measures the time that the slowest of many short operations lose to a publisher and a viewer, against the same program without
-//! them.
+//! Measures the time that the slowest of many short operations lose to a publisher and a viewer, against the same
+//! program without them.
 //!
 //! Operations without a session and with one take turns.
 
@@ -11,8 +11,8 @@ use tickscope_bench::statistics::Middle;
 /// Allowed growth of p99.9, in nanoseconds.
 const GOAL: f64 = 100.0;
 
-/// Allowed number of additional operations of 100,000 that are interrupted for 1 us or longer. With more, p99.99 is 1 us higher
-/// even if nothing else interrupts.
+/// Allowed number of additional interruptions of 1 us or longer, in 100,000 operations. With more of them, p99.99 is 1
+/// us higher even if nothing else interrupts.
 const INTERRUPTED: f64 = 10.0;
 
 /// Numbers of paired rounds: enough for an interval; with `--long`, enough to distinguish ten interruptions from none.
@@ -26,9 +26,9 @@ const OPEN: &str = "not told from noise";
 
 /// Prints the figures. Returns false if a long measurement shows that a goal was missed; a short one decides nothing.
 ///
-/// The machine itself interrupts about one operation in 1,000 (timers, its host), so p99.9 of all operations is the cost of an
-/// interruption or of none, by chance. The goal is therefore split: p99.9 of the operations without an interruption, and the
-/// number of additional interruptions.
+/// The machine itself interrupts about one operation in 1,000 (timers, its host), so p99.9 of all operations is the
+/// cost of an interruption or of none, by chance. The goal is therefore split: p99.9 of the operations without an
+/// interruption, and the number of additional interruptions.
 pub(crate) fn run(long: bool) -> Result<bool, String> {
     let rounds = if long { ROUNDS_LONG } else { ROUNDS };
     println!(

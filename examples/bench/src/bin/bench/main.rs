@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use tickscope_bench::child;
 
-/// Measures what tickscope costs, and how true is what it shows.
+/// Measures the cost of tickscope, and the accuracy of its numbers.
 #[derive(Debug, Parser)]
 struct Options {
     #[command(subcommand)]
@@ -34,44 +34,44 @@ struct Options {
 
 #[derive(Debug, Subcommand)]
 enum Benchmark {
-    /// What a scope costs in all modes, in turns with the same code without scopes.
+    /// Cost of a scope in all modes, in turns with the same code without scopes.
     Overhead(overhead::Options),
-    /// What the slowest of many operations of 1 us lose to a publisher and a viewer.
+    /// Time that the slowest of many operations of 1 us lose to a publisher and a viewer.
     Harm {
         /// Measures more rounds, and fails if more is lost than allowed.
         #[arg(long)]
         long: bool,
     },
-    /// How true is what is shown.
+    /// Accuracy of the shown numbers.
     Accuracy(accuracy::Options),
-    /// What small things cost beside the same without tickscope, in turns.
+    /// Cost of small operations with tickscope and without it, in turns.
     Cost {
         #[arg(value_parser = costs::names())]
         what: String,
         #[arg(default_value = "101", value_parser = rounds())]
         rounds: u64,
     },
-    /// What sampling of lines costs: CPU time with and without it, in turns.
+    /// Cost of sampling lines: CPU time with and without it, in turns.
     Lines {
         #[arg(default_value = "101", value_parser = rounds())]
         rounds: u64,
     },
-    /// Waiting and ready time as it is shown, and as the kernel has it.
+    /// Waiting and ready time as tickscope shows it, and as the kernel measures it.
     Waits {
-        /// So many times as many rounds.
+        /// Multiplies the number of rounds.
         #[arg(default_value = "1", value_parser = clap::value_parser!(u32).range(1..=1_000))]
         factor: u32,
     },
-    /// What a record costs the publisher, step by step.
+    /// Cost of a record for the publisher, step by step.
     Publish {
         /// Nodes of the call tree [default: 1000, 10000 and 100000].
         nodes: Option<usize>,
     },
-    /// What the start and the end cost a program.
+    /// Cost of the start and the end for a program.
     Start,
-    /// What the first visit of a place in the call tree costs.
+    /// Cost of the first visit of a place in the call tree.
     FirstVisit,
-    /// What this program does in the processes that it starts.
+    /// Task of this program in the processes that it starts.
     #[command(name = child::FLAG, hide = true)]
     Child { words: Vec<String> },
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Code around the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Nothing surrounds it.
+    /// Nothing surrounds the work.
     Plain,
     /// Two bare reads of the time stamp counter.
     Floor,

@@ -1,5 +1,5 @@
-//! Cost of a scope, side by side in one process: plain, the floor of two bare clock reads, and all modes of tickscope with the
-//! publisher running.
+//! Cost of a scope, side by side in one process: plain, the floor of two bare clock reads, and all modes of tickscope
+//! with the publisher running.
 
 pub(crate) mod instructions;
 mod markdown;
@@ -96,8 +96,8 @@ fn measure_case(
     rows
 }
 
-/// Acts as a viewer until the result is dropped: it takes a slot, for which the program writes ten records a second. Returns
-/// `None` if nothing is published.
+/// Acts as a viewer until the result is dropped: it takes a slot, for which the program writes ten records a second.
+/// Returns `None` if nothing is published.
 fn attach(session: &tickscope::Session) -> Option<Slot> {
     let ring = RingFile::open(&session.path()?).ok()?;
     ring.take_slot().ok().flatten()

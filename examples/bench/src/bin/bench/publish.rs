@@ -1,5 +1,5 @@
-//! Measures the publisher's cost of a record, each step by itself: capture, encode, write; and decode, which the reader does.
-//! Each measurement has its own process, because a process has one collector.
+//! Measures the publisher's cost of a record, each step by itself: capture, encode, write; and decode, which the reader
+//! does. Each measurement has its own process, because a process has one collector.
 
 mod tree;
 

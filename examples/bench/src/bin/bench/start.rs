@@ -1,4 +1,4 @@
-//! Measures the cost of a start and an end: `start()`, the first record, the end of a session, and the exit of a process.
+//! Measures the cost of a start and an end: `start()`, the first record, the end of a session, the exit of a process.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use tickscope_format::file::open::RingFile;
 /// Number of processes of each kind, one after another.
 const PROCESSES: usize = 50;
 
-/// Ends of a process: it drops its session at once or once that is settled, or exits with it.
+/// Ends of a process: it drops its session after 5 ms or after 100 ms, or exits with it.
 const ENDS: [(&str, &str); 3] = [
     ("young", "drop of a session, 5 ms old"),
     ("settled", "drop of a session, 100 ms old"),
@@ -102,7 +102,7 @@ pub(crate) fn print_quiet() -> Result<(), String> {
     series("nothing beside them")
 }
 
-/// Prints the table without additional load, and the same beside four busy loops for each CPU.
+/// Prints the table without additional load, and the table beside four busy loops for each CPU.
 pub(crate) fn print() -> Result<(), String> {
     print_quiet()?;
     let over = AtomicBool::new(false);

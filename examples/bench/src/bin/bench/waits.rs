@@ -1,5 +1,5 @@
-//! Compares waiting and ready time in tickscope with the kernel's times of the same scopes: sleeps, pipes, locks, work, and
-//! threads without a CPU.
+//! Compares waiting and ready time in tickscope with the kernel's times of the same scopes: sleeps, pipes, locks, work,
+//! and threads without a CPU.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -103,8 +103,8 @@ fn of(snapshot: &Snapshot, name: &str, quantity: Quantity) -> u64 {
     named.map(|(_, ticks)| ticks).sum()
 }
 
-/// Returns two sums of the main thread's ticks off the CPU: ticks charged to a row or to the time outside rows, and ticks charged
-/// to neither.
+/// Returns two sums of the main thread's ticks off the CPU: ticks charged to a row or to the time outside rows, and
+/// ticks charged to neither.
 fn of_main(snapshot: &Snapshot) -> [u64; 2] {
     let mut threads = (0..).zip(&snapshot.threads);
     let Some((at, _)) = threads.find(|(_, thread)| thread.name == "main") else {
@@ -163,7 +163,7 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
         timed!(table, "sleep 40 us, then", sleep(40));
         timed!(table, "work 200 us", work(200));
     }
-    // Many waits that are too short to be examined come before work that is not.
+    // Many waits that are too short to be examined come before work that is long enough.
     for _ in rounds(1_000) {
         (0..20).for_each(|_| timed!(table, "20 echoes, then", quick()));
         timed!(table, "work of 200 us", work(200));
@@ -175,8 +175,8 @@ pub(crate) fn print(factor: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts a thread that sends each byte back through two pipes, after this many microseconds. Returns a function that sends a
-/// byte and waits for it. The thread ends with the pipes.
+/// Starts a thread that sends each byte back through two pipes, after this many microseconds. Returns a function that
+/// sends a byte and waits for it. The thread ends with the pipes.
 fn echo(us: u64) -> io::Result<impl FnMut()> {
     let (mut there, mut send) = io::pipe()?;
     let (mut receive, mut back) = io::pipe()?;

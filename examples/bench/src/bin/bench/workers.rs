@@ -1,5 +1,5 @@
-//! Threads that run the same task at the same time. They live for the whole measurement, so their nodes, caches and learned
-//! rates stay.
+//! Threads that run the same task at the same time. They live for the whole measurement, so their nodes, caches and
+//! learned rates stay.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Barrier};

@@ -48,10 +48,10 @@ fn output_of(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Checks of the page by itself, which run after its own scripts.
+/// Script that checks the page. It runs after the page's own scripts.
 const CHECKS: &str = include_str!("check.js");
 
-/// Returns the page with the checks after its scripts.
+/// Returns the page with the checks behind its scripts.
 fn with_checks(html: &str) -> String {
     let (before, after) = html.rsplit_once("</script>").unwrap();
     format!("{before}{CHECKS}</script>{after}")
@@ -76,7 +76,7 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
     fs::write(&file, html).unwrap();
     let document = output_of(
         Command::new(browser)
-            // The page is our own; as root the browser refuses to start with its sandbox.
+            // As root the browser refuses to start with its sandbox. The page is our own, so the sandbox is not needed.
             .args([
                 "--headless",
                 "--no-sandbox",
@@ -450,7 +450,7 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
     let document = rendered(&html, "id=\"frames\"", PHONE);
     for part in [
         "data-wide=\"true\"",
-        // The frame of all together, and three functions.
+        // The frame of the whole program, and three functions.
         "data-frames=\"4\"",
         "data-zoomed=\"true\"",
         "app::search\n60.6% of all, and 2.5% before: +58.1 points\ntotal 1.00µs → 60.0µs (×60)",

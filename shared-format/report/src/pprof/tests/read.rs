@@ -15,7 +15,7 @@ pub(super) struct Profile {
     pub(super) function: Vec<Function>,
     #[prost(string, repeated, tag = "6")]
     pub(super) string_table: Vec<String>,
-    /// Time when it began, in nanoseconds since the Unix epoch.
+    /// Time when the profile began, in nanoseconds since the Unix epoch.
     #[prost(int64, tag = "9")]
     pub(super) time_nanos: i64,
     #[prost(int64, tag = "10")]

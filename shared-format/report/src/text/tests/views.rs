@@ -44,7 +44,7 @@ fn threads_that_wait_say_in_which_call() {
     insta::assert_snapshot!(viewed(&orderbook::waiting(1_340), View::Threads, 0.0));
 }
 
-/// A thread that slept inside a scope used to be "running".
+/// A thread that slept inside a scope used to be shown as "running".
 #[test]
 fn a_thread_inside_a_scope_runs_only_where_that_is_known() {
     let mut snapshot = fixture::two_threads();
@@ -167,7 +167,7 @@ fn calls_of_counters_are_no_calls_of_threads() {
         let text = viewed(snapshot, View::Threads, 0.0);
         text[text.find("Threads:").unwrap()..].to_string()
     };
-    // The same program without its counters.
+    // The same snapshot without its counters.
     let mut none = snapshot.clone();
     for count in std::mem::take(&mut none.counts) {
         none.nodes.calls[count.node.index()] = 0;

@@ -33,7 +33,7 @@ fn place_of(file: &str, name: &Name) -> (Origin, String, String) {
 
 #[test]
 fn files_say_whose_they_are_without_paths_of_the_machine() {
-    // The eighth line has cargo's folder in the workspace.
+    // In the eighth line, cargo's folder is inside the workspace.
     let table = "
         /home/u/work/src/main.rs | Own | app 0.1.0 | src/main.rs
         /home/u/work/./src/a/../b.rs | Own | app 0.1.0 | src/b.rs

@@ -181,8 +181,8 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// Returns its output. A copy runs, written by another program, because a child of another test may have this
-    /// process's files open for writing.
+    /// Returns the program's output. The program that runs is a copy written by another process, because a child of
+    /// another test may have this process's files open for writing.
     pub(super) fn run(&self) -> String {
         let copy = self.folder.path().join("running");
         install(&self.path, &copy);

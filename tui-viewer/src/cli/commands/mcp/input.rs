@@ -13,7 +13,7 @@ use signal_hook::iterator::Signals;
 /// Length above which a line is dropped and answered with an error, in bytes.
 pub(super) const LINE_MAX: usize = 1 << 20;
 
-/// Number of lines that wait for their answers; further lines wait in the pipe.
+/// Number of lines that may wait for their answers. Further lines wait in the pipe.
 const WAITING: usize = 4;
 
 /// Piece of input.
@@ -29,7 +29,7 @@ pub(super) enum Input {
     Signal,
 }
 
-/// Reads standard input from now on. The flag is set once a slow tool should give up.
+/// Starts to read standard input. The flag is set when a slow tool should give up.
 ///
 /// # Errors
 /// The system refuses signals or threads.

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
 
-/// Number of marks that are kept; the oldest goes first.
+/// Largest number of marks that are kept. The oldest mark is dropped first.
 pub(super) const MARKS_MAX: usize = 16;
 
 /// Largest sum of all marks, as they are stored, in bytes.
@@ -25,7 +25,7 @@ struct Mark {
 }
 
 impl Marks {
-    /// Keeps a snapshot; returns its handle, and the number of older ones that were dropped for it.
+    /// Keeps a snapshot. Returns its handle, and the number of older marks that were dropped for it.
     ///
     /// # Errors
     /// The snapshot is too large.
@@ -55,7 +55,7 @@ impl Marks {
         self.kept.iter().map(|mark| mark.payload.len()).sum()
     }
 
-    /// Returns the snapshot of a handle; none where the text is no handle.
+    /// Returns the snapshot of a handle; `None` if the text is no handle.
     ///
     /// # Errors
     /// The handle is unknown, or its snapshot was dropped.
@@ -80,7 +80,7 @@ impl Marks {
     }
 }
 
-/// Whether a text is a handle of a mark; programs should not have such names.
+/// Returns whether a text has the form of a handle. Programs should not have such names.
 fn is_handle(text: &str) -> bool {
     let number = text.strip_prefix("mark-");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))

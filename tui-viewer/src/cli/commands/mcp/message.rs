@@ -1,5 +1,5 @@
-//! Messages of JSON-RPC 2.0 in the Model Context Protocol: requests with a number or a text as their id, notifications without
-//! an id, and no batches.
+//! Messages of JSON-RPC 2.0 in the Model Context Protocol: requests with a number or a text as their id, notifications
+//! without an id, and no batches.
 
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ impl Refusal {
     }
 }
 
-/// Reads a line: returns a request, none where the line needs no answer, or the answer with the error.
+/// Reads a line. Returns a request, `None` if the line needs no answer, or the answer with the error.
 pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
     let blank = line.iter().all(u8::is_ascii_whitespace);
     if blank {
@@ -61,7 +61,7 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
     let id = message.remove("id");
     let method = message.remove("method");
     if method.is_none() && (message.contains_key("result") || message.contains_key("error")) {
-        // The line answers a request, and the server sends none.
+        // The line is an answer, but the server has sent no request.
         return Ok(None);
     }
     let id = match id {
@@ -102,7 +102,7 @@ pub(super) fn too_long() -> Value {
     refused(None, Refusal::new(INVALID_REQUEST, why))
 }
 
-/// Returns the answer that a request is refused. It has no id where none could be read.
+/// Returns the error answer to a request. It has no id if no id could be read.
 pub(super) fn refused(id: Option<Value>, refusal: Refusal) -> Value {
     let mut error = json!({ "code": refusal.code, "message": refusal.message });
     if let Some(data) = refusal.data {

@@ -1,7 +1,7 @@
 //! The Model Context Protocol, revisions 2024-11-05 to 2026-07-28.
 //!
-//! Revisions up to 2025-11-25 begin with `initialize`, which agrees on a version for all later requests. Since 2026-07-28
-//! each request has its version in `_meta`, and requests are independent. A client may use either, or both.
+//! Revisions up to 2025-11-25 begin with `initialize`, which agrees on a version for all later requests. Since
+//! 2026-07-28 each request has its version in `_meta`, and requests are independent. A client may use either, or both.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -51,7 +51,7 @@ impl Server {
         }
     }
 
-    /// Returns the answer to a line, or none where it needs none.
+    /// Returns the answer to a line; `None` if the line needs no answer.
     pub(super) fn answer(&mut self, line: &[u8]) -> Option<Value> {
         let request = match message::read(line) {
             Ok(request) => request?,
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(other["data"]["supported"][0], "2026-07-28");
         let now = || meta("2026-07-28");
         for (method, params, code) in [
-            // No initialize and no version, then a version that is no text, and one without capabilities.
+            // Neither `initialize` nor a version, then a version that is no text, and a version without capabilities.
             ("tools/list", json!({}), -32_602),
             ("tools/list", json!({ "_meta": { VERSION: 7 } }), -32_602),
             (

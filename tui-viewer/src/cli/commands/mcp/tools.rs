@@ -1,4 +1,4 @@
-//! The six tools. They read; only `why` may make a program watch a function, and only where that was allowed.
+//! The six tools. They read; only `why` may make a program watch a function, and only if that is allowed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(super) const SECONDS_MAX: u64 = 60;
 /// Longest text among the arguments, in bytes.
 const TEXT_MAX: usize = 4_096;
 
-/// Share of the whole from which on functions are shown of which only times have changed.
+/// Smallest share of the whole at which a function is shown although only its times have changed.
 const MIN_SHARE: f64 = 0.01;
 
 /// Settings of the tools, and the snapshots of `mark`.
@@ -50,7 +50,7 @@ pub(super) struct Tools {
     may_control: bool,
     reads_ended: bool,
     marks: Marks,
-    /// Whether a watched function should be released.
+    /// Set when a tool must stop watching a function.
     stop: Arc<AtomicBool>,
 }
 

@@ -1,4 +1,4 @@
-//! Copies the records of a ring into a file, each once and in their order.
+//! Copies the records of a ring into a file, each record once, in their order.
 
 use std::error::Error;
 use std::{fmt, io};
@@ -39,7 +39,8 @@ impl Error for ReaderGone {}
 
 pub(super) struct Copier {
     ring: RingFile,
-    /// Slot that makes the program publish at the watched rate while it is held; none where the program takes no requests.
+    /// Slot that makes the program publish at the watched rate while it is held; `None` if the program takes no
+    /// requests.
     slot: Option<Slot>,
     writer: Writer,
     /// Finds names of sampled code, because the files of the program may be missing where the recording is read.
@@ -56,7 +57,7 @@ pub(super) struct Copier {
 }
 
 impl Copier {
-    /// Attaches to a program, which then publishes at the wished rate.
+    /// Attaches to a program, which then publishes at the wanted rate.
     pub(super) fn new(ring: RingFile, writer: Writer, begin: Begin, rate: Option<u64>) -> Self {
         let mut slot = ring.take_slot().ok().flatten();
         match (&mut slot, rate) {
@@ -95,7 +96,7 @@ impl Copier {
         &self.writer
     }
 
-    /// Goes on with the ring that the program has made in place of a lost one: all of its records are new.
+    /// Continues with the ring that the program has made in place of a lost one. All records of the new ring are new.
     pub(super) fn go_on_with(&mut self, ring: RingFile) {
         self.slot = ring.take_slot().ok().flatten();
         self.names.go_on_with(ring.header().pid);
@@ -104,14 +105,14 @@ impl Copier {
         (self.copied, self.latest) = (None, None);
     }
 
-    /// Makes the program publish; without an answer, its newest record serves.
+    /// Makes the program publish. Without an answer, the newest record is used.
     fn publish(&mut self) {
         if let Some(slot) = &mut self.slot {
             let _ = live_snapshot::publish_by(&self.ring, slot);
         }
     }
 
-    /// Copies one more record, of now.
+    /// Copies a last record, captured now.
     pub(super) fn last_moment(&mut self) -> anyhow::Result<()> {
         self.publish();
         self.copy()
@@ -150,7 +151,7 @@ impl Copier {
         Ok(())
     }
 
-    /// Returns a record and the earlier ones that were not copied yet, the newest first.
+    /// Returns `newest` and the earlier records that were not copied yet, the newest first.
     fn new_up_to(&self, newest: Record) -> Vec<Record> {
         let after = match (self.copied, self.begin) {
             (Some(copied), _) => copied,
@@ -198,7 +199,7 @@ impl Copier {
         )
     }
 
-    /// Returns the writer, which may go on with another program.
+    /// Returns the writer, which may continue with another program.
     pub(super) fn into_writer(self) -> Writer {
         self.writer
     }
@@ -208,7 +209,7 @@ impl Copier {
     }
 }
 
-/// Whether the other end of a pipe is closed.
+/// Returns whether the other end of a pipe is closed.
 fn is_gone(error: &FormatError) -> bool {
     matches!(error, FormatError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
 }

@@ -26,7 +26,7 @@ use crate::text::clock_time::running;
 /// Time between two looks for a record: far below the interval of records, and the ring holds many.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// Time between two looks whether the program still runs.
+/// Time between two checks whether the program still runs.
 pub(crate) const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 /// Time to wait for the next ring of a program.
@@ -45,7 +45,7 @@ pub(crate) enum End {
     Reader,
 }
 
-/// Makes Ctrl-C, a termination and a terminal that goes away end the recording, and nothing else.
+/// Makes Ctrl-C, a termination and a closed terminal end the recording, and not this process.
 pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -113,7 +113,7 @@ pub(crate) fn copy(
             Err(error) => Err(error),
         };
         if !is_live(&liveness) {
-            // Records between the last look and its end.
+            // Records between the last look and the program's end.
             return unless_gone(copier.copy(), End::Program(liveness));
         }
         let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));
@@ -135,7 +135,7 @@ pub(crate) fn copy(
     }
 }
 
-/// Returns the ring that a program makes in place of a lost one, at one of its looks, ten times a second.
+/// Waits for the ring that a program makes in place of a lost one. The program checks for a loss ten times a second.
 pub(crate) fn successor(copier: &Copier) -> Option<RingFile> {
     let process = PathBuf::from(format!("/proc/{}", copier.ring().header().pid));
     let begin = Instant::now();

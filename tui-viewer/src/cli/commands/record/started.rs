@@ -19,13 +19,13 @@ use crate::cli::commands::status_line::StatusLine;
 use crate::output::console::{FAILED, in_one_line, say};
 use crate::source::target::wanted::{Found, line_of};
 
-/// Time between two looks for the program's ring, far below a second of records, after which a delay matters.
+/// Time between two searches for the program's ring in the first second.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The same time for a program that opens a scope late, or never.
+/// Time between two searches after the first second, for a program that opens a scope late, or never.
 const SELDOM: Duration = Duration::from_millis(100);
 
-/// Records a program. Returns the program's exit code, or an error code where there is no recording.
+/// Records a program. Returns the program's exit code, or an error code if there is no recording.
 ///
 /// # Errors
 /// The file cannot be written, or the program cannot be watched.
@@ -33,7 +33,7 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let file = Path::new(&program.name).file_name();
     let name = file.unwrap_or_default().to_os_string();
     let writer = create(args, &name.to_string_lossy())?;
-    // Signals are caught before the program starts, because one meant for it must not end this process.
+    // Signals are caught before the program starts, because a signal for the program must not end this process.
     let terminated = run::watch_interrupts()?;
     let mut running = match run::start(&mut program.command, args.target.dir.as_deref()) {
         Ok(started) => Running {
@@ -72,7 +72,7 @@ struct Running<'a> {
     terminated: &'a AtomicBool,
 }
 
-/// Returns false where there was nothing to record.
+/// Returns false if there was nothing to record.
 fn record(
     args: &RecordArgs,
     program: &Program,
@@ -114,7 +114,7 @@ fn record(
 }
 
 impl Running<'_> {
-    /// Returns the exit status of the command, if it has ended; passes a termination on to it.
+    /// Returns the exit status of the command, if it has ended. Passes a termination on to the command.
     fn status(&mut self) -> anyhow::Result<Option<ExitStatus>> {
         if self.ended.is_none() {
             self.ended = self.started.child.try_wait()?;
@@ -125,11 +125,11 @@ impl Running<'_> {
         Ok(self.ended)
     }
 
-    /// Returns the ring, as soon as it is there and the time to wait is over; none where the command ended before.
+    /// Returns the ring, as soon as it exists and the time to wait is over; `None` if the command ended before.
     fn ring(&mut self, after: Option<Duration>) -> anyhow::Result<Option<RingFile>> {
         let begin = Instant::now();
         loop {
-            // This comes before the look for the ring, because a program that ended before the look has left all its rings.
+            // The status is read before the search, because after its end the program makes no more rings.
             let ended = self.status()?.is_some();
             let is_time = after.is_none_or(|after| begin.elapsed() >= after);
             if is_time

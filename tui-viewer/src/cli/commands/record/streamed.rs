@@ -1,6 +1,7 @@
 //! A recording that goes to standard output while it runs, for `tickscope -` at the other end of a pipe.
 //!
-//! Only errors are printed beside it: at the other end of the pipe the terminal may be a screen by now.
+//! Only errors are printed beside the recording, because the command at the other end may show a screen on the same
+//! terminal.
 
 use std::fs::File;
 use std::io;
@@ -29,13 +30,13 @@ use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, one_alone}
 /// Name of the stream in messages.
 const NAME: &str = "standard output";
 
-/// Whether the recording of a running program should go to standard output.
+/// Returns whether the recording of a running program should go to standard output.
 pub(super) fn is_wanted(args: &RecordArgs) -> bool {
     args.command.is_empty() && args.output.as_deref() == Some(Path::new("-"))
 }
 
-/// Writes records until the time is over, a signal comes, the reader goes, or the program ends; with `--follow` also the next
-/// run's records.
+/// Writes records until the time is over, a signal comes, the reader closes the pipe, or the program ends. With
+/// `--follow`, also writes the records of the next runs.
 ///
 /// # Errors
 /// There is no such program, it cannot be read, or the stream cannot be written.
@@ -58,7 +59,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         Ok(writer) => writer,
         Err(error) => return reader_gone_or(anyhow!(about(name, &error))),
     };
-    // The name counts, also where the process id was typed, because the next run has another id.
+    // The name is used even if a process id was typed, because the next run has another id.
     let wanted = Wanted::Name(ring.header().name.clone());
     loop {
         let process = (ring.header().pid, ring.header().start_time);
@@ -90,7 +91,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Returns the program that was typed; none where a signal came during the wait.
+/// Returns the program that was typed; `None` if a signal came during the wait.
 fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile>> {
     let why = "a program is recorded while it runs";
     let wanted = Wanted::of(&args.target);
@@ -100,7 +101,7 @@ fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile
     loop {
         if args.follow && running(&wanted, args).is_none() {
             match target::find(&wanted, args.target.dir.as_deref()) {
-                // Waiting does not help where the user has to choose another program, or to correct the name.
+                // Waiting does not help if the user has to choose another program, or to correct the name.
                 Err(error) if error.downcast_ref::<NoTarget>().is_none_or(|none| !none.may_come) => {
                     return Err(error);
                 }
@@ -120,7 +121,7 @@ fn running(wanted: &Wanted, args: &RecordArgs) -> Option<RingFile> {
     }
 }
 
-/// Whether the other end of standard output is closed, which a program without output would not notice.
+/// Returns whether the other end of standard output is closed, which a program without output would not notice.
 fn has_no_reader() -> bool {
     let out = io::stdout();
     let mut fds = [PollFd::new(&out, PollFlags::empty())];
@@ -131,7 +132,7 @@ fn has_no_reader() -> bool {
     poll(&mut fds, Some(&now)).is_ok() && fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
-/// Treats a reader that has gone as success.
+/// Treats a closed reader as success.
 fn reader_gone_or(error: anyhow::Error) -> anyhow::Result<u8> {
     if has_no_reader() {
         Ok(console::DONE)

@@ -9,7 +9,7 @@ use crate::source::local_time;
 use crate::source::target::wanted::Found;
 use crate::source::timeline::Timeline;
 
-/// Puts the chosen moment or span in the place of the newest snapshot; returns which part of the run it is.
+/// Replaces the newest snapshot by the chosen moment or span. Returns the part of the run that it covers.
 ///
 /// # Errors
 /// There is no data of that time.

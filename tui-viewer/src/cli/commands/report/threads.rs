@@ -5,10 +5,10 @@ use tickscope_format::ids::ThreadId;
 
 use crate::output::console::{Misuse, printable};
 
-/// Number of existing threads that are named where none is found.
+/// Number of existing threads that are named if no thread is found.
 const NAMED: usize = 8;
 
-/// Returns the threads of this name, and the one with this id.
+/// Returns the threads of this name, and the thread with this id.
 pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, Misuse> {
     let chosen = named(snapshot, wanted);
     if chosen.is_empty() {
@@ -17,9 +17,9 @@ pub(super) fn find(snapshot: &Snapshot, wanted: &str) -> Result<Vec<ThreadId>, M
     Ok(chosen)
 }
 
-/// Returns the same threads; there may be none.
+/// Like [`find`], but the list may be empty.
 pub(super) fn named(snapshot: &Snapshot, wanted: &str) -> Vec<ThreadId> {
-    // 0 stands for finished threads, which have no id.
+    // Finished threads are summed in a thread with 0 as its id.
     let tid = wanted.parse().ok().filter(|&tid: &u32| tid > 0);
     let threads = (0..).map(ThreadId).zip(&snapshot.threads);
     threads

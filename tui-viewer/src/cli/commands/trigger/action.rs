@@ -1,4 +1,4 @@
-//! Command of the user for the moment when a condition becomes true.
+//! The user's command for the moment when a condition becomes true.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,12 +11,12 @@ use crate::output::console::{printable, say};
 use crate::source::events::Target;
 use crate::source::trigger::Fired;
 
-/// Time between two looks whether the command has ended.
+/// Time between two checks whether the command has ended.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Command for `sh -c`, one run of it at a time.
+/// Command for `sh -c`, which runs at most once at a time.
 ///
-/// No text of the watched program stands in the command: the environment carries such facts.
+/// The command contains no text of the watched program. Such facts are in environment variables.
 #[derive(Debug)]
 pub(super) struct Action {
     command: Option<String>,
@@ -31,7 +31,7 @@ impl Action {
         }
     }
 
-    /// Starts the command, unless its last run goes on.
+    /// Starts the command, unless its last run has not ended.
     pub(super) fn start(&mut self, condition: &Condition, fired: &Fired, target: &Target, file: &Path) {
         let Some(command) = &self.command else { return };
         if let Some(running) = &self.running {
@@ -65,7 +65,7 @@ impl Action {
         }
     }
 
-    /// Whether the command has ended since the last look with a failure, which is printed.
+    /// Returns whether the command has failed since the last look. [`Self::tell_end`] prints the failure.
     pub(super) fn has_ended(&mut self) -> bool {
         let ended = self.running.as_mut().map(Child::try_wait);
         matches!(ended, Some(Ok(Some(status))) if !status.success()) || matches!(ended, Some(Err(_)))

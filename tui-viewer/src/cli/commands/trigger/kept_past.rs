@@ -21,11 +21,12 @@ const FIRST_RECORD_NS: u64 = 2_000_000_000;
 pub(crate) struct KeptPast {
     /// Path of the recording.
     pub(crate) path: PathBuf,
-    /// Length of the recording, and the reason where it is shorter than wanted: `30.0 s`.
+    /// Length of the recording, and the reason if it is shorter than wanted: `30.0 s`.
     pub(crate) words: String,
 }
 
-/// Writes the records of this time before a ring's newest record to a new recording, named after program and time.
+/// Writes the records of the wanted time before a ring's newest record to a new recording, named after program and
+/// time.
 ///
 /// # Errors
 /// The ring cannot be read or the file cannot be written: one line.
@@ -47,7 +48,7 @@ pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<K
     }
 }
 
-/// Returns the records of that time, the newest first, and their length in words.
+/// Returns the records of the wanted time, the newest first, and their length in words.
 fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), FormatError> {
     let newest = ring.newest()?;
     let (newest_ns, wanted_ns) = (newest.stamp.unix_ns, nanos(wanted));
@@ -76,8 +77,8 @@ fn gather(ring: &RingFile, wanted: Duration) -> Result<(Vec<Record>, String), Fo
     Ok((records, words))
 }
 
-/// Writes records, the newest first, in the order of their capture. Returns the number of records in the file: on a full disk the
-/// records that fitted stay, and an empty file is removed.
+/// Writes records, the newest first, in the order of their capture. Returns the number of records in the file: on a
+/// full disk the records that fitted stay, and an empty file is removed.
 fn write(path: &Path, records: &[Record], mut names: Names) -> (u64, Result<(), FormatError>) {
     let mut writer = match Writer::create(path, false) {
         Ok(writer) => writer,
@@ -107,7 +108,8 @@ mod tests {
     use crate::orderbook;
     use crate::source::test_program::payload;
 
-    /// Returns the recording of this time from a ring of this size, with a record each tenth of a second, and its words.
+    /// Returns the recording of this time from a ring of this size, with a record each tenth of a second, and its
+    /// words.
     fn kept(ring_bytes: u64, started_unix_ns: u64, wanted: Duration) -> (Vec<u64>, String) {
         let dir = tempfile::tempdir().unwrap();
         let header = Header {

@@ -24,7 +24,7 @@ pub(crate) struct Handle<T> {
     slot: Arc<Slot<T>>,
 }
 
-/// Stores `Err` when it is dropped without a result.
+/// Stores `Err` if it is dropped before it has stored a result.
 struct Teller<T>(Arc<Slot<T>>);
 
 static QUEUE: Mutex<VecDeque<Arc<Task>>> = Mutex::new(VecDeque::new());
@@ -74,7 +74,7 @@ pub(crate) fn start(workers: usize) {
     });
 }
 
-/// Waits until no task is in the queue or polled.
+/// Waits until no task is queued or being polled.
 pub(crate) fn settle() {
     while !QUEUE.lock().unwrap().is_empty() || BUSY.load(Ordering::SeqCst) > 0 {
         std::thread::yield_now();

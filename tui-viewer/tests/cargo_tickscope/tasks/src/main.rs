@@ -1,4 +1,4 @@
-//! Async calls that end in every way, on threads that pass them on to each other, and an account of them.
+//! Async calls that end in every way and move between threads, and the program's own account of them.
 
 mod executor;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use executor::{sleep, spawn, yield_now};
 
-/// Calls of one function: begun, ready, and dropped before.
+/// Calls of one function: begun, ready, and dropped before they are ready.
 struct Account {
     name: &'static str,
     began: AtomicU64,
@@ -146,7 +146,7 @@ async fn request(call: u64) -> u64 {
         2 => first(waits(call), leaf(call)).await,
         // The call runs on other threads.
         3 => spawn(middle(call)).await.unwrap_or_default(),
-        // Another thread than the polling thread drops the call.
+        // The call is dropped by a thread that need not be the thread that polled it.
         4 => {
             let task = spawn(waits(call));
             yield_now().await;

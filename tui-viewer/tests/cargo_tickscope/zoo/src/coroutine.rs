@@ -3,7 +3,7 @@
 use std::arch::naked_asm;
 use std::hint::black_box;
 
-/// Keeps the callee-saved registers, changes to the stack at `to`, and stores the stack that it leaves at `from`.
+/// Saves the callee-saved registers, stores the stack pointer at `from`, and continues on the stack at `to`.
 #[unsafe(naked)]
 unsafe extern "C" fn change(from: *mut usize, to: usize) {
     naked_asm!(

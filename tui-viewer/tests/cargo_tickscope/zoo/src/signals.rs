@@ -1,4 +1,4 @@
-//! Functions that run in signal handlers, on a stack of their own.
+//! Functions that run in signal handlers, on the thread's stack and on a separate stack.
 
 use std::ffi::c_void;
 use std::hint::black_box;

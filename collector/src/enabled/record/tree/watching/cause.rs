@@ -8,15 +8,15 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, SumsOfWatch};
 use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 
-/// Time without a CPU is the cause only if it is this many times all other time above the typical. If more threads want a CPU
-/// than there are, a call that works for longer also loses its CPU for longer, by about the same time.
+/// Time without a CPU is the cause only if it is this many times all other time above the typical. If more threads want
+/// a CPU than there are CPUs, a call that works for longer also loses its CPU for longer, by about the same time.
 const READY_LEAST: i64 = 3;
 
 /// Value of [`READY_LEAST`] for a call that would be slow without its time without a CPU.
 const READY_LEAST_IF_SLOW: i64 = 10;
 
-/// A path that mostly waits is called too often if it has this many times its typical calls. With fewer calls more, such as one
-/// where there is usually none, waiting is the better cause.
+/// A path that mostly waits is called too often if it has at least this many calls more than is typical. If it has
+/// fewer additional calls, such as one call instead of zero, waiting is the better cause.
 const CALLS_MORE: f64 = 4.0;
 
 impl Tree {
@@ -49,7 +49,7 @@ impl Tree {
     /// Notes the path of each node of a slow call. Returns `None` if no typical call is known.
     fn find_paths(&self, sums: &SumsOfWatch, root: &'static Node, paths: &TypicalPaths) -> Option<()> {
         let of_root = paths.path(None, root.site.get()?)?;
-        // A node stands before the nodes that it has called.
+        // In this list, a node is before the nodes that it has called.
         self.each_touched(sums, |index, of_node| {
             let node = self.nodes.get(index);
             let path = if index == root.index() {

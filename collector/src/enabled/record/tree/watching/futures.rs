@@ -15,7 +15,7 @@ use crate::enabled::record::watching::OVER;
 /// Number of words above which a call is added up, so that a call of hours stays small.
 const WORDS_MOST: u32 = 1 << 16;
 
-/// Error for a call that cannot be carried on.
+/// Error for a call that cannot be kept between two polls.
 #[derive(Debug)]
 struct NoPlace;
 
@@ -77,7 +77,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Notes whether the open poll of `node` is about to end as the last poll of its call.
+    /// Notes that the open poll of `node` is about to end. `is_over` is whether it is the last poll of its call.
     #[cold]
     pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
         let watching = &self.watching;
@@ -129,8 +129,8 @@ impl Tree {
             .map_err(|NoPlace| Lost::Missed)
     }
 
-    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. A future that is dropped is
-    /// polled no more, so the scope in which it is dropped has no beginning.
+    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. It is needed for a
+    /// dropped future, because the scope of its drop has no known beginning.
     pub(super) fn noted_ticks(&self) -> Option<u64> {
         let journal = &self.watching.journal;
         if journal.was_full() {
@@ -170,7 +170,8 @@ impl Tree {
         Some(carried)
     }
 
-    /// Adds the events of a poll to the rest of its call, and leaves them for the next poll, or copies them into the journal.
+    /// Adds the events of a poll to the earlier events of its call. Leaves all events for the next poll or, if the call
+    /// is over, copies them into the journal.
     fn carry_on(
         &self,
         carried: &'static CarriedCall,
@@ -203,7 +204,7 @@ impl Tree {
         carried.rest(ending).then_some(()).ok_or(NoPlace)
     }
 
-    /// Carries the words of the journal, which was not full.
+    /// Keeps the words of the journal, which was not full, for the next poll.
     fn carry_words(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
         let journal = &self.watching.journal;
         let (begin, end) = journal.area();
@@ -222,7 +223,7 @@ impl Tree {
         (begin..end).try_for_each(|at| add_word(carried, journal.word(at)))
     }
 
-    /// Carries the sums, in place of the words.
+    /// Keeps the call's sums for the next poll, instead of its words.
     fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
         let Some((_, sums)) = self.watching.of_slot() else {
             return Err(NoPlace);
@@ -247,7 +248,7 @@ impl Tree {
             // Each of these records holds its bytes, and counts one allocation.
             let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
             if added.is_ok() && calls <= u64::from(counted) {
-                // The first of these records marks the others as sums.
+                // The first of these records marks the following records as sums.
                 added = add_more(carried, node, More::Calls, 0);
             }
             let numbers = [
@@ -269,7 +270,7 @@ impl Tree {
         });
         self.forget_pending();
         added?;
-        // The first event of a call counts it.
+        // `Exit`, so that the call itself is counted: `replay` begins with `Kind::Enter`.
         let (node, kind) = (root.index(), Kind::Exit);
         add_record(carried, Record::Event { node, kind, ticks: 0 })
     }
@@ -339,7 +340,7 @@ impl Tree {
         added
     }
 
-    /// Begins a set of names.
+    /// Begins a new set of names.
     fn begin_names(&self) {
         let set = &self.watching.names_number;
         set.store(set.load(Ordering::Relaxed) + 1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Does the same as `allocates_plain` with the allocator that counts.
+//! The program `allocates_plain` with `tickscope::Alloc` as its allocator.
 
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();

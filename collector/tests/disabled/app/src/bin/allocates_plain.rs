@@ -1,4 +1,4 @@
-//! Allocates with the system's allocator.
+//! A program that allocates with the system's allocator.
 
 #[global_allocator]
 static ALLOCATOR: std::alloc::System = std::alloc::System;

@@ -1,8 +1,8 @@
 //! Test of the standard errors: a program whose shares of time are known runs many times with different seeds.
 //!
-//! Its functions read the clock until a drawn number of ticks has passed, and add up the ticks that did pass. This sum is the
-//! truth by time under any load. The truth by working excludes the time in which the thread had no CPU: if far more ticks have
-//! passed than were drawn, the drawn number counts.
+//! Its functions read the clock until a drawn number of ticks has passed, and add up the ticks that did pass. This sum
+//! is the truth by time under any load. The truth by working excludes the time in which the thread had no CPU: if far
+//! more ticks have passed than were drawn, the drawn number counts.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ const LEARNING: Duration = Duration::from_millis(1500);
 /// Allowed distance of the truth, in shown standard errors.
 const WITHIN: f64 = 2.0;
 
-/// Functions below [`handle`], with their mean ticks and their calls of 100. The shares of all functions are 5 to 40 %.
+/// Functions below [`handle`]: mean ticks, and how many of 100 calls go to each. All shares are 5 to 40 %.
 const CHILDREN: [Child; 6] = [
     Child::new("scan", scan, 6_000, 40),
     Child::new("parse", parse, 10_000, 12),
@@ -170,7 +170,7 @@ fn run(seed: u64, time: Duration) -> Truth {
     let calls = calls(seed, DRAWN);
     let mut truth = Truth::default();
     let begin = Instant::now();
-    // Ticks before the drawing is over do not belong to this run.
+    // The reset comes after the calls were drawn, because the ticks of drawing do not belong to this run.
     tickscope::reset();
     for call in calls.iter().cycle() {
         if begin.elapsed() >= time {
@@ -184,9 +184,9 @@ fn run(seed: u64, time: Duration) -> Truth {
 /// Outcomes of all runs of a mode, by one measure.
 #[derive(Debug, Default)]
 struct Outcomes {
-    /// Shares of functions for which the truth was within the limit.
+    /// Number of shares of functions for which the truth was within the limit.
     within: u64,
-    /// Runs in which all functions were within the limit.
+    /// Number of runs in which all functions were within the limit.
     runs_within: u64,
     /// Largest difference of a share.
     largest: f64,
@@ -218,8 +218,8 @@ impl Outcomes {
     }
 }
 
-/// Runs the program in both modes, and prints an object for each mode: errors by time, and errors by working if the mode
-/// distinguishes working from waiting.
+/// Runs the program in both modes, and prints an object for each mode: errors by time, and errors by working if the
+/// mode distinguishes working from waiting.
 pub(crate) fn print(time: Duration) {
     for mode in [Mode::Adaptive, Mode::Sampled] {
         tickscope::set_mode(mode);

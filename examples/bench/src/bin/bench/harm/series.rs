@@ -14,9 +14,9 @@ use tickscope_format::slots::Op;
 /// Records a second that the viewer requests.
 pub(crate) const HZ: u64 = 10;
 
-/// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds; the
-/// interruptions in the time of 100,000 operations without a session; page faults, voluntary and involuntary context switches of
-/// the thread a second; records a second.
+/// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds;
+/// the interruptions in the time of 100,000 operations without a session; page faults, voluntary and involuntary
+/// context switches of the thread a second; records a second.
 pub(crate) const FIGURES: usize = 10;
 
 /// Indices of the compared figures: p99.9, p99.99, p99.9 of the uninterrupted operations, and the interruptions.
@@ -55,9 +55,9 @@ struct Watched {
     _slot: Slot,
 }
 
-/// Memory that an operation works on: one word in each of some pages, like functions of programs. On some virtual machines the
-/// host removes page tables at its timer. An operation that touched no memory would then seem faster only because it has no
-/// scope.
+/// Memory that an operation works on: one word in each of some pages, like functions of programs. On some virtual
+/// machines the host removes page tables at its timer. An operation that touched no memory would then seem faster only
+/// because it has no scope.
 struct Memory([[u64; PAGE_WORDS]; PAGES]);
 
 /// Does about 1 us of work.

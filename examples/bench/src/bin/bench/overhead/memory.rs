@@ -7,7 +7,7 @@ use tickscope_bench::kernel::anonymous_bytes;
 use crate::cases::{CASES, Case};
 use crate::modes::Mode;
 
-/// Prints the memory that ten seconds of scopes without a pause (a minute if `long`) leave behind, after their nodes exist.
+/// Prints the growth of memory in ten seconds of scopes without a pause (a minute if `long`), after their nodes exist.
 pub(crate) fn print(long: bool) {
     Mode::Exact.enter();
     let cases = ["sites8", "recursion", "cold5000"];
@@ -23,7 +23,7 @@ pub(crate) fn print(long: bool) {
             scopes += count;
         }
     };
-    // This makes the nodes, and the octaves of their usual latencies.
+    // These runs make the nodes, and the octaves of their usual latencies.
     (0..100).for_each(|_| once());
     let kib = || anonymous_bytes() / 1024.0;
     let seconds = if long { 60 } else { 10 };

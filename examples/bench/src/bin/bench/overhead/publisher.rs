@@ -14,7 +14,7 @@ use crate::workers::Workers;
 /// Time until the publisher has found its interval.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// Time for which its CPU time is measured, without a viewer and with one. Each time is several intervals.
+/// Times for which the publisher's CPU time is measured, without a viewer and with one. Each is several intervals.
 const MEASURED: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(4)];
 
 /// The case: two threads with 5219 nodes each.

@@ -11,8 +11,8 @@ use tickscope_bench::{Plain, Probe, Scoped, child, probe};
 
 use crate::modes::Mode;
 
-/// Number of functions of each level, which all call each other, and number of levels. The first pair gives the most nodes that a
-/// thread may have, the second gives few nodes that are called often.
+/// Number of functions of each level, which all call each other, and number of levels. The first pair gives the most
+/// nodes that a thread may have, the second gives few nodes that are called often.
 const MANY: (u64, u32) = (15, 4);
 const FEW: (u64, u32) = (15, 3);
 
@@ -54,7 +54,7 @@ pub(crate) fn nodes(mode: &str) -> Result<(), String> {
         (MANY, 1)
     };
     mode.enter();
-    // This makes everything that a thread needs in any case.
+    // The first scope allocates what a thread needs for any number of scopes.
     deep::<Scoped>(0, 1);
     let before = anonymous_bytes();
     for path in 0..functions.pow(levels) * calls {
