@@ -13,12 +13,13 @@ use tickscope_format::ids::{NO_PARENT, SiteId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{
-    CauseKind, CauseSum, Exemplar, Note, Over, PathSums, Then, Trace, TraceGap, WATCHES_MAX, Watch,
-    WatchState, WatchedPath,
+    CaptureInfo, CauseKind, CauseSum, Exemplar, Note, Over, PathSums, Then, Trace, TraceGap, WATCHES_MAX,
+    Watch, WatchState, WatchedPath,
 };
 
 use self::threshold::Threshold;
 use crate::enabled::capture::site_ids::SiteIds;
+use crate::enabled::capture::thread_name;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::record::carried_calls;
@@ -173,7 +174,7 @@ impl Watched {
         else {
             return;
         };
-        let address = std::ptr::from_ref(block).addr();
+        let address = block.address();
         let paths_of = self.paths_of.entry(address).or_default();
         let mut read = Vec::new();
         for index in 0..tree.nodes.len() {
@@ -200,13 +201,7 @@ impl Watched {
     }
 
     /// Reads the calls that are kept whole.
-    fn read_kept(
-        &mut self,
-        slot: usize,
-        now: (u64, u64),
-        name: impl Fn(u32, &[u8; 16]) -> String,
-        sites: &mut SiteIds,
-    ) {
+    fn read_kept(&mut self, slot: usize, capture: &CaptureInfo, sites: &mut SiteIds) {
         let Some(of_slot) = watch::get(slot as u32) else {
             return;
         };
@@ -233,15 +228,15 @@ impl Watched {
         let rate = config::ticks_per_second();
         for (number, is_longest, copied) in new {
             let facts = copied.facts;
-            let ago = now.0.saturating_sub(facts.began) as f64 * 1e9 / rate;
+            let ago = capture.tick.saturating_sub(facts.began) as f64 * 1e9 / rate;
             let paths = self.paths_of_copy(&copied, sites);
             let path = |node: u32| paths.get(&node).copied();
             kept.push(Exemplar {
                 number,
                 is_longest,
-                began_unix_ns: now.1.saturating_sub(ago as u64),
+                began_unix_ns: capture.unix_ns.saturating_sub(ago as u64),
                 ticks: facts.ticks,
-                thread: name(facts.tid, &facts.name),
+                thread: thread_name::of_kernel(facts.tid, &facts.name),
                 tid: facts.tid,
                 cause: facts
                     .cause
@@ -611,7 +606,7 @@ impl Watches {
 
     /// Reads the sums of a thread that has ended.
     pub(crate) fn finish(&mut self, block: &'static Block, sites: &mut SiteIds) {
-        let address = std::ptr::from_ref(block).addr();
+        let address = block.address();
         for (slot, watched) in self.places() {
             watched.read(slot, block, sites, true);
             watched.paths_of.remove(&address);
@@ -619,21 +614,13 @@ impl Watches {
     }
 
     /// Puts the watched functions into a snapshot whose other parts are complete, and tells the threads which calls are slow.
-    /// `now` is the tick and the time of the capture.
-    pub(crate) fn show(
-        &mut self,
-        snapshot: &mut Snapshot,
-        now: (u64, u64),
-        is_whole: bool,
-        name: impl Fn(u32, &[u8; 16]) -> String,
-        sites: &mut SiteIds,
-    ) {
+    pub(crate) fn show(&mut self, snapshot: &mut Snapshot, is_whole: bool, sites: &mut SiteIds) {
         self.look();
         carried_calls::give_lost_back();
         let mut steps = 0;
         for (slot, watched) in self.places() {
             let durations = durations(snapshot, slot, sites);
-            watched.read_kept(slot, now, &name, sites);
+            watched.read_kept(slot, &snapshot.capture, sites);
             watched.tell_typical(slot);
             let calls = watched.calls();
             let state = watched.threshold.update(

@@ -14,15 +14,14 @@ use std::time::{Duration, Instant};
 use tickscope_format::file::clean;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::layout::slot;
-use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome, Request};
 use tickscope_format::snapshot::{CaptureKind, Cost, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
 
-use crate::enabled::capture::collector_state;
 use crate::enabled::capture::collector_state::CollectorState;
-use crate::enabled::capture::functions;
+use crate::enabled::capture::waiting_looks::Looks;
+use crate::enabled::capture::{capture_lock, functions};
 use crate::enabled::platform::clock_drain;
 use crate::enabled::platform::os::{self, Unsignalled};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
@@ -104,6 +103,8 @@ pub(crate) struct Publisher {
     /// Whether a failure to write the coarse ring was reported.
     coarse_failed: bool,
     sampler: Sampler,
+    /// Looks at the system calls in which threads wait.
+    looks: Looks,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
     /// Number of threads that had begun to count at the last look for new ones.
@@ -174,8 +175,7 @@ impl Publisher {
 
     fn first_record(&mut self, ring: &mut OwnRing) -> Result<(), FormatError> {
         self.tell();
-        if let Some(snapshot) = collector_state::lock().map(|mut state| state.capture(CaptureKind::Periodic))
-        {
+        if let Some(snapshot) = capture_lock::with(|state| state.capture(CaptureKind::Periodic)) {
             publish(&snapshot, ring, &mut self.payload)?;
             self.note(&snapshot);
         }
@@ -233,6 +233,7 @@ impl Publisher {
             coarse: Coarse::new(),
             coarse_failed: false,
             sampler: Sampler::new(),
+            looks: Looks::new(),
             #[cfg(all(feature = "functions", target_arch = "x86_64"))]
             governor: Governor::new(),
             threads: 0,
@@ -304,7 +305,7 @@ impl Publisher {
                 .is_none()
                 .then(|| overhead::function_call_ns(switch, true))
                 .filter(|&call_ns| call_ns > 0.0);
-            if let Some(mut state) = collector_state::lock() {
+            capture_lock::with(|state| {
                 state.session.timed_ns = (bounds.timed, bounds.timed_within);
                 if let Some(drains_ns) = drains_ns {
                     state.session.drains_ns = drains_ns;
@@ -313,7 +314,7 @@ impl Publisher {
                 if let Some(call_ns) = call_ns {
                     state.session.functions.call_ns = call_ns;
                 }
-            }
+            });
             self.tell();
         }
     }
@@ -354,10 +355,8 @@ impl Publisher {
         if !self.prepared {
             self.prepare();
         }
-        if let Some(hz) = self.sampler.round()
-            && let Some(mut state) = collector_state::lock()
-        {
-            state.session.sampling_hz = hz;
+        if let Some(hz) = self.sampler.round() {
+            capture_lock::with(|state| state.session.sampling_hz = hz);
         }
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         let has_switched = self
@@ -366,16 +365,12 @@ impl Publisher {
             .is_some_and(|governor| governor.round(overhead::function_call_ns));
         #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
         let has_switched = false;
-        if (has_switched || functions::ends_wait().is_some_and(|ends| ends.is_zero()))
-            && let Some(mut state) = collector_state::lock()
-        {
-            state.look_at_sites();
+        if has_switched || functions::ends_wait().is_some_and(|ends| ends.is_zero()) {
+            capture_lock::with(CollectorState::look_at_sites);
         }
         let threads = registry::begun();
-        if threads != std::mem::replace(&mut self.threads, threads)
-            && let Some(mut state) = collector_state::lock()
-        {
-            state.look_at_lines();
+        if threads != std::mem::replace(&mut self.threads, threads) {
+            capture_lock::with(|state| state.lines.look());
         }
         let mut due = self.last_record.elapsed() >= self.interval;
         due |= self.log.as_ref().is_some_and(Log::is_due);
@@ -390,18 +385,18 @@ impl Publisher {
         self.look_after_ring();
         self.look_who_watches();
         self.measure_cost();
-        if let Some(mut state) = collector_state::lock() {
+        capture_lock::with(|state| {
             state.look_at_sites();
-            state.look_at_lines();
-        }
+            state.lines.look();
+        });
         let answers = self.carry_out_all();
         if reset_asked {
             self.reset();
         }
         due |= self.clock_broke();
-        due |= reset_asked || collector_state::lock().is_some_and(|state| state.has_closings());
-        if let Some(mut state) = collector_state::lock() {
-            state.look_at_waits();
+        due |= reset_asked || capture_lock::with(|state| state.epochs.has_closings()) == Some(true);
+        if self.looks.is_due() {
+            capture_lock::with(|state| state.look_at_waits(&mut self.looks));
         }
         if due || !answers.is_empty() {
             let before = os::own_cpu_ns();
@@ -431,9 +426,7 @@ impl Publisher {
         }
         self.publish_now(CaptureKind::Final);
         self.link();
-        if let Some(mut state) = collector_state::lock() {
-            state.sample_lines(0);
-        }
+        capture_lock::with(|state| state.lines.ask_for(0));
         self.write_coarse();
         if let Some(ring) = &mut self.rings.current {
             ring.exit(os::unix_ns());
@@ -489,11 +482,11 @@ impl Publisher {
         if self.is_in_own_thread() {
             self.cost.publisher_cpu_ns = os::own_cpu_ns();
         }
-        if let Some(mut state) = collector_state::lock() {
+        capture_lock::with(|state| {
             state.session.interval_ns = self.interval.as_nanos() as u64;
             state.session.viewers = self.watched.len() as u32;
             state.session.cost = self.cost;
-        }
+        });
     }
 
     /// Carries out the open requests as far as the budget allows; the others stay open.
@@ -525,57 +518,42 @@ impl Publisher {
         if !self.settings.allow_remote_control {
             return Outcome::Refused;
         }
+        let accepted = |is_accepted: Option<bool>| match is_accepted {
+            Some(true) => Outcome::Done,
+            Some(false) | None => Outcome::Refused,
+        };
+        let rule = |pattern, off| accepted(capture_lock::with(|state| state.rule(pattern, off).is_some()));
         match request.op {
-            Some(Op::PublishNow) => Outcome::Done,
-            Some(Op::Reset) => {
-                self.reset();
-                Outcome::Done
-            }
+            Some(Op::PublishNow) => {}
+            Some(Op::Reset) => self.reset(),
             Some(Op::UndoReset) => {
-                if collector_state::lock().is_some_and(|mut state| state.undo_reset()) {
-                    Outcome::Done
-                } else {
-                    Outcome::NothingToUndo
+                if capture_lock::with(CollectorState::undo_reset) != Some(true) {
+                    return Outcome::NothingToUndo;
                 }
             }
             Some(Op::Interval(ns)) => {
                 let ns = ns.clamp(*WISHES.start(), *WISHES.end());
                 self.wishes[request.slot] = Duration::from_nanos(ns);
                 self.look_who_watches();
-                Outcome::Done
             }
-            Some(Op::Mode(mode)) => {
-                self.switch_to(mode);
-                Outcome::Done
-            }
-            Some(Op::SitesOff(pattern)) => self.rule(pattern, true),
-            Some(Op::SitesOn(pattern)) => self.rule(pattern, false),
+            Some(Op::Mode(mode)) => self.switch_to(mode),
+            Some(Op::SitesOff(pattern)) => return rule(pattern, true),
+            Some(Op::SitesOn(pattern)) => return rule(pattern, false),
             Some(Op::ForgetRule(pattern)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    state.forget_rule(pattern);
-                }
-                Outcome::Done
+                capture_lock::with(|state| state.forget_rule(pattern));
             }
             Some(Op::Watch(pattern, over)) => {
-                match collector_state::lock().is_some_and(|mut state| state.watch(pattern, over)) {
-                    true => Outcome::Done,
-                    false => Outcome::Refused,
-                }
+                return accepted(capture_lock::with(|state| state.watch(pattern, over)));
             }
             Some(Op::Unwatch(pattern)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    state.unwatch(pattern);
-                }
-                Outcome::Done
+                capture_lock::with(|state| state.watches.remove(pattern));
             }
             Some(Op::Lines(hz)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    state.sample_lines(hz);
-                }
-                Outcome::Done
+                capture_lock::with(|state| state.lines.ask_for(hz));
             }
-            Some(_) | None => Outcome::Unknown,
+            Some(_) | None => return Outcome::Unknown,
         }
+        Outcome::Done
     }
 
     fn reset(&mut self) {
@@ -587,17 +565,10 @@ impl Publisher {
         self.measure_cost();
     }
 
-    fn rule(&mut self, pattern: Pattern, off: bool) -> Outcome {
-        match collector_state::lock().and_then(|mut state| state.rule(pattern, off)) {
-            Some(_) => Outcome::Done,
-            None => Outcome::Refused,
-        }
-    }
-
     /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. One lock covers both,
     /// so that a reset in between gets its place in the ring.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
-        let taken = collector_state::lock().map(|mut state| (state.take_closings(), take(&mut state)));
+        let taken = capture_lock::with(|state| (state.epochs.take_closings(), take(state)));
         let Some((closings, snapshot)) = taken else {
             return (0, 0);
         };
@@ -635,9 +606,7 @@ impl Publisher {
             config::CLOCK_RATE.hold();
             self.reset();
             config::CLOCK_RATE.begin_again(Moment::now(clock));
-            if let Some(mut state) = collector_state::lock() {
-                state.forget_undo();
-            }
+            capture_lock::with(|state| state.epochs.forget_undo());
         }
         // After this time the rate in between is measured precisely, so the rate over all can be trusted.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
@@ -678,10 +647,8 @@ impl Publisher {
             // If the ring is lost, the next look reports it.
             if ring.is_whole() {
                 ring.fault(self.rings.faults);
-                if self.rings.faults == 1
-                    && let Some(mut state) = collector_state::lock()
-                {
-                    state.session.warnings.push(error.to_string());
+                if self.rings.faults == 1 {
+                    capture_lock::with(|state| state.session.warnings.push(error.to_string()));
                 }
             }
             0
@@ -698,12 +665,9 @@ impl Publisher {
         if let Err(error) = written
             && ring.is_whole()
             && !std::mem::replace(&mut self.coarse_failed, true)
-            && let Some(mut state) = collector_state::lock()
         {
-            state
-                .session
-                .warnings
-                .push(format!("no history beyond the ring: {error}; free some space"));
+            let warning = format!("no history beyond the ring: {error}; free some space");
+            capture_lock::with(|state| state.session.warnings.push(warning));
         }
     }
 }

@@ -12,7 +12,7 @@ use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::places;
 
-use crate::enabled::capture::collector_state;
+use crate::enabled::capture::capture_lock;
 
 /// Beginning of a warning about lost rings. A new warning replaces the last one, so that they do not pile up over months.
 const RINGS_LOST: &str = "ring files lost: ";
@@ -160,9 +160,7 @@ impl Rings {
 
     fn say(&mut self, outcome: &str) {
         let said = format!("{}; the last: {}; {outcome}", self.lost, self.last_loss);
-        if let Some(mut state) = collector_state::lock() {
-            replace_ring_warning(&mut state.session.warnings, &said);
-        }
+        capture_lock::with(|state| replace_ring_warning(&mut state.session.warnings, &said));
         self.said = Some(said);
     }
 
