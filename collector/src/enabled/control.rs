@@ -3,7 +3,7 @@
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot;
 
-use crate::enabled::capture::collector_state::{self, FORKED, watch_in};
+use crate::enabled::capture::capture_lock::{self, FORKED};
 use crate::enabled::record::site_table::RULES_MAX;
 use crate::enabled::record::{current_thread, mode_switch};
 use crate::types::{Mode, Over, SitesError, WatchError};
@@ -18,9 +18,7 @@ use crate::types::{Mode, Over, SitesError, WatchError};
 /// ```
 pub fn set_mode(mode: Mode) {
     let _own = current_thread::own_work();
-    if let Some(mut state) = collector_state::lock() {
-        state.switch_by_program(mode.into(), mode_switch::newest().histograms);
-    }
+    capture_lock::with(|state| state.switch_by_program(mode.into(), mode_switch::newest().histograms));
 }
 
 /// Returns how scopes are measured now.
@@ -31,9 +29,7 @@ pub fn mode() -> Mode {
 /// Starts or stops collecting latency histograms. Begins a new reset epoch. Does nothing in a forked child.
 pub fn set_histogram(on: bool) {
     let _own = current_thread::own_work();
-    if let Some(mut state) = collector_state::lock() {
-        state.switch_by_program(mode_switch::newest().mode, on);
-    }
+    capture_lock::with(|state| state.switch_by_program(mode_switch::newest().mode, on));
 }
 
 /// Disables all sites that a pattern matches, such as `parse`, `book::insert` or `alloc::*`, and returns how many known
@@ -69,10 +65,8 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     let _own = current_thread::own_work();
     let failed = |message: String| SitesError { message };
     let pattern = Pattern::new(pattern).map_err(|error| failed(error.to_string()))?;
-    let Some(mut state) = collector_state::lock() else {
-        return Err(failed(FORKED.into()));
-    };
-    state.rule(pattern, off).ok_or_else(|| {
+    let matched = capture_lock::with(|state| state.rule(pattern, off));
+    matched.ok_or_else(|| failed(FORKED.into()))?.ok_or_else(|| {
         failed(format!(
             "{RULES_MAX} patterns are in force, and no more are kept; `enable_sites(\"*\")` forgets them all"
         ))
@@ -101,7 +95,7 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
 /// or this is a forked child.
 pub fn watch(pattern: &str, over: Over) -> Result<(), WatchError> {
     let _own = current_thread::own_work();
-    watch_in(pattern, over.into()).map_err(|message| WatchError { message })
+    capture_lock::watch(pattern, over.into()).map_err(|message| WatchError { message })
 }
 
 /// Stops watching the functions of a pattern. The pattern `*` stops watching all functions.
@@ -112,9 +106,7 @@ pub fn unwatch(pattern: &str) -> Result<(), WatchError> {
     let _own = current_thread::own_work();
     let failed = |message: String| WatchError { message };
     let pattern = Pattern::new(pattern).map_err(|error| failed(error.to_string()))?;
-    let mut state = collector_state::lock().ok_or_else(|| failed(FORKED.into()))?;
-    state.unwatch(pattern);
-    Ok(())
+    capture_lock::with(|state| state.watches.remove(pattern)).ok_or_else(|| failed(FORKED.into()))
 }
 
 impl From<Over> for snapshot::Over {

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Lifetime, Thread, ThreadState};
+use tickscope_format::snapshot::{Thread, ThreadState};
 
 use crate::enabled::capture::baseline::Baseline;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::capture::function_sums::FunctionSums;
 use crate::enabled::capture::lines::Lines;
 use crate::enabled::capture::row::{Epoch, Lost, Row};
 use crate::enabled::capture::snapshot_rows::{ThreadTree, append};
@@ -30,6 +32,9 @@ pub(crate) struct FinishedThreads {
     lost: Lost,
     /// Number of rows of all names together.
     nodes: u32,
+    /// Sums of the threads' functions.
+    #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+    pub(crate) functions: FunctionSums,
 }
 
 /// The finished threads of one name.
@@ -50,6 +55,8 @@ impl FinishedThreads {
             by_name: BTreeMap::new(),
             lost: Lost::NONE,
             nodes: 0,
+            #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+            functions: FunctionSums::new(),
         }
     }
 
@@ -136,12 +143,22 @@ impl FinishedThreads {
         &mut self,
         snapshot: &mut Snapshot,
         waits_in: &mut Vec<(u32, Call, u64)>,
-        lifetime: &mut Lifetime,
         live: &Live,
         lines: &Lines,
         epoch: &Epoch,
     ) {
         for (name, threads) in &mut self.by_name {
+            let tree = ThreadTree {
+                rows: &threads.rows,
+                open: &[],
+                live: &live.of_finished(threads.number),
+                sampled: &lines.of(Owner::of_finished(threads.number)),
+            };
+            let is_bare = |index| threads.baseline.is_bare(index);
+            if tree.live.is_empty() && tree.sampled.is_empty() && (0..tree.rows.len()).all(is_bare) {
+                threads.baseline.add_lifetime(&mut snapshot.lifetime);
+                continue;
+            }
             let facts = Thread {
                 name: name.clone(),
                 state: ThreadState::Finished,
@@ -149,28 +166,7 @@ impl FinishedThreads {
                 cpu_ns: threads.baseline.cpu_shown(),
                 ..Thread::default()
             };
-            let live = live.of_finished(threads.number);
-            let sampled = lines.of(Owner::of_finished(threads.number));
-            if !live.is_empty()
-                || !sampled.is_empty()
-                || (0..threads.rows.len()).any(|index| !threads.baseline.is_bare(index))
-            {
-                let handed = append(
-                    snapshot,
-                    waits_in,
-                    facts,
-                    ThreadTree {
-                        rows: &threads.rows,
-                        baseline: &threads.baseline,
-                        open: &[],
-                        live: &live,
-                        sampled: &sampled,
-                    },
-                    epoch,
-                );
-                threads.baseline.hand(handed);
-            }
-            threads.baseline.add_lifetime(lifetime);
+            append(snapshot, waits_in, facts, tree, &mut threads.baseline, epoch);
         }
     }
 
@@ -236,18 +232,16 @@ mod tests {
         (rows, baseline)
     }
 
-    fn shown(finished: &mut FinishedThreads) -> (Snapshot, Lifetime) {
+    fn shown(finished: &mut FinishedThreads) -> Snapshot {
         let mut snapshot = Snapshot::default();
-        let mut lifetime = Lifetime::default();
         finished.show(
             &mut snapshot,
             &mut Vec::new(),
-            &mut lifetime,
             &Live::default(),
             &Lines::new(),
             &Epoch::default(),
         );
-        (snapshot, lifetime)
+        snapshot
     }
 
     #[test]
@@ -259,13 +253,13 @@ mod tests {
         finished.reset();
         let (rows, baseline) = thread(&[2, 3]);
         finished.add("pool", &rows, &baseline, Lost::NONE, 100, pruned);
-        let (snapshot, lifetime) = shown(&mut finished);
+        let snapshot = shown(&mut finished);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
-        assert_eq!((snapshot.calls(), lifetime.calls), (2, 4));
+        assert_eq!((snapshot.calls(), snapshot.lifetime.calls), (2, 4));
         assert_eq!(snapshot.sums(), [None, Some(7)]);
         assert_eq!(snapshot.threads[0].cpu_ns, Some(5));
         finished.undo();
-        assert_eq!(shown(&mut finished).0.calls(), 4);
+        assert_eq!(shown(&mut finished).calls(), 4);
     }
 
     #[test]
@@ -275,9 +269,9 @@ mod tests {
             let (rows, baseline) = thread(&[1, 2, 3]);
             finished.add(&format!("t{name}"), &rows, &baseline, Lost::NONE, 50, SiteId(9));
         }
-        let (snapshot, lifetime) = shown(&mut finished);
-        assert_eq!(lifetime.calls, 3 * (NAMES_MAX as u64 + 10));
-        assert_eq!(snapshot.calls(), lifetime.calls);
+        let snapshot = shown(&mut finished);
+        assert_eq!(snapshot.lifetime.calls, 3 * (NAMES_MAX as u64 + 10));
+        assert_eq!(snapshot.calls(), snapshot.lifetime.calls);
         assert_eq!(snapshot.threads.len(), NAMES_MAX + 1);
         assert!(
             snapshot

@@ -71,7 +71,7 @@ pub(crate) struct Lines {
 
 /// Records the place of the calling thread, in its signal handler. `block` is the address of its block.
 fn sample(block: usize, pc: usize) {
-    let is_it = |known: &&'static Block| std::ptr::from_ref(*known).addr() == block;
+    let is_it = |known: &&'static Block| known.address() == block;
     let Some(block) = registry::all().find(is_it) else {
         return;
     };
@@ -147,7 +147,7 @@ impl Lines {
         let living: BTreeMap<usize, (&'static Block, u32)> = registry::living()
             .map(|block| {
                 let tid = block.tid.load(Ordering::Relaxed);
-                (std::ptr::from_ref(block).addr(), (block, tid))
+                (block.address(), (block, tid))
             })
             .collect();
         self.timed

@@ -14,11 +14,10 @@ use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Sampled;
 use crate::enabled::record::site::SiteKind;
 
-/// Data of a thread's tree.
+/// Data of a thread's tree beside its counters.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTree<'a> {
     pub(crate) rows: &'a [Row],
-    pub(crate) baseline: &'a Baseline,
     /// The open calls: row and tick of their beginning, outermost first.
     pub(crate) open: &'a [(u32, u64)],
     /// Live blocks of each row, in rising order.
@@ -27,18 +26,17 @@ pub(crate) struct ThreadTree<'a> {
     pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
-/// Appends the rows of a thread that have something to show; the system calls they wait in go to `waits_in`, by row. Returns the
-/// ticks that were charged outside of all rows but belong to untimed calls.
+/// Appends the rows of a thread that have something to show; the system calls they wait in go to `waits_in`, by row.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     waits_in: &mut Vec<(u32, Call, u64)>,
     thread: Thread,
     tree: ThreadTree<'_>,
+    baseline: &mut Baseline,
     epoch: &Epoch,
-) -> u64 {
+) {
     let ThreadTree {
         rows,
-        baseline,
         open,
         live,
         sampled,
@@ -170,7 +168,9 @@ pub(crate) fn append(
         open: open.iter().filter_map(frame).collect(),
         ..thread
     });
-    charged_outside - outside_ticks
+    // Ticks that were charged outside of all rows but belong to untimed calls.
+    baseline.hand(charged_outside - outside_ticks);
+    baseline.add_lifetime(&mut snapshot.lifetime);
 }
 
 /// Returns the quantities of a node's live blocks.

@@ -7,7 +7,7 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use crate::enabled::capture::collector_state;
+use crate::enabled::capture::capture_lock;
 use crate::enabled::platform::os;
 use crate::enabled::record::current_thread::{self, Phase, phase, set};
 use crate::enabled::record::registry::{self, Block};
@@ -155,7 +155,7 @@ fn leave(may_merge: bool) {
     // Another thread may hold the lock for long. A forked child takes no captures, so it may give the block back
     // without the lock.
     let state = (may_merge && has_room())
-        .then(|| collector_state::lock_alone_within(LONGEST_WAIT))
+        .then(|| capture_lock::take_alone_within(LONGEST_WAIT))
         .flatten();
     match state {
         Some(mut state) => state.finish_thread(block, os::thread_name(), os::own_cpu_ns()),

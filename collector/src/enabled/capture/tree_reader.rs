@@ -4,6 +4,10 @@
 //! read once. A histogram is read only where its node was called or open since the reading before. The calls of a node are read
 //! right after its histogram, because calls between the two then look like calls that are still open.
 
+mod changed;
+mod futures;
+mod open_gap;
+
 use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Losses, Quantity, ThreadState};
@@ -18,17 +22,16 @@ use crate::enabled::platform::off_cpu::Clocks;
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{self, Ordering, fence};
 use crate::enabled::record::latency::Latency;
-use crate::enabled::record::mode_switch;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::numbers::Numbers;
 use crate::enabled::record::registry::Block;
-use crate::enabled::record::site::{self, Site, SiteKind};
-use crate::enabled::record::tree::{PAUSED, Tree};
-use crate::enabled::record::waits::ticks_per_ns;
+use crate::enabled::record::site::SiteKind;
+use crate::enabled::record::tree::Tree;
 use crate::enabled::runtime::config;
 
-/// Number of tries to read a future's finished calls and its cancelled calls at the same moment.
-const ASYNC_LOOKS: u32 = 20;
+use self::changed::Changed;
+use self::futures::Futures;
+use self::open_gap::{OpenGap, pending};
 
 /// Result of reading a live tree, beside its nodes.
 #[derive(Debug)]
@@ -50,46 +53,12 @@ pub(crate) struct Reader {
     /// Readings of values and gauges.
     pub(crate) numbers: Vec<ranges::Read>,
     changed: Changed,
-    async_changed: Changed,
-    /// The rows of futures.
-    futures: Vec<u32>,
-    /// Number of sites that were known late to be futures' sites when the rows were looked at.
-    late_futures: u32,
-    /// By row: calls of futures that were over at the last reading.
-    over: Vec<Over>,
+    futures: Futures,
     /// The histogram being read, kept for its capacity.
     histogram: Histogram,
     open_gap: OpenGap,
     /// Ends of the calls of functions, at the moment of the counts.
     ends: Ends,
-}
-
-/// The gap between events that was open at the last reading.
-#[derive(Debug, Default)]
-struct OpenGap {
-    /// Tick of the event before the gap.
-    last: u64,
-    /// Ticks of the gap off the CPU.
-    off: u64,
-    /// The thread's clocks at the last reading.
-    clocks: Clocks,
-}
-
-/// Calls of a future that are over.
-#[derive(Clone, Copy, Debug, Default)]
-struct Over {
-    all: u64,
-    cancelled: u64,
-    /// Calls whose end was not seen. `all` excludes them.
-    vanished: u64,
-}
-
-/// The histograms that have to be read again, because their nodes were called or open recently.
-#[derive(Debug, Default)]
-struct Changed {
-    /// Number of further readings that a node needs. A call may end after its histogram was read and before its thread was looked
-    /// at, so only the reading after that one is complete.
-    left: Vec<u8>,
 }
 
 impl Reader {
@@ -111,27 +80,23 @@ impl Reader {
             Some(Clocks { wall_ns, cpu_ns })
         };
         self.find_rows(&block.tree, sites);
-        self.read_async(&block.tree, async_histograms);
+        // The ended calls of futures are read first, so that no more calls of a thread end than begin.
+        self.futures.read(
+            &block.tree,
+            self.rows.len(),
+            async_histograms,
+            &mut self.histogram,
+        );
         let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, histograms, clocks);
         self.finish(&block.tree, quiet)
     }
 
     /// Finds the rows of new nodes.
     pub(crate) fn find_rows(&mut self, tree: &'static Tree, sites: &mut SiteIds) {
-        let late_futures = site::late_futures();
-        if self.late_futures != late_futures {
-            self.late_futures = late_futures;
-            let is_future = |&index: &u32| {
-                let site = tree.nodes.get(index).and_then(|node| node.site.get());
-                site.is_some_and(Site::is_future)
-            };
-            self.futures = (0..self.rows.len() as u32).filter(is_future).collect();
-        }
-        for index in self.rows.len() as u32..tree.nodes.len() {
+        let (known, length) = (self.rows.len() as u32, tree.nodes.len());
+        self.futures.find(tree, known, length);
+        for index in known..length {
             let node = tree.nodes.get(index);
-            if node.and_then(|node| node.site.get()).is_some_and(Site::is_future) {
-                self.futures.push(index);
-            }
             self.rows.push(Row {
                 parent: node.and_then(|node| node.parent.get()).map_or(0, Node::index),
                 // The root has no site, and its row is never shown.
@@ -160,7 +125,7 @@ impl Reader {
         // The ends are read before the beginnings: while the thread goes on, there are then no more ends than beginnings.
         self.ends = Ends::of(tree);
         self.counts.resize(self.rows.len(), Counts::default());
-        self.changed.left.resize(self.rows.len(), 2);
+        self.changed.resize(self.rows.len());
         self.numbers.clear();
         for (index, counts) in self.counts.iter_mut().enumerate() {
             let Some(node) = tree.nodes.get(index as u32) else {
@@ -181,7 +146,7 @@ impl Reader {
             }
         }
         self.read_measures(tree);
-        self.add_async(tree);
+        self.futures.add(tree, &self.counts, &mut self.measured);
         if tree.clock_errors.load(Ordering::Relaxed) > 0 {
             for (index, row) in self.rows.iter_mut().enumerate() {
                 row.errors = tree.errors_of(index as u32);
@@ -222,11 +187,10 @@ impl Reader {
     /// Reads the amounts beside calls and time. Most programs count no such amounts, and have no memory for them.
     fn read_measures(&mut self, tree: &'static Tree) {
         let unplaced = tree.waits.unplaced();
+        self.measured.clear();
         if tree.measures.is_empty() && unplaced == 0 {
-            self.measured.clear();
             return;
         }
-        self.measured.clear();
         self.measured.resize(self.rows.len(), Measured::default());
         for (index, measured) in (0..).zip(&mut self.measured) {
             if let Some(measures) = tree.measures.get(index) {
@@ -241,77 +205,12 @@ impl Reader {
     /// Returns whether there are rows of futures.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn has_futures(&self) -> bool {
-        !self.futures.is_empty()
-    }
-
-    /// Reads the ended calls of futures. This comes before the tree is read, so that no more calls of a thread end than begin.
-    fn read_async(&mut self, tree: &'static Tree, histograms: &mut Histograms) {
-        if !self.futures.is_empty() {
-            self.over.resize(self.rows.len(), Over::default());
-            self.async_changed.left.resize(self.rows.len(), 2);
-        }
-        for &node in &self.futures {
-            let index = node as usize;
-            let over = &mut self.over[index];
-            let Some(measures) = tree.measures.get(node) else {
-                continue;
-            };
-            let of = |quantity| measures.of(quantity).load(Ordering::Acquire);
-            over.vanished = of(Quantity::FutureVanished);
-            let ended = || of(Quantity::FutureEnds).wrapping_add(of(Quantity::FutureCancels));
-            let (known, now) = (over.all, ended());
-            if !self.async_changed.look(index, now != known) {
-                continue;
-            }
-            let latency = tree.async_latencies.of_this_life(node);
-            for _ in 0..ASYNC_LOOKS {
-                over.cancelled = of(Quantity::FutureCancels);
-                let before = || (known, histograms.ended(index));
-                over.all = match latency {
-                    Some(latency) => latency.read(ended, before, &mut self.histogram),
-                    None => ended(),
-                };
-                if of(Quantity::FutureCancels) == over.cancelled {
-                    break;
-                }
-            }
-            if let Some(latency) = latency {
-                histograms.set(index, &self.histogram, latency.made());
-            }
-            // A call is counted before it is in its bucket.
-            if latency.is_none() || self.histogram.count() != over.all {
-                self.async_changed.left[index] = 2;
-            }
-        }
-    }
-
-    /// Adds the ended calls of futures to the other amounts of their rows.
-    fn add_async(&mut self, tree: &'static Tree) {
-        if !self.futures.is_empty() {
-            self.measured.resize(self.rows.len(), Measured::default());
-        }
-        for index in self.futures.iter().map(|&index| index as usize) {
-            let over = self.over.get(index).copied().unwrap_or_default();
-            let calls = self.counts[index].calls;
-            let site = tree.nodes.get(index as u32).and_then(|node| node.site.get());
-            let begun = match site {
-                Some(site) if site.is_late_future() => {
-                    calls.wrapping_sub(tree.calls_left_out(index as u32, calls))
-                }
-                _ => calls,
-            };
-            self.measured[index].set_calls_of_future(
-                begun,
-                over.all.saturating_sub(over.cancelled),
-                over.cancelled,
-                over.vanished,
-            );
-        }
+        !self.futures.are_none()
     }
 
     /// Marks all histograms as changed, because the collected data have changed kind.
     pub(crate) fn forget(&mut self) {
-        self.changed.left.fill(2);
+        self.changed.forget();
     }
 
     /// Finds the open calls. `quiet` is the node where the thread is, if that is known.
@@ -387,7 +286,7 @@ fn read_node(
         }
         histograms.set(index, histogram, made);
         if counts.calls != calls {
-            changed.left[index] = 2;
+            changed.again(index);
         }
     }
     // Timed calls are calls, so their number has not changed if the number of calls has not.
@@ -420,7 +319,7 @@ fn read_value(
             None => calls,
         };
         if counts.calls != calls {
-            changed.left[index] = 2;
+            changed.again(index);
         }
     }
     ranges::Read {
@@ -445,38 +344,6 @@ fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::R
     })
 }
 
-/// Time that the tree's next event will charge.
-#[derive(Debug, Default)]
-struct Pending {
-    /// Ticks up to the first switch that the thread has not caught up with. They belong to the innermost timed call.
-    before: u64,
-    /// Ticks after that switch. They belong to the innermost call, because every call is timed from then on.
-    behind: u64,
-}
-
-/// Returns the time since a tree's last event, at `last`, that its next event will charge: the time of all stretches that measure
-/// time.
-fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
-    // A longer gap is not charged.
-    let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
-    let mut since = (last != PAUSED).then_some(last);
-    let mut pending = Pending::default();
-    let mut stretch = &mut pending.before;
-    let mut known = tree.caught_up_to.load(Ordering::Acquire);
-    for switch in mode_switch::after(known) {
-        let tick = since.map_or(switch.tick, |since| switch.tick.max(since));
-        if switch.follows(known) {
-            *stretch = stretch.saturating_add(since.map_or(0, |since| within(tick - since)));
-        }
-        known = switch.word;
-        since = (switch.is_timed() && !tree.stands_still()).then_some(tick);
-        stretch = &mut pending.behind;
-    }
-    let last = since.map_or(0, |since| tree.without_step(within(now.saturating_sub(since))));
-    *stretch = stretch.saturating_add(last);
-    pending
-}
-
 /// Returns whether a thread is still where it was, with the event at tick `last` as its last one.
 pub(crate) fn is_quiet(tree: &Tree, current: &Node, last: u64) -> bool {
     let now = tree.current.get_acquire();
@@ -489,69 +356,4 @@ fn find_current(tree: &'static Tree) -> Option<&'static Node> {
         sync::spin_loop();
         tree.current.get_acquire()
     })
-}
-
-impl OpenGap {
-    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap behind the event at tick `last`. For the time
-    /// between two readings of the same gap the result is exact.
-    fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
-        let first = tree.open_wait(pending, clocks);
-        self.off = match ticks_per_ns(clocks.wall_ns) {
-            Some(rate) if self.last == last => {
-                let wall_ns = clocks.wall_ns.saturating_sub(self.clocks.wall_ns);
-                let cpu_ns = clocks.cpu_ns.saturating_sub(self.clocks.cpu_ns);
-                let more = (wall_ns.saturating_sub(cpu_ns) as f64 * rate) as u64;
-                self.off.saturating_add(more).max(first)
-            }
-            _ => first,
-        };
-        self.off = self.off.min(pending);
-        self.last = last;
-        self.clocks = clocks;
-        self.off
-    }
-}
-
-impl Changed {
-    /// Returns whether the histogram of a node has to be read. `called` says whether the node was called or took time
-    /// since the last reading.
-    fn look(&mut self, index: usize, called: bool) -> bool {
-        let left = &mut self.left[index];
-        if called {
-            *left = 2;
-        }
-        let read = *left > 0;
-        *left = left.saturating_sub(1);
-        read
-    }
-
-    fn keep_open(&mut self, open: &[(u32, u64)]) {
-        for &(index, _) in open {
-            self.left[index as usize] = 2;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_histogram_is_read_until_its_node_has_rested_for_two_readings() {
-        let mut changed = Changed { left: vec![2] };
-        let mut before = 0;
-        let mut reads = |calls, open: bool| {
-            let read = changed.look(0, std::mem::replace(&mut before, calls) != calls);
-            if open {
-                changed.keep_open(&[(0, 5)]);
-            }
-            read
-        };
-        assert!(reads(1, true), "its first call");
-        assert!(reads(1, true), "still open");
-        assert!(reads(1, false), "was open");
-        assert!(reads(1, false), "may have ended behind the reading before");
-        assert!(!reads(1, false));
-        assert!(reads(2, false), "called again");
-    }
 }

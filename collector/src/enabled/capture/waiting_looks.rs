@@ -12,6 +12,7 @@ use crate::enabled::record::registry::Block;
 use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::least_ticks;
 use crate::enabled::record::waits::ticks_per_ns;
+use crate::enabled::runtime::config;
 
 /// The shortest time between two looks, in nanoseconds.
 const BETWEEN_NS: u64 = 50_000_000;
@@ -26,7 +27,7 @@ pub(crate) const THREADS_MOST: usize = 256;
 const FILES_MOST: u32 = 16;
 const FILES_LONGEST_NS: u64 = 200_000;
 
-/// Time and place of the next look.
+/// Time and place of the next look. The publisher owns it, because only the publisher looks.
 #[derive(Debug)]
 pub(crate) struct Looks {
     next_ns: u64,
@@ -65,9 +66,9 @@ impl Looks {
         Self { next_ns: 0, at: None }
     }
 
-    /// Returns whether a look is due.
+    /// Returns whether a look is due, and possible.
     pub(crate) fn is_due(&self) -> bool {
-        os::monotonic_ns() >= self.next_ns
+        config::get().waits && os::monotonic_ns() >= self.next_ns && os::has_standard()
     }
 
     /// Notes that a look has cost `cpu_ns` of CPU time.

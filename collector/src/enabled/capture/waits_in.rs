@@ -1,9 +1,12 @@
 //! Counts how often the thread of each node was found waiting in each system call, and does the arithmetic of resets for the
 //! counts.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::enabled::platform::waiting_call::Call;
+use tickscope_format::snapshot::{Now, WaitsIn as Shown};
+
+use crate::enabled::platform::waiting_call::{Call, Doing};
 
 /// Samples by node and call. Few nodes have samples, so a map holds them instead of columns.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +58,30 @@ impl WaitsIn {
             sum.undo += more.undo;
         }
     }
+}
+
+/// Names the system calls, for a snapshot: the samples of each row, and the state of each thread.
+pub(crate) fn named(samples: &[(u32, Call, u64)], doing: &[(u32, Doing)]) -> Shown {
+    let waiting = doing.iter().filter_map(|(_, doing)| match doing {
+        Doing::Waiting(call) => Some(*call),
+        Doing::Running | Doing::Ready => None,
+    });
+    let calls = samples.iter().map(|&(_, call, _)| call).chain(waiting);
+    let mut names: BTreeMap<Call, Cow<'static, str>> = BTreeMap::new();
+    for call in calls {
+        names.entry(call).or_insert_with(|| call.name());
+    }
+    let now = |doing: &Doing| match doing {
+        Doing::Running => Now::Running,
+        Doing::Ready => Now::Ready,
+        Doing::Waiting(call) => Now::In(&names[call]),
+    };
+    Shown::new(
+        samples
+            .iter()
+            .map(|(row, call, samples)| (*row, &*names[call], *samples)),
+        doing.iter().map(|(thread, doing)| (*thread, now(doing))),
+    )
 }
 
 #[cfg(test)]

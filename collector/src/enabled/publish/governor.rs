@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Mode, OverBudget};
 
-use crate::enabled::capture::collector_state;
+use crate::enabled::capture::capture_lock;
 use crate::enabled::capture::function_sums::Done;
+use crate::enabled::capture::functions::Told;
 use crate::enabled::platform::os;
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch::{self, Switch};
@@ -310,7 +311,7 @@ impl Governor {
 
     /// Returns the calls of each function that is on, since the last look.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
-        let sums = collector_state::lock().map(|state| state.function_sums(mode).by_number);
+        let sums = capture_lock::with(|state| state.function_sums(mode).by_number);
         let Some(sums) = sums else { return Vec::new() };
         let ns_per_tick = 1e9 / config::ticks_per_second();
         let numbered = (0..).zip(sums.iter().zip(&self.seen));
@@ -367,13 +368,6 @@ impl Governor {
 
     /// Passes the functions that are off, and the reasons, to snapshots.
     fn tell(&self, cost_share: f64, call_ns: f64) {
-        let Some(mut state) = collector_state::lock() else {
-            return;
-        };
-        let told = &mut state.session.functions;
-        told.budget = self.budget;
-        told.cost_share = cost_share;
-        told.call_ns = call_ns;
         let over_budget = self.off.iter().filter_map(|&Off { of, is_learned, .. }| {
             let over = OverBudget {
                 site: SiteId::default(),
@@ -383,7 +377,13 @@ impl Governor {
             };
             Some((function_sites::get(of.number)?, over))
         });
-        told.over_budget = over_budget.collect();
+        let told = Told {
+            budget: self.budget,
+            cost_share,
+            call_ns,
+            over_budget: over_budget.collect(),
+        };
+        capture_lock::with(|state| state.session.functions = told);
     }
 }
 

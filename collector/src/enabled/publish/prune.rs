@@ -1,18 +1,50 @@
 //! Cuts down a snapshot that is too large for a record. Its smallest subtrees become "(pruned)" rows, so that all sums
 //! hold and nothing is lost silently.
 
-use tickscope_format::Snapshot;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::Left;
+use tickscope_format::{FormatError, Snapshot};
 
 /// Number of places in the code that keep their samples.
 const PLACES_KEPT: usize = 1 << 10;
+
+/// Appends the payload of a snapshot to the bytes.
+type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
+
+/// Encodes a snapshot into `payload`, or as much of it as fits. `longest` returns the bytes that a payload of a length may have.
+///
+/// # Errors
+/// The errors of `encode` and of `longest`.
+pub(crate) fn encode(
+    snapshot: &Snapshot,
+    payload: &mut Vec<u8>,
+    encode: Encode,
+    longest: impl FnOnce(u64) -> Result<u64, FormatError>,
+) -> Result<(), FormatError> {
+    payload.clear();
+    encode(snapshot, payload)?;
+    let longest = longest(payload.len() as u64)?;
+    let mut pruned = None;
+    while payload.len() as u64 > longest {
+        let cut: &mut Snapshot = pruned.get_or_insert_with(|| snapshot.clone());
+        // This many rows of this size fit, less a few. Data other than rows may still be too large.
+        let rows = (cut.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
+        let gone = prune(cut, rows);
+        if gone == 0 {
+            break;
+        }
+        cut.capture.pruned += gone as u64;
+        payload.clear();
+        encode(cut, payload)?;
+    }
+    Ok(())
+}
 
 /// Cuts a snapshot down to at most `rows_max` rows, and returns how many rows were removed.
 ///
 /// Open rows are kept first, then rows with the largest totals. The rows removed below a row are summed up in one child of it,
 /// "(pruned)", with all their calls and ticks. Sums of counters and numbers of values are not kept there.
-pub(crate) fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
+fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
     let before = snapshot.nodes.len();
     if before <= rows_max {
         return 0;

@@ -6,32 +6,30 @@
 
 mod coarse;
 pub(super) mod identity;
-mod record;
+mod own_cost;
+mod pace;
+mod requests;
 mod rings;
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tickscope_format::file::clean;
 use tickscope_format::file::create::OwnRing;
-use tickscope_format::layout::slot;
-use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
-use tickscope_format::slots::{Op, Outcome, Request};
-use tickscope_format::snapshot::{CaptureKind, Cost, Mode};
+use tickscope_format::snapshot::{CaptureKind, Mode};
 use tickscope_format::{FormatError, Snapshot, codec};
 
-use crate::enabled::capture::collector_state;
 use crate::enabled::capture::collector_state::CollectorState;
-use crate::enabled::capture::functions;
-use crate::enabled::platform::clock_drain;
+use crate::enabled::capture::waiting_looks::Looks;
+use crate::enabled::capture::{capture_lock, functions};
 use crate::enabled::platform::os::{self, Unsignalled};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::publish::governor::Governor;
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::publish::overhead;
+use crate::enabled::publish::prune;
 use crate::enabled::publish::sampler::Sampler;
 use crate::enabled::record::mode_switch;
-use crate::enabled::record::mode_switch::Switch;
 use crate::enabled::record::registry;
 use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::settings::Settings;
@@ -39,8 +37,10 @@ use crate::enabled::runtime::{config, copies};
 
 use self::coarse::Coarse;
 use self::identity::Identity;
+use self::own_cost::OwnCost;
+use self::pace::Pace;
 use self::rings::Rings;
-pub(crate) use self::rings::replace_ring_warning;
+pub(crate) use self::rings::{clean_beside, is_crowded, replace_ring_warning};
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
@@ -50,34 +50,8 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The time to the first look for new threads. Each further look comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// Interval of records for a viewer that has not requested another interval.
-const WATCHED: Duration = Duration::from_millis(100);
-
-/// The intervals that viewers may request, in nanoseconds: 100 to 1 records a second.
-const WISHES: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
-
 /// A program that has run this long is unlikely to end soon.
 const UNHURRIED: Duration = Duration::from_secs(1);
-
-/// The shortest time over which the publisher's CPU share is computed, in nanoseconds.
-const SHARE_LEAST_NS: u64 = 5_000_000;
-
-/// The interval is at least this many times the CPU time of a record, so records cost at most 1 % of a core.
-const COST_SHARE: u32 = 100;
-
-/// The factor in the modes sampled and adaptive: 0.5 % of a core, because samples may cost another 0.5 %.
-const COST_SHARE_SAMPLED: u32 = 200;
-
-/// The factor without viewers: 0.1 % of a core.
-const COST_SHARE_UNWATCHED: u32 = 1000;
-
-/// Shortest configured interval to which [`COST_SHARE_UNWATCHED`] applies. For shorter intervals only [`COST_SHARE`]
-/// limits the cost.
-const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
-
-/// Longest interval to which [`COST_SHARE_UNWATCHED`] extends the interval, because a program that is killed loses the
-/// time since its last record.
-const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 /// The state of the background thread.
 #[derive(Debug)]
@@ -87,26 +61,16 @@ pub(crate) struct Publisher {
     settings: Settings,
     /// The bytes of the last payload, kept for their capacity.
     payload: Vec<u8>,
-    /// The interval that the viewer of each slot has requested.
-    wishes: [Duration; slot::COUNT],
-    watched: Vec<usize>,
-    interval: Duration,
-    /// The CPU time of the most expensive of the last records.
-    record_cost: Duration,
-    last_record: Instant,
-    /// The CPU time and the monotonic time when the share was last computed.
-    share_since: (u64, u64),
-    cost: Cost,
-    /// The switch after which `cost` was measured.
-    cost_of: Option<Switch>,
-    /// Moment at which the clock last behaved normally.
+    pace: Pace,
+    cost: OwnCost,
+    /// The clock when it last behaved normally.
     in_order: Moment,
     coarse: Coarse,
     /// The log of groups, if the program writes one.
     log: Option<Log>,
-    /// Whether a failure to write the coarse ring was reported.
-    coarse_failed: bool,
     sampler: Sampler,
+    /// Looks at the system calls in which threads wait.
+    looks: Looks,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
     /// Number of threads that had begun to count at the last look for new threads.
@@ -118,30 +82,11 @@ pub(crate) struct Publisher {
     began: Instant,
     /// Whether dead rings of other programs have been removed.
     cleaned: bool,
-    /// Whether [`Self::prepare`] has run.
-    prepared: bool,
-    /// Id of the publisher's thread; 0 before the thread has begun. Only the CPU time of this thread counts as the
-    /// publisher's.
-    tid: u32,
-}
-
-/// Removes old rings of ended programs in the directory of this ring.
-pub(crate) fn clean_beside(own: &Path) {
-    if let Some(place) = own.parent() {
-        clean::clean(place, clean::RINGS_KEPT, Some(own));
-    }
-}
-
-/// Returns whether the directory of this ring is crowded, so that old rings should be removed at once.
-pub(crate) fn is_crowded(own: &Path) -> bool {
-    own.parent().is_some_and(clean::is_crowded)
 }
 
 /// Writes a snapshot into the ring, pruned if it is too large, and returns the record's sequence number.
 fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<u64, FormatError> {
-    payload.clear();
-    codec::encode(snapshot, payload)?;
-    record::shorten(snapshot, payload, ring.longest_payload(), codec::encode)?;
+    prune::encode(snapshot, payload, codec::encode, |_| Ok(ring.longest_payload()))?;
     ring.publish(Stamp::from(&snapshot.capture), payload)
 }
 
@@ -178,15 +123,14 @@ impl Publisher {
 
     fn first_record(&mut self, ring: &mut OwnRing) -> Result<(), FormatError> {
         self.tell();
-        if let Some(snapshot) = collector_state::lock().map(|mut state| state.capture(CaptureKind::Periodic))
-        {
+        if let Some(snapshot) = capture_lock::with(|state| state.capture(CaptureKind::Periodic)) {
             publish(&snapshot, ring, &mut self.payload)?;
             self.note(&snapshot);
         }
         if self.rings.faults > 0 {
             ring.fault(self.rings.faults);
         }
-        beat(ring, self.interval);
+        beat(ring, self.pace.interval());
         if config::is_settled() {
             ring.link()?;
         }
@@ -208,7 +152,9 @@ impl Publisher {
     fn look_after_ring(&mut self) {
         if self.rings.look() {
             let made = self.make_ring(&mut Vec::new());
-            self.coarse_failed &= made.is_err();
+            if made.is_ok() {
+                self.coarse.begin_ring();
+            }
             self.rings.replaced(made);
         }
     }
@@ -220,23 +166,17 @@ impl Publisher {
 
     fn new(identity: Identity, settings: Settings) -> Self {
         Self {
-            interval: settings.interval,
+            pace: Pace::new(settings.interval),
+            cost: OwnCost::new(),
             log: settings.log_every.and_then(Log::new),
             rings: Rings::default(),
             identity,
             settings,
             payload: Vec::new(),
-            wishes: [WATCHED; slot::COUNT],
-            watched: Vec::new(),
-            record_cost: Duration::ZERO,
-            last_record: Instant::now(),
-            share_since: (0, 0),
-            cost: Cost::default(),
-            cost_of: None,
             in_order: Moment::now(config::get().chosen.clock),
             coarse: Coarse::new(),
-            coarse_failed: false,
             sampler: Sampler::new(),
+            looks: Looks::new(),
             #[cfg(all(feature = "functions", target_arch = "x86_64"))]
             governor: Governor::new(),
             threads: 0,
@@ -244,8 +184,6 @@ impl Publisher {
             budget: RequestBudget::new(os::monotonic_ns()),
             began: Instant::now(),
             cleaned: false,
-            prepared: false,
-            tid: 0,
         }
     }
 
@@ -253,9 +191,7 @@ impl Publisher {
     /// of the ring, and measures the cost of a scope. Removing old rings can wait longer, unless there are many, because the
     /// program may be about to end and wait for its last record.
     fn prepare(&mut self) {
-        self.prepared = true;
-        self.tid = os::thread_id();
-        self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
+        self.cost.begin();
         self.sampler.begin_to_wait();
         self.link();
         // Drops a buffer that another thread has allocated. That thread may exit in a signal handler that has
@@ -273,10 +209,6 @@ impl Publisher {
         }
     }
 
-    fn is_in_own_thread(&self) -> bool {
-        self.tid == os::thread_id()
-    }
-
     /// Returns the path of the own ring if its directory still has to be cleaned up.
     pub(crate) fn unclean(&self) -> Option<PathBuf> {
         self.path().filter(|_| !self.cleaned).map(Path::to_path_buf)
@@ -291,35 +223,18 @@ impl Publisher {
 
     /// Measures the cost of a scope in the present mode, if this cost is not known.
     fn measure_cost(&mut self) {
-        let switch = mode_switch::newest();
-        if self.cost_of != Some(switch) && config::is_settled() {
-            let bounds = overhead::bounds(switch);
-            (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
-            // A switch does not change the clock's effect on loads.
-            let drains_ns = self.cost_of.is_none().then(|| {
-                let clock = config::get().chosen.clock;
-                os::without_signals(|| clock_drain::drains_ns(clock))
-            });
-            self.cost_of = Some(switch);
-            // Without a budget there is no governor that passes this cost to snapshots.
-            #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-            let call_ns = self
-                .governor
-                .is_none()
-                .then(|| overhead::function_call_ns(switch, true))
-                .filter(|&call_ns| call_ns > 0.0);
-            if let Some(mut state) = collector_state::lock() {
-                state.session.timed_ns = (bounds.timed, bounds.timed_within);
-                if let Some(drains_ns) = drains_ns {
-                    state.session.drains_ns = drains_ns;
-                }
-                #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-                if let Some(call_ns) = call_ns {
-                    state.session.functions.call_ns = call_ns;
-                }
-            }
-            self.tell();
+        if !self.cost.measure() {
+            return;
         }
+        // Without a budget there is no governor that passes this cost to snapshots.
+        #[cfg(all(feature = "functions", target_arch = "x86_64"))]
+        if self.governor.is_none() {
+            let call_ns = overhead::function_call_ns(mode_switch::newest(), true);
+            if call_ns > 0.0 {
+                capture_lock::with(|state| state.session.functions.call_ns = call_ns);
+            }
+        }
+        self.tell();
     }
 
     /// Returns the path of the ring, while there is one.
@@ -335,10 +250,10 @@ impl Publisher {
         if !config::is_settled() {
             return look;
         }
-        if !self.prepared {
+        if !self.cost.has_begun() {
             return Duration::ZERO;
         }
-        let record = self.interval.saturating_sub(self.last_record.elapsed()).min(look);
+        let record = self.pace.rest().min(look);
         let record = self.log.as_ref().map_or(record, |log| record.min(log.rest()));
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         let record = self
@@ -356,13 +271,11 @@ impl Publisher {
         if !config::is_settled() {
             return;
         }
-        if !self.prepared {
+        if !self.cost.has_begun() {
             self.prepare();
         }
-        if let Some(hz) = self.sampler.round()
-            && let Some(mut state) = collector_state::lock()
-        {
-            state.session.sampling_hz = hz;
+        if let Some(hz) = self.sampler.round() {
+            capture_lock::with(|state| state.session.sampling_hz = hz);
         }
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         let has_switched = self
@@ -371,18 +284,14 @@ impl Publisher {
             .is_some_and(|governor| governor.round(overhead::function_call_ns));
         #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
         let has_switched = false;
-        if (has_switched || functions::ends_wait().is_some_and(|ends| ends.is_zero()))
-            && let Some(mut state) = collector_state::lock()
-        {
-            state.look_at_sites();
+        if has_switched || functions::ends_wait().is_some_and(|ends| ends.is_zero()) {
+            capture_lock::with(CollectorState::look_at_sites);
         }
         let threads = registry::begun();
-        if threads != std::mem::replace(&mut self.threads, threads)
-            && let Some(mut state) = collector_state::lock()
-        {
-            state.look_at_lines();
+        if threads != std::mem::replace(&mut self.threads, threads) {
+            capture_lock::with(|state| state.lines.look());
         }
-        let mut due = self.last_record.elapsed() >= self.interval;
+        let mut due = self.pace.rest().is_zero();
         due |= self.log.as_ref().is_some_and(Log::is_due);
         let nothing_else = !due && !reset_asked && self.last_look.elapsed() < LOOK;
         if self.sampler.rest().is_some() && nothing_else {
@@ -395,18 +304,18 @@ impl Publisher {
         self.look_after_ring();
         self.look_who_watches();
         self.measure_cost();
-        if let Some(mut state) = collector_state::lock() {
+        capture_lock::with(|state| {
             state.look_at_sites();
-            state.look_at_lines();
-        }
+            state.lines.look();
+        });
         let answers = self.carry_out_all();
         if reset_asked {
             self.reset();
         }
         due |= self.clock_broke();
-        due |= reset_asked || collector_state::lock().is_some_and(|state| state.has_closings());
-        if let Some(mut state) = collector_state::lock() {
-            state.look_at_waits();
+        due |= reset_asked || capture_lock::with(|state| state.epochs.has_closings()) == Some(true);
+        if self.looks.is_due() {
+            capture_lock::with(|state| state.look_at_waits(&mut self.looks));
         }
         if due || !answers.is_empty() {
             let before = os::own_cpu_ns();
@@ -422,7 +331,7 @@ impl Publisher {
             self.write_coarse();
         }
         if let Some(ring) = &mut self.rings.current {
-            beat(ring, self.interval);
+            beat(ring, self.pace.interval());
         }
         self.sampler.begin_to_wait();
     }
@@ -437,9 +346,7 @@ impl Publisher {
         }
         self.publish_now(CaptureKind::Final);
         self.link();
-        if let Some(mut state) = collector_state::lock() {
-            state.sample_lines(0);
-        }
+        capture_lock::with(|state| state.lines.ask_for(0));
         self.write_coarse();
         if let Some(ring) = &mut self.rings.current {
             ring.exit(os::unix_ns());
@@ -451,35 +358,9 @@ impl Publisher {
     }
 
     fn look_who_watches(&mut self) {
-        let before = self.watched.len();
-        self.watched = self
-            .rings
-            .current
-            .as_ref()
-            .map_or_else(Vec::new, OwnRing::watched_slots);
-        for index in 0..slot::COUNT {
-            if !self.watched.contains(&index) {
-                self.wishes[index] = WATCHED;
-            }
-        }
-        let wish = self.watched.iter().map(|&index| self.wishes[index]).min();
-        let wished = wish.map_or(self.settings.interval, |wish| wish.min(self.settings.interval));
-        let share = match self.sampler.rest() {
-            Some(_) => COST_SHARE_SAMPLED,
-            None => COST_SHARE,
-        };
-        self.interval = wished.max(self.record_cost * share);
-        if self.watched.is_empty() && self.settings.interval >= UNWATCHED_USUAL {
-            let cheap = self.record_cost * COST_SHARE_UNWATCHED;
-            self.interval = self.interval.max(cheap.min(UNWATCHED_LONGEST));
-        }
-        if self.watched.len() > before {
-            // A new viewer gets a record at once.
-            self.last_record = self
-                .last_record
-                .checked_sub(self.interval)
-                .unwrap_or(self.last_record);
-        }
+        let ring = self.rings.current.as_ref();
+        let watched = ring.map_or_else(Vec::new, OwnRing::watched_slots);
+        self.pace.look(watched, self.sampler.rest().is_some());
         self.tell();
     }
 
@@ -492,96 +373,12 @@ impl Publisher {
 
     /// Updates the publisher's part of snapshots.
     fn tell(&mut self) {
-        if self.is_in_own_thread() {
-            self.cost.publisher_cpu_ns = os::own_cpu_ns();
-        }
-        if let Some(mut state) = collector_state::lock() {
-            state.session.interval_ns = self.interval.as_nanos() as u64;
-            state.session.viewers = self.watched.len() as u32;
-            state.session.cost = self.cost;
-        }
-    }
-
-    /// Carries out open requests as far as the budget allows; further requests stay open.
-    fn carry_out_all(&mut self) -> Vec<(Request, Outcome)> {
-        let mut answers = Vec::new();
-        if !self.budget.is_left(os::monotonic_ns()) {
-            return answers;
-        }
-        let mut requests = self
-            .rings
-            .current
-            .as_mut()
-            .map_or_else(Vec::new, OwnRing::requests);
-        self.budget.in_turn(&mut requests, |request| request.slot);
-        for request in requests {
-            if !self.budget.is_left(os::monotonic_ns()) {
-                break;
-            }
-            let before = os::own_cpu_ns();
-            let outcome = self.carry_out(&request);
-            self.budget.spend(os::own_cpu_ns().saturating_sub(before));
-            self.budget.had_turn(request.slot);
-            answers.push((request, outcome));
-        }
-        answers
-    }
-
-    fn carry_out(&mut self, request: &Request) -> Outcome {
-        if !self.settings.allow_remote_control {
-            return Outcome::Refused;
-        }
-        match request.op {
-            Some(Op::PublishNow) => Outcome::Done,
-            Some(Op::Reset) => {
-                self.reset();
-                Outcome::Done
-            }
-            Some(Op::UndoReset) => {
-                if collector_state::lock().is_some_and(|mut state| state.undo_reset()) {
-                    Outcome::Done
-                } else {
-                    Outcome::NothingToUndo
-                }
-            }
-            Some(Op::Interval(ns)) => {
-                let ns = ns.clamp(*WISHES.start(), *WISHES.end());
-                self.wishes[request.slot] = Duration::from_nanos(ns);
-                self.look_who_watches();
-                Outcome::Done
-            }
-            Some(Op::Mode(mode)) => {
-                self.switch_to(mode);
-                Outcome::Done
-            }
-            Some(Op::SitesOff(pattern)) => self.rule(pattern, true),
-            Some(Op::SitesOn(pattern)) => self.rule(pattern, false),
-            Some(Op::ForgetRule(pattern)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    state.forget_rule(pattern);
-                }
-                Outcome::Done
-            }
-            Some(Op::Watch(pattern, over)) => {
-                match collector_state::lock().is_some_and(|mut state| state.watch(pattern, over)) {
-                    true => Outcome::Done,
-                    false => Outcome::Refused,
-                }
-            }
-            Some(Op::Unwatch(pattern)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    state.unwatch(pattern);
-                }
-                Outcome::Done
-            }
-            Some(Op::Lines(hz)) => {
-                if let Some(mut state) = collector_state::lock() {
-                    state.sample_lines(hz);
-                }
-                Outcome::Done
-            }
-            Some(_) | None => Outcome::Unknown,
-        }
+        let cost = self.cost.now();
+        capture_lock::with(|state| {
+            state.session.interval_ns = self.pace.interval().as_nanos() as u64;
+            state.session.viewers = self.pace.viewers();
+            state.session.cost = cost;
+        });
     }
 
     fn reset(&mut self) {
@@ -593,30 +390,19 @@ impl Publisher {
         self.measure_cost();
     }
 
-    fn rule(&mut self, pattern: Pattern, off: bool) -> Outcome {
-        match collector_state::lock().and_then(|mut state| state.rule(pattern, off)) {
-            Some(_) => Outcome::Done,
-            None => Outcome::Refused,
-        }
-    }
-
-    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. Both are
-    /// taken under one lock, so that the ring has all snapshots in the order of their epochs.
+    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. One lock covers both,
+    /// so that a reset in between gets its place in the ring.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
-        let taken = collector_state::lock().map(|mut state| (state.take_closings(), take(&mut state)));
+        let taken = capture_lock::with(|state| (state.epochs.take_closings(), take(state)));
         let Some((closings, snapshot)) = taken else {
             return (0, 0);
         };
         for closing in closings {
-            self.publish_or_count(&closing);
-            self.note(&closing);
-            self.coarse.offer(closing, self.began.elapsed());
+            self.put(closing);
         }
         let Some(snapshot) = snapshot else { return (0, 0) };
-        let published = (self.publish_or_count(&snapshot), snapshot.capture.reset_epoch);
-        self.note(&snapshot);
-        self.coarse.offer(snapshot, self.began.elapsed());
-        published
+        let epoch = snapshot.capture.reset_epoch;
+        (self.put(snapshot), epoch)
     }
 
     /// Passes a snapshot to the log, if the log needs it.
@@ -642,9 +428,7 @@ impl Publisher {
             config::CLOCK_RATE.hold();
             self.reset();
             config::CLOCK_RATE.begin_again(Moment::now(clock));
-            if let Some(mut state) = collector_state::lock() {
-                state.forget_undo();
-            }
+            capture_lock::with(|state| state.epochs.forget_undo());
         }
         // After this time the rate in between is measured precisely, so the rate over all can be trusted.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
@@ -658,25 +442,25 @@ impl Publisher {
 
     /// Captures and publishes. Returns the record's sequence number and reset epoch.
     fn publish_now(&mut self, kind: CaptureKind) -> (u64, u64) {
-        let (cpu_before, now_ns) = (os::own_cpu_ns(), os::monotonic_ns());
-        // The share is measured from record to record, so it includes the cost of the previous record.
-        let passed = now_ns.saturating_sub(self.share_since.1);
-        if passed >= SHARE_LEAST_NS && self.is_in_own_thread() {
-            self.cost.publisher_share = cpu_before.saturating_sub(self.share_since.0) as f64 / passed as f64;
-            self.share_since = (cpu_before, now_ns);
-        }
+        let cpu_before = os::own_cpu_ns();
+        self.cost.note_share(cpu_before);
         copies::look();
         self.tell();
         let published = self.publish_in_order(|state| Some(state.capture(kind)));
-        let cost = Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before));
-        // An expensive record is forgotten slowly, so that the interval does not swing.
-        self.record_cost = cost.max(self.record_cost * 7 / 8);
-        self.last_record = Instant::now();
+        self.pace
+            .note_record(Duration::from_nanos(os::own_cpu_ns().saturating_sub(cpu_before)));
         published
     }
 
-    /// Publishes a snapshot, and returns the record's sequence number. Returns 0 if there is no ring, or if writing
-    /// fails, which is counted as a fault.
+    /// Puts a snapshot into the ring, the log and the coarse ring. Returns its sequence number in the ring.
+    fn put(&mut self, snapshot: Snapshot) -> u64 {
+        let sequence = self.publish_or_count(&snapshot);
+        self.note(&snapshot);
+        self.coarse.offer(snapshot, self.began.elapsed());
+        sequence
+    }
+
+    /// Publishes, and returns the record's sequence number, or 0 if there is no ring.
     fn publish_or_count(&mut self, snapshot: &Snapshot) -> u64 {
         let Some(ring) = &mut self.rings.current else {
             return 0;
@@ -686,10 +470,8 @@ impl Publisher {
             // If the ring is lost, the next look reports it.
             if ring.is_whole() {
                 ring.fault(self.rings.faults);
-                if self.rings.faults == 1
-                    && let Some(mut state) = collector_state::lock()
-                {
-                    state.session.warnings.push(error.to_string());
+                if self.rings.faults == 1 {
+                    capture_lock::with(|state| state.session.warnings.push(error.to_string()));
                 }
             }
             0
@@ -699,19 +481,10 @@ impl Publisher {
     /// Writes the waiting records into the coarse ring. No viewer waits for this, and its time is not part of the cost
     /// of a record.
     fn write_coarse(&mut self) {
-        let Some(ring) = &mut self.rings.current else {
-            return self.coarse.forget();
-        };
-        let written = self.coarse.write(ring, &mut self.payload);
-        if let Err(error) = written
-            && ring.is_whole()
-            && !std::mem::replace(&mut self.coarse_failed, true)
-            && let Some(mut state) = collector_state::lock()
-        {
-            state
-                .session
-                .warnings
-                .push(format!("no history beyond the ring: {error}; free some space"));
+        let failed = self.coarse.write(self.rings.current.as_mut(), &mut self.payload);
+        if let Some(error) = failed {
+            let warning = format!("no history beyond the ring: {error}; free some space");
+            capture_lock::with(|state| state.session.warnings.push(warning));
         }
     }
 }

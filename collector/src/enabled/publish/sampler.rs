@@ -4,7 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::enabled::capture::collector_state;
+use crate::enabled::capture::capture_lock;
+use crate::enabled::capture::collector_state::CollectorState;
+use crate::enabled::capture::sampling::wants_samples;
 use crate::enabled::platform::os;
 use crate::enabled::record::{mode_switch, untimed};
 
@@ -87,7 +89,7 @@ impl Sampler {
 
     /// Returns the time until the next look; `None` in other modes.
     pub(crate) fn rest(&self) -> Option<Duration> {
-        let looks = collector_state::wants_samples(mode_switch::newest().mode);
+        let looks = wants_samples(mode_switch::newest().mode);
         looks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
@@ -101,9 +103,7 @@ impl Sampler {
         if self.rest() != Some(Duration::ZERO) {
             return None;
         }
-        if let Some(mut state) = collector_state::lock() {
-            state.sample();
-        }
+        capture_lock::with(CollectorState::sample);
         // The time to the next look is uniform between 0.5 and 1.5 times the mean. So a program with a period of a
         // millisecond is not always seen at the same point.
         self.random = untimed::xorshift(self.random);

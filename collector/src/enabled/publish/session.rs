@@ -13,7 +13,8 @@ use std::time::Duration;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{CaptureKind, Cost, LINES_HZ};
 
-use crate::enabled::capture::{collector_state, functions, thread_lifecycle};
+use crate::enabled::capture::collector_state::CollectorState;
+use crate::enabled::capture::{capture_lock, functions, thread_lifecycle};
 use crate::enabled::platform::os;
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::Publisher;
@@ -144,9 +145,7 @@ fn withdraw(shared: &mut Shared) {
     if let Some(publisher) = session_state::publisher().take() {
         publisher.withdraw();
     }
-    if let Some(mut state) = collector_state::lock() {
-        state.forget_beginning();
-    }
+    capture_lock::with(CollectorState::forget_beginning);
     shared.stop_publishing();
     shared.phase = Phase::Idle;
 }
@@ -262,35 +261,31 @@ fn begin(shared: &mut Shared, name: String, settings: Settings, warnings: Vec<St
             }
         }
     }
-    if let Some(mut state) = collector_state::lock() {
-        state.session.warnings.clone_from(&shared.warnings);
-    }
+    capture_lock::with(|state| state.session.warnings.clone_from(&shared.warnings));
 }
 
 /// Applies the settings of a session to the collector.
 fn put_in_force(shared: &mut Shared, settings: &Settings) {
-    if let Some(mut state) = collector_state::lock() {
+    capture_lock::with(|state| {
         let now = mode_switch::newest();
         state.switch_by_program(
             settings.mode.unwrap_or(now.mode),
             settings.histogram.unwrap_or(now.histograms),
         );
         if settings.lines {
-            state.sample_lines(LINES_HZ);
+            state.lines.ask_for(LINES_HZ);
         }
         state.session.name.clone_from(&shared.name);
-        state.set_publishing(true);
-    }
+        state.epochs.set_publishing(true);
+    });
     for (function, over) in &settings.watch {
-        if let Err(error) = collector_state::watch_in(function, *over) {
+        if let Err(error) = capture_lock::watch(function, *over) {
             shared
                 .warnings
                 .push(format!("{function} is not watched: {error}"));
         }
     }
-    if let Some(mut state) = collector_state::lock() {
-        state.session.warnings.clone_from(&shared.warnings);
-    }
+    capture_lock::with(|state| state.session.warnings.clone_from(&shared.warnings));
 }
 
 /// Fills in the cost of a scope if no publisher has measured it yet.
@@ -310,7 +305,7 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
 pub fn snapshot() -> Snapshot {
     let _own = current_thread::own_work();
     copies::look();
-    collector_state::lock().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
+    capture_lock::take().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
 /// Writes a report of the present state to a new file, and returns the path written. Works on any thread and at any
@@ -344,7 +339,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
         return refused("TICKSCOPE=off: nothing is measured; unset it");
     }
     copies::look();
-    let Some(state) = collector_state::lock() else {
+    let Some(state) = capture_lock::take() else {
         return refused("a forked child has no tree of its own; start a new program instead (fork and exec)");
     };
     let mut snapshot = captured(state, CaptureKind::Periodic);
@@ -367,7 +362,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
 /// ```
 pub fn reset() -> Snapshot {
     let _own = current_thread::own_work();
-    let closing = collector_state::lock().map(|mut state| state.reset_by_program());
+    let closing = capture_lock::with(CollectorState::reset_by_program);
     CHANGED.notify_all();
     closing.unwrap_or_default()
 }

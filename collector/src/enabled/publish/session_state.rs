@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::enabled::capture::collector_state::{self, Locked};
+use crate::enabled::capture::capture_lock::{self, Locked};
 use crate::enabled::capture::functions;
 use crate::enabled::publish::publisher::{Publisher, replace_ring_warning};
 use crate::enabled::publish::reports::report_file;
@@ -103,9 +103,7 @@ impl Shared {
 
     /// Notes that the publisher is gone, because the session has ended or continues without one.
     pub(crate) fn stop_publishing(&mut self) {
-        if let Some(mut state) = collector_state::lock() {
-            state.set_publishing(false);
-        }
+        capture_lock::with(|state| state.epochs.set_publishing(false));
         PUBLISHING.store(false, Ordering::Relaxed);
         self.phase = if self.phase == Phase::Finishing {
             Phase::Idle
@@ -157,6 +155,5 @@ pub(crate) fn captured(mut state: Locked, kind: CaptureKind) -> Snapshot {
     if state.session.name.is_empty() {
         state.session.name = process_name::of_executable();
     }
-    state.read_tasks_anew();
     state.capture_whole(kind)
 }

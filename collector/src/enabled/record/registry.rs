@@ -52,6 +52,11 @@ static LEFT_BEHIND: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32:
 static ALL: Ref<Block> = Ref::none();
 
 impl Block {
+    /// Returns the block's address, which stands for its thread until the block is given back.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     /// Lets the block's thread count from now on. The tree must be open. `exact` is the path of events in exact mode.
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
         // SYNC POINT: tree before tid (meets `living`).

@@ -8,7 +8,7 @@ use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot, codec};
 
-use super::record;
+use crate::enabled::publish::prune;
 
 /// The time between two records of the coarse ring: 360 an hour.
 const EVERY: Duration = Duration::from_secs(10);
@@ -31,6 +31,8 @@ struct Schedule {
 pub(super) struct Coarse {
     schedule: Schedule,
     waiting: Vec<Snapshot>,
+    /// Whether a failure to write the ring in use was reported.
+    has_failed: bool,
 }
 
 impl Schedule {
@@ -68,6 +70,7 @@ impl Coarse {
         Self {
             schedule: Schedule::new(),
             waiting: Vec::new(),
+            has_failed: false,
         }
     }
 
@@ -78,32 +81,31 @@ impl Coarse {
         }
     }
 
-    /// Drops the waiting records, because there is no ring for them.
-    pub(super) fn forget(&mut self) {
-        self.waiting.clear();
+    /// Notes that the next records go into another ring.
+    pub(super) fn begin_ring(&mut self) {
+        self.has_failed = false;
     }
 
-    /// Writes the waiting records. `payload` is a buffer.
-    ///
-    /// # Errors
-    /// The error of the first record that could not be written; all other records are written.
-    pub(super) fn write(&mut self, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
-        let mut result = Ok(());
-        for snapshot in self.waiting.drain(..) {
+    /// Writes the waiting records, or drops them without a ring. `payload` is a buffer. Returns the first error of each ring that
+    /// is whole; the other records are written.
+    pub(super) fn write(&mut self, ring: Option<&mut OwnRing>, payload: &mut Vec<u8>) -> Option<FormatError> {
+        let waiting = std::mem::take(&mut self.waiting);
+        let ring = ring?;
+        let mut failed = None;
+        for snapshot in waiting {
             // A program that ends without any history does not begin one with its last record.
             if snapshot.capture.kind != CaptureKind::Final || ring.has_coarse() {
-                result = result.and(publish(&snapshot, ring, payload));
+                failed = failed.or(publish(&snapshot, ring, payload).err());
             }
         }
-        result
+        failed.filter(|_| ring.is_whole() && !std::mem::replace(&mut self.has_failed, true))
     }
 }
 
 fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
-    payload.clear();
-    codec::encode_small(snapshot, payload)?;
-    let longest = ring.coarse_space(payload.len() as u64)?;
-    record::shorten(snapshot, payload, longest, codec::encode_small)?;
+    prune::encode(snapshot, payload, codec::encode_small, |length| {
+        ring.coarse_space(length)
+    })?;
     ring.publish_coarse(Stamp::from(&snapshot.capture), payload)
         .map(drop)
 }

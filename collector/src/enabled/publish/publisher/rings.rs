@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use tickscope_format::FormatError;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
-use tickscope_format::file::places;
+use tickscope_format::file::{clean, places};
 
-use crate::enabled::capture::collector_state;
+use crate::enabled::capture::capture_lock;
 
 /// Beginning of a warning about lost rings. A new warning replaces the last one, so that warnings do not accumulate
 /// over months.
@@ -83,6 +83,18 @@ pub(super) fn make(
 pub(crate) fn replace_ring_warning(warnings: &mut Vec<String>, said: &str) {
     warnings.retain(|warning| !warning.starts_with(RINGS_LOST));
     warnings.push(format!("{RINGS_LOST}{said}"));
+}
+
+/// Removes old rings of ended programs in the directory of this ring.
+pub(crate) fn clean_beside(own: &Path) {
+    if let Some(place) = own.parent() {
+        clean::clean(place, clean::RINGS_KEPT, Some(own));
+    }
+}
+
+/// Returns whether the directory of this ring is crowded, so that old rings should be removed at once.
+pub(crate) fn is_crowded(own: &Path) -> bool {
+    own.parent().is_some_and(clean::is_crowded)
 }
 
 impl Rings {
@@ -161,9 +173,7 @@ impl Rings {
 
     fn say(&mut self, outcome: &str) {
         let said = format!("{}; the last: {}; {outcome}", self.lost, self.last_loss);
-        if let Some(mut state) = collector_state::lock() {
-            replace_ring_warning(&mut state.session.warnings, &said);
-        }
+        capture_lock::with(|state| replace_ring_warning(&mut state.session.warnings, &said));
         self.said = Some(said);
     }
 

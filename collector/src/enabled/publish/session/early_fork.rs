@@ -8,7 +8,7 @@ use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::enabled::capture::collector_state::{self, Locked};
+use crate::enabled::capture::capture_lock::{self, Locked};
 use crate::enabled::platform::os;
 use crate::enabled::platform::patience::Patience;
 use crate::enabled::publish::publisher::Publisher;
@@ -43,7 +43,7 @@ extern "C" fn before() {
         && let Some(shared) = ending::locked(&mut Patience::new(LONGEST))
     {
         let publisher = publisher();
-        let state = collector_state::lock();
+        let state = capture_lock::take();
         HELD.set(Some(ManuallyDrop::new(Held {
             state,
             publisher,
@@ -68,7 +68,7 @@ extern "C" fn in_child() {
             PUBLISHING.store(false, Ordering::Relaxed);
             if let Some(state) = &mut held.state {
                 state.forget_beginning();
-                state.set_publishing(false);
+                state.epochs.set_publishing(false);
             }
             config::begin_anew();
         }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::CaptureKind;
 
-use crate::enabled::capture::{collector_state, thread_lifecycle};
+use crate::enabled::capture::{capture_lock, thread_lifecycle};
 use crate::enabled::platform::patience::Patience;
 use crate::enabled::platform::{os, unwinder};
 use crate::enabled::publish::publisher::{self, Publisher};
@@ -49,7 +49,7 @@ pub(super) static WORKER: AtomicU32 = AtomicU32::new(0);
 
 /// Waits a moment for the thread that works on records, and for the holder of the capture lock. Returns false after the limit.
 fn wait(patience: &mut Patience) -> bool {
-    patience.wait([WORKER.load(Ordering::Relaxed), collector_state::holder()])
+    patience.wait([WORKER.load(Ordering::Relaxed), capture_lock::holder()])
 }
 
 /// Locks the shared state; returns `None` if another thread holds it for too long.
@@ -106,7 +106,7 @@ fn may_work_at_exit() -> bool {
 
 /// Returns whether the calling thread holds the capture lock further down its stack, so that no thread can capture.
 fn holds_state() -> bool {
-    collector_state::holder() == os::thread_id()
+    capture_lock::holder() == os::thread_id()
 }
 
 /// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring if dead rings beside it
@@ -130,7 +130,7 @@ pub(super) fn last_record(writes_after: Option<Duration>) {
         if writes_after.is_some_and(|first| patience.idle() >= first)
             && let Some(publisher) = try_take_publisher()
         {
-            return collector_state::waiting_at_most(limit, || {
+            return capture_lock::waiting_at_most(limit, || {
                 let unclean = finish(publisher);
                 if let Some(mut shared) = locked(&mut patience) {
                     shared.stop_publishing();
@@ -187,7 +187,7 @@ pub(super) fn at_exit(fill_in_cost: fn(&mut Snapshot)) {
     copies::look();
     // The wait for the lock has a limit, because the exiting thread may itself be in the middle of a capture.
     let Some(mut snapshot) =
-        collector_state::lock_within(LAST_REPORT).map(|state| captured(state, CaptureKind::Final))
+        capture_lock::take_within(LAST_REPORT).map(|state| captured(state, CaptureKind::Final))
     else {
         return report_file::missed();
     };

@@ -1,0 +1,156 @@
+//! The lock around the collector's state. It is never held while a snapshot is encoded or written.
+//!
+//! An exit of the program may stand anywhere, also below a holder of this lock on the same stack. The end of the program
+//! therefore waits with a limit, and others ask who holds the lock. A forked child never gets the lock, because the holder's
+//! thread may not exist there.
+
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{Over, WATCHES_MAX};
+
+use crate::enabled::capture::collector_state::CollectorState;
+use crate::enabled::platform::os;
+use crate::enabled::platform::patience::Patience;
+use crate::enabled::record::registry;
+use crate::enabled::runtime::config;
+
+/// Reason why a forked child changes nothing.
+pub(crate) const FORKED: &str =
+    "a forked child measures nothing; start a new program instead (fork and exec)";
+
+static STATE: Mutex<CollectorState> = Mutex::new(CollectorState::new());
+
+/// The thread that holds the lock; 0 if no thread does.
+static HOLDER: AtomicU32 = AtomicU32::new(0);
+
+thread_local! {
+    /// Longest time for which the calling thread waits for the lock; 0 means without limit.
+    static LONGEST_WAIT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// The collector's state, locked.
+#[derive(Debug)]
+pub(crate) struct Locked(MutexGuard<'static, CollectorState>);
+
+impl Locked {
+    fn new(state: MutexGuard<'static, CollectorState>) -> Self {
+        HOLDER.store(os::thread_id(), Ordering::Relaxed);
+        Self(state)
+    }
+
+    /// Merges the threads that have left their trees without taking the lock.
+    fn with_left_threads(mut self) -> Self {
+        for (block, name, cpu_ns) in registry::left() {
+            // A mode may have been switched since the thread left.
+            block.tree.catch_up(config::exact_path());
+            self.finish_thread(block, name, cpu_ns);
+        }
+        self
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        HOLDER.store(0, Ordering::Relaxed);
+    }
+}
+
+impl Deref for Locked {
+    type Target = CollectorState;
+
+    fn deref(&self) -> &CollectorState {
+        &self.0
+    }
+}
+
+impl DerefMut for Locked {
+    fn deref_mut(&mut self) -> &mut CollectorState {
+        &mut self.0
+    }
+}
+
+/// Returns the thread that holds the lock; 0 if no thread does.
+pub(crate) fn holder() -> u32 {
+    HOLDER.load(Ordering::Relaxed)
+}
+
+/// Takes the lock. Returns `None` in a forked child, and when the calling thread has waited for its longest time.
+pub(crate) fn take() -> Option<Locked> {
+    if config::is_forked_child() {
+        return None;
+    }
+    let longest = LONGEST_WAIT.get();
+    let state = if longest.is_zero() {
+        Locked::new(STATE.lock().unwrap_or_else(PoisonError::into_inner))
+    } else {
+        let mut patience = Patience::new(longest);
+        loop {
+            match try_take() {
+                Some(state) => break state,
+                None if patience.wait([0, holder()]) => {}
+                None => return None,
+            }
+        }
+    };
+    Some(state.with_left_threads())
+}
+
+/// Runs `body` with the collector's state. Returns `None` where [`take`] does.
+pub(crate) fn with<T>(body: impl FnOnce(&mut CollectorState) -> T) -> Option<T> {
+    take().map(|mut state| body(&mut state))
+}
+
+fn try_take() -> Option<Locked> {
+    match STATE.try_lock() {
+        Ok(state) => Some(Locked::new(state)),
+        Err(TryLockError::Poisoned(poisoned)) => Some(Locked::new(poisoned.into_inner())),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+/// Lets the calling thread wait for the lock no longer than `longest` without progress of its holder, in `body`.
+pub(crate) fn waiting_at_most<T>(longest: Duration, body: impl FnOnce() -> T) -> T {
+    let before = LONGEST_WAIT.replace(longest);
+    let value = body();
+    LONGEST_WAIT.set(before);
+    value
+}
+
+/// Takes the lock, or gives up after `longest`. The calling thread may already hold the lock further down its stack.
+pub(crate) fn take_within(longest: Duration) -> Option<Locked> {
+    take_alone_within(longest).map(Locked::with_left_threads)
+}
+
+/// Takes the lock like [`take_within`], without merging threads that have ended.
+pub(crate) fn take_alone_within(longest: Duration) -> Option<Locked> {
+    if config::is_forked_child() {
+        return None;
+    }
+    let begin = Instant::now();
+    loop {
+        match try_take() {
+            Some(state) => return Some(state),
+            None if begin.elapsed() > longest => return None,
+            None => std::thread::yield_now(),
+        }
+    }
+}
+
+/// Watches the functions that a pattern matches.
+///
+/// # Errors
+/// A sentence that says why not.
+pub(crate) fn watch(pattern: &str, over: Over) -> Result<(), String> {
+    let pattern = Pattern::new(pattern).map_err(|error| error.to_string())?;
+    if with(|state| state.watch(pattern, over)).ok_or(FORKED)? {
+        return Ok(());
+    }
+    Err(format!(
+        "{WATCHES_MAX} functions are watched, and no more can be; watch one of them no longer first"
+    ))
+}

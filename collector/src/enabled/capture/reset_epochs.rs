@@ -1,0 +1,126 @@
+//! The reset epochs: the present one, the one to which an undo returns, and the closing snapshots of epochs that the program ended.
+//!
+//! A reset and an undo each begin an epoch with a number of its own. All of an epoch is measured in one mode. Only the last reset
+//! can be undone, and only while ticks before it are of the same kind as ticks after it. Closing snapshots wait only while a
+//! publisher fetches them.
+
+use std::collections::VecDeque;
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::CaptureInfo;
+
+use crate::enabled::platform::os;
+use crate::enabled::record::mode_switch::{self, Switch};
+use crate::enabled::runtime::config;
+
+/// Maximum number of closing snapshots that wait for the publisher. Further snapshots are dropped.
+const CLOSINGS_MAX: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct ResetEpochs {
+    number: u64,
+    /// The monotonic clock at the last reset; `None` before the first.
+    reset_ns: Option<u64>,
+    /// How scopes are measured in this epoch; `None` before the first use.
+    switch: Option<Switch>,
+    /// The epoch to which an undo would return, and the last reset before it.
+    undo: Option<(u64, Option<u64>)>,
+    /// The epoch that the last undo withdrew.
+    withdrawn: Option<u64>,
+    /// Closing snapshots of resets by the program, oldest first.
+    closings: VecDeque<Snapshot>,
+    /// Whether a publisher fetches the closing snapshots.
+    is_publishing: bool,
+}
+
+impl ResetEpochs {
+    pub(crate) const fn new() -> Self {
+        Self {
+            number: 0,
+            reset_ns: None,
+            switch: None,
+            undo: None,
+            withdrawn: None,
+            closings: VecDeque::new(),
+            is_publishing: false,
+        }
+    }
+
+    /// Returns how scopes are measured in this epoch.
+    pub(crate) fn switch(&mut self) -> Switch {
+        *self.switch.get_or_insert_with(mode_switch::newest)
+    }
+
+    /// Sets how scopes are measured; `None` means that the first use decides. This epoch has no counts yet.
+    pub(crate) fn set_switch(&mut self, switch: Option<Switch>) {
+        self.switch = switch;
+    }
+
+    /// Returns the time since the last reset, or since the start, in nanoseconds.
+    pub(crate) fn since_reset_ns(&self) -> u64 {
+        os::monotonic_ns().saturating_sub(self.reset_ns.unwrap_or(config::get().started_ns))
+    }
+
+    /// Returns the monotonic clock at the last reset; 0 before the first.
+    pub(crate) fn reset_ns(&self) -> u64 {
+        self.reset_ns.unwrap_or(0)
+    }
+
+    /// Returns a snapshot's facts about the epoch.
+    pub(crate) fn described(&mut self) -> CaptureInfo {
+        CaptureInfo {
+            mode: self.switch().mode,
+            reset_epoch: self.number,
+            since_reset_ns: self.since_reset_ns(),
+            withdraws: self.withdrawn,
+            ..CaptureInfo::default()
+        }
+    }
+
+    /// Begins an epoch after a reset.
+    pub(crate) fn reset(&mut self) {
+        self.undo = Some((self.number, self.reset_ns));
+        self.withdrawn = None;
+        self.number += 1;
+        self.reset_ns = Some(os::monotonic_ns());
+    }
+
+    /// Makes the last reset final, because ticks before it are of another kind than ticks from now on.
+    pub(crate) fn forget_undo(&mut self) {
+        self.undo = None;
+    }
+
+    /// Begins an epoch that continues the one before the last reset. Returns false if there is no reset to undo.
+    pub(crate) fn undo(&mut self) -> bool {
+        let Some((number, reset_ns)) = self.undo.take() else {
+            return false;
+        };
+        self.withdrawn = Some(number);
+        self.number += 1;
+        self.reset_ns = reset_ns;
+        true
+    }
+
+    /// Notes that the publisher starts or stops. Closing snapshots for an earlier publisher are dropped.
+    pub(crate) fn set_publishing(&mut self, is_publishing: bool) {
+        self.is_publishing = is_publishing;
+        self.closings.clear();
+    }
+
+    /// Keeps the closing snapshot of a reset by the program for the publisher.
+    pub(crate) fn keep_closing(&mut self, closing: &Snapshot) {
+        if self.is_publishing && self.closings.len() < CLOSINGS_MAX {
+            self.closings.push_back(closing.clone());
+        }
+    }
+
+    /// Returns the closing snapshots since the last call, oldest first.
+    pub(crate) fn take_closings(&mut self) -> VecDeque<Snapshot> {
+        std::mem::take(&mut self.closings)
+    }
+
+    /// Returns whether [`Self::take_closings`] would return any.
+    pub(crate) fn has_closings(&self) -> bool {
+        !self.closings.is_empty()
+    }
+}

@@ -1,0 +1,119 @@
+//! The publisher's looks at where each thread is, in the modes sampled and adaptive.
+//!
+//! A look counts for the time since the look before, in each thread. A thread that has begun since also gets the whole time, and a
+//! thread that has ended gets no time; on average these errors cancel out. The sums only grow, and a reset takes their baseline.
+
+use tickscope_format::snapshot::{Mode, SeenCost};
+
+use crate::enabled::runtime::config;
+use crate::types::Clock;
+
+/// In adaptive mode a look counts for at most this many mean distances, computed with at least `LEAST_HZ` looks a second.
+const LONGEST_LOOKS: f64 = 3.0;
+const LEAST_HZ: f64 = 100.0;
+
+/// Sums of the looks since the beginning.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    count: u64,
+    /// Ticks for which the looks count.
+    ticks: u64,
+    /// Number of looks that met an event, and the ticks for which these looks count. A look counts here once for each thread.
+    in_events: u64,
+    event_ticks: u64,
+}
+
+/// The sums of the looks, and their baselines.
+#[derive(Debug)]
+pub(crate) struct Sampling {
+    current: Looks,
+    base: Looks,
+    /// The baseline before the last reset.
+    undo: Looks,
+    /// Tick of the last look, or of a later switch of modes; `None` before the first.
+    looked_at: Option<u64>,
+}
+
+/// Returns whether the publisher looks where each thread is in this mode.
+pub(crate) fn wants_samples(mode: Mode) -> bool {
+    // A clock of the program's own may stand still while a thread works, or pass while it waits.
+    let is_own = || matches!(config::get().chosen.clock, Clock::Custom(..));
+    mode.is_sampling() || mode.has_estimated_times() && !is_own()
+}
+
+impl Looks {
+    const NONE: Self = Self {
+        count: 0,
+        ticks: 0,
+        in_events: 0,
+        event_ticks: 0,
+    };
+}
+
+impl Sampling {
+    pub(crate) const fn new() -> Self {
+        Self {
+            current: Looks::NONE,
+            base: Looks::NONE,
+            undo: Looks::NONE,
+            looked_at: None,
+        }
+    }
+
+    /// Counts a look, with `hz` looks a second, and returns the ticks for which it counts.
+    pub(crate) fn look(&mut self, mode: Mode, hz: f64) -> u64 {
+        let now = config::now();
+        let mut passed = now.saturating_sub(self.looked_at.replace(now).unwrap_or(now));
+        if !mode.is_sampling() {
+            // Adaptive mode uses shares, not sums. A look that is late, because the publisher had no CPU, must not decide alone.
+            let longest = LONGEST_LOOKS / hz.max(LEAST_HZ);
+            passed = passed.min((longest * config::ticks_per_second()) as u64);
+        }
+        self.current.count += 1;
+        self.current.ticks = self.current.ticks.saturating_add(passed);
+        passed
+    }
+
+    /// Counts a thread that a look has met in an event.
+    pub(crate) fn meet_event(&mut self, passed: u64) {
+        self.current.in_events += 1;
+        self.current.event_ticks = self.current.event_ticks.saturating_add(passed);
+    }
+
+    /// Sets the tick from which the next look counts; `None` makes the next look count for no time.
+    pub(crate) fn count_from(&mut self, tick: Option<u64>) {
+        self.looked_at = tick;
+    }
+
+    /// Returns the number of looks since the reset.
+    pub(crate) fn looks(&self) -> u64 {
+        self.current.count - self.base.count
+    }
+
+    /// Returns the time between two looks since the reset, which was `since_reset` ticks ago.
+    pub(crate) fn period_ticks(&self, mode: Mode, since_reset: f64) -> f64 {
+        // In adaptive mode a look may count for less than the time since the one before.
+        let ticks = match mode.is_sampling() {
+            true => since_reset,
+            false => (self.current.ticks - self.base.ticks) as f64,
+        };
+        ticks / self.looks().max(1) as f64
+    }
+
+    /// Returns the time in events since the reset, as seen by the looks.
+    pub(crate) fn seen_cost(&self) -> SeenCost {
+        let event_ticks = self.current.event_ticks - self.base.event_ticks;
+        SeenCost {
+            looks: self.current.in_events - self.base.in_events,
+            ns: event_ticks as f64 * (1e9 / config::ticks_per_second()),
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.undo = std::mem::replace(&mut self.base, self.current);
+    }
+
+    pub(crate) fn undo(&mut self) {
+        self.base = self.undo;
+    }
+}

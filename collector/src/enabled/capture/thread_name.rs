@@ -1,0 +1,33 @@
+//! The names of threads: "main" for the first thread, otherwise the kernel's name.
+
+use std::sync::LazyLock;
+
+/// Name of threads without a name of their own, which have the name of the process.
+pub(crate) const UNNAMED: &str = "thread";
+
+/// Returns the name of a thread that may still run.
+pub(crate) fn of_living(tid: u32) -> String {
+    shown(tid, &read(&format!("/proc/self/task/{tid}/comm")))
+}
+
+/// Returns the name of a thread by the kernel's name, which ends with a zero.
+pub(crate) fn of_kernel(tid: u32, name: &[u8; 16]) -> String {
+    let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
+    shown(tid, &String::from_utf8_lossy(name))
+}
+
+fn shown(tid: u32, name: &str) -> String {
+    static PROCESS: LazyLock<String> = LazyLock::new(|| read("/proc/self/comm"));
+    if tid == std::process::id() {
+        "main".into()
+    } else if name.is_empty() || name == *PROCESS {
+        UNNAMED.into()
+    } else {
+        name.into()
+    }
+}
+
+fn read(path: &str) -> String {
+    let name = tickscope_format::os::read_text(path).unwrap_or_default();
+    name.trim_ascii_end().into()
+}

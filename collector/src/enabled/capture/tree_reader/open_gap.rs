@@ -1,0 +1,71 @@
+//! The time since a tree's last event, which the next event will charge.
+
+use crate::enabled::platform::off_cpu::Clocks;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::mode_switch;
+use crate::enabled::record::tree::{PAUSED, Tree};
+use crate::enabled::record::waits::ticks_per_ns;
+
+/// The gap between events that was open at the last reading.
+#[derive(Debug, Default)]
+pub(super) struct OpenGap {
+    /// Tick of the event before the gap.
+    last: u64,
+    /// Ticks of the gap off the CPU.
+    off: u64,
+    /// The thread's clocks at the last reading.
+    clocks: Clocks,
+}
+
+/// Time that the tree's next event will charge.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    /// Ticks up to the first switch that the thread has not caught up with. They belong to the innermost timed call.
+    pub(super) before: u64,
+    /// Ticks after that switch. They belong to the innermost call, because every call is timed from then on.
+    pub(super) behind: u64,
+}
+
+/// Returns the time since a tree's last event, at `last`, that its next event will charge: the time of all stretches that measure
+/// time.
+pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
+    // A longer gap is not charged.
+    let within = |ticks: u64| if ticks <= limit { ticks } else { 0 };
+    let mut since = (last != PAUSED).then_some(last);
+    let mut pending = Pending::default();
+    let mut stretch = &mut pending.before;
+    let mut known = tree.caught_up_to.load(Ordering::Acquire);
+    for switch in mode_switch::after(known) {
+        let tick = since.map_or(switch.tick, |since| switch.tick.max(since));
+        if switch.follows(known) {
+            *stretch = stretch.saturating_add(since.map_or(0, |since| within(tick - since)));
+        }
+        known = switch.word;
+        since = (switch.is_timed() && !tree.stands_still()).then_some(tick);
+        stretch = &mut pending.behind;
+    }
+    let last = since.map_or(0, |since| tree.without_step(within(now.saturating_sub(since))));
+    *stretch = stretch.saturating_add(last);
+    pending
+}
+
+impl OpenGap {
+    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap behind the event at tick `last`. For the time
+    /// between two readings of the same gap the result is exact.
+    pub(super) fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
+        let first = tree.open_wait(pending, clocks);
+        self.off = match ticks_per_ns(clocks.wall_ns) {
+            Some(rate) if self.last == last => {
+                let wall_ns = clocks.wall_ns.saturating_sub(self.clocks.wall_ns);
+                let cpu_ns = clocks.cpu_ns.saturating_sub(self.clocks.cpu_ns);
+                let more = (wall_ns.saturating_sub(cpu_ns) as f64 * rate) as u64;
+                self.off.saturating_add(more).max(first)
+            }
+            _ => first,
+        };
+        self.off = self.off.min(pending);
+        self.last = last;
+        self.clocks = clocks;
+        self.off
+    }
+}

@@ -1,0 +1,224 @@
+//! The slow calls of a watched function that are kept whole.
+//!
+//! Each has a number of its own and does not change while it is kept, so it is read once.
+
+use std::collections::{BTreeMap, HashMap};
+
+use tickscope_format::ids::NO_PARENT;
+use tickscope_format::snapshot::{CaptureInfo, Exemplar, Note, Then, Trace, TraceGap};
+
+use super::path_totals::Paths;
+use crate::enabled::capture::site_ids::SiteIds;
+use crate::enabled::capture::thread_name;
+use crate::enabled::record::journal::{Kind, More, Record};
+use crate::enabled::record::kept_calls::{Copied, KeptCalls};
+use crate::enabled::runtime::config;
+
+/// Maximum number of steps of all traces together in a periodic snapshot, which has at least one trace.
+const STEPS_AT_ONCE: usize = 1 << 14;
+
+#[derive(Debug, Default)]
+pub(super) struct Exemplars {
+    kept: Vec<Exemplar>,
+    /// Number of the trace that is shown first in the next snapshot.
+    turn: usize,
+}
+
+impl Exemplars {
+    /// Reads the calls that threads keep.
+    pub(super) fn read(
+        &mut self,
+        calls: &KeptCalls,
+        capture: &CaptureInfo,
+        paths: &mut Paths,
+        sites: &mut SiteIds,
+    ) {
+        let mut kept = Vec::new();
+        let known = std::mem::take(&mut self.kept).into_iter();
+        let mut known: BTreeMap<u64, Exemplar> = known.map(|exemplar| (exemplar.number, exemplar)).collect();
+        let mut new = Vec::new();
+        let was_read = calls.read(|number, is_longest, call| match known.remove(&number) {
+            Some(exemplar) => kept.push(Exemplar {
+                is_longest,
+                ..exemplar
+            }),
+            None => new.push((number, is_longest, call.copied())),
+        });
+        if !was_read {
+            self.kept = known.into_values().collect();
+            return;
+        }
+        for (number, is_longest, copied) in new {
+            let exemplar = exemplar(number, &copied, capture, paths, sites);
+            kept.push(Exemplar {
+                is_longest,
+                ..exemplar
+            });
+        }
+        kept.sort_by_key(|exemplar| (!exemplar.is_longest, u64::MAX - exemplar.ticks));
+        self.kept = kept;
+    }
+
+    /// Returns the calls for a snapshot that has `steps` steps of traces so far. Traces that do not fit into a periodic snapshot
+    /// take turns.
+    pub(super) fn shown(&mut self, is_whole: bool, steps: &mut usize) -> Vec<Exemplar> {
+        let mut exemplars = self.kept.clone();
+        if is_whole {
+            return exemplars;
+        }
+        let count = exemplars.len();
+        let first = self.turn.checked_rem(count).unwrap_or(0);
+        let mut is_full = false;
+        for number in 0..count {
+            let exemplar = &mut exemplars[(first + number) % count];
+            let own = exemplar.trace.as_ref().map_or(0, Trace::len);
+            is_full |= number > 0 && *steps + own > STEPS_AT_ONCE;
+            if is_full {
+                exemplar.trace = None;
+            } else {
+                *steps += own;
+                self.turn = first + number + 1;
+            }
+        }
+        exemplars
+    }
+}
+
+/// Returns a kept call whose length among the kept ones is not known yet.
+fn exemplar(
+    number: u64,
+    copied: &Copied,
+    capture: &CaptureInfo,
+    paths: &mut Paths,
+    sites: &mut SiteIds,
+) -> Exemplar {
+    let facts = copied.facts;
+    let ago = capture.tick.saturating_sub(facts.began) as f64 * 1e9 / config::ticks_per_second();
+    let paths = paths_of(copied, paths, sites);
+    let path = |node: u32| paths.get(&node).copied();
+    Exemplar {
+        number,
+        is_longest: false,
+        began_unix_ns: capture.unix_ns.saturating_sub(ago as u64),
+        ticks: facts.ticks,
+        thread: thread_name::of_kernel(facts.tid, &facts.name),
+        tid: facts.tid,
+        cause: facts
+            .cause
+            .and_then(|(node, kind)| path(node).map(|path| (path, kind))),
+        trace: Some(trace(copied, path)),
+    }
+}
+
+/// Returns the path of each node of a kept call.
+fn paths_of(copied: &Copied, paths: &mut Paths, sites: &mut SiteIds) -> HashMap<u32, u32> {
+    let mut nodes = copied.nodes.clone();
+    // A node has a higher index than its parent.
+    nodes.sort_unstable_by_key(|&(index, ..)| index);
+    let mut found: HashMap<u32, u32> = HashMap::with_capacity(nodes.len());
+    for (index, parent, site) in nodes {
+        let parent = found.get(&parent).copied().unwrap_or(NO_PARENT);
+        found.insert(index, paths.id(parent, site, sites));
+    }
+    found
+}
+
+/// Returns the steps of a kept call.
+fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
+    let mut trace = Trace::default();
+    let mut off = (0, 0);
+    let mut words = (0u32..).zip(copied.words.iter().copied());
+    let mut gap = copied.facts.gap;
+    let mut is_sum = false;
+    while let Some((at, word)) = words.next() {
+        if let Some((_, missing)) = gap.take_if(|gap| at >= gap.0) {
+            leave_out(&mut trace, missing);
+        }
+        let (node, ticks, then) = match Record::of(word) {
+            Record::Event { node, kind, ticks } => {
+                let then = match kind {
+                    Kind::Exit => Then::Exit,
+                    Kind::Enter => Then::Enter,
+                    Kind::GoOn => Then::GoOn,
+                };
+                is_sum = false;
+                (node, ticks, then)
+            }
+            Record::More { node, what, number } => match what {
+                More::Stay if number > 0 && !is_sum => (node, number, Then::Stay),
+                More::Stay | More::Allocation | More::Allocations | More::Nodes => continue,
+                More::Calls => {
+                    // The following words give durations without times. Each call was two steps.
+                    leave_out(&mut trace, number.saturating_mul(2));
+                    is_sum = true;
+                    continue;
+                }
+                More::Waiting | More::Ready if is_sum => continue,
+                More::Waiting => {
+                    off.0 += number;
+                    continue;
+                }
+                More::Ready => {
+                    off.1 += number;
+                    continue;
+                }
+                More::Note => {
+                    let text: Vec<u64> = words
+                        .by_ref()
+                        .take(number as usize)
+                        .map(|(_, word)| word)
+                        .collect();
+                    add_note(&mut trace, &text);
+                    continue;
+                }
+            },
+        };
+        let Some(path) = path(node) else { continue };
+        if off != (0, 0) {
+            let waiting = off.0.min(ticks);
+            let ready = off.1.min(ticks - waiting);
+            trace.off_cpu.push((trace.len() as u32, waiting, ready));
+            off = (0, 0);
+        }
+        trace.push(path, ticks, then);
+    }
+    if let Some(gap) = &mut trace.gap {
+        let kept: u64 = trace.ticks.iter().sum();
+        gap.ticks = copied.facts.ticks.saturating_sub(kept);
+    }
+    trace
+}
+
+/// Counts `steps` as missing here, or at the first gap.
+fn leave_out(trace: &mut Trace, steps: u64) {
+    let step = trace.len() as u32;
+    let gap = trace.gap.get_or_insert(TraceGap {
+        step,
+        ..TraceGap::default()
+    });
+    gap.steps = gap.steps.saturating_add(steps);
+}
+
+/// Adds a note: a word with the lengths of its key and its value, and words with both texts.
+fn add_note(trace: &mut Trace, words: &[u64]) {
+    let Some((&lengths, words)) = words.split_first() else {
+        return;
+    };
+    let (key, value) = ((lengths & u64::from(u32::MAX)) as usize, (lengths >> 32) as usize);
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let text = |begin: usize, length: usize| {
+        let bytes = bytes.get(begin..begin + length).unwrap_or_default();
+        String::from_utf8_lossy(bytes).into_owned()
+    };
+    let (key, value) = (text(0, key), text(key.div_ceil(8) * 8, value));
+    let known = trace.keys.iter().position(|known| *known == key);
+    let key = known.unwrap_or_else(|| {
+        trace.keys.push(key);
+        trace.keys.len() - 1
+    });
+    trace.notes.push(Note {
+        step: trace.len() as u32,
+        key: key as u32,
+        value,
+    });
+}

@@ -1,0 +1,91 @@
+//! The cost of measuring, as snapshots show it: of a scope, and of the publisher's thread.
+
+use tickscope_format::snapshot::Cost;
+
+use crate::enabled::capture::capture_lock;
+use crate::enabled::platform::{clock_drain, os};
+use crate::enabled::publish::overhead;
+use crate::enabled::record::mode_switch::{self, Switch};
+use crate::enabled::runtime::config;
+
+/// The shortest time over which the publisher's CPU share is computed, in nanoseconds.
+const SHARE_LEAST_NS: u64 = 5_000_000;
+
+#[derive(Debug)]
+pub(super) struct OwnCost {
+    cost: Cost,
+    /// The switch after which the cost of a scope was measured.
+    measured_for: Option<Switch>,
+    /// The CPU time and the monotonic time when the share was last computed.
+    share_since: (u64, u64),
+    /// The publisher's thread; 0 before it has begun. Only this thread's CPU time is the publisher's.
+    tid: u32,
+}
+
+impl OwnCost {
+    pub(super) fn new() -> Self {
+        Self {
+            cost: Cost::default(),
+            measured_for: None,
+            share_since: (0, 0),
+            tid: 0,
+        }
+    }
+
+    /// Notes that the calling thread is the publisher's.
+    pub(super) fn begin(&mut self) {
+        self.tid = os::thread_id();
+        self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
+    }
+
+    /// Returns whether the publisher's thread has begun.
+    pub(super) fn has_begun(&self) -> bool {
+        self.tid != 0
+    }
+
+    fn is_in_own_thread(&self) -> bool {
+        self.tid == os::thread_id()
+    }
+
+    /// Returns the cost as known now.
+    pub(super) fn now(&mut self) -> Cost {
+        if self.is_in_own_thread() {
+            self.cost.publisher_cpu_ns = os::own_cpu_ns();
+        }
+        self.cost
+    }
+
+    /// Computes the publisher's share of a core since the last record, when the next one begins. So it includes the cost of the
+    /// previous record.
+    pub(super) fn note_share(&mut self, cpu_ns: u64) {
+        let now_ns = os::monotonic_ns();
+        let passed = now_ns.saturating_sub(self.share_since.1);
+        if passed >= SHARE_LEAST_NS && self.is_in_own_thread() {
+            self.cost.publisher_share = cpu_ns.saturating_sub(self.share_since.0) as f64 / passed as f64;
+            self.share_since = (cpu_ns, now_ns);
+        }
+    }
+
+    /// Measures the cost of a scope in the mode in force. Returns false if it is known.
+    pub(super) fn measure(&mut self) -> bool {
+        let switch = mode_switch::newest();
+        if self.measured_for == Some(switch) || !config::is_settled() {
+            return false;
+        }
+        let bounds = overhead::bounds(switch);
+        (self.cost.lower_ns, self.cost.upper_ns) = (bounds.lower, bounds.upper);
+        // A switch does not change the clock's effect on loads.
+        let drains_ns = self.measured_for.is_none().then(|| {
+            let clock = config::get().chosen.clock;
+            os::without_signals(|| clock_drain::drains_ns(clock))
+        });
+        self.measured_for = Some(switch);
+        capture_lock::with(|state| {
+            state.session.timed_ns = (bounds.timed, bounds.timed_within);
+            if let Some(drains_ns) = drains_ns {
+                state.session.drains_ns = drains_ns;
+            }
+        });
+        true
+    }
+}
