@@ -1,6 +1,7 @@
 //! The state of the screen and its changes, without any I/O. Messages bring time and data; effects tell the caller
 //! the I/O to do.
 
+pub(crate) mod about;
 pub(crate) mod activity;
 pub(crate) mod columns;
 pub(crate) mod compare;

@@ -11,8 +11,6 @@ pub(crate) mod tails;
 pub(crate) mod tasks;
 pub(crate) mod threads;
 
-use ratatui::layout::Rect;
-
 use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::columns::sites::SiteColumn;
@@ -21,7 +19,6 @@ use crate::app::columns::spec::ColumnSpec;
 use crate::app::columns::tasks::TaskColumn;
 use crate::app::columns::threads::ThreadColumn;
 use crate::app::sort::SortKey;
-use crate::app::view::View;
 
 /// A column of any table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,45 +86,25 @@ pub(crate) fn sorting(places: &[Place<Column>], key: SortKey, compares: bool) ->
     }
 }
 
-/// Returns the columns of a view that is `width` cells wide, from left to right. The flame graph and the time line have none.
-pub(crate) fn places(view: View, width: u16) -> Vec<Place<Column>> {
-    match view {
-        View::Tree | View::Hot | View::Function => {
-            let lists = functions::lists(view, Rect::new(0, 0, width, 1)).into_iter();
-            let places = lists.flat_map(|(_, places)| places);
-            places.map(|place| place.map(Column::Function)).collect()
-        }
-        View::Threads => {
-            let places = threads::places(width).into_iter();
-            places.map(|place| place.map(Column::Thread)).collect()
-        }
-        View::Sites => {
-            let places = sites::places(width).into_iter();
-            places.map(|place| place.map(Column::Site)).collect()
-        }
-        View::Tasks => {
-            let places = tasks::places(width).into_iter();
-            places.map(|place| place.map(Column::Task)).collect()
-        }
-        View::Slow => {
-            let places = slow::places(width).into_iter();
-            places.map(|place| place.map(Column::Slow)).collect()
-        }
-        View::Flame | View::Timeline => Vec::new(),
-    }
+/// Returns places of columns of one table as places of columns of any table.
+pub(crate) fn of_any<C>(places: Vec<Place<C>>, make: impl Fn(C) -> Column) -> Vec<Place<Column>> {
+    places.into_iter().map(|place| place.map(&make)).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use ratatui::layout::Rect;
+
     use super::*;
     use crate::app::columns::place::has_its_part;
     use crate::app::layout::halves;
+    use crate::keys::view::View;
 
     #[test]
     fn columns_stand_side_by_side_at_every_width() {
         for view in View::ALL {
             for width in 20..300 {
-                let places = places(view, width);
+                let places = view.kind().columns(width);
                 let mut x = 1;
                 for place in &places {
                     assert!(place.x >= x, "{view:?} {width} {place:?}");

@@ -37,6 +37,15 @@ impl What {
     }
 }
 
+/// Part of a row's time that a number shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Portion {
+    /// The row and all rows below it.
+    Total,
+    /// The row itself.
+    Own,
+}
+
 /// Returns a part of a whole, from 0 to 1; 0 where the whole is 0.
 pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 {

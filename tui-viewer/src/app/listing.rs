@@ -4,18 +4,19 @@ use tickscope_analysis::call_tree::PathId;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
+use crate::app::flame_layout::Frames;
 use crate::app::function::Around;
 use crate::app::keyhash::KeySet;
 use crate::app::row::{Fold, Row, RowId};
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
-use crate::app::{listing, threads};
+use crate::app::threads;
 
 /// Number of lines below which a list has no headings.
 pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
 
 /// All settings that shape a list beside its data.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape<'a> {
     /// Order of siblings.
     pub(crate) sort: Sort,
@@ -44,6 +45,10 @@ pub(crate) struct Listing {
     pub(crate) hits: Vec<What>,
     /// Number of matches before the selected row.
     pub(crate) before: usize,
+    /// Frames of the flame graph that is on the screen, or below the list.
+    pub(crate) frames: Option<Frames>,
+    /// Threads of the time line below the list.
+    pub(crate) lanes: Option<Vec<Row>>,
 }
 
 struct Level {
@@ -53,24 +58,6 @@ struct Level {
     depth: u32,
     /// Whether rows are listed; false below a closed row, where only matches are looked for.
     shown: bool,
-}
-
-/// Returns the rows of the call tree.
-pub(crate) fn tree(data: &Data, shape: &Shape<'_>) -> Listing {
-    let mut top: Vec<What> = data.tree.top().iter().map(|&row| What::Tree(row)).collect();
-    if shape.outside {
-        top.push(What::Outside);
-    }
-    walk(data, shape, top)
-}
-
-/// Returns the rows of the hotspots.
-pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
-    let mut all: Vec<What> = (0..data.hot().len() as u32).map(What::Hot).collect();
-    if shape.outside {
-        all.push(What::Outside);
-    }
-    walk(data, shape, all)
 }
 
 /// Returns the callers of a function, the function itself, and its callees: in one list, or in two lists side by side.
@@ -113,12 +100,8 @@ pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool, are_besid
     out
 }
 
-/// Returns rows without a tree.
-pub(crate) fn flat(data: &Data, shape: &Shape<'_>, all: Vec<What>) -> Listing {
-    walk(data, shape, all)
-}
-
-fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
+/// Returns rows with the rows below them, from these rows at the top on.
+pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // The levels are on the heap, because a deep call tree would overflow the stack.
     let mut levels = vec![Level {
@@ -204,40 +187,19 @@ fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
 
 /// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
 pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
-    let all = threads::busiest_first(&data.snapshot)
-        .into_iter()
-        .map(|id| What::Thread(id.0))
-        .collect();
-    listing::flat(data, shape, all)
-}
-
-/// Returns the futures as a tree that is open.
-pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = threads::busiest_first(&data.snapshot);
     walk(
         data,
         shape,
-        data.tasks().top().iter().map(|&row| What::Task(row)).collect(),
+        all.into_iter().map(|id| What::Thread(id.0)).collect(),
     )
 }
 
-/// Returns the functions that have a tail.
-pub(crate) fn tails(data: &Data, shape: &Shape<'_>) -> Listing {
-    flat(
-        data,
-        shape,
-        data.tails().iter().map(|tail| What::Hot(tail.hot)).collect(),
-    )
-}
-
-/// Returns the paths of one of the watched functions.
-pub(crate) fn slow(data: &Data, shape: &Shape<'_>, watch: usize) -> Listing {
-    let rows = (0..).zip(&data.slow().rows);
-    let of_watch = rows.filter(|(_, row)| row.watch == watch);
-    walk(data, shape, of_watch.map(|(row, _)| What::Slow(row)).collect())
-}
-
-/// Returns the places by module, or as a list.
-pub(crate) fn sites(data: &Data, shape: &Shape<'_>) -> Listing {
-    let top = data.site_table().top().iter().copied();
-    walk(data, shape, top.map(What::Site).collect())
+/// Returns the hotspots.
+pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
+    let mut all: Vec<What> = (0..data.hot().len() as u32).map(What::Hot).collect();
+    if shape.outside {
+        all.push(What::Outside);
+    }
+    walk(data, shape, all)
 }

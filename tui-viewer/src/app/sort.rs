@@ -11,7 +11,6 @@ use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
 use crate::app::row::{Row, RowId};
 use crate::app::tails::Tail;
-use crate::app::view::View;
 
 /// The value that rows are compared by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,16 +99,8 @@ impl SortKey {
 }
 
 impl Sort {
-    /// Returns the order with which a view starts.
-    pub(crate) fn of(view: View) -> Self {
-        let key = match view {
-            // Threads are not sorted by load, because their order would change from moment to moment.
-            View::Tree | View::Function | View::Flame | View::Threads | View::Timeline => SortKey::Total,
-            View::Hot => SortKey::SelfTime,
-            View::Sites => SortKey::Calls,
-            View::Tasks => SortKey::InFlight,
-            View::Slow => SortKey::Difference,
-        };
+    /// Returns an order in the key's own direction.
+    pub(crate) fn by(key: SortKey) -> Self {
         Self { key, reversed: false }
     }
 

@@ -33,7 +33,7 @@ type FileLines = Result<Rc<[String]>, String>;
 
 /// Known code of a program.
 #[derive(Debug, Default)]
-pub(super) struct KnownCode {
+pub(crate) struct KnownCode {
     /// Process of the code.
     pid: u32,
     asked: HashMap<Module, HashSet<u64>>,

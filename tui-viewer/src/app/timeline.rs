@@ -23,7 +23,7 @@ pub(crate) const PARTS_LINES: u16 = 9;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Kind of the lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Lanes {
     /// Each line is a thread.
     #[default]
@@ -53,7 +53,7 @@ pub(crate) fn name_cells(width: u16) -> u16 {
 }
 
 /// Returns the columns of a line of `width` cells.
-pub(super) fn columns_in(width: u16) -> u16 {
+pub(crate) fn columns_in(width: u16) -> u16 {
     width.saturating_sub(name_cells(width) + 3).max(1)
 }
 

@@ -4,7 +4,8 @@ use ratatui::layout::Rect;
 
 use crate::app::columns::place::{Place, gap, names_first};
 use crate::app::columns::spec;
-use crate::app::columns::spec::{ColumnSpec, Portion, Value, number, text};
+use crate::app::columns::spec::{ColumnSpec, Value, number, text};
+use crate::app::figures::Portion;
 use crate::app::layout::halves;
 use crate::app::sort::SortKey;
 use crate::app::view::View;
@@ -125,12 +126,12 @@ impl FunctionColumn {
 /// Returns the columns of a view's lists on these cells, list by list, each from left to right.
 pub(crate) fn lists(view: View, area: Rect) -> Vec<(Rect, Vec<Place<FunctionColumn>>)> {
     match halves(area).filter(|_| view == View::Function) {
-        None => vec![(area, places(view, area.width, false))],
+        None => vec![(area, places(view, area.width))],
         Some(halves) => {
             // Both lists have the same columns, even where one list is a cell wider.
             let width = halves[0].width;
             let places_on = |list: Rect| {
-                let places = places(view, width, true).into_iter();
+                let places = columns_of(view, width, true).into_iter();
                 let moved = places.map(|place| Place {
                     x: list.x + place.x,
                     ..place
@@ -142,8 +143,13 @@ pub(crate) fn lists(view: View, area: Rect) -> Vec<(Rect, Vec<Place<FunctionColu
     }
 }
 
+/// Returns the columns of a view's list that has all cells of the line, from left to right.
+pub(crate) fn places(view: View, width: u16) -> Vec<Place<FunctionColumn>> {
+    columns_of(view, width, false)
+}
+
 /// Returns the columns of a list that is `width` cells wide, from left to right. `is_half`: another list stands beside it.
-fn places(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
+fn columns_of(view: View, width: u16, is_half: bool) -> Vec<Place<FunctionColumn>> {
     use FunctionColumn::{
         Avg, Bar, Calls, CallsOf, Max, Name, OfShare, P50, P99, Ready, SelfShare, SelfTime, Spark, Total,
         TotalShare, Wait, Where,

@@ -3,7 +3,7 @@
 use tickscope_analysis::call_tree::OffCpu;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::figures::{Portion, What};
 use crate::app::sort::SortKey;
 
 /// Description of a column, without the views that have it.
@@ -30,15 +30,6 @@ pub(crate) enum Align {
     Left,
     /// Right, for numbers.
     Right,
-}
-
-/// Part of a row's time that a column shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Portion {
-    /// The row and all rows below it.
-    Total,
-    /// The row itself.
-    Own,
 }
 
 /// Value of a row that a column shows. Numbers and differences of each kind are written in one place.

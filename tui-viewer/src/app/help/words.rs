@@ -195,7 +195,6 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::columns;
     use crate::app::view::View;
     use crate::source::status::{Pipe, Status};
     use crate::text::cells::width;
@@ -211,7 +210,7 @@ mod tests {
     fn every_column_of_every_view_is_explained() {
         for view in View::ALL {
             for width in 20..300 {
-                for place in columns::places(view, width) {
+                for place in view.kind().columns(width) {
                     let column = place.column;
                     assert!(Column::all().any(|other| other == column), "{column:?}");
                 }

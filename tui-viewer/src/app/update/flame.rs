@@ -11,7 +11,7 @@ pub(crate) const ABOVE_PART: usize = 3;
 
 impl App {
     /// Corrects the scroll position after new rows, because the graph may have fewer lines.
-    pub(in crate::app) fn flame_settle(&mut self) {
+    pub(crate) fn flame_settle(&mut self) {
         let page = self.page();
         self.views.flame.scroll(0, page);
     }
@@ -25,7 +25,7 @@ impl App {
     }
 
     /// Goes up to callers, or down to the largest callees, by one or more lines.
-    pub(in crate::app) fn flame_travel(&mut self, action: Action) {
+    pub(crate) fn flame_travel(&mut self, action: Action) {
         let page = self.page().max(1);
         let is = |some: [Action; 2]| some.contains(&action);
         let steps = if is([Action::PageUp, Action::PageDown]) {
@@ -33,7 +33,7 @@ impl App {
         } else if is([Action::HalfUp, Action::HalfDown]) {
             (page / 2).max(1)
         } else if is([Action::First, Action::Last]) {
-            self.views.flame.lines()
+            self.views.flame.frames.lines()
         } else {
             1
         };
@@ -59,7 +59,7 @@ impl App {
     /// Returns the caller; `None` at the frame that fills the width, because only `zoom_up` leads above it.
     fn flame_above(&self, row: usize) -> Option<usize> {
         let row = self.list().rows.get(row)?;
-        let at_zoom = Some(row.depth as usize) == self.views.flame.zoom_line;
+        let at_zoom = Some(row.depth as usize) == self.views.flame.frames.zoom_line;
         row.parent.filter(|_| !at_zoom).map(|parent| parent as usize)
     }
 
@@ -75,7 +75,7 @@ impl App {
     }
 
     /// Goes to the frame beside it on its line.
-    pub(in crate::app) fn flame_beside(&mut self, step: isize) {
+    pub(crate) fn flame_beside(&mut self, step: isize) {
         let (rows, at) = (&self.list().rows, self.list().cursor.index);
         let line = rows.get(at).map(|row| row.depth);
         let to = at.checked_add_signed(step);
@@ -85,7 +85,7 @@ impl App {
     }
 
     /// Lets the selected frame fill the width.
-    pub(in crate::app) fn zoom_in(&mut self) {
+    pub(crate) fn zoom_in(&mut self) {
         let want = self.list().lineage_of(self.list().cursor.index);
         self.zoom_to(want);
     }
@@ -94,7 +94,7 @@ impl App {
     fn zoom_to(&mut self, zoom: Vec<RowId>) {
         self.views.flame.zoom = zoom;
         self.refresh();
-        let (page, line) = (self.page(), self.views.flame.zoom_line);
+        let (page, line) = (self.page(), self.views.flame.frames.zoom_line);
         self.views.flame.top = line.unwrap_or(0).saturating_sub(page / ABOVE_PART);
         self.views.flame.scroll(0, page);
         let selected = self.list().cursor.index;
@@ -106,7 +106,7 @@ impl App {
     /// Zooms out by one step, if the selected frame fills the width.
     fn zoom_up(&mut self) -> bool {
         let selected = self.list().selected().map(|row| row.depth as usize);
-        let at_zoom = selected.is_some() && selected == self.views.flame.zoom_line;
+        let at_zoom = selected.is_some() && selected == self.views.flame.frames.zoom_line;
         if at_zoom {
             let mut want = self.list().lineage_of(self.list().cursor.index);
             if want.len() > 1 {
@@ -123,7 +123,7 @@ impl App {
     }
 
     /// Shows the whole tree again; returns whether the graph was zoomed.
-    pub(in crate::app) fn zoom_all(&mut self) -> bool {
+    pub(crate) fn zoom_all(&mut self) -> bool {
         let zoomed = self.views.flame.is_zoomed();
         if zoomed {
             self.zoom_to(Vec::new());
@@ -132,7 +132,7 @@ impl App {
     }
 
     /// Selects a row of the tree that may be outside the screen's width, or too small to be seen.
-    pub(in crate::app) fn flame_reveal(&mut self, what: What) {
+    pub(crate) fn flame_reveal(&mut self, what: What) {
         let Some(data) = &self.derived.data else { return };
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
         let found = |app: &Self| {
@@ -155,7 +155,7 @@ impl App {
     }
 
     /// Switches the meaning of the colours of frames.
-    pub(in crate::app) fn flame_recolour(&mut self) {
+    pub(crate) fn flame_recolour(&mut self) {
         let (next, told) = match self.views.flame.colour {
             FlameColour::Module => (FlameColour::Own, "colours: how much a function costs itself"),
             FlameColour::Own => (FlameColour::Module, "colours: the module of a function"),
@@ -165,7 +165,7 @@ impl App {
     }
 
     /// Selects a frame by a click; a click on the selected frame zooms.
-    pub(in crate::app) fn flame_click(&mut self, x: u16, line: usize) {
+    pub(crate) fn flame_click(&mut self, x: u16, line: usize) {
         let Some(row) = self
             .views
             .flame

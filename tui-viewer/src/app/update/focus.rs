@@ -2,70 +2,27 @@
 
 use tickscope_analysis::groups;
 
+use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::filter::{Focus, FocusOn};
 use crate::app::function::Chosen;
 use crate::app::row::RowId;
 use crate::app::sort::Sort;
 use crate::app::state::App;
-use crate::app::timeline::Lanes;
 use crate::app::update::travel;
 use crate::app::view::Origin;
 use crate::app::view::View;
 
 impl App {
-    /// Opens the selected row: a function with its callers, a thread, a frame, or a module.
-    pub(in crate::app) fn enter_row(&mut self) {
-        match self.views.current {
-            View::Threads => self.enter_thread(),
-            View::Timeline if self.views.timeline.lanes == Lanes::Threads => self.enter_thread(),
-            View::Flame => self.zoom_in(),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => {
-                let chosen = self.selected_function();
-                match chosen {
-                    Some(chosen) if self.views.current == View::Function && self.is_chosen(chosen.key) => {
-                        self.tell(
-                            "this is the function itself: who calls it stands above, what it calls below",
-                        );
-                    }
-                    Some(chosen) => self.go_to_function(chosen),
-                    None if self.views.current == View::Function => {
-                        self.tell("no scope called it: these calls stand at the top of their threads");
-                    }
-                    None if self.views.current == View::Sites => self.enter_place(),
-                    // No row is selected.
-                    None => {}
-                }
-            }
+    /// Shows the function of the selected row with its callers.
+    pub(crate) fn enter_row(&mut self) {
+        if let Some(chosen) = self.selected_function() {
+            self.go_to_function(chosen);
         }
-    }
-
-    /// Opens or closes a module; the callers of a function that was never called are not known.
-    fn enter_place(&mut self) {
-        let Some((data, row)) = self.selected() else {
-            return;
-        };
-        let is_module = matches!(row.what, What::Site(row) if data.site_table().is_module(row));
-        if is_module {
-            self.fold();
-        } else {
-            self.tell("it was not called yet: its callers and callees are not known");
-        }
-    }
-
-    fn is_chosen(&self, key: u64) -> bool {
-        let chosen = self.views.function.chosen.as_ref();
-        chosen.is_some_and(|chosen| chosen.key == key)
     }
 
     /// Shows only this function, in all its places, or all calls again.
-    pub(in crate::app) fn focus_function(&mut self) {
+    pub(crate) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
             return self.tell("no function to focus on: choose a row that has one");
         };
@@ -73,8 +30,8 @@ impl App {
     }
 
     /// Shows only the calls below this row, or all calls again.
-    pub(in crate::app) fn focus_subtree(&mut self) {
-        if self.views.current == View::Tree && self.query.filter.inverted {
+    pub(crate) fn focus_subtree(&mut self) {
+        if self.views.current.about().has_parents && self.query.filter.inverted {
             return self.tell("bottom-up there is no subtree of calls: i turns back, f takes the function");
         }
         let Some((data, row)) = self.selected() else {
@@ -125,10 +82,9 @@ impl App {
             .filter(|_| !self.query.filter.inverted)
             .map(|data| travel::first_look(data, self.page()));
         self.views.expanded.extend(open.unwrap_or_default());
-        if let FocusOn::Function(_) = on
-            && (self.views.current == View::Flame
-                || (self.views.current == View::Tree && !self.query.filter.inverted))
-        {
+        let has_paths = self.views.current.about().has_paths
+            && !(self.views.current.about().has_parents && self.query.filter.inverted);
+        if matches!(on, FocusOn::Function(_)) && has_paths {
             let top = self.derived.data.as_ref().and_then(|data| {
                 let row = *data.tree.top().first()?;
                 Some(RowId::Path(data.tree.rows[row as usize].path))
@@ -142,7 +98,7 @@ impl App {
     }
 
     /// Shows all calls again, or the calls in the focus before; returns false without a focus in this view.
-    pub(in crate::app) fn leave_focus(&mut self) -> bool {
+    pub(crate) fn leave_focus(&mut self) -> bool {
         if !self.query.filter.focuses(self.views.current) {
             return false;
         }
@@ -157,12 +113,12 @@ impl App {
     }
 
     /// Turns the tree bottom-up, or top-down.
-    pub(in crate::app) fn invert(&mut self) {
+    pub(crate) fn invert(&mut self) {
         let chosen = self.selected_function();
         self.query.filter.inverted = !self.query.filter.inverted;
         if self.query.filter.inverted {
             // The order is by total time, because the self time is 0 for most rows.
-            self.list_of(View::Tree).sort = Sort::of(View::Tree);
+            self.list_of(View::Tree).sort = Sort::by(View::Tree.about().sort);
         }
         self.refresh();
         self.find_function(chosen);
@@ -173,7 +129,7 @@ impl App {
     }
 
     /// Shows recursion in one row, or call by call.
-    pub(in crate::app) fn fold_recursion(&mut self) {
+    pub(crate) fn fold_recursion(&mut self) {
         self.query.filter.folded = !self.query.filter.folded;
         self.refresh();
         let data = self.derived.data.as_ref();
@@ -187,7 +143,7 @@ impl App {
     }
 
     /// Shows groups in place of their members, or the members again.
-    pub(in crate::app) fn group(&mut self) {
+    pub(crate) fn group(&mut self) {
         let shown = self.shown().map(|shown| &**shown);
         if !self.query.filter.grouped && shown.is_some_and(|shown| groups::names(shown).0.is_empty()) {
             self.tell("nothing is in a group here: scope!(group = \"io\", \"read\") puts a scope into one");
@@ -202,7 +158,7 @@ impl App {
     }
 
     /// Goes to the next place of the same function.
-    pub(in crate::app) fn other_place(&mut self) {
+    pub(crate) fn other_place(&mut self) {
         let Some((data, What::Tree(selected))) = self
             .derived
             .data
@@ -229,7 +185,7 @@ impl App {
     }
 
     /// Goes from a function to its heaviest place in the tree.
-    pub(in crate::app) fn show_in_tree(&mut self) {
+    pub(crate) fn show_in_tree(&mut self) {
         let Some(chosen) = self.selected_function() else {
             return self.tell("no function, so no place in the tree");
         };
@@ -284,12 +240,12 @@ impl App {
     }
 
     /// Returns the function that the user has selected; `None` where the selection has not been moved.
-    pub(in crate::app) fn chosen_by_hand(&self) -> Option<Chosen> {
+    pub(crate) fn chosen_by_hand(&self) -> Option<Chosen> {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }
 
     /// Selects the row of a function in a list of functions; of several rows the row with most calls.
-    pub(in crate::app) fn follow(&mut self, key: u64) {
+    pub(crate) fn follow(&mut self, key: u64) {
         self.refresh();
         let Some(data) = &self.derived.data else { return };
         let of_it = |what: What| {
@@ -320,47 +276,37 @@ impl App {
     /// Returns the reason for an empty list, where the user's choice is the reason.
     pub(crate) fn nothing_chosen(&self) -> Option<String> {
         let data = self.derived.data.as_ref()?;
-        // The function is there, but not under this name.
-        let of_groups = |key: u64, name: &str| {
-            let shows = match self.query.filter.grouped {
-                true => "the functions in groups",
-                false => "groups",
-            };
-            let is_hidden = data.is_hidden_by_groups(key);
-            is_hidden.then(|| format!("{name} is not shown now. & shows {shows}."))
+        self.views.current.kind().nothing_chosen(self, data)
+    }
+
+    /// Returns the reason why a function is not shown, where its group is shown, or only its members are.
+    pub(crate) fn hidden_by_groups(&self, data: &Data, key: u64, name: &str) -> Option<String> {
+        let shows = match self.query.filter.grouped {
+            true => "the functions in groups",
+            false => "groups",
         };
-        if self.views.current == View::Function {
-            let chosen = self
-                .views
-                .function
-                .chosen
-                .as_ref()
-                .filter(|_| data.around.is_none())?;
-            if let Some(why) = of_groups(chosen.key, &chosen.name) {
-                return Some(why);
-            }
-            return Some(format!(
-                "No call of {} in this snapshot. 2 shows what was called.",
-                chosen.name
-            ));
-        }
-        let focus = self
-            .query
-            .filter
+        let is_hidden = data.is_hidden_by_groups(key);
+        is_hidden.then(|| format!("{name} is not shown now. & shows {shows}."))
+    }
+
+    /// Returns the reason for an empty list where no call is in focus.
+    pub(crate) fn nothing_in_focus(&self, data: &Data) -> Option<String> {
+        let filter = &self.query.filter;
+        let focus = filter
             .focus
             .last()
-            .filter(|_| self.query.filter.focuses(self.views.current))?;
+            .filter(|_| filter.focuses(self.views.current))?;
         if !data.calls().rows.is_empty() {
             return None;
         }
         let hidden = match focus.on {
-            FocusOn::Function(key) => of_groups(key, &focus.name),
+            FocusOn::Function(key) => self.hidden_by_groups(data, key, &focus.name),
             FocusOn::Subtree(_) => None,
         };
+        let name = &focus.name;
         hidden.or_else(|| {
             Some(format!(
-                "No call of {} in this snapshot. Esc shows everything.",
-                focus.name
+                "No call of {name} in this snapshot. Esc shows everything."
             ))
         })
     }

@@ -13,7 +13,7 @@ pub(crate) const LONGEST_WAY: usize = 100;
 
 impl App {
     /// Returns the function of the selected row.
-    pub(in crate::app) fn selected_function(&self) -> Option<Chosen> {
+    pub(crate) fn selected_function(&self) -> Option<Chosen> {
         let (data, row) = self.selected()?;
         let function = data.function(row.what)?;
         Some(Chosen {
@@ -23,7 +23,7 @@ impl App {
     }
 
     /// Chooses the function for the first look at the view: the selected one, else the largest by self time.
-    pub(in crate::app) fn choose_function(&mut self) {
+    pub(crate) fn choose_function(&mut self) {
         if self.views.function.chosen.is_some() {
             return;
         }
@@ -44,7 +44,7 @@ impl App {
     }
 
     /// Shows a function with its callers and callees; Escape leads back here.
-    pub(in crate::app) fn go_to_function(&mut self, chosen: Chosen) {
+    pub(crate) fn go_to_function(&mut self, chosen: Chosen) {
         let step = Step {
             view: self.views.current,
             chosen: self.views.function.chosen.replace(chosen),
@@ -73,7 +73,7 @@ impl App {
     }
 
     /// Goes to the other of two lists side by side, to the row at the height of the selected row.
-    pub(in crate::app) fn go_beside(&mut self, to: usize) {
+    pub(crate) fn go_beside(&mut self, to: usize) {
         let list = self.list();
         let both: Vec<Range<usize>> = list.on_screen().collect();
         let (Some(from), Some(beside)) = (both.get(1 - to), both.get(to)) else {
@@ -94,7 +94,7 @@ impl App {
 
     /// Returns the word for the place to which Escape leads.
     pub(crate) fn way_back(&self) -> Option<&'static str> {
-        if self.views.came_from.is_some() || self.has_way_back() {
+        if self.views.came_from.is_some() {
             return Some("back");
         }
         self.query
@@ -103,16 +103,8 @@ impl App {
             .then_some("everything")
     }
 
-    /// Whether Escape leads back to the former view or function.
-    pub(in crate::app) fn has_way_back(&self) -> bool {
-        self.views.current == View::Function && !self.views.function.way.is_empty()
-    }
-
     /// Goes one step back on the way to this function; returns false without a step.
-    pub(in crate::app) fn go_back(&mut self) -> bool {
-        if !self.has_way_back() {
-            return false;
-        }
+    pub(crate) fn go_back(&mut self) -> bool {
         let Some(step) = self.views.function.way.pop() else {
             return false;
         };
@@ -126,7 +118,7 @@ impl App {
     }
 
     /// Forgets the way back.
-    pub(in crate::app) fn forget_way(&mut self) {
+    pub(crate) fn forget_way(&mut self) {
         self.views.function.way.clear();
     }
 }

@@ -51,7 +51,7 @@ fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
 
 impl App {
     /// Switches the selected place, or all places in the selected module, off or on again.
-    pub(in crate::app) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, What::Site(row))) = self
             .derived
             .data
@@ -92,7 +92,7 @@ impl App {
     }
 
     /// Switches the callees of the selected row off, or on again.
-    pub(in crate::app) fn toggle_callees(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn toggle_callees(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
             return;
         };
@@ -147,13 +147,13 @@ impl App {
     }
 
     /// Notes that the program says that a rule is in force; it is done as soon as a snapshot shows it.
-    pub(in crate::app) fn rule_is_granted(&mut self, request: Request) {
+    pub(crate) fn rule_is_granted(&mut self, request: Request) {
         self.requests.granted(request, self.screen.now);
         self.settle_rules();
     }
 
     /// Tells which rules are done as soon as the newest snapshot shows them.
-    pub(in crate::app) fn settle_rules(&mut self) {
+    pub(crate) fn settle_rules(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
         };

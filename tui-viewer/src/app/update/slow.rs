@@ -41,7 +41,7 @@ pub(crate) struct CallAreas {
 
 impl App {
     /// Watches the function of the selected row; where it is watched already, shows why its slow calls are slow.
-    pub(in crate::app) fn watch_row(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn watch_row(&mut self, effects: &mut Vec<Effect>) {
         let function = self.selected().and_then(|(data, row)| {
             let function = data.tree.functions.get(data.function(row.what)?);
             Some((function.full_name(), function.is_group))
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// Stops watching the function on the screen.
-    pub(in crate::app) fn unwatch(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn unwatch(&mut self, effects: &mut Vec<Effect>) {
         let Some(function) = self.watched().map(|watch| watch.function.clone()) else {
             return;
         };
@@ -82,7 +82,7 @@ impl App {
     }
 
     /// Switches to the next watched function; the first follows the last.
-    pub(in crate::app) fn next_watch(&mut self) {
+    pub(crate) fn next_watch(&mut self) {
         let Some(data) = &self.derived.data else { return };
         let table = data.slow();
         let Some(at) = table.place_of(self.views.slow.function.as_deref()) else {
@@ -100,7 +100,7 @@ impl App {
     }
 
     /// Chooses the next of the slowest calls, or the call before.
-    pub(in crate::app) fn step_call(&mut self, forward: bool) {
+    pub(crate) fn step_call(&mut self, forward: bool) {
         let Some(watch) = self.watched() else { return };
         let at = self.call_at(watch);
         let next = match forward {
@@ -115,14 +115,14 @@ impl App {
     }
 
     /// Zooms closer to a part of the call, or further; around a moment or the middle.
-    pub(in crate::app) fn zoom_call(&mut self, around: Option<u64>, closer: bool) {
+    pub(crate) fn zoom_call(&mut self, around: Option<u64>, closer: bool) {
         if let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks) {
             self.views.slow.zoom(ticks, around, closer);
         }
     }
 
     /// Moves to an earlier or a later part of the call.
-    pub(in crate::app) fn pan_call(&mut self, later: bool) {
+    pub(crate) fn pan_call(&mut self, later: bool) {
         if let Some(ticks) = self.waterfall().map(|waterfall| waterfall.ticks) {
             self.views.slow.pan(ticks, later);
         }
@@ -138,7 +138,7 @@ impl App {
     /// Whether the view Slow lists the functions with a tail, because no function is watched.
     pub(crate) fn offers_tails(&self) -> bool {
         let is_free = |data: &Data| data.slow().watches.is_empty() && !data.tails().is_empty();
-        self.views.current == View::Slow && self.derived.data.as_ref().is_some_and(is_free)
+        self.views.current.about().is_of_watches && self.derived.data.as_ref().is_some_and(is_free)
     }
 
     /// Returns the index of the chosen call among the slowest calls.
@@ -196,7 +196,7 @@ impl App {
     }
 
     /// Shows the clicked one of the slowest calls; a click on the waterfall zooms at that moment.
-    pub(in crate::app) fn click_call(&mut self, at: Position) {
+    pub(crate) fn click_call(&mut self, at: Position) {
         let Some(areas) = self.layout().detail.and_then(|area| self.call_areas(area)) else {
             return;
         };
@@ -216,10 +216,8 @@ impl App {
     }
 
     /// Returns the ticks of the chosen call, and the tick in it that a cell shows; `None` beside the call.
-    pub(in crate::app) fn moment_at(&self, at: Position) -> Option<(u64, u64)> {
-        if self.views.current != View::Slow || self.derived.data.is_none() {
-            return None;
-        }
+    pub(crate) fn moment_at(&self, at: Position) -> Option<(u64, u64)> {
+        self.derived.data.as_ref()?;
         let areas = self.call_areas(self.layout().detail?)?;
         let time = areas.time.filter(|time| time.contains(at))?;
         let ticks = self.waterfall()?.ticks;
@@ -230,7 +228,7 @@ impl App {
     }
 
     /// Writes the chosen call for other tools.
-    pub(in crate::app) fn export_call(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn export_call(&mut self, effects: &mut Vec<Effect>) {
         let chosen = self.watched().map(|watch| watch.function.clone());
         let Some((function, number)) = chosen.zip(self.chosen_call().map(|call| call.number)) else {
             return self.tell("no slow call to write: none is kept whole yet");
@@ -249,7 +247,7 @@ impl App {
     }
 
     /// Shows the whole call again; returns false if it is on screen already.
-    pub(in crate::app) fn whole_call(&mut self) -> bool {
+    pub(crate) fn whole_call(&mut self) -> bool {
         self.views.slow.zoom.take().is_some()
     }
 
@@ -260,9 +258,9 @@ impl App {
     }
 
     /// Searches the snapshots around a screen that stands still for the events of slow calls that its snapshot leaves out.
-    pub(in crate::app) fn find_traces(&mut self) {
+    pub(crate) fn find_traces(&mut self) {
         let follows = !self.playback.stands_still() && self.program.status.moves();
-        if self.views.current != View::Slow || follows {
+        if !self.views.current.about().is_of_watches || follows {
             return;
         }
         let Some(data) = &self.derived.data else { return };

@@ -23,7 +23,7 @@ pub(crate) const HEAD_LINES: u16 = 2;
 impl App {
     /// Shows the source of the selected function, and asks the program for samples of its lines. On the screen of
     /// that function it hides the pane again, and ends the samples that were asked for from here.
-    pub(in crate::app) fn turn_source(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn turn_source(&mut self, effects: &mut Vec<Effect>) {
         let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
             let Some(chosen) = self.selected_function() else {
@@ -61,7 +61,7 @@ impl App {
     }
 
     /// Scrolls the source in the pane.
-    pub(in crate::app) fn scroll_source(&mut self, down: bool) {
+    pub(crate) fn scroll_source(&mut self, down: bool) {
         let lines = self.source_lines();
         let Some(source) = self.source() else { return };
         let first = self.views.source.first(source, lines);
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Whether the pane of source should be on the screen: the user's choice, else on large screens where the file is there.
-    pub(in crate::app) fn wants_source(&self) -> bool {
+    pub(crate) fn wants_source(&self) -> bool {
         let is_there = |source: &Source| !matches!(source.text, Some(Err(_)));
         self.may_want_source()
             && (self.views.source.wanted.is_some() || self.derived.source.as_ref().is_some_and(is_there))
@@ -110,14 +110,14 @@ impl App {
     }
 
     /// Takes an answer about the program's code.
-    pub(in crate::app) fn take_code(&mut self, found: FoundCode) {
+    pub(crate) fn take_code(&mut self, found: FoundCode) {
         // Rows are made of addresses, so new addresses change them.
         self.screen.dirty |= self.may_want_source() || matches!(found, FoundCode::Addresses { .. });
         self.views.source.known.take(found);
     }
 
     /// Takes the addresses that the recording of the newest snapshot has named.
-    pub(in crate::app) fn take_named(&mut self, addresses: Addresses) {
+    pub(crate) fn take_named(&mut self, addresses: Addresses) {
         if let Some(newest) = &self.program.newest
             && !addresses.is_empty()
         {
@@ -148,7 +148,7 @@ impl App {
     }
 
     /// Makes the pane again where its numbers have changed, and asks for unknown code.
-    pub(in crate::app) fn derive_source(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn derive_source(&mut self, effects: &mut Vec<Effect>) {
         self.find_code(effects);
         if !self.may_want_source() {
             return;

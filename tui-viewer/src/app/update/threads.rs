@@ -9,7 +9,7 @@ use crate::app::view::{Origin, View};
 
 impl App {
     /// Shows only the selected thread, in the tree; all threads again where it is already the only one.
-    pub(in crate::app) fn enter_thread(&mut self) {
+    pub(crate) fn enter_thread(&mut self) {
         let Some((data, What::Thread(row))) = self
             .derived
             .data
@@ -39,7 +39,7 @@ impl App {
     }
 
     /// Shows the list of threads, or all threads again where one is chosen.
-    pub(in crate::app) fn choose_threads(&mut self) {
+    pub(crate) fn choose_threads(&mut self) {
         if self.query.threads == ThreadChoice::All {
             let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
             self.overlay = Some(Overlay::Threads { index: 0, order });
@@ -49,7 +49,7 @@ impl App {
     }
 
     /// Shows the time of other threads by the user's choice, which Escape does not change.
-    pub(in crate::app) fn choose_time_of(&mut self, threads: ThreadChoice) {
+    pub(crate) fn choose_time_of(&mut self, threads: ThreadChoice) {
         if let Some(origin) = &mut self.views.came_from {
             origin.filtered = false;
         }
@@ -57,7 +57,7 @@ impl App {
     }
 
     /// Shows the time of other threads.
-    pub(in crate::app) fn show_time_of(&mut self, threads: ThreadChoice) {
+    pub(crate) fn show_time_of(&mut self, threads: ThreadChoice) {
         self.query.threads = threads;
         self.playback.restart_activity(&self.program, &self.query.threads);
     }

@@ -4,15 +4,13 @@ use std::ops::RangeInclusive;
 
 use ratatui::layout::Rect;
 
-use crate::app::columns::threads;
-use crate::app::columns::threads::ThreadColumn;
 use crate::app::playback::Playback;
 use crate::app::program::Program;
 use crate::app::source::KnownCode;
 use crate::app::state::App;
 use crate::app::timeline::slots::Past;
-use crate::app::timeline::{Lanes, Shown, Span, columns_in, lines_of_lane, name_cells};
-use crate::app::view::{Below, View};
+use crate::app::timeline::{Lanes, Shown, Span, lines_of_lane, name_cells};
+use crate::app::view::Below;
 use crate::app::window::Window;
 use crate::keys::action::Action;
 
@@ -25,43 +23,45 @@ fn past_of<'a>(playback: &'a Playback, program: &'a Program, code: &'a KnownCode
     })
 }
 
+/// Columns of time on the screen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeColumns {
+    /// Number of columns.
+    pub(crate) columns: u16,
+    /// Kind of the lines.
+    pub(crate) lanes: Lanes,
+    /// Whether they stand beside a list, and end with the moment on screen.
+    pub(crate) is_strip: bool,
+}
+
 impl App {
     fn past(&self) -> Option<Past<'_>> {
         past_of(&self.playback, &self.program, &self.views.source.known)
     }
 
     /// Reads the slots of the time line, or of the lines beside threads, while they are on the screen.
-    pub(in crate::app) fn read_timeline(&mut self) {
-        let columns = match self.views.current {
-            View::Timeline => Some(columns_in(self.screen.size.width)),
-            View::Tree => self.timeline_below().map(|area| columns_in(area.width)),
-            View::Threads => threads::places(self.screen.size.width)
-                .into_iter()
-                .find(|place| place.column == ThreadColumn::Course)
-                .map(|place| place.width),
-            View::Hot | View::Function | View::Flame | View::Sites | View::Tasks | View::Slow => None,
-        };
-        let Some((columns, data)) = columns.zip(self.derived.data.as_ref()) else {
+    pub(crate) fn read_timeline(&mut self) {
+        let wanted = self.views.current.kind().time_columns(self);
+        let Some((wanted, data)) = wanted.zip(self.derived.data.as_ref()) else {
             return;
         };
         let Some(past) = past_of(&self.playback, &self.program, &self.views.source.known) else {
             return;
         };
-        let beside_threads = self.views.current == View::Threads;
+        let TimeColumns {
+            columns,
+            lanes,
+            is_strip,
+        } = wanted;
         let shown = Shown {
             past,
-            // Only the view Timeline has lines of functions.
-            lanes: if self.views.current == View::Timeline {
-                self.views.timeline.lanes
-            } else {
-                Lanes::Threads
-            },
+            lanes,
             threads: data.threads(),
-            whole_ns: self.playback.whole_ns(&self.program).filter(|_| !beside_threads),
+            whole_ns: self.playback.whole_ns(&self.program).filter(|_| !is_strip),
             cursor_ns: self.cursor_ns(),
-            ends_there: beside_threads,
+            ends_there: is_strip,
         };
-        if beside_threads {
+        if is_strip {
             return self.views.strip.read(shown, columns);
         }
         self.views.timeline.read(shown, columns);
@@ -77,13 +77,12 @@ impl App {
     }
 
     /// Whether some slots on the screen are still to be read.
-    pub(in crate::app) fn reads_times(&self) -> bool {
-        match self.views.current {
-            View::Timeline => self.views.timeline.is_unread,
-            View::Threads => self.views.strip.is_unread,
-            View::Tree => self.timeline_below().is_some() && self.views.timeline.is_unread,
-            View::Hot | View::Function | View::Flame | View::Sites | View::Tasks | View::Slow => false,
-        }
+    pub(crate) fn reads_times(&self) -> bool {
+        let wanted = self.views.current.kind().time_columns(self);
+        wanted.is_some_and(|wanted| match wanted.is_strip {
+            true => self.views.strip.is_unread,
+            false => self.views.timeline.is_unread,
+        })
     }
 
     /// Returns the unix time in ns of the moment on screen, while the screen stands still.
@@ -93,7 +92,7 @@ impl App {
     }
 
     /// Returns the area of the time line below the tree, while it is there.
-    fn timeline_below(&self) -> Option<Rect> {
+    pub(crate) fn timeline_below(&self) -> Option<Rect> {
         self.layout().second.filter(|_| self.below() == Below::Timeline)
     }
 
@@ -108,7 +107,7 @@ impl App {
     }
 
     /// Goes to the column beside the cursor.
-    pub(in crate::app) fn step_slot(&mut self, later: bool) {
+    pub(crate) fn step_slot(&mut self, later: bool) {
         let (Some(past), Some(shown)) = (self.past(), self.shown()) else {
             return;
         };
@@ -140,7 +139,7 @@ impl App {
     }
 
     /// Extends the chosen time by a column, or shortens it.
-    pub(in crate::app) fn extend_range(&mut self, later: bool) {
+    pub(crate) fn extend_range(&mut self, later: bool) {
         let timeline = &self.views.timeline;
         let last = timeline.columns().saturating_sub(1);
         let cursor = self.cursor_ns().and_then(|at| timeline.column_before(at));
@@ -183,7 +182,7 @@ impl App {
     }
 
     /// Shows all time again, and the newest moment; returns false where no part of it was chosen.
-    pub(in crate::app) fn leave_range(&mut self) -> bool {
+    pub(crate) fn leave_range(&mut self) -> bool {
         let had = self.has_range();
         if had {
             self.choose_no_range();
@@ -193,7 +192,7 @@ impl App {
     }
 
     /// Puts the cursor on a column by a click.
-    pub(in crate::app) fn click_slot(&mut self, x: u16) {
+    pub(crate) fn click_slot(&mut self, x: u16) {
         let Some(column) = self.column_at(x) else { return };
         self.choose_no_range();
         let (_, end_ns) = self.views.timeline.choose_to(column, column, true);
@@ -205,11 +204,9 @@ impl App {
     }
 
     /// Extends the chosen time to the mouse while its button is held.
-    pub(in crate::app) fn drag(&mut self, x: u16, y: u16) {
+    pub(crate) fn drag(&mut self, x: u16, y: u16) {
         let rows = self.layout().rows;
-        let is_here = self.views.current == View::Timeline && self.overlay.is_none();
-        if is_here
-            && (rows.top()..rows.bottom()).contains(&y)
+        if (rows.top()..rows.bottom()).contains(&y)
             && let Some(column) = self.column_at(x)
         {
             self.choose_range(column, column, false);
@@ -222,7 +219,7 @@ impl App {
     }
 
     /// Shows functions in place of threads, or threads again.
-    pub(in crate::app) fn turn_lanes(&mut self) {
+    pub(crate) fn turn_lanes(&mut self) {
         let timeline = &mut self.views.timeline;
         timeline.lanes = match timeline.lanes {
             Lanes::Threads => Lanes::Functions,
@@ -235,7 +232,7 @@ impl App {
     }
 
     /// Shows more or less time on the screen.
-    pub(in crate::app) fn zoom_timeline(&mut self, action: Action) {
+    pub(crate) fn zoom_timeline(&mut self, action: Action) {
         let whole_ns = self.playback.whole_ns(&self.program);
         let closer = action == Action::Closer;
         if action == Action::WholeCall {

@@ -5,10 +5,10 @@ use tickscope_format::snapshot::Tally;
 use tickscope_report::number;
 
 use crate::app::columns::place::gap;
-use crate::app::columns::spec::{Portion, Value};
+use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::data::change_of_avg;
-use crate::app::figures::What;
+use crate::app::figures::{Portion, What};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
@@ -40,7 +40,7 @@ enum Change {
 }
 
 /// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves.
-pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
+pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
     let there = now.counterpart(what);
     let change = |read: &dyn Fn(&Data, What) -> u64, parts: u128| {
         // A row that was missing then had nothing.
@@ -264,7 +264,7 @@ fn sign(more: bool) -> char {
 }
 
 /// Formats the change of the mean time per call: `▲ +9%`, with its meaning.
-pub(super) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
+pub(crate) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
     let calls = data.figures(what).calls;
     let then = data
         .counterpart(what)

@@ -4,9 +4,9 @@ use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
 
 use crate::app::columns::place::gap;
-use crate::app::columns::spec::{Portion, Value};
+use crate::app::columns::spec::Value;
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::figures::{Portion, What};
 use crate::app::state::App;
 use crate::ui::view::call_counts;
 use crate::ui::view::canvas::Canvas;
@@ -19,7 +19,7 @@ use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ti
 
 /// Returns the text of a column of numbers, or of its change where two moments are compared. It is at most one
 /// cell longer than the column.
-pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
         Some(_) => difference::text(canvas, app, data, what, value),
         None => plain(canvas, app, data, what, value),
@@ -27,7 +27,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, valu
 }
 
 /// Returns the text for one moment.
-pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(tally) = figures.tally {
         let cell = CounterCell::of(app.views.current, value);
@@ -107,7 +107,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
 }
 
 /// Formats the longest call: exact, an upper bound, or a lower bound where not all calls were timed.
-pub(super) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
+pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         (true, _) => format!("{}{}", canvas.glyphs.at_least, length(canvas, app, data, ticks)),

@@ -6,10 +6,10 @@ use tickscope_report::modules::Module;
 use tickscope_report::number;
 use tickscope_report::trend::Trend;
 
-use crate::app::columns::spec::{Portion, Value};
+use crate::app::columns::spec::Value;
 use crate::app::data::Data;
-use crate::app::figures::{What, share};
-use crate::app::flame::{Flame, FlameColour};
+use crate::app::figures::{Portion, What, share};
+use crate::app::flame::FlameColour;
 use crate::app::flame_layout::Frame;
 use crate::app::state::App;
 use crate::app::window::span_words;
@@ -24,14 +24,14 @@ use crate::ui::view::rows;
 use crate::ui::view::unit;
 
 /// Fills of neighbouring frames, and the edge before each: Unicode, then ASCII.
-pub(super) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
-pub(super) const EDGES: [&str; 2] = ["▏", "|"];
+pub(crate) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
+pub(crate) const EDGES: [&str; 2] = ["▏", "|"];
 
 /// Mark for frames that are too small for a cell each.
 const FEW: [&str; 2] = ["…", "+"];
 
 /// Draws the line above: the selected frame with its share and its time, and the meaning of the colours.
-pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(row) = app.list().selected() else {
         return;
     };
@@ -49,11 +49,12 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let room = area.right().saturating_sub(x + 1);
     let name = fitting(data.label(row.what), usize::from(room), canvas.glyphs.cut);
     let x = canvas.put(x, area.y, room, &name, Meaning::Strong);
-    legend(canvas, app, data, &app.views.flame, area, x + 3);
+    legend(canvas, app, data, area, x + 3);
 }
 
 /// Draws the meaning of the colours at the end of the line above, in the room from `from` on.
-fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, flame: &Flame, area: Rect, from: u16) {
+fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16) {
+    let flame = &app.views.flame;
     if !app.screen.theme.fills() {
         return;
     }
@@ -74,7 +75,7 @@ fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, flame: &Flame, area: 
         ];
         all.extend(words.map(|(heat, word)| (Ground::Own(heat), word.to_string())));
     } else {
-        for frame in &flame.frames {
+        for frame in &flame.frames.all {
             let module = frame.row.and_then(|row| module_of(data, What::Tree(row)));
             if let Some(module) = module
                 && !all.iter().any(|(_, name)| *name == module.name)
@@ -101,9 +102,9 @@ fn module_of(data: &Data, what: What) -> Option<&Module> {
 const ROOM_FOR_BOTH_ENDS: usize = 10;
 
 /// Draws the frames of the lines on the screen.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let flame = &app.views.flame;
-    if flame.frames.is_empty() {
+    if flame.frames.all.is_empty() {
         if data.tree.rows.is_empty() {
             return rows::nothing(canvas, app, data, area);
         }
@@ -112,8 +113,8 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
     let list = app.list();
     let searches = app.views.search.as_ref().is_some_and(|search| search.is_set());
-    frames(canvas, app, data, flame, area, |index, _| {
-        let row = flame.row_of(index);
+    frames(canvas, app, data, flame.top, area, |index, _| {
+        let row = flame.frames.row_of(index);
         let hit = row.is_some_and(|row| list.rows[row].hit);
         Look {
             selected: row == Some(list.cursor.index),
@@ -124,24 +125,17 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
 }
 
 /// Draws the graph below the tree, in which the frame of the selected row is selected.
-pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(Rect { height: 1, ..area });
     let x = canvas.put(area.x + 1, area.y, 8, " flame ", Meaning::Strong);
-    legend(
-        canvas,
-        app,
-        data,
-        &app.views.second,
-        Rect { height: 1, ..area },
-        x + 3,
-    );
+    legend(canvas, app, data, Rect { height: 1, ..area }, x + 3);
     let area = Rect {
         y: area.y + 1,
         height: area.height.saturating_sub(1),
         ..area
     };
     let selected = app.list().selected().map(|row| row.what);
-    frames(canvas, app, data, &app.views.second, area, |_, frame| Look {
+    frames(canvas, app, data, 0, area, |_, frame| Look {
         selected: frame.row.map(What::Tree) == selected,
         hit: false,
         faded: false,
@@ -153,24 +147,23 @@ fn frames(
     canvas: &mut Canvas<'_>,
     app: &App,
     data: &Data,
-    flame: &Flame,
+    top: usize,
     area: Rect,
     look: impl Fn(usize, &Frame) -> Look,
 ) {
-    let first = flame
-        .frames
-        .partition_point(|frame| (frame.line as usize) < flame.top);
-    let rows = flame.rows_of_frame();
-    let end = flame.top + usize::from(area.height / rows);
-    let on_screen = flame
-        .frames
+    let frames = &app.views.flame.frames;
+    let first = frames.all.partition_point(|frame| (frame.line as usize) < top);
+    let rows = frames.rows_of_frame();
+    let end = top + usize::from(area.height / rows);
+    let on_screen = frames
+        .all
         .iter()
         .enumerate()
         .skip(first)
         .take_while(|(_, frame)| (frame.line as usize) < end);
     let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
     for (index, frame) in on_screen {
-        let y = area.y + (frame.line as usize - flame.top) as u16 * rows;
+        let y = area.y + (frame.line as usize - top) as u16 * rows;
         let cells = Rect::new(area.x + frame.x, y, frame.width, rows).intersection(area);
         if frame.few > 0 {
             few(canvas, frame, cells);

@@ -27,7 +27,7 @@ use crate::ui::view::unit;
 const WORDY: u16 = 76;
 
 /// Draws name and place of the function, and its figures where there is a second line.
-pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
     let Some(around) = &data.around else {
         let chosen = app.views.function.chosen.as_ref();
@@ -138,7 +138,7 @@ fn hotspot(data: &Data, function: FunctionId) -> Option<What> {
 }
 
 /// Draws the latencies of the function's calls, and its activity in the last seconds: side by side, or one below the other.
-pub(super) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(Rect { height: 1, ..area });
     let Some(around) = &data.around else { return };
     let function = around.neighbours.function;
@@ -164,7 +164,7 @@ pub(super) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect
 }
 
 /// Draws a line between the two lists.
-pub(super) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
+pub(crate) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
     canvas.rule(area);
     canvas.put(
         area.x + 1,
@@ -176,7 +176,7 @@ pub(super) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
 }
 
 /// Returns the mark of a caller, of the function itself, or of a callee.
-pub(super) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
+pub(crate) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
     let What::Call(line) = what else { return None };
     let [caller, own, callee] = glyphs.calls;
     match data.around.as_ref()?.line(line) {

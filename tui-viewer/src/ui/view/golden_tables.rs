@@ -7,7 +7,6 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Rule, Thread, ThreadState, WatchState};
 use tickscope_testkit::fixture;
 
-use crate::app::columns;
 use crate::app::figures::What;
 use crate::app::row::RowId;
 use crate::app::state::App;
@@ -303,7 +302,7 @@ proptest! {
         let mut app = showing(width, 24, s);
         keys(&mut app, ["4", "6"][view]);
         let screen = screen(&app);
-        let places = columns::places(app.views.current, width);
+        let places = app.views.current.kind().columns(width);
         let list = app.layout().rows;
         let last = list.top() + app.list().rows.len().min(usize::from(list.height)) as u16;
         for y in list.top()..last {

@@ -13,11 +13,10 @@ use crate::app::columns::functions;
 use crate::app::columns::functions::FunctionColumn;
 use crate::app::columns::place::Place;
 use crate::app::data::Data;
-use crate::app::figures::{What, share};
+use crate::app::figures::{Portion, What, share};
 use crate::app::row::{Fold, Row};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::app::view::View;
 use crate::app::views::List;
 use crate::source::status::Status;
 use crate::text::cells::{cut_middle, cut_path, cut_start, safe, width, without_module};
@@ -26,7 +25,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::{bar, difference, figure, function, spark};
 
 /// Draws the rows.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let list = app.list();
     if let Some(why) = app.nothing_chosen().filter(|_| list.rows.is_empty()) {
         let why = safe(&why, canvas.ascii);
@@ -60,7 +59,7 @@ fn divide(canvas: &mut Canvas<'_>, list: &List, first: Rect) {
 }
 
 /// Draws each row on the screen; the selected row on its ground.
-pub(super) fn each<'a>(
+pub(crate) fn each<'a>(
     canvas: &mut Canvas<'a>,
     app: &App,
     data: &Data,
@@ -102,7 +101,7 @@ fn each_of<'a>(
 }
 
 /// Draws a sentence in place of rows.
-pub(super) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
+pub(crate) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
     canvas.put_cut(
         area.x + 2,
         area.y,
@@ -116,7 +115,7 @@ pub(super) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
 const ROOM_FOR_MARKS: usize = 14;
 
 /// Draws the reason for an empty list, in every state.
-pub(super) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let text = match (&app.query.threads, data.thread) {
         (ThreadChoice::All, _) if !data.snapshot.capture.mode.traits().is_counting => {
             "Measuring is off: no scope is counted."
@@ -131,16 +130,16 @@ pub(super) fn nothing(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rec
 
 /// Look of a whole row.
 #[derive(Clone, Copy)]
-pub(super) struct Look {
+pub(crate) struct Look {
     /// Whether the row is selected.
-    pub(super) selected: bool,
+    pub(crate) selected: bool,
     /// Whether the data is old.
-    pub(super) stale: bool,
+    pub(crate) stale: bool,
 }
 
 impl Look {
     /// Returns the meaning of a cell: the same for all cells of the selected row, and of old data.
-    pub(super) fn of(self, meaning: Meaning) -> Meaning {
+    pub(crate) fn of(self, meaning: Meaning) -> Meaning {
         match (self.selected, self.stale) {
             (true, _) => Meaning::Selected,
             (false, true) => Meaning::Quiet,
@@ -163,11 +162,9 @@ fn line(
     let (then_total, then_self) = data
         .counterpart(row.what)
         .map_or((0.0, 0.0), |(then, there)| app.shares(then, there));
-    let main = match app.views.current {
-        View::Tree | View::Function => of_total.max(then_total),
-        View::Hot | View::Threads | View::Flame | View::Sites | View::Tasks | View::Slow | View::Timeline => {
-            of_self.max(then_self)
-        }
+    let main = match app.views.current.about().main {
+        Portion::Total => of_total.max(then_total),
+        Portion::Own => of_self.max(then_self),
     };
     let is_counter = data.figures(row.what).tally.is_some();
     let weight = match main {
@@ -213,27 +210,25 @@ fn line(
 }
 
 /// Whether bars and frames tell time off the CPU.
-pub(super) fn tells_waits(app: &App, data: &Data) -> bool {
+pub(crate) fn tells_waits(app: &App, data: &Data) -> bool {
     app.measure() == Measure::Time && data.snapshot.waits
 }
 
 /// Returns the part of a bar's time that is off the CPU, 0 to 1: only where the measure is time.
-pub(super) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
+pub(crate) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     if !tells_waits(app, data) {
         return 0.0;
     }
     let figures = data.figures(what);
-    let (off, of_ns) = match app.views.current {
-        View::Tree | View::Function | View::Flame => (figures.total_off, figures.total_ns),
-        View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow | View::Timeline => {
-            (figures.self_off, figures.self_ns)
-        }
+    let (off, of_ns) = match app.views.current.about().main {
+        Portion::Total => (figures.total_off, figures.total_ns),
+        Portion::Own => (figures.self_off, figures.self_ns),
     };
     share(off.ns(), of_ns)
 }
 
 /// Draws a cell of text, or of a number.
-pub(super) fn cell<C>(
+pub(crate) fn cell<C>(
     canvas: &mut Canvas<'_>,
     place: &Place<C>,
     is_number: bool,
@@ -249,7 +244,7 @@ pub(super) fn cell<C>(
 }
 
 /// Draws a number. A sign or a mark before a long number stands in the gap, so that the number keeps its place.
-pub(super) fn number<C>(canvas: &mut Canvas<'_>, place: &Place<C>, y: u16, text: &str, meaning: Meaning) {
+pub(crate) fn number<C>(canvas: &mut Canvas<'_>, place: &Place<C>, y: u16, text: &str, meaning: Meaning) {
     let gap = place.x.min(1);
     canvas.put_right(place.x - gap, y, place.width + gap, text, meaning);
 }
@@ -263,7 +258,7 @@ fn place_of(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> String 
 }
 
 /// Formats a place in the source, in this number of cells.
-pub(super) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u16) -> String {
+pub(crate) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u16) -> String {
     let text = label::place(file, line, canvas.ascii);
     cut_path(&safe(&text, canvas.ascii), usize::from(cells), canvas.glyphs.cut).into_owned()
 }
@@ -286,7 +281,7 @@ fn name(
     let end = place.x + place.width;
     let glyphs = canvas.glyphs;
     let mut x = place.x;
-    if app.views.current == View::Tree {
+    if app.views.current.about().has_parents {
         x = lead(canvas, app, row, &place, y, look);
     }
     if let Some(mark) = function::direction(data, row.what, glyphs) {
@@ -345,7 +340,7 @@ fn name(
 }
 
 /// Draws tree lines and the mark of the fold. Returns where the name begins.
-pub(super) fn lead<C: Copy>(
+pub(crate) fn lead<C: Copy>(
     canvas: &mut Canvas<'_>,
     app: &App,
     row: &Row,
@@ -389,7 +384,7 @@ fn put_name(
 }
 
 /// Marks where the search found its text, as far as it is on the screen.
-pub(super) fn highlight(
+pub(crate) fn highlight(
     canvas: &mut Canvas<'_>,
     app: &App,
     row: &Row,

@@ -27,7 +27,7 @@ use crate::ui::view::{difference, unit};
 const ROOM_FOR_RULE: u16 = 20;
 
 /// Draws the rows.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     if app.list().rows.is_empty() {
         return rows::tell(canvas, area, "No place in the source has been met yet.");
     }
@@ -190,7 +190,7 @@ fn rule_of(canvas: &Canvas<'_>, data: &Data, index: u32) -> Option<String> {
 }
 
 /// Draws the path and the place of a row that no snapshot has: a module, or a function that was never called.
-pub(super) fn name_and_place(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
+pub(crate) fn name_and_place(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let name = data.full_name(What::Site(index)).to_string();
     let source = data.site_table().source(&data.snapshot, index);
     let place = source.map_or(String::new(), |site| {
@@ -286,7 +286,7 @@ fn heirs(data: &Data, index: u32, cells: usize) -> String {
 }
 
 /// Draws the pane below: the whole path, the place, the state with its rule, and the effect of Space.
-pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
+pub(crate) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let table = data.site_table();
     let site = &table.rows()[index as usize];
     if table.is_module(index) {

@@ -36,7 +36,7 @@ const LARGE: f64 = 0.25;
 const NOTABLE: f64 = 0.05;
 
 /// Draws the sentences.
-pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let lines = app.answer_lines();
     let shown = lines.iter().take(usize::from(area.height));
     for ((text, is_cause), y) in shown.zip(area.top()..) {
@@ -50,7 +50,7 @@ pub(super) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 }
 
 /// Returns which calls the columns are means of, in many words and in few: the sentences above tell them apart by cause.
-pub(super) fn whose_means(app: &App) -> Vec<String> {
+pub(crate) fn whose_means(app: &App) -> Vec<String> {
     let Some(slow) = app.watched().map(|watch| &watch.slow) else {
         return Vec::new();
     };
@@ -65,7 +65,7 @@ pub(super) fn whose_means(app: &App) -> Vec<String> {
 }
 
 /// Draws the rows.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(watch) = app.watched() else {
         let lines = wrapped(NOTHING, usize::from(area.width.saturating_sub(4)));
         for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
@@ -160,7 +160,7 @@ fn text(canvas: &Canvas<'_>, watch: &WatchTable, path: &PathRow, place: Place<Sl
 }
 
 /// Draws the pane below: the slowest calls, and one of them over time.
-pub(super) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some((watch, areas)) = app.watched().zip(app.call_areas(area)) else {
         return;
     };

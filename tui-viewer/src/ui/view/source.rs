@@ -30,7 +30,7 @@ const SCOPE_END: u16 = 24;
 const LINE_END: u16 = 31;
 
 /// Draws the pane.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(source) = app.source() else { return };
     let Some(data) = &app.derived.data else { return };
     title(canvas, source, &data.snapshot.lines, Rect { height: 1, ..area });

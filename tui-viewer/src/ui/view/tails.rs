@@ -16,7 +16,7 @@ use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::rows;
 
 /// Draws the titles above the columns.
-pub(super) fn titles(canvas: &mut Canvas<'_>, area: Rect) {
+pub(crate) fn titles(canvas: &mut Canvas<'_>, area: Rect) {
     for place in tails::places(area.width) {
         let title = place.column.title();
         match place.column {
@@ -35,7 +35,7 @@ pub(super) fn titles(canvas: &mut Canvas<'_>, area: Rect) {
 }
 
 /// Draws the rows.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let places = tails::places(area.width);
     rows::each(canvas, app, data, area, |canvas, row, y, look| {
         for place in &places {

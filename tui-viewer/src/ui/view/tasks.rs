@@ -24,7 +24,7 @@ const NOTHING: &str = "No profiled future has been polled. #[tickscope::profile]
     at awaits show them here.";
 
 /// Draws the rows.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     if app.list().rows.is_empty() {
         return rows::tell(canvas, area, NOTHING);
     }
@@ -124,7 +124,7 @@ fn text(
 }
 
 /// Draws the pane below: the waits of the selected future's calls, and their outcome.
-pub(super) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
+pub(crate) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let tasks = data.tasks();
     let task = &tasks.rows[index as usize];
     let path: Vec<&str> = tasks

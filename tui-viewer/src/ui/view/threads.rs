@@ -29,7 +29,7 @@ use crate::ui::view::rows::Look;
 use crate::ui::view::{difference, unit};
 
 /// Draws the rows.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     if app.list().rows.is_empty() {
         return rows::tell(
             canvas,
@@ -176,7 +176,7 @@ fn short<'a>(name: &'a str, cells: usize, glyphs: &Glyphs) -> Cow<'a, str> {
 }
 
 /// Draws the pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.
-pub(super) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
+pub(crate) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let thread = &data.threads()[index as usize];
     let of_snapshot = &data.snapshot.threads[index as usize];
     let y = area.y + 1;

@@ -37,7 +37,7 @@ fn lanes_of(app: &App, area: Rect) -> Rect {
 }
 
 /// Draws the line above: the length of the time, the times of some columns, the cursor, and the ends of the chosen time.
-pub(super) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let words = app.timeline_words();
     canvas.put_cut(area.x + 1, area.y, name_cells(area.width), &words, Meaning::Quiet);
     times(canvas, app, area, "");
@@ -132,7 +132,7 @@ fn label(ns: u64, back: bool) -> String {
 }
 
 /// Draws the lines.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let list = app.list();
     if list.rows.is_empty() {
         return rows::nothing(canvas, app, data, area);
@@ -154,7 +154,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
 }
 
 /// Draws threads below the tree while there is room, the busiest first. The thread that the tree shows stands out.
-pub(super) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     axis_on_rule(canvas, app, Rect { height: 1, ..area });
     let rows = &app.views.lanes;
     let lines = area.height.saturating_sub(1);
@@ -243,7 +243,7 @@ fn name(
 }
 
 /// Draws the pane below: the time of functions in the chosen time, beside the rest of the screen.
-pub(super) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(Rect { height: 1, ..area });
     if area.height < 3 {
         return;
@@ -379,7 +379,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f
 }
 
 /// Describes the lines, for the line of settings.
-pub(super) fn settings(app: &App) -> String {
+pub(crate) fn settings(app: &App) -> String {
     match app.views.timeline.lanes {
         Lanes::Threads => "a line: a thread".to_string(),
         Lanes::Functions => format!(

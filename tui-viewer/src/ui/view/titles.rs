@@ -63,14 +63,14 @@ fn title(canvas: &Canvas<'_>, app: &App, place: &Place<Column>, screen: u16) -> 
 }
 
 /// Draws the line.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let sort = app.list().sort;
     let mark = if sort.rises() {
         canvas.glyphs.rises
     } else {
         canvas.glyphs.falls
     };
-    let places = columns::places(app.views.current, area.width);
+    let places = app.views.current.kind().columns(area.width);
     let sorting = columns::sorting(&places, sort.key, app.compared().is_some());
     for place in places {
         // Where moments are compared, the change of the mean stands in place of the bar.

@@ -11,8 +11,8 @@ use tickscope_format::Snapshot;
 use tickscope_report::text::TextOptions;
 use tickscope_testkit::fixture::programs::any_program;
 
-use crate::app::columns::spec::{Portion, Value};
-use crate::app::figures::What;
+use crate::app::columns::spec::Value;
+use crate::app::figures::{Portion, What};
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
