@@ -2,6 +2,7 @@
 
 pub(crate) mod flame;
 pub(crate) mod function;
+pub(crate) mod functions;
 pub(crate) mod hot;
 pub(crate) mod sites;
 pub(crate) mod slow;
@@ -12,6 +13,8 @@ pub(crate) mod tree;
 pub(crate) mod view_type;
 
 use crate::app::about::About;
+use crate::app::figures::What;
+use crate::app::row_table::{Outside, RowTable};
 use crate::keys::view::View;
 use crate::views::view_type::ViewType;
 
@@ -34,5 +37,15 @@ impl View {
     /// Returns the facts about the view.
     pub(crate) fn about(self) -> &'static About {
         self.kind().about()
+    }
+}
+
+impl What {
+    /// Returns the table that has the row.
+    pub(crate) fn table(self) -> &'static dyn RowTable {
+        match self.is_outside() {
+            true => &Outside,
+            false => self.of.kind().table(),
+        }
     }
 }

@@ -1,13 +1,13 @@
 //! Facts about a view that hold at any time.
 
 use crate::app::figures::Portion;
-use crate::app::sort::SortKey;
+use crate::app::sort::Order;
 
 /// Facts about a view.
 #[derive(Debug)]
 pub(crate) struct About {
     /// Order of the rows at the start.
-    pub(crate) sort: SortKey,
+    pub(crate) sort: Order,
     /// Part of a row's time that shares, bars and colours are of.
     pub(crate) main: Portion,
     /// Word for several rows.
@@ -35,7 +35,7 @@ pub(crate) struct About {
 impl About {
     /// Facts of a list of places.
     pub(crate) const LIST: Self = Self {
-        sort: SortKey::Total,
+        sort: Order::TOTAL,
         main: Portion::Total,
         rows: "rows",
         is_of_time: false,

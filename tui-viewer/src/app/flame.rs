@@ -5,6 +5,7 @@ use crate::app::figures::What;
 use crate::app::flame_layout::{Frame, Frames, lay_out};
 use crate::app::listing::{Listing, Shape};
 use crate::app::row::{Fold, Row, RowId};
+use crate::keys::view::View;
 
 /// Part of the graph on the screen, and its frames.
 #[derive(Debug, Default)]
@@ -49,7 +50,7 @@ pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, heigh
     });
     // The order is by name, so that no frame changes places while times change.
     let all = lay_out(tree, zoom, width, |a, b| {
-        let (a, b) = (What::Tree(a), What::Tree(b));
+        let (a, b) = (View::Tree.row(a), View::Tree.row(b));
         data.label(a)
             .cmp(data.label(b))
             .then_with(|| data.full_name(a).cmp(data.full_name(b)))
@@ -66,7 +67,7 @@ pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, heigh
         let Some(row) = frame.row.filter(|_| frame.few == 0) else {
             continue;
         };
-        let what = What::Tree(row);
+        let what = View::Tree.row(row);
         row_of_frame[index] = Some(out.rows.len() as u32);
         frames.of_row.push(index as u32);
         out.rows.push(Row {
@@ -80,13 +81,11 @@ pub(crate) fn list(data: &Data, shape: &Shape<'_>, zoom: &[RowId], (width, heigh
         });
     }
     if let Some(filter) = shape.matcher {
-        let all = (0..tree.rows.len() as u32).map(What::Tree);
+        let all = View::Tree.rows(0..tree.rows.len() as u32).into_iter();
         out.hits = all.filter(|&what| filter.hits(data, what)).collect();
         let selected = |what: &&What| Some(data.id(**what)) == shape.selected;
         out.before = match out.rows.iter().find(|row| Some(row.id) == shape.selected) {
-            Some(row) => out
-                .hits
-                .partition_point(|&hit| index_of(hit) < index_of(row.what)),
+            Some(row) => out.hits.partition_point(|hit| hit.row < row.what.row),
             None => out.hits.iter().position(|what| selected(&what)).unwrap_or(0),
         };
     }
@@ -128,8 +127,4 @@ impl Flame {
         let page = page.max(1);
         self.top = self.top.clamp((line + 1).saturating_sub(page), line);
     }
-}
-
-pub(crate) fn index_of(what: What) -> u32 {
-    if let What::Tree(row) = what { row } else { u32::MAX }
 }

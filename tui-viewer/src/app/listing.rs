@@ -11,6 +11,7 @@ use crate::app::row::{Fold, Row, RowId};
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 use crate::app::threads;
+use crate::keys::view::View;
 
 /// Number of lines below which a list has no headings.
 pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
@@ -65,8 +66,8 @@ pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool, are_besid
     let Some(around) = &data.around else {
         return Listing::default();
     };
-    let sorted = |lines: std::ops::Range<u32>| arranged(data, shape, lines.map(What::Call).collect());
-    let heading = |line: u32| headings.then_some(What::Call(line));
+    let sorted = |lines: std::ops::Range<u32>| arranged(data, shape, View::Function.rows(lines));
+    let heading = |line: u32| headings.then(|| View::Function.row(line));
     let mut items: Vec<What> = Vec::new();
     items.extend(heading(Around::CALLED_FROM));
     items.extend(sorted(around.callers()));
@@ -140,9 +141,9 @@ pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
                 hit,
             });
         }
-        let is_task = matches!(what, What::Task(_));
-        let opens = shown && (fold == Fold::Open || is_task);
-        if !(opens || inside || is_task) {
+        let is_open = what.table().is_open();
+        let opens = shown && (fold == Fold::Open || is_open);
+        if !(opens || inside || is_open) {
             continue;
         }
         let children = data.children(what);
@@ -162,11 +163,7 @@ pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
 }
 
 fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
-    let below = match what {
-        What::Tree(row) => data.below(row),
-        What::Site(row) => data.site_table().below(row),
-        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Slow(_) | What::Outside => 0,
-    };
+    let below = what.table().below(data, what.row);
     let is_open = |path| shape.open.contains(&path);
     if below == 0 || (shape.only && !inside) {
         Fold::Leaf
@@ -188,18 +185,14 @@ fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
 /// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
 pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
     let all = threads::busiest_first(&data.snapshot);
-    walk(
-        data,
-        shape,
-        all.into_iter().map(|id| What::Thread(id.0)).collect(),
-    )
+    walk(data, shape, View::Threads.rows(all.into_iter().map(|id| id.0)))
 }
 
 /// Returns the hotspots.
 pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
-    let mut all: Vec<What> = (0..data.hot().len() as u32).map(What::Hot).collect();
+    let mut all = View::Hot.rows(0..data.hot().len() as u32);
     if shape.outside {
-        all.push(What::Outside);
+        all.push(What::outside(View::Hot));
     }
     walk(data, shape, all)
 }

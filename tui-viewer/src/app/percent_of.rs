@@ -15,10 +15,10 @@ pub(crate) enum PercentOf {
 impl PercentOf {
     /// Returns the choice that holds in a view: a function without a place has no parent.
     pub(crate) fn within(self, has_parents: bool) -> Self {
-        match self {
-            Self::Parent if !has_parents => Self::Measured,
-            choice => choice,
+        if self == Self::Parent && !has_parents {
+            return Self::Measured;
         }
+        self
     }
 
     /// Returns the next choice that makes a difference.

@@ -220,7 +220,7 @@ impl App {
             // The time outside the focus is not known.
             PercentOf::Measured | PercentOf::Wall if focuses => (PercentOf::Measured, "% of focus"),
             PercentOf::Wall if self.measure() != Measure::Time => (PercentOf::Wall, "% of all"),
-            base => (base, base.label()),
+            base @ (PercentOf::Measured | PercentOf::Wall | PercentOf::Parent) => (base, base.label()),
         }
     }
 

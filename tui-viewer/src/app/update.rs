@@ -32,7 +32,7 @@ use crate::app::help_screen::HelpScreen;
 use crate::app::message::{Effect, Message};
 use crate::app::overlay::Overlay;
 use crate::app::program::Program;
-use crate::app::sort::{Sort, SortKey};
+use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::keys::action::{Action, Context};
@@ -273,7 +273,7 @@ impl App {
     }
 
     /// Sorts by a column; reverses the order of the current sort column.
-    pub(crate) fn sort_column(&mut self, key: SortKey) {
+    pub(crate) fn sort_column(&mut self, key: Order) {
         let sort = self.list().sort;
         self.sort_from_top(Sort {
             key,
@@ -289,15 +289,9 @@ impl App {
     }
 
     pub(crate) fn sort_by(&mut self, step: isize) {
-        let mut keys: Vec<SortKey> = Vec::new();
-        for key in self
-            .views
-            .current
-            .kind()
-            .columns(self.layout().columns.width)
-            .iter()
-            .filter_map(|place| place.column.spec().sort)
-        {
+        let mut keys: Vec<Order> = Vec::new();
+        let places = self.places(self.layout().columns);
+        for key in places.iter().filter_map(|place| place.column.sort) {
             if !keys.contains(&key) {
                 keys.push(key);
             }

@@ -278,10 +278,8 @@ const EARLY: u8 = 3;
 impl Binding {
     /// Whether the keys work in a context.
     pub(crate) fn works_in(&self, context: Context) -> bool {
-        match context {
-            Context::In(view) => self.views.contains(&view),
-            other => self.others.contains(&other),
-        }
+        let in_view = matches!(context, Context::In(view) if self.views.contains(&view));
+        in_view || self.others.contains(&context)
     }
 
     /// Returns the names of all keys: `↑ ↓ k j`.

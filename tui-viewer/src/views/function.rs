@@ -1,25 +1,30 @@
 //! View Function: one function, its callers and its callees.
 
+mod rows;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::functions;
-use crate::app::columns::place::Place;
 use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::percent_of::PercentOf;
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, has_rows};
 use crate::keys::action::Action;
 use crate::keys::view::View;
+use crate::ui::theme::Meaning;
+use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::ui::view::{function, rows};
+use crate::ui::view::function;
+use crate::views::functions;
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -80,14 +85,29 @@ impl ViewType for Function {
         &ABOUT
     }
 
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::FunctionRows
+    }
+
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         listing::function(data, shape, has_headings(app), are_beside(app))
     }
 
-    fn columns(&self, width: u16) -> Vec<Place<Column>> {
-        let lists = functions::lists(View::Function, Rect::new(0, 0, width, 1));
-        let places = lists.into_iter().flat_map(|(_, places)| places).collect();
-        columns::of_any(places, Column::Function)
+    fn columns(&self, width: u16) -> Vec<Place> {
+        let lists = functions::of_function(Rect::new(0, 0, width, 1));
+        lists.into_iter().flat_map(|(_, places)| places).collect()
+    }
+
+    fn lists(&self, _app: &App, area: Rect) -> Vec<(Rect, Vec<Place>)> {
+        functions::of_function(area)
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &functions::ALL
+    }
+
+    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
+        functions::weigh(app, data, row, then)
     }
 
     fn choices(&self, app: &App) -> u64 {
@@ -108,9 +128,15 @@ impl ViewType for Function {
         app.views.function.chosen.as_ref().map(|chosen| chosen.key)
     }
 
-    fn nothing_chosen(&self, app: &App, data: &Data) -> Option<String> {
+    fn why_empty(&self, app: &App, data: &Data) -> Option<String> {
         let chosen = app.views.function.chosen.as_ref();
-        let chosen = chosen.filter(|_| data.around.is_none())?;
+        let Some(chosen) = chosen.filter(|_| data.around.is_none()) else {
+            return data
+                .tree
+                .rows
+                .is_empty()
+                .then(|| view::rows::nothing(app, data).to_string());
+        };
         let name = &chosen.name;
         let hidden = app.hidden_by_groups(data, chosen.key, name);
         hidden.or_else(|| {
@@ -162,10 +188,6 @@ impl ViewType for Function {
 
     fn title(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
         function::title(canvas, app, data, area);
-    }
-
-    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        rows::draw(canvas, app, data, area);
     }
 
     fn legend(&self, legend: &Legend) -> String {

@@ -1,21 +1,19 @@
 //! View Hot: functions by self time.
 
-use ratatui::layout::Rect;
+mod rows;
 
 use crate::app::about::About;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::functions;
-use crate::app::columns::place::Place;
 use crate::app::data::Data;
-use crate::app::figures::Portion;
+use crate::app::figures::{Portion, What};
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::sort::SortKey;
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
+use crate::app::sort::Order;
 use crate::app::state::App;
-use crate::keys::view::View;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::rows;
+use crate::ui::theme::Meaning;
+use crate::ui::view::column::{Column, Place};
+use crate::views::functions;
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -23,7 +21,7 @@ use crate::views::view_type::ViewType;
 pub(crate) struct Hot;
 
 const ABOUT: About = About {
-    sort: SortKey::SelfTime,
+    sort: Order::SELF,
     main: Portion::Own,
     rows: "functions",
     has_focus: true,
@@ -37,12 +35,24 @@ impl ViewType for Hot {
         &ABOUT
     }
 
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::HotRows
+    }
+
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         listing::hot(data, shape)
     }
 
-    fn columns(&self, width: u16) -> Vec<Place<Column>> {
-        columns::of_any(functions::places(View::Hot, width), Column::Function)
+    fn columns(&self, width: u16) -> Vec<Place> {
+        functions::of_hot(width)
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &functions::ALL
+    }
+
+    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
+        functions::weigh(app, data, row, then)
     }
 
     fn searched(&self, _app: &App, data: &Data) -> usize {
@@ -51,9 +61,5 @@ impl ViewType for Hot {
 
     fn layout(&self, _app: &App, layout: Layout) -> Layout {
         layout.with_large_pane()
-    }
-
-    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        rows::draw(canvas, app, data, area);
     }
 }

@@ -1,21 +1,27 @@
 //! View Sites: sites that were met, and sites that are switched off.
 
+mod columns;
+mod rows;
+
 use ratatui::layout::Rect;
 
 use crate::app::about::About;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::place::Place;
-use crate::app::columns::sites;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::sort::SortKey;
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
+use crate::app::site_rows::SiteState;
+use crate::app::sort::Order;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, has_rows, only};
 use crate::keys::action::Action;
+use crate::keys::view::View;
+use crate::ui::theme::Meaning;
 use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Column, Place};
+use crate::ui::view::detail;
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -23,7 +29,7 @@ use crate::views::view_type::ViewType;
 pub(crate) struct Sites;
 
 const ABOUT: About = About {
-    sort: SortKey::Calls,
+    sort: Order::CALLS,
     rows: "sites",
     is_of_all: true,
     follows: true,
@@ -57,7 +63,7 @@ impl App {
         let Some((data, row)) = self.selected() else {
             return;
         };
-        if matches!(row.what, What::Site(row) if data.site_table().is_module(row)) {
+        if data.site_table().is_module(row.what.row) {
             self.fold();
         } else {
             self.tell("it was not called yet: its callers and callees are not known");
@@ -70,13 +76,34 @@ impl ViewType for Sites {
         &ABOUT
     }
 
-    fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        let top = data.site_table().top().iter().copied();
-        listing::walk(data, shape, top.map(What::Site).collect())
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::SiteRows
     }
 
-    fn columns(&self, width: u16) -> Vec<Place<Column>> {
-        columns::of_any(sites::places(width), Column::Site)
+    fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
+        let top = data.site_table().top().iter().copied();
+        listing::walk(data, shape, View::Sites.rows(top))
+    }
+
+    fn columns(&self, width: u16) -> Vec<Place> {
+        columns::places(width)
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &columns::ALL
+    }
+
+    fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+        match data.sites()[row.what.row as usize].state {
+            SiteState::Hit => [Meaning::Plain; 2],
+            SiteState::NotSince | SiteState::Off | SiteState::OverBudget | SiteState::NotChosen => {
+                [Meaning::Quiet; 2]
+            }
+        }
+    }
+
+    fn why_empty(&self, _app: &App, _data: &Data) -> Option<String> {
+        Some("No place in the source has been met yet.".to_string())
     }
 
     fn searched(&self, _app: &App, data: &Data) -> usize {
@@ -87,7 +114,19 @@ impl ViewType for Sites {
         ACTS
     }
 
-    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        view::sites::draw(canvas, app, data, area);
+    fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+        match data.function(row.what) {
+            Some(_) => detail::heading(canvas, app, data, row, area),
+            None => view::sites::name_and_place(
+                canvas,
+                data,
+                row.what.row,
+                Rect {
+                    y: area.y + 1,
+                    ..area
+                },
+            ),
+        }
+        view::sites::detail(canvas, app, data, row.what.row, area);
     }
 }

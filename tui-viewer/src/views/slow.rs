@@ -1,25 +1,30 @@
 //! View Slow: causes of slow calls of watched functions.
 
+mod columns;
+mod rows;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::place::Place;
-use crate::app::columns::slow;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::sort::{Sort, SortKey};
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
+use crate::app::sort::Sort;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, always, has_rows};
 use crate::keys::action::Action;
+use crate::keys::view::View;
+use crate::ui::theme::Meaning;
 use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::{tails, titles};
+use crate::ui::view::column::{Column, Place};
+use crate::ui::view::slow::{LARGE, NOTABLE};
+use crate::ui::view::table;
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -27,7 +32,7 @@ use crate::views::view_type::ViewType;
 pub(crate) struct Slow;
 
 const ABOUT: About = About {
-    sort: SortKey::Difference,
+    sort: columns::ORDER,
     rows: "paths",
     is_of_all: true,
     is_of_all_threads: true,
@@ -68,21 +73,52 @@ impl ViewType for Slow {
         &ABOUT
     }
 
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::SlowRows
+    }
+
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let table = data.slow();
         if table.watches.is_empty() {
-            let sort = Sort::by(ABOUT.sort);
-            let tails = data.tails().iter().map(|tail| What::Hot(tail.hot));
-            return listing::walk(data, &Shape { sort, ..*shape }, tails.collect());
+            let sort = Sort::by(columns::TAIL_ORDER);
+            let tails = View::Hot.rows(data.tails().iter().map(|tail| tail.hot));
+            return listing::walk(data, &Shape { sort, ..*shape }, tails);
         }
         let watch = table.place_of(app.views.slow.function.as_deref());
         let rows = (0..).zip(&table.rows);
         let of_watch = rows.filter(|(_, row)| Some(row.watch) == watch);
-        listing::walk(data, shape, of_watch.map(|(row, _)| What::Slow(row)).collect())
+        listing::walk(data, shape, View::Slow.rows(of_watch.map(|(row, _)| row)))
     }
 
-    fn columns(&self, width: u16) -> Vec<Place<Column>> {
-        columns::of_any(slow::places(width), Column::Slow)
+    fn columns(&self, width: u16) -> Vec<Place> {
+        columns::places(width)
+    }
+
+    fn lists(&self, app: &App, area: Rect) -> Vec<(Rect, Vec<Place>)> {
+        let places = match app.offers_tails() {
+            true => columns::tail_places(area.width),
+            false => columns::places(area.width),
+        };
+        vec![(area, places)]
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &columns::ALL
+    }
+
+    fn weigh(&self, app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+        let Some(watch) = app.watched() else {
+            return [Meaning::Plain; 2];
+        };
+        let share = watch
+            .slow
+            .share_of(&data.slow().rows[row.what.row as usize].means);
+        match share {
+            Some(LARGE..) => [Meaning::Hottest; 2],
+            Some(NOTABLE..) => [Meaning::Warm; 2],
+            Some(_) => [Meaning::Plain; 2],
+            None => [Meaning::Quiet; 2],
+        }
     }
 
     fn choices(&self, app: &App) -> u64 {
@@ -136,17 +172,10 @@ impl ViewType for Slow {
         view::slow::title(canvas, app, area);
     }
 
-    fn heading(&self, canvas: &mut Canvas<'_>, app: &App, _data: &Data, area: Rect) {
-        match app.offers_tails() {
-            true => tails::titles(canvas, area),
-            false => titles::draw(canvas, app, area),
-        }
-    }
-
     fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        match app.offers_tails() {
-            true => tails::draw(canvas, app, data, area),
-            false => view::slow::draw(canvas, app, data, area),
+        match app.watched().is_some() || app.offers_tails() {
+            true => table::draw(canvas, app, data, area),
+            false => view::slow::nothing(canvas, area),
         }
     }
 

@@ -1,22 +1,26 @@
 //! View Threads: threads with their load and current function.
 
+mod columns;
+mod rows;
+
 use ratatui::layout::Rect;
 
 use crate::app::about::About;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::place::Place;
-use crate::app::columns::threads;
-use crate::app::columns::threads::ThreadColumn;
 use crate::app::data::Data;
+use crate::app::figures::What;
 use crate::app::listing::{self, Listing, Shape};
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
 use crate::app::state::App;
+use crate::app::thread_rows::RunState;
 use crate::app::timeline::Lanes;
 use crate::app::update::acts::{Act, act, has_rows};
 use crate::app::update::timeline::TimeColumns;
 use crate::keys::action::Action;
+use crate::ui::theme::Meaning;
 use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Column, Place};
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -36,12 +40,31 @@ impl ViewType for Threads {
         &ABOUT
     }
 
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::ThreadRows
+    }
+
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         listing::threads(data, shape)
     }
 
-    fn columns(&self, width: u16) -> Vec<Place<Column>> {
-        columns::of_any(threads::places(width), Column::Thread)
+    fn columns(&self, width: u16) -> Vec<Place> {
+        columns::places(width)
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &columns::ALL
+    }
+
+    fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+        match data.threads()[row.what.row as usize].run_state {
+            RunState::Finished => [Meaning::Quiet; 2],
+            RunState::Running | RunState::Waiting | RunState::Paused | RunState::Idle => [Meaning::Plain; 2],
+        }
+    }
+
+    fn why_empty(&self, _app: &App, _data: &Data) -> Option<String> {
+        Some("No thread has entered a scope since the program began.".to_string())
     }
 
     fn searched(&self, _app: &App, data: &Data) -> usize {
@@ -49,8 +72,8 @@ impl ViewType for Threads {
     }
 
     fn time_columns(&self, app: &App) -> Option<TimeColumns> {
-        let places = threads::places(app.screen.size.width);
-        let course = places.iter().find(|place| place.column == ThreadColumn::Course)?;
+        let places = columns::places(app.screen.size.width);
+        let course = places.iter().find(|place| *place.column == columns::COURSE)?;
         Some(TimeColumns {
             columns: course.width,
             lanes: Lanes::Threads,
@@ -62,7 +85,7 @@ impl ViewType for Threads {
         ACTS
     }
 
-    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        view::threads::draw(canvas, app, data, area);
+    fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+        view::threads::detail(canvas, app, data, row.what.row, area);
     }
 }

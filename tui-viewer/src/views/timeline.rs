@@ -6,7 +6,7 @@ use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::sort::{Sort, SortKey};
+use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{LANE_LINES, Lanes, PARTS_LINES, columns_in};
 use crate::app::update::acts::{Act, act, always, has_rows, never, only, shows};
@@ -58,7 +58,7 @@ impl ViewType for Timeline {
         match app.views.timeline.lanes {
             Lanes::Threads => listing::threads(data, shape),
             Lanes::Functions => {
-                let sort = Sort::by(SortKey::SelfTime);
+                let sort = Sort::by(Order::SELF);
                 listing::hot(data, &Shape { sort, ..*shape })
             }
         }

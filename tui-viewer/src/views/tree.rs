@@ -1,19 +1,17 @@
 //! View Tree: functions below their callers.
 
+mod rows;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use ratatui::layout::Rect;
-
 use crate::app::about::About;
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::functions;
-use crate::app::columns::place::Place;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::flame;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
 use crate::app::sort::{Before, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{Lanes, columns_in};
@@ -22,9 +20,10 @@ use crate::app::update::timeline::TimeColumns;
 use crate::app::view::Below;
 use crate::keys::action::Action;
 use crate::keys::view::View;
-use crate::ui::view::canvas::Canvas;
+use crate::ui::theme::Meaning;
+use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::ui::view::rows;
+use crate::views::functions;
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -57,10 +56,14 @@ impl ViewType for Tree {
         &ABOUT
     }
 
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::TreeRows
+    }
+
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        let mut top: Vec<What> = data.tree.top().iter().map(|&row| What::Tree(row)).collect();
+        let mut top = View::Tree.rows(data.tree.top().iter().copied());
         if shape.outside {
-            top.push(What::Outside);
+            top.push(What::outside(View::Tree));
         }
         let listing = listing::walk(data, shape, top);
         let plain = Shape {
@@ -92,8 +95,16 @@ impl ViewType for Tree {
         }
     }
 
-    fn columns(&self, width: u16) -> Vec<Place<Column>> {
-        columns::of_any(functions::places(View::Tree, width), Column::Function)
+    fn columns(&self, width: u16) -> Vec<Place> {
+        functions::of_tree(width)
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &functions::ALL
+    }
+
+    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
+        functions::weigh(app, data, row, then)
     }
 
     fn choices(&self, app: &App) -> u64 {
@@ -124,10 +135,6 @@ impl ViewType for Tree {
             Below::Nothing => layout,
             Below::Flame | Below::Timeline => layout.with_second(),
         }
-    }
-
-    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        rows::draw(canvas, app, data, area);
     }
 
     fn legend(&self, legend: &Legend) -> String {

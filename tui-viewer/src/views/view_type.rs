@@ -3,20 +3,29 @@
 use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
-use crate::app::columns::Column;
-use crate::app::columns::place::Place;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
+use crate::app::row_table::{Outside, RowTable};
 use crate::app::state::App;
 use crate::app::update::acts::Act;
 use crate::app::update::timeline::TimeColumns;
+use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::ui::view::{detail, large_pane, titles};
+use crate::ui::view::{detail, large_pane, rows, table};
+
+impl App {
+    /// Returns the columns of the view on screen on these cells, from left to right.
+    pub(crate) fn places(&self, area: Rect) -> Vec<Place> {
+        let lists = self.views.current.kind().lists(self, area);
+        lists.into_iter().flat_map(|(_, places)| places).collect()
+    }
+}
 
 /// A view of the program.
 pub(crate) trait ViewType: Sync {
@@ -25,12 +34,32 @@ pub(crate) trait ViewType: Sync {
 
     // Rows
 
+    /// Returns the table that its rows are in, where it has one of its own.
+    fn table(&self) -> &'static dyn RowTable {
+        &Outside
+    }
+
     /// Returns its rows.
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing;
 
     /// Returns its columns on a list that is `width` cells wide, from left to right.
-    fn columns(&self, _width: u16) -> Vec<Place<Column>> {
+    fn columns(&self, _width: u16) -> Vec<Place> {
         Vec::new()
+    }
+
+    /// Returns its columns on these cells of the screen, list by list.
+    fn lists(&self, _app: &App, area: Rect) -> Vec<(Rect, Vec<Place>)> {
+        vec![(area, self.columns(area.width))]
+    }
+
+    /// Returns the columns of its tables, in the order of the help.
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &[]
+    }
+
+    /// Returns the look of the first cell of a row, and of the others; `then` is the row in the data to compare with.
+    fn weigh(&self, _app: &App, _data: &Data, _row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+        [Meaning::Plain; 2]
     }
 
     /// Returns a number that changes with each choice of its own that its rows are made of.
@@ -67,9 +96,14 @@ pub(crate) trait ViewType: Sync {
     /// Corrects its state after its rows were made.
     fn settle(&self, _app: &mut App) {}
 
-    /// Returns the reason for an empty list, where the user's choice is the reason.
-    fn nothing_chosen(&self, app: &App, data: &Data) -> Option<String> {
-        app.nothing_in_focus(data)
+    /// Returns the reason for an empty list.
+    fn why_empty(&self, app: &App, data: &Data) -> Option<String> {
+        let nothing = data
+            .tree
+            .rows
+            .is_empty()
+            .then(|| rows::nothing(app, data).to_string());
+        app.nothing_in_focus(data).or(nothing)
     }
 
     /// Returns the columns of time that it shows.
@@ -157,16 +191,23 @@ pub(crate) trait ViewType: Sync {
 
     /// Draws the line above the rows.
     fn heading(&self, canvas: &mut Canvas<'_>, app: &App, _data: &Data, area: Rect) {
-        titles::draw(canvas, app, area);
+        table::titles(canvas, app, area);
     }
 
     /// Draws the rows.
-    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect);
+    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+        table::draw(canvas, app, data, area);
+    }
 
     /// Returns the line that says how to read its columns.
     fn legend(&self, legend: &Legend) -> String {
         let (dot, itself, inside) = (legend.glyphs.dot, legend.itself, &legend.inside);
         format!("{itself}{dot}{inside}{dot}recursion counts once{}", legend.bars())
+    }
+
+    /// Draws the facts of the selected row in the pane.
+    fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+        detail::figures_of(canvas, app, data, row, area);
     }
 
     /// Draws the pane of the selected row.

@@ -37,18 +37,7 @@ impl App {
         let Some((data, row)) = self.selected() else {
             return;
         };
-        let place = match row.what {
-            What::Tree(row) => Some(row),
-            what @ (What::Hot(_)
-            | What::Call(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside) => data
-                .function(what)
-                .and_then(|function| data.heaviest_place(function)),
-        };
+        let place = row.what.table().place(data, row.what.row);
         let Some(path) = place.map(|row| data.tree.rows[row as usize].path) else {
             return self.tell("no function to focus on: choose a row that has one");
         };
@@ -159,14 +148,10 @@ impl App {
 
     /// Goes to the next place of the same function.
     pub(crate) fn other_place(&mut self) {
-        let Some((data, What::Tree(selected))) = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected().map(|row| row.what))
-        else {
+        let Some((data, row)) = self.selected().filter(|(_, row)| !row.what.is_outside()) else {
             return;
         };
+        let selected = row.what.row;
         let function = data.tree.rows[selected as usize].function;
         let rows = data.tree.rows.iter().zip(0u32..);
         let places: Vec<u32> = rows
@@ -180,7 +165,7 @@ impl App {
             return self.tell("this is its only place");
         }
         self.show_all_rows();
-        self.reveal(What::Tree(place));
+        self.reveal(View::Tree.row(place));
         self.tell(format!("place {} of {count}", next + 1));
     }
 
@@ -192,15 +177,15 @@ impl App {
         let (key, from) = (chosen.key, self.views.current);
         // A frame of the graph is one place; in other views a function has many places.
         let place = self.selected();
-        let place = place.and_then(|(data, row)| match row.what {
-            What::Tree(row) => Some(data.tree.rows[row as usize].path),
-            What::Hot(_)
-            | What::Call(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => None,
+        let place = place.and_then(|(_, row)| match row.id {
+            RowId::Path(path) => Some(path),
+            RowId::Function(_)
+            | RowId::Call(_)
+            | RowId::Thread(_)
+            | RowId::Site(_)
+            | RowId::Task(_)
+            | RowId::Slow(_)
+            | RowId::Outside => None,
         });
         self.switch_to(View::Tree);
         self.refresh();
@@ -208,7 +193,7 @@ impl App {
         let found = found.and_then(|(data, path)| data.tree.rows.iter().position(|row| row.path == path));
         if let Some(row) = found {
             self.show_all_rows();
-            self.reveal(What::Tree(row as u32));
+            self.reveal(View::Tree.row(row as u32));
         } else if !self.find_function(Some(chosen)) {
             // The calls in focus do not have the function.
             self.query.filter.focus.clear();
@@ -216,7 +201,7 @@ impl App {
             let found = self.derived.data.as_ref().and_then(|data| data.place_of(key));
             if let Some(row) = found {
                 self.show_all_rows();
-                self.reveal(What::Tree(row));
+                self.reveal(View::Tree.row(row));
             }
         }
         self.views.came_from = Some(Origin {
@@ -235,7 +220,7 @@ impl App {
             .and_then(|(data, chosen)| data.place_of(chosen.key));
         let Some(row) = place else { return false };
         self.show_all_rows();
-        self.reveal(What::Tree(row));
+        self.reveal(View::Tree.row(row));
         true
     }
 
@@ -271,12 +256,6 @@ impl App {
         if let Some(search) = &mut self.views.search {
             search.only = false;
         }
-    }
-
-    /// Returns the reason for an empty list, where the user's choice is the reason.
-    pub(crate) fn nothing_chosen(&self) -> Option<String> {
-        let data = self.derived.data.as_ref()?;
-        self.views.current.kind().nothing_chosen(self, data)
     }
 
     /// Returns the reason why a function is not shown, where its group is shown, or only its members are.

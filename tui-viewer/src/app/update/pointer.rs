@@ -2,10 +2,6 @@
 
 use ratatui::layout::{Position, Rect};
 
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::functions::FunctionColumn;
-use crate::app::columns::sites::SiteColumn;
 use crate::app::row::Fold;
 use crate::app::state::App;
 use crate::app::view::TabForm;
@@ -29,15 +25,10 @@ impl App {
         } else if on(layout.detail) {
             self.views.current.kind().click_pane(self, at);
         } else if layout.columns.contains(at) {
-            let mut places = self
-                .views
-                .current
-                .kind()
-                .columns(layout.columns.width)
-                .into_iter();
+            let mut places = self.places(layout.columns).into_iter();
             // A title may begin in the gap before its column.
             let under = places.find(|place| x < place.x + place.width);
-            if let Some(key) = under.and_then(|place| place.column.spec().sort) {
+            if let Some(key) = under.and_then(|place| place.column.sort) {
                 self.sort_column(key);
             }
         } else if (on(layout.tabs)
@@ -59,15 +50,9 @@ impl App {
             return;
         };
         self.select(index);
-        let places = self.views.current.kind().columns(self.layout().rows.width);
-        let is_name = |column| {
-            matches!(
-                column,
-                Column::Function(FunctionColumn::Name) | Column::Site(SiteColumn::Name)
-            )
-        };
-        let name = places.iter().find(|place| is_name(place.column));
-        let mark = name.map(|name| columns::fold_mark(name, row.depth));
+        let places = self.places(self.layout().rows);
+        let name = places.iter().find(|place| place.column.is_name);
+        let mark = name.map(|name| name.fold_mark(row.depth));
         // The cell beside the mark counts as well, because the mark is a small target.
         if row.fold != Fold::Leaf && mark.is_some_and(|mark| (mark..mark + 2).contains(&x)) {
             self.fold();

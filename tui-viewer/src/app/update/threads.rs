@@ -1,6 +1,5 @@
 //! The choice of threads whose time is shown: one thread, or all threads.
 
-use crate::app::figures::What;
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
@@ -10,15 +9,10 @@ use crate::app::view::{Origin, View};
 impl App {
     /// Shows only the selected thread, in the tree; all threads again where it is already the only one.
     pub(crate) fn enter_thread(&mut self) {
-        let Some((data, What::Thread(row))) = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected().map(|row| row.what))
-        else {
+        let Some((data, row)) = self.selected() else {
             return;
         };
-        let thread = &data.snapshot.threads[row as usize];
+        let thread = &data.snapshot.threads[row.what.row as usize];
         let only = ThreadChoice::One {
             name: thread.name.clone(),
             tid: thread.tid,

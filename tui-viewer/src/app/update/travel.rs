@@ -10,6 +10,7 @@ use crate::app::figures::{What, share};
 use crate::app::row::{Fold, RowId};
 use crate::app::state::App;
 use crate::keys::action::Action;
+use crate::keys::view::View;
 
 /// Share of a row below which the hottest path ends.
 const HOT_SHARE: f64 = 0.05;
@@ -175,14 +176,10 @@ impl App {
 
     /// Opens the hottest path below the selected row and goes to its end.
     pub(crate) fn go_hot(&mut self) {
-        let Some((data, What::Tree(row))) = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected().map(|row| row.what))
-        else {
+        let Some((data, row)) = self.selected().filter(|(_, row)| !row.what.is_outside()) else {
             return;
         };
+        let row = row.what.row;
         let path = hottest_path(data, Some(row));
         let Some(&last) = path.last() else { return };
         self.views.expanded.extend(path);
@@ -194,7 +191,7 @@ impl App {
             children.max_by_key(|&child| data.tree.rows[child as usize].total_ns)
         });
         if let Some(end) = end {
-            self.reveal(What::Tree(end));
+            self.reveal(View::Tree.row(end));
         }
     }
 

@@ -4,11 +4,11 @@ use tickscope_analysis::call_tree::Figures;
 use tickscope_format::snapshot::Tally;
 use tickscope_report::{number, tally};
 
-use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::keys::view::View;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit::{calls, quotient};
 
@@ -46,9 +46,7 @@ impl CounterCell {
             Value::Mean => Self::Mean,
             Value::Quantile(percent) => Self::Quantile(percent),
             Value::Longest => Self::Most,
-            Value::Share(_) | Value::TimeOf(_) | Value::CpuTime(_) | Value::OffCpu(_) | Value::Drawn => {
-                Self::Nothing
-            }
+            Value::Share(_) | Value::TimeOf(_) | Value::CpuTime(_) | Value::OffCpu(_) => Self::Nothing,
         }
     }
 }

@@ -6,10 +6,9 @@ use tickscope_format::snapshot::Values;
 use tickscope_report::number;
 
 use crate::app::activity::BEATS;
-use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::detail::Began;
-use crate::app::figures::{Portion, What, share};
+use crate::app::figures::{Portion, share};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
@@ -19,9 +18,10 @@ use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::{counter, latency, sites, spark, tasks, threads, unit};
+use crate::ui::view::{counter, latency, spark, unit};
 
 /// Width from which on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: u16 = 105;
@@ -56,75 +56,63 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         if data.function(row.what).is_none() {
             title(canvas, data, row, inner, area);
         }
-        if let What::Thread(index) = row.what {
-            return threads::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
+        app.views.current.kind().facts(canvas, app, data, row, inner);
+    }
+}
+
+/// Draws the name and the place of the function of a row.
+pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+    name_and_place(canvas, app, data, row, area, area.y + 1);
+}
+
+/// Draws the figures of a row, its path or its callers, its latencies, and its threads.
+pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+    if data.function(row.what).is_none() && !row.what.is_outside() {
+        let text = "these calls were made by no function that is measured";
+        canvas.put_cut(area.x, area.y + 1, area.width, text, Meaning::Quiet);
+        return;
+    }
+    let inner = area;
+    heading(canvas, app, data, row, area);
+    figures(canvas, app, data, row, inner, area.y + 2);
+    match app.views.current.about().has_paths {
+        true => path(canvas, data, row, inner, area.y + 3),
+        false => callers(canvas, app, inner, area.y + 3),
+    }
+    match data.figures(row.what).tally {
+        Some(tally) if tally.is_value() => {
+            latency::draw_numbers(canvas, data, row.what, tally, inner, area.y + 4);
         }
-        if let What::Site(index) = row.what
-            && data.function(row.what).is_none()
-        {
-            sites::name_and_place(
-                canvas,
-                data,
-                index,
-                Rect {
-                    y: area.y + 1,
-                    ..inner
-                },
-            );
-            return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
+        Some(tally) => {
+            let text = counter::no_latencies(tally);
+            canvas.put_cut(inner.x, area.y + 4, inner.width, text, Meaning::Quiet);
         }
-        if data.function(row.what).is_none() && row.what != What::Outside {
-            let text = "these calls were made by no function that is measured";
-            canvas.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
-            return;
+        None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
+    }
+    let last = area.bottom() - 1;
+    let notes = remarks(canvas, app, data, row);
+    let short = last == area.y + 5;
+    if !short || notes.is_empty() {
+        let activity = pulse(canvas, app, row, inner, area.y + 5);
+        let room = Rect {
+            width: inner.width.saturating_sub(activity),
+            ..inner
+        };
+        let x = waits(canvas, app, data, row, room, area.y + 5);
+        by_thread(canvas, app, room, x, area.y + 5);
+    }
+    if !notes.is_empty() {
+        // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
+        let x = match short && data.then.is_none() {
+            true => waits(canvas, app, data, row, inner, last),
+            false => inner.x,
+        };
+        let room = inner.right().saturating_sub(x);
+        if room >= ROOM_FOR_NOTES {
+            canvas.put_cut(x, last, room, &notes, Meaning::Quiet);
         }
-        name_and_place(canvas, app, data, row, inner, area.y + 1);
-        if let What::Site(index) = row.what {
-            return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
-        }
-        if let What::Task(index) = row.what {
-            return tasks::detail(canvas, data, index, Rect { y: area.y, ..inner });
-        }
-        figures(canvas, app, data, row, inner, area.y + 2);
-        match app.views.current.about().has_paths {
-            true => path(canvas, data, row, inner, area.y + 3),
-            false => callers(canvas, app, inner, area.y + 3),
-        }
-        match data.figures(row.what).tally {
-            Some(tally) if tally.is_value() => {
-                latency::draw_numbers(canvas, data, row.what, tally, inner, area.y + 4);
-            }
-            Some(tally) => {
-                let text = counter::no_latencies(tally);
-                canvas.put_cut(inner.x, area.y + 4, inner.width, text, Meaning::Quiet);
-            }
-            None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
-        }
-        let last = area.bottom() - 1;
-        let notes = remarks(canvas, app, data, row);
-        let short = last == area.y + 5;
-        if !short || notes.is_empty() {
-            let activity = pulse(canvas, app, row, inner, area.y + 5);
-            let room = Rect {
-                width: inner.width.saturating_sub(activity),
-                ..inner
-            };
-            let x = waits(canvas, app, data, row, room, area.y + 5);
-            by_thread(canvas, app, room, x, area.y + 5);
-        }
-        if !notes.is_empty() {
-            // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
-            let x = match short && data.then.is_none() {
-                true => waits(canvas, app, data, row, inner, last),
-                false => inner.x,
-            };
-            let room = inner.right().saturating_sub(x);
-            if room >= ROOM_FOR_NOTES {
-                canvas.put_cut(x, last, room, &notes, Meaning::Quiet);
-            }
-        } else if !short {
-            hint(canvas, app, inner, last);
-        }
+    } else if !short {
+        hint(canvas, app, inner, last);
     }
 }
 
@@ -260,7 +248,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
         facts = counter::facts(canvas, data, figures, tally);
     } else if figures.sampled.is_all(figures.calls) {
         facts.push(("calls", "not counted: its time is that of samples".into()));
-    } else if row.what != What::Outside {
+    } else if !row.what.is_outside() {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
         let often = if rate >= 1.0 && per.is_none() {

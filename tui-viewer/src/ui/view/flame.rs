@@ -6,17 +6,18 @@ use tickscope_report::modules::Module;
 use tickscope_report::number;
 use tickscope_report::trend::Trend;
 
-use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::figures::{Portion, What, share};
 use crate::app::flame::FlameColour;
 use crate::app::flame_layout::Frame;
 use crate::app::state::App;
 use crate::app::window::span_words;
+use crate::keys::view::View;
 use crate::source::status::Status;
 use crate::text::cells::{cut_end, cut_middle, width, without_module};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::legend;
 use crate::ui::view::marks::ABOUT;
@@ -76,7 +77,7 @@ fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16
         all.extend(words.map(|(heat, word)| (Ground::Own(heat), word.to_string())));
     } else {
         for frame in &flame.frames.all {
-            let module = frame.row.and_then(|row| module_of(data, What::Tree(row)));
+            let module = frame.row.and_then(|row| module_of(data, View::Tree.row(row)));
             if let Some(module) = module
                 && !all.iter().any(|(_, name)| *name == module.name)
             {
@@ -106,7 +107,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     let flame = &app.views.flame;
     if flame.frames.all.is_empty() {
         if data.tree.rows.is_empty() {
-            return rows::nothing(canvas, app, data, area);
+            return rows::tell(canvas, area, rows::nothing(app, data));
         }
         let span = span_words(app.derived.stretch);
         return rows::tell(canvas, area, &format!("No time has been measured {span}."));
@@ -136,7 +137,7 @@ pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     };
     let selected = app.list().selected().map(|row| row.what);
     frames(canvas, app, data, 0, area, |_, frame| Look {
-        selected: frame.row.map(What::Tree) == selected,
+        selected: frame.row.map(|row| View::Tree.row(row)) == selected,
         hit: false,
         faded: false,
     });
@@ -244,7 +245,7 @@ fn percent(app: &App, data: &Data, what: What) -> String {
 /// Draws a frame in its colour: its name, and its share.
 fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let Some(row) = frame.row else { return };
-    let what = What::Tree(row);
+    let what = View::Tree.row(row);
     let off = rows::off_cpu(app, data, what);
     let ground = match look {
         Look { selected: true, .. } => Ground::Selected,
@@ -303,7 +304,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
 fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
     let selected = look.selected;
     let Some(row) = frame.row else { return };
-    let what = What::Tree(row);
+    let what = View::Tree.row(row);
     let ascii = usize::from(canvas.ascii);
     let meaning = match share(data.figures(what).total_ns, data.measured_ns) {
         _ if selected => Meaning::Selected,

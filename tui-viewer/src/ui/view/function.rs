@@ -5,19 +5,20 @@ use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_report::{label, number, tally};
 
-use crate::app::columns::spec::Value;
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::function::{Around, FunctionRow};
 use crate::app::layout::halves;
 use crate::app::row::RowId;
 use crate::app::state::App;
+use crate::keys::view::View;
 use crate::text::cells::{cut_middle, cut_path, safe, width};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::call_counts::counted;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::charts::{Column, latencies, seconds};
+use crate::ui::view::column::Value;
 use crate::ui::view::counter;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
@@ -98,7 +99,7 @@ fn figures(
         let word = if tally.is_gauge() { "level" } else { "sum" };
         facts = vec![(word, counter::main(data, tally)), ("calls", counted(data, all))];
         facts.extend(tally::mean(tally, all).map(|mean| ("mean", mean)));
-    } else if let Some(what) = hotspot(data, of.function) {
+    } else if let Some(what) = data.hotspot_of(of.function) {
         // The mean covers all its calls, as in every other view: the rows below tell the outermost ones apart.
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
@@ -126,15 +127,9 @@ fn figures(
 
 /// Formats p99 of a function's calls; returns none where latencies were not counted.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
-    let what = hotspot(data, function)?;
+    let what = data.hotspot_of(function)?;
     data.latency(what).quantile(0.99)?;
     Some(figure::plain(canvas, app, data, what, Value::Quantile(99)))
-}
-
-/// Returns the row of the function with all its calls.
-fn hotspot(data: &Data, function: FunctionId) -> Option<What> {
-    let at = data.hot().binary_search_by_key(&function, |row| row.function);
-    Some(What::Hot(at.ok()? as u32))
 }
 
 /// Draws the latencies of the function's calls, and its activity in the last seconds: side by side, or one below the other.
@@ -154,7 +149,7 @@ pub(crate) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect
         Some(halves) => halves.map(column).into(),
         None => vec![column(area)],
     };
-    if let Some((first, what)) = columns.first_mut().zip(hotspot(data, function)) {
+    if let Some((first, what)) = columns.first_mut().zip(data.hotspot_of(function)) {
         latencies(canvas, app, data, what, first);
     }
     let id = RowId::Function(data.tree.functions.get(function).key);
@@ -177,9 +172,9 @@ pub(crate) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
 
 /// Returns the mark of a caller, of the function itself, or of a callee.
 pub(crate) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
-    let What::Call(line) = what else { return None };
+    let around = data.around.as_ref().filter(|_| what.of == View::Function)?;
     let [caller, own, callee] = glyphs.calls;
-    match data.around.as_ref()?.line(line) {
+    match around.line(what.row) {
         FunctionRow::Heading(_) => None,
         FunctionRow::Caller(_) => Some(caller),
         FunctionRow::Own => Some(own),

@@ -35,7 +35,7 @@ pub(crate) const TALL_LINES: u16 = TALL + 3;
 
 /// Draws the line.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
-    if what == What::Outside {
+    if what.is_outside() {
         return;
     }
     let x = canvas.put(area.x, y, area.width, "calls took", Meaning::Quiet) + 2;
@@ -57,7 +57,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
 pub(crate) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
     let latency = data.latency(what);
     if latency.is_empty() {
-        return (what != What::Outside).then(|| (why_none(app, data).to_string(), Meaning::Quiet));
+        return (!what.is_outside()).then(|| (why_none(app, data).to_string(), Meaning::Quiet));
     }
     let calls = latency.buckets.iter().map(|&(_, count)| count);
     if saturating_sum(calls) > FEW || marks::timed_in_part(data, what) {

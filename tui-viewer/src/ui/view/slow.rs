@@ -1,25 +1,15 @@
-//! View Slow: the reasons for slow calls of a watched function, and the course of one call.
+//! Screen of the view Slow around its table: the sentences above it, and the course of one call below it.
 
 use ratatui::layout::Rect;
 use tickscope_analysis::waterfall::{Block, Waterfall};
 use tickscope_report::number;
-use tickscope_report::slow::{both_calls, difference, duration};
 
-use crate::app::columns::place::Place;
-use crate::app::columns::slow;
-use crate::app::columns::slow::SlowColumn;
 use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::app::slow_table::{PathRow, WatchTable};
 use crate::app::state::App;
-use crate::text::cells::{cut_end, cut_start, safe, width, without_module, wrapped};
+use crate::text::cells::{cut_end, safe, width, without_module, wrapped};
 use crate::ui::theme::Meaning;
-use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::flame::{EDGES, FILLS};
-use crate::ui::view::marks::UNKNOWN;
-use crate::ui::view::rows;
-use crate::ui::view::rows::Look;
 
 /// Text where no function is watched.
 const NOTHING: &str = "No function is watched, and none has a tail: of 200 calls or more some that take twice the median. W on a row of \
@@ -32,8 +22,8 @@ const FEW: u16 = 2;
 const BETWEEN_MARKS: u16 = 12;
 
 /// Shares of the difference from which on a row stands out.
-const LARGE: f64 = 0.25;
-const NOTABLE: f64 = 0.05;
+pub(crate) const LARGE: f64 = 0.25;
+pub(crate) const NOTABLE: f64 = 0.05;
 
 /// Draws the sentences.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
@@ -49,113 +39,11 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Returns which calls the columns are means of, in many words and in few: the sentences above tell them apart by cause.
-pub(crate) fn whose_means(app: &App) -> Vec<String> {
-    let Some(slow) = app.watched().map(|watch| &watch.slow) else {
-        return Vec::new();
-    };
-    if slow.causes.len() < 2 {
-        return Vec::new();
-    }
-    let calls = number::count(slow.slow_calls);
-    vec![
-        format!("means of all {calls} slow calls, whatever their cause"),
-        format!("means of all {calls} slow"),
-    ]
-}
-
-/// Draws the rows.
-pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-    let Some(watch) = app.watched() else {
-        let lines = wrapped(NOTHING, usize::from(area.width.saturating_sub(4)));
-        for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
-            canvas.put(area.x + 2, y, area.width.saturating_sub(3), line, Meaning::Plain);
-        }
-        return;
-    };
-    let places = slow::places(area.width);
-    rows::each(canvas, app, data, area, |canvas, row, y, look| {
-        if let What::Slow(index) = row.what {
-            let path = &data.slow().rows[index as usize];
-            line(canvas, watch, path, row.hit, &places, y, look);
-        }
-    });
-}
-
-fn line(
-    canvas: &mut Canvas<'_>,
-    watch: &WatchTable,
-    path: &PathRow,
-    hit: bool,
-    places: &[Place<SlowColumn>],
-    y: u16,
-    look: Look,
-) {
-    let means = &path.means;
-    let share = watch.slow.share_of(means);
-    let whole = match share {
-        Some(LARGE..) => Meaning::Hottest,
-        Some(NOTABLE..) => Meaning::Warm,
-        Some(_) => Meaning::Plain,
-        None => Meaning::Quiet,
-    };
-    let called_more = means.typical.zip(means.slow).is_some_and(|(typical, slow)| {
-        // The calls doubled, and the difference shows in whole numbers.
-        slow.calls >= 2.0 * typical.calls && slow.calls - typical.calls >= 0.5
-    });
-    for place in places {
-        let text = text(canvas, watch, path, *place);
-        let meaning = match place.column {
-            SlowColumn::Name if hit => Meaning::Strong,
-            SlowColumn::Difference | SlowColumn::Share | SlowColumn::Bar => whole,
-            SlowColumn::Calls if called_more => Meaning::Notable,
-            SlowColumn::Typical | SlowColumn::Calls => Meaning::Quiet,
-            SlowColumn::Slow | SlowColumn::Name => Meaning::Plain,
-        };
-        if place.column.spec().is_number() {
-            rows::number(canvas, place, y, &text, look.of(meaning));
-        } else {
-            canvas.put(place.x, y, place.width, &text, look.of(meaning));
-        }
-    }
-}
-
-fn text(canvas: &Canvas<'_>, watch: &WatchTable, path: &PathRow, place: Place<SlowColumn>) -> String {
-    let means = &path.means;
-    let unknown = || UNKNOWN.to_string();
-    let time = |ns: Option<f64>| ns.map_or_else(unknown, |ns| duration(ns, canvas.ascii));
-    match place.column {
-        SlowColumn::Difference => means
-            .difference_ns()
-            .map_or_else(unknown, |ns| difference(ns, canvas.ascii)),
-        SlowColumn::Share => watch.slow.share_of(means).map_or_else(unknown, number::percent),
-        SlowColumn::Bar => {
-            let share = watch.slow.share_of(means).unwrap_or(0.0);
-            bar(share, place.width, canvas.glyphs)
-        }
-        SlowColumn::Typical => time(means.typical.map(|typical| typical.ns)),
-        SlowColumn::Slow => time(means.slow.map(|slow| slow.ns)),
-        SlowColumn::Calls => both_calls(means, canvas.ascii),
-        SlowColumn::Name => {
-            let off = |ns: Option<f64>, word: &str| match ns {
-                Some(ns) if ns.abs() >= 1.0 && ns >= means.difference_ns().unwrap_or(0.0) / 4.0 => {
-                    format!("  {} {word}", difference(ns, canvas.ascii))
-                }
-                Some(_) | None => String::new(),
-            };
-            let waits = off(means.difference(|means| means.waiting_ns), "waiting");
-            let ready = off(means.difference(|means| means.ready_ns), "without a CPU");
-            let room = usize::from(place.width);
-            let behind = format!("{waits}{ready}");
-            let behind = if width(&path.name) + width(&behind) <= room {
-                behind
-            } else {
-                String::new()
-            };
-            // The end of a path is the function itself.
-            let name = cut_start(&path.name, room - width(&behind), canvas.glyphs.cut);
-            format!("{name}{behind}")
-        }
+/// Draws the reason why there are no rows.
+pub(crate) fn nothing(canvas: &mut Canvas<'_>, area: Rect) {
+    let lines = wrapped(NOTHING, usize::from(area.width.saturating_sub(4)));
+    for (line, y) in lines.iter().zip(area.top()..area.bottom()) {
+        canvas.put(area.x + 2, y, area.width.saturating_sub(3), line, Meaning::Plain);
     }
 }
 

@@ -3,7 +3,6 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::app::columns;
 use crate::app::data::Data;
 use crate::app::figures::Portion;
 use crate::app::state::App;
@@ -11,6 +10,7 @@ use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::table;
 
 /// Width from which on the line shows the unit of numbers; below, the header does in fewer words.
 pub(crate) const WORDY: u16 = 100;
@@ -122,8 +122,8 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     let plain = |text: String| Setting { text, short: None };
     let sort = app.list().sort;
     let compares = app.compared().is_some();
-    let places = app.views.current.kind().columns(u16::MAX);
-    let column = columns::sorting(&places, sort.key, compares).map(|column| column.spec().title);
+    let places = app.places(Rect::new(0, 0, u16::MAX, 1));
+    let column = table::sorting(&places, sort.key, compares).map(|column| column.title);
     let mark = if sort.rises() {
         canvas.glyphs.rises
     } else {
@@ -137,7 +137,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     }
     // A view without an order or percents has no words for them.
     let column = column.filter(|_| !app.offers_tails());
-    let changes = compares && sort.key.is_compared();
+    let changes = compares && sort.key.is_compared;
     let is_of_work = view.about().main == Portion::Own
         && app
             .derived

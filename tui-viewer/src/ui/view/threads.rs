@@ -1,162 +1,19 @@
-//! View Threads: busy threads, their work, and its begin.
-
-use std::borrow::Cow;
+//! Pane of the view Threads: figures of a thread, and the beginnings of its open scopes.
 
 use ratatui::layout::Rect;
 use tickscope_format::snapshot::Now;
 use tickscope_report::number;
 
-use crate::app::columns::place::Place;
-use crate::app::columns::spec::Value;
-use crate::app::columns::threads;
-use crate::app::columns::threads::ThreadColumn;
 use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::thread_rows::{RunState, ThreadRow};
+use crate::app::thread_rows::RunState;
 use crate::app::window::span_words;
-use crate::text::cells::{cut_end, cut_middle, safe, width, without_module};
+use crate::text::cells::{cut_middle, safe, width};
 use crate::text::clock_time::clock_time;
-use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::lane;
 use crate::ui::view::marks::UNKNOWN;
-use crate::ui::view::popup::who;
-use crate::ui::view::rows;
-use crate::ui::view::rows::Look;
-use crate::ui::view::{difference, unit};
-
-/// Draws the rows.
-pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-    if app.list().rows.is_empty() {
-        return rows::tell(
-            canvas,
-            area,
-            "No thread has entered a scope since the program began.",
-        );
-    }
-    let places = threads::places(area.width);
-    rows::each(canvas, app, data, area, |canvas, row, y, look| {
-        if let What::Thread(index) = row.what {
-            line(canvas, app, data, index, row, &places, y, look);
-        }
-    });
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one place on the screen, nothing of it is kept"
-)]
-fn line(
-    canvas: &mut Canvas<'_>,
-    app: &App,
-    data: &Data,
-    index: u32,
-    row: &Row,
-    places: &[Place<ThreadColumn>],
-    y: u16,
-    look: Look,
-) {
-    let thread = &data.threads()[index as usize];
-    let weight = weight(thread);
-    for place in places {
-        let text = text(canvas, app, data, index, *place);
-        let is = |column| place.column == column;
-        let meaning = if is(ThreadColumn::Busy) {
-            weight
-        } else if is(ThreadColumn::State) && thread.run_state == RunState::Waiting {
-            Meaning::Notable
-        } else if is(ThreadColumn::Thread) && row.hit {
-            Meaning::Strong
-        } else if !is(ThreadColumn::Thread) && thread.run_state == RunState::Finished {
-            Meaning::Quiet
-        } else {
-            Meaning::Plain
-        };
-        if place.column == ThreadColumn::Course {
-            for column in 0..place.width {
-                let at = Rect::new(place.x + column, y, 1, 1);
-                let load = app.views.strip.load(thread.key, column);
-                lane::column(canvas, &data.names, load, 1.0, at, false);
-            }
-        } else if place.column.spec().is_number() && data.then.is_some() {
-            rows::number(canvas, place, y, &text, look.of(meaning));
-        } else if place.column.spec().is_number() {
-            canvas.put_right(place.x, y, place.width, &text, look.of(meaning));
-        } else {
-            canvas.put(place.x, y, place.width, &text, look.of(meaning));
-        }
-    }
-}
-
-fn weight(thread: &ThreadRow) -> Meaning {
-    match thread.busy {
-        Some(0.75..) => Meaning::Hottest,
-        Some(0.25..) => Meaning::Warm,
-        Some(0.01..) => Meaning::Plain,
-        Some(_) | None => Meaning::Small,
-    }
-}
-
-fn text(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32, place: Place<ThreadColumn>) -> String {
-    let thread = &data.threads()[index as usize];
-    let of_snapshot = &data.snapshot.threads[index as usize];
-    let cells = usize::from(place.width);
-    let unknown = || UNKNOWN.to_string();
-    let value = place.column.spec().value;
-    if !matches!(value, Value::Drawn) && data.then.is_some() {
-        return difference::text(canvas, app, data, What::Thread(index), value);
-    }
-    let time = |ns: u64| time(canvas, app, data, ns);
-    match place.column {
-        ThreadColumn::Thread => cut_middle(&thread.name, cells, canvas.glyphs.cut).into_owned(),
-        ThreadColumn::Tid => match who(of_snapshot, canvas.ascii) {
-            id if id.is_empty() => unknown(),
-            id => id,
-        },
-        ThreadColumn::State => thread.run_state.word().to_string(),
-        ThreadColumn::Busy => thread.busy.map_or_else(unknown, number::percent),
-        // The time line is drawn in colours of its own.
-        ThreadColumn::Course => String::new(),
-        ThreadColumn::Cpu => of_snapshot.cpu_ns.map_or_else(unknown, time),
-        ThreadColumn::Total => time(thread.measured_ns),
-        ThreadColumn::Outside => time(thread.outside_ns),
-        ThreadColumn::Now => now(data, index, cells, canvas),
-    }
-}
-
-/// Describes a thread's activity or wait, as far as it is known, and the innermost function that is open.
-fn now(data: &Data, index: u32, cells: usize, canvas: &Canvas<'_>) -> String {
-    let function = data.threads()[index as usize].doing;
-    let function = function.map(|function| data.names.short[function.index()].as_str());
-    let does = data
-        .snapshot
-        .waits_in
-        .now_of(index)
-        .map(|now| safe(now.call().unwrap_or(now.word()), canvas.ascii));
-    let in_function = |name: &str, cells: usize| short(name, cells, canvas.glyphs).into_owned();
-    match (does, function) {
-        (Some(does), Some(function)) => {
-            let room = cells.saturating_sub(width(&does) + IN.len());
-            // Where only one of both fits, the function stays.
-            if room < ROOM_FOR_FUNCTION.min(width(without_module(function, room))) {
-                return in_function(function, cells);
-            }
-            format!("{does}{IN}{}", in_function(function, room))
-        }
-        (Some(does), None) => cut_end(&does, cells, canvas.glyphs.cut).into_owned(),
-        (None, Some(function)) => in_function(function, cells),
-        (None, None) => UNKNOWN.to_string(),
-    }
-}
-
-/// Text between a thread's activity and its function.
-const IN: &str = " in ";
-
-/// Cells that a function needs, unless its name is shorter.
-const ROOM_FOR_FUNCTION: usize = 12;
+use crate::ui::view::unit;
 
 /// Formats a time in the chosen unit.
 fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
@@ -168,11 +25,6 @@ fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {
 /// Formats a number of calls, or the calls per call.
 fn calls(data: &Data, calls: u64) -> String {
     unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
-}
-
-/// Shortens the name of a function; without room for the module, the function stands alone.
-fn short<'a>(name: &'a str, cells: usize, glyphs: &Glyphs) -> Cow<'a, str> {
-    cut_middle(without_module(name, cells), cells, glyphs.cut)
 }
 
 /// Draws the pane below: figures of the selected thread, and its open scopes with the clock times of their beginnings.

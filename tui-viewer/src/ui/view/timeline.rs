@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::names::Names;
 use crate::app::row::Row;
 use crate::app::state::App;
@@ -135,7 +134,7 @@ fn label(ns: u64, back: bool) -> String {
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let list = app.list();
     if list.rows.is_empty() {
-        return rows::nothing(canvas, app, data, area);
+        return rows::tell(canvas, area, rows::nothing(app, data));
     }
     let height = app.lane_lines();
     let offset = list.cursor.offset;
@@ -167,7 +166,7 @@ pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let mut y = area.y + 1;
     for row in &rows[..fit] {
         let meaning = match data.thread {
-            Some(only) if row.what != What::Thread(only.0) => Meaning::Quiet,
+            Some(only) if row.what.row != only.0 => Meaning::Quiet,
             Some(_) | None => Meaning::Strong,
         };
         line(canvas, app, data, row, meaning, Rect { y, height, ..area });

@@ -72,16 +72,10 @@ pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
 
 /// Returns total and self time of a row in ticks.
 pub(crate) fn ticks(data: &Data, what: What) -> (u64, u64) {
-    if let What::Tree(row) = what {
-        let row = &data.tree.rows[row as usize];
-        (row.total_ticks, row.self_ticks)
-    } else if let What::Hot(row) = what {
-        let row = &data.hot()[row as usize];
-        (row.total_ticks, row.self_ticks)
-    } else {
+    what.table().ticks(data, what.row).unwrap_or_else(|| {
         let figures = data.figures(what);
         (ticks_of(data, figures.total_ns), ticks_of(data, figures.self_ns))
-    }
+    })
 }
 
 /// Returns which times of a row are rough estimates.
