@@ -56,12 +56,12 @@ pub(crate) struct Data {
     /// Whether the tree is from the bottom up.
     pub(crate) bottom_up: bool,
     /// Whether opening rows asks for more of the tree.
-    pub(super) in_part: bool,
+    pub(crate) in_part: bool,
     /// CPU history of the threads up to this moment.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
     /// Whether groups stand in place of their members.
-    pub(super) grouped: bool,
+    pub(crate) grouped: bool,
     /// Number of calls by which all numbers are divided; with 0 calls no number can be shown.
     pub(crate) per_calls: Option<u64>,
     /// Data that this is compared with, with the same rows.
@@ -74,12 +74,12 @@ pub(crate) struct Data {
     /// Part of the previous table of sites that the next table reuses.
     former_sites: Option<Kept>,
     /// All functions of the program, where they are known.
-    pub(super) known: Option<Rc<KnownFunctions>>,
+    pub(crate) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
     /// Events of slow calls that are kept whole, and the offset in which their times are shown.
-    pub(super) traces: Rc<KeptTraces>,
-    pub(super) utc_offset: UtcOffset,
+    pub(crate) traces: Rc<KeptTraces>,
+    pub(crate) utc_offset: UtcOffset,
 }
 
 /// The tasks, and the names of their rows.
@@ -154,7 +154,7 @@ impl Data {
     }
 
     /// Returns all calls in scope with groups in place of their members, or without.
-    pub(super) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
+    pub(crate) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
         if grouped == self.grouped {
             return Rc::clone(&self.whole);
         }
@@ -164,14 +164,14 @@ impl Data {
     }
 
     /// Whether a key belongs to a group while members are shown, or to a member while groups are shown.
-    pub(super) fn is_hidden_by_groups(&self, key: u64) -> bool {
+    pub(crate) fn is_hidden_by_groups(&self, key: u64) -> bool {
         let others = functions(&self.snapshot, !self.grouped);
         let has = |functions: &Functions| functions.list.iter().any(|function| function.key == key);
         has(&others) && !has(&self.whole.functions)
     }
 
     /// Whether all calls in scope are in focus.
-    pub(super) fn shows_all_calls(&self) -> bool {
+    pub(crate) fn shows_all_calls(&self) -> bool {
         Rc::ptr_eq(&self.calls, &self.whole)
     }
 
@@ -181,7 +181,7 @@ impl Data {
     }
 
     /// Takes the part of the calls that a view shows.
-    pub(super) fn see(&mut self, seen: Seen) {
+    pub(crate) fn see(&mut self, seen: Seen) {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();
             self.tails = OnceCell::new();
@@ -271,7 +271,7 @@ impl Data {
     }
 
     /// Takes the events known by now of slow calls.
-    pub(super) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
+    pub(crate) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
         self.traces = traces;
         self.slow = OnceCell::new();
     }
@@ -420,7 +420,7 @@ impl Data {
     }
 
     /// Whether a call in focus stands below another of the same function.
-    pub(super) fn recursion_at(&self, row: u32) -> bool {
+    pub(crate) fn recursion_at(&self, row: u32) -> bool {
         let rows = &self.calls.rows;
         let mut above = rows[row as usize].parent;
         while let Some(at) = above.filter(|&at| rows[at as usize].function != rows[row as usize].function) {
@@ -430,12 +430,12 @@ impl Data {
     }
 
     /// Returns the row of the tree with the function's largest self time; bottom-up only rows at the top count.
-    pub(super) fn place_of(&self, key: u64) -> Option<u32> {
+    pub(crate) fn place_of(&self, key: u64) -> Option<u32> {
         self.heaviest_place(function_of(&self.tree, key)?)
     }
 
     /// Returns the same row for a function of this snapshot.
-    pub(super) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
+    pub(crate) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
         let rows = self.tree.rows.iter().zip(0u32..);
         let places = rows.filter(|(row, _)| row.function == function && !(self.bottom_up && row.depth > 0));
         places
@@ -444,7 +444,7 @@ impl Data {
     }
 
     /// Whether a path has calls in focus.
-    pub(super) fn is_place(&self, path: PathId) -> bool {
+    pub(crate) fn is_place(&self, path: PathId) -> bool {
         self.calls.rows.iter().any(|row| row.path == path)
     }
 

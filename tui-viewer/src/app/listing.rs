@@ -5,13 +5,10 @@ use tickscope_analysis::call_tree::PathId;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::flame_layout::Frames;
-use crate::app::function::Around;
 use crate::app::keyhash::KeySet;
 use crate::app::row::{Fold, Row, RowId};
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
-use crate::app::threads;
-use crate::keys::view::View;
 
 /// Number of lines below which a list has no headings.
 pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
@@ -59,46 +56,6 @@ struct Level {
     depth: u32,
     /// Whether rows are listed; false below a closed row, where only matches are looked for.
     shown: bool,
-}
-
-/// Returns the callers of a function, the function itself, and its callees: in one list, or in two lists side by side.
-pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Listing {
-    let Some(around) = &data.around else {
-        return Listing::default();
-    };
-    let sorted = |lines: std::ops::Range<u32>| arranged(data, shape, View::Function.rows(lines));
-    let heading = |line: u32| headings.then(|| View::Function.row(line));
-    let mut items: Vec<What> = Vec::new();
-    items.extend(heading(Around::CALLED_FROM));
-    items.extend(sorted(around.callers()));
-    let second = are_beside.then_some(items.len());
-    items.extend(heading(around.time_goes_to()));
-    items.extend(sorted(around.own()..around.own() + 1));
-    items.extend(sorted(around.callees()));
-    let mut out = Listing {
-        second,
-        ..Listing::default()
-    };
-    for what in items {
-        let id = data.id(what);
-        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
-        if shape.selected == Some(id) {
-            out.before = out.hits.len();
-        }
-        if hit {
-            out.hits.push(what);
-        }
-        out.rows.push(Row {
-            id,
-            what,
-            depth: 0,
-            parent: None,
-            last: false,
-            fold: Fold::Leaf,
-            hit,
-        });
-    }
-    out
 }
 
 /// Returns rows with the rows below them, from these rows at the top on.
@@ -174,25 +131,11 @@ fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
     }
 }
 
-fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
+/// Returns rows in order, without the rows that a search leaves out.
+pub(crate) fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
     if let Some(filter) = shape.matcher.filter(|_| shape.only) {
         items.retain(|&what| filter.inside(data, what) || filter.hits(data, what));
     }
     shape.sort.arrange(data, shape.before, &mut items);
     items
-}
-
-/// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
-pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
-    let all = threads::busiest_first(&data.snapshot);
-    walk(data, shape, View::Threads.rows(all.into_iter().map(|id| id.0)))
-}
-
-/// Returns the hotspots.
-pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
-    let mut all = View::Hot.rows(0..data.hot().len() as u32);
-    if shape.outside {
-        all.push(What::outside(View::Hot));
-    }
-    walk(data, shape, all)
 }

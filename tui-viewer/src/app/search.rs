@@ -28,7 +28,7 @@ pub(crate) struct Search {
     /// Matches before the selected row.
     pub(crate) before: usize,
     /// Row before which the matches were counted.
-    pub(super) counted_at: Option<RowId>,
+    pub(crate) counted_at: Option<RowId>,
     /// Time in matches; a match inside another match counts once.
     pub(crate) time_ns: u64,
 }

@@ -2,7 +2,7 @@
 
 mod banner;
 pub(crate) mod bar;
-mod call_counts;
+pub(crate) mod call_counts;
 pub(crate) mod canvas;
 pub(crate) mod charts;
 pub(crate) mod column;
@@ -10,9 +10,7 @@ pub(crate) mod counter;
 pub(crate) mod detail;
 pub(crate) mod difference;
 pub(crate) mod figure;
-pub(crate) mod flame;
 mod footer;
-pub(crate) mod function;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -35,15 +33,9 @@ mod picker;
 pub(crate) mod place;
 pub(crate) mod popup;
 pub(crate) mod rows;
-pub(crate) mod sites;
-pub(crate) mod slow;
-mod source;
 pub(crate) mod spark;
 pub(crate) mod table;
 mod tabs;
-pub(crate) mod tasks;
-pub(crate) mod threads;
-pub(crate) mod timeline;
 pub(crate) mod unit;
 mod waiting;
 
@@ -53,7 +45,6 @@ use ratatui::layout::Size;
 use crate::app::layout::SMALLEST;
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
-use crate::app::view::Below;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
@@ -76,17 +67,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             }
             view.heading(&mut canvas, app, data, layout.columns);
             view.draw(&mut canvas, app, data, layout.rows);
-            if let Some(area) = layout.charts {
-                function::charts(&mut canvas, app, data, area);
-            }
-            if let Some(area) = layout.source {
-                source::draw(&mut canvas, app, area);
-            }
-            match (layout.second, app.below()) {
-                (Some(area), Below::Flame) => flame::below(&mut canvas, app, data, area),
-                (Some(area), Below::Timeline) => timeline::below(&mut canvas, app, data, area),
-                (Some(_), Below::Nothing) | (None, _) => {}
-            }
+            view.below(&mut canvas, app, data, &layout);
             if let Some(area) = layout.detail {
                 view.pane(&mut canvas, app, data, area);
             }

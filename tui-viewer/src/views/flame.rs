@@ -1,5 +1,9 @@
 //! View Flame: the call tree as widths.
 
+pub(crate) mod graph;
+mod moves;
+pub(crate) mod rows;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::layout::{Position, Rect};
@@ -7,14 +11,12 @@ use ratatui::layout::{Position, Rect};
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::flame;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
 use crate::app::row::Row;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, always, has_rows, never, only};
 use crate::keys::action::Action;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::detail::Legend;
 use crate::views::view_type::ViewType;
@@ -79,7 +81,7 @@ impl ViewType for Flame {
 
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let area = app.layout().rows;
-        flame::list(data, shape, &app.views.flame.zoom, (area.width, area.height))
+        rows::list(data, shape, &app.views.flame.zoom, (area.width, area.height))
     }
 
     fn choices(&self, app: &App) -> u64 {
@@ -89,7 +91,7 @@ impl ViewType for Flame {
     }
 
     fn first<'a>(&self, data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
-        flame::largest(data, rows)
+        rows::largest(data, rows)
     }
 
     fn searched(&self, _app: &App, data: &Data) -> usize {
@@ -141,11 +143,11 @@ impl ViewType for Flame {
     }
 
     fn heading(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        view::flame::title(canvas, app, data, area);
+        graph::title(canvas, app, data, area);
     }
 
     fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        view::flame::draw(canvas, app, data, area);
+        graph::draw(canvas, app, data, area);
     }
 
     fn legend(&self, legend: &Legend) -> String {

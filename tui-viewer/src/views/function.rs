@@ -1,6 +1,10 @@
 //! View Function: one function, its callers and its callees.
 
+mod keys;
+pub(crate) mod parts;
 mod rows;
+pub(crate) mod source;
+mod source_pane;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -23,7 +27,6 @@ use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::ui::view::function;
 use crate::views::functions;
 use crate::views::view_type::ViewType;
 
@@ -90,7 +93,7 @@ impl ViewType for Function {
     }
 
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        listing::function(data, shape, has_headings(app), are_beside(app))
+        rows::list(data, shape, has_headings(app), are_beside(app))
     }
 
     fn columns(&self, width: u16) -> Vec<Place> {
@@ -187,7 +190,16 @@ impl ViewType for Function {
     }
 
     fn title(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        function::title(canvas, app, data, area);
+        parts::title(canvas, app, data, area);
+    }
+
+    fn below(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, layout: &Layout) {
+        if let Some(area) = layout.charts {
+            parts::charts(canvas, app, data, area);
+        }
+        if let Some(area) = layout.source {
+            source_pane::draw(canvas, app, area);
+        }
     }
 
     fn legend(&self, legend: &Legend) -> String {

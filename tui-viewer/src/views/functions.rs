@@ -17,7 +17,8 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Content, Place, Value};
 use crate::ui::view::place::{gap, names_first};
-use crate::ui::view::{bar, difference, function, rows, spark};
+use crate::ui::view::{bar, difference, rows, spark};
+use crate::views::function::parts;
 
 /// Help of the columns for the state of a thread and of a site.
 pub(crate) const STATE_HELP: &str = "what a thread does; if a site is off";
@@ -434,7 +435,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     if app.views.current.about().has_parents {
         x = rows::lead(canvas, cell);
     }
-    if let Some(mark) = function::direction(data, row.what, glyphs) {
+    if let Some(mark) = parts::direction(data, row.what, glyphs) {
         x = canvas.put(x, y, end - x, mark, cell.look.of(Meaning::Rule));
     }
     let mut marks = Vec::new();

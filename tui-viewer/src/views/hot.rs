@@ -1,12 +1,12 @@
 //! View Hot: functions by self time.
 
-mod rows;
+pub(crate) mod rows;
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::{Portion, What};
 use crate::app::layout::Layout;
-use crate::app::listing::{self, Listing, Shape};
+use crate::app::listing::{Listing, Shape};
 use crate::app::row::Row;
 use crate::app::row_table::RowTable;
 use crate::app::sort::Order;
@@ -40,7 +40,7 @@ impl ViewType for Hot {
     }
 
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        listing::hot(data, shape)
+        rows::list(data, shape)
     }
 
     fn columns(&self, width: u16) -> Vec<Place> {

@@ -1,6 +1,7 @@
 //! View Sites: sites that were met, and sites that are switched off.
 
 mod columns;
+pub(crate) mod pane;
 mod rows;
 
 use ratatui::layout::Rect;
@@ -18,7 +19,6 @@ use crate::app::update::acts::{Act, act, has_rows, only};
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail;
@@ -117,7 +117,7 @@ impl ViewType for Sites {
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
         match data.function(row.what) {
             Some(_) => detail::heading(canvas, app, data, row, area),
-            None => view::sites::name_and_place(
+            None => pane::name_and_place(
                 canvas,
                 data,
                 row.what.row,
@@ -127,6 +127,6 @@ impl ViewType for Sites {
                 },
             ),
         }
-        view::sites::detail(canvas, app, data, row.what.row, area);
+        pane::detail(canvas, app, data, row.what.row, area);
     }
 }

@@ -1,6 +1,8 @@
 //! View Slow: causes of slow calls of watched functions.
 
+pub(crate) mod call;
 mod columns;
+mod keys;
 mod rows;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -20,11 +22,10 @@ use crate::app::update::acts::{Act, act, always, has_rows};
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
-use crate::ui::view::slow::{LARGE, NOTABLE};
 use crate::ui::view::table;
+use crate::views::slow::call::{LARGE, NOTABLE};
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -169,17 +170,17 @@ impl ViewType for Slow {
     }
 
     fn title(&self, canvas: &mut Canvas<'_>, app: &App, _data: &Data, area: Rect) {
-        view::slow::title(canvas, app, area);
+        call::title(canvas, app, area);
     }
 
     fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
         match app.watched().is_some() || app.offers_tails() {
             true => table::draw(canvas, app, data, area),
-            false => view::slow::nothing(canvas, area),
+            false => call::nothing(canvas, area),
         }
     }
 
     fn pane(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        view::slow::calls(canvas, app, data, area);
+        call::calls(canvas, app, data, area);
     }
 }

@@ -1,6 +1,7 @@
 //! View Tasks: calls of futures in flight, and their waits.
 
 mod columns;
+mod pane;
 mod rows;
 
 use ratatui::layout::Rect;
@@ -14,7 +15,6 @@ use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail;
@@ -74,6 +74,6 @@ impl ViewType for Tasks {
 
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
         detail::heading(canvas, app, data, row, area);
-        view::tasks::detail(canvas, data, row.what.row, area);
+        pane::detail(canvas, data, row.what.row, area);
     }
 }

@@ -1,26 +1,26 @@
 //! View Threads: threads with their load and current function.
 
 mod columns;
-mod rows;
+mod pane;
+pub(crate) mod rows;
 
 use ratatui::layout::Rect;
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::listing::{self, Listing, Shape};
+use crate::app::listing::{Listing, Shape};
 use crate::app::row::Row;
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::app::thread_rows::RunState;
 use crate::app::timeline::Lanes;
 use crate::app::update::acts::{Act, act, has_rows};
-use crate::app::update::timeline::TimeColumns;
 use crate::keys::action::Action;
 use crate::ui::theme::Meaning;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
+use crate::views::timeline::keys::TimeColumns;
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -45,7 +45,7 @@ impl ViewType for Threads {
     }
 
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        listing::threads(data, shape)
+        rows::list(data, shape)
     }
 
     fn columns(&self, width: u16) -> Vec<Place> {
@@ -86,6 +86,6 @@ impl ViewType for Threads {
     }
 
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
-        view::threads::detail(canvas, app, data, row.what.row, area);
+        pane::detail(canvas, app, data, row.what.row, area);
     }
 }

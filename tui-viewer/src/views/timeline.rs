@@ -1,20 +1,23 @@
 //! View Timeline: load of threads and functions over time.
 
+pub(crate) mod keys;
+pub(crate) mod lanes;
+
 use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::layout::Layout;
-use crate::app::listing::{self, Listing, Shape};
+use crate::app::listing::{Listing, Shape};
 use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{LANE_LINES, Lanes, PARTS_LINES, columns_in};
 use crate::app::update::acts::{Act, act, always, has_rows, never, only, shows};
-use crate::app::update::timeline::TimeColumns;
 use crate::keys::action::Action;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
+use crate::views::timeline::keys::TimeColumns;
 use crate::views::view_type::ViewType;
+use crate::views::{hot, threads};
 
 /// The view.
 #[derive(Debug)]
@@ -56,10 +59,10 @@ impl ViewType for Timeline {
 
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         match app.views.timeline.lanes {
-            Lanes::Threads => listing::threads(data, shape),
+            Lanes::Threads => threads::rows::list(data, shape),
             Lanes::Functions => {
                 let sort = Sort::by(Order::SELF);
-                listing::hot(data, &Shape { sort, ..*shape })
+                hot::rows::list(data, &Shape { sort, ..*shape })
             }
         }
     }
@@ -118,18 +121,18 @@ impl ViewType for Timeline {
     }
 
     fn settings(&self, app: &App) -> Option<String> {
-        Some(view::timeline::settings(app))
+        Some(lanes::settings(app))
     }
 
     fn heading(&self, canvas: &mut Canvas<'_>, app: &App, _data: &Data, area: Rect) {
-        view::timeline::axis(canvas, app, area);
+        lanes::axis(canvas, app, area);
     }
 
     fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        view::timeline::draw(canvas, app, data, area);
+        lanes::draw(canvas, app, data, area);
     }
 
     fn pane(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-        view::timeline::parts(canvas, app, data, area);
+        lanes::parts(canvas, app, data, area);
     }
 }

@@ -1,5 +1,6 @@
 //! View Tree: functions below their callers.
 
+mod keys;
 mod rows;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,7 +8,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::flame;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::Row;
@@ -16,14 +16,18 @@ use crate::app::sort::{Before, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{Lanes, columns_in};
 use crate::app::update::acts::{Act, act, has_rows, shows};
-use crate::app::update::timeline::TimeColumns;
 use crate::app::view::Below;
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
+use crate::views::flame;
 use crate::views::functions;
+use crate::views::threads;
+use crate::views::timeline;
+use crate::views::timeline::keys::TimeColumns;
 use crate::views::view_type::ViewType;
 
 /// The view.
@@ -74,7 +78,7 @@ impl ViewType for Tree {
             (Some(area), Below::Flame) => {
                 let size = (area.width, area.height.saturating_sub(1));
                 Listing {
-                    frames: flame::list(data, &plain, &[], size).frames,
+                    frames: flame::rows::list(data, &plain, &[], size).frames,
                     ..listing
                 }
             }
@@ -87,7 +91,7 @@ impl ViewType for Tree {
                     ..plain
                 };
                 Listing {
-                    lanes: Some(listing::threads(data, &lanes).rows),
+                    lanes: Some(threads::rows::list(data, &lanes).rows),
                     ..listing
                 }
             }
@@ -134,6 +138,14 @@ impl ViewType for Tree {
         match app.below() {
             Below::Nothing => layout,
             Below::Flame | Below::Timeline => layout.with_second(),
+        }
+    }
+
+    fn below(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, layout: &Layout) {
+        match (layout.second, app.below()) {
+            (Some(area), Below::Flame) => flame::graph::below(canvas, app, data, area),
+            (Some(area), Below::Timeline) => timeline::lanes::below(canvas, app, data, area),
+            (Some(_), Below::Nothing) | (None, _) => {}
         }
     }
 

@@ -12,12 +12,12 @@ use crate::app::row::Row;
 use crate::app::row_table::{Outside, RowTable};
 use crate::app::state::App;
 use crate::app::update::acts::Act;
-use crate::app::update::timeline::TimeColumns;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
 use crate::ui::view::{detail, large_pane, rows, table};
+use crate::views::timeline::keys::TimeColumns;
 
 impl App {
     /// Returns the columns of the view on screen on these cells, from left to right.
@@ -198,6 +198,9 @@ pub(crate) trait ViewType: Sync {
     fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
         table::draw(canvas, app, data, area);
     }
+
+    /// Draws its parts below the rows.
+    fn below(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _layout: &Layout) {}
 
     /// Returns the line that says how to read its columns.
     fn legend(&self, legend: &Legend) -> String {

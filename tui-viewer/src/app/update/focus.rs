@@ -7,7 +7,6 @@ use crate::app::figures::What;
 use crate::app::filter::{Focus, FocusOn};
 use crate::app::function::Chosen;
 use crate::app::row::RowId;
-use crate::app::sort::Sort;
 use crate::app::state::App;
 use crate::app::update::travel;
 use crate::app::view::Origin;
@@ -101,36 +100,6 @@ impl App {
         true
     }
 
-    /// Turns the tree bottom-up, or top-down.
-    pub(crate) fn invert(&mut self) {
-        let chosen = self.selected_function();
-        self.query.filter.inverted = !self.query.filter.inverted;
-        if self.query.filter.inverted {
-            // The order is by total time, because the self time is 0 for most rows.
-            self.list_of(View::Tree).sort = Sort::by(View::Tree.about().sort);
-        }
-        self.refresh();
-        self.find_function(chosen);
-        self.tell(match self.query.filter.inverted {
-            true => "bottom-up: self time of functions, by who called them; i turns back",
-            false => "top-down: who calls what",
-        });
-    }
-
-    /// Shows recursion in one row, or call by call.
-    pub(crate) fn fold_recursion(&mut self) {
-        self.query.filter.folded = !self.query.filter.folded;
-        self.refresh();
-        let data = self.derived.data.as_ref();
-        let any =
-            data.is_some_and(|data| (0..data.calls().rows.len() as u32).any(|row| data.recursion_at(row)));
-        self.tell(match (self.query.filter.folded, any) {
-            (true, true) => "recursion in one row; c shows it call by call",
-            (true, false) => "recursion in one row, but nothing calls itself here",
-            (false, _) => "recursion call by call",
-        });
-    }
-
     /// Shows groups in place of their members, or the members again.
     pub(crate) fn group(&mut self) {
         let shown = self.shown().map(|shown| &**shown);
@@ -144,29 +113,6 @@ impl App {
             true => "[groups] in place of their members; & shows the members",
             false => "members of groups by themselves",
         });
-    }
-
-    /// Goes to the next place of the same function.
-    pub(crate) fn other_place(&mut self) {
-        let Some((data, row)) = self.selected().filter(|(_, row)| !row.what.is_outside()) else {
-            return;
-        };
-        let selected = row.what.row;
-        let function = data.tree.rows[selected as usize].function;
-        let rows = data.tree.rows.iter().zip(0u32..);
-        let places: Vec<u32> = rows
-            .filter(|(row, _)| row.function == function)
-            .map(|(_, index)| index)
-            .collect();
-        let next = places.iter().position(|&place| place > selected).unwrap_or(0);
-        let count = places.len();
-        let Some(&place) = places.get(next) else { return };
-        if count == 1 {
-            return self.tell("this is its only place");
-        }
-        self.show_all_rows();
-        self.reveal(View::Tree.row(place));
-        self.tell(format!("place {} of {count}", next + 1));
     }
 
     /// Goes from a function to its heaviest place in the tree.
@@ -211,7 +157,7 @@ impl App {
     }
 
     /// Selects the heaviest place of a function in the tree; returns false where it has no place.
-    fn find_function(&mut self, chosen: Option<Chosen>) -> bool {
+    pub(crate) fn find_function(&mut self, chosen: Option<Chosen>) -> bool {
         let place = self
             .derived
             .data
@@ -252,7 +198,7 @@ impl App {
     }
 
     /// Lists all rows, because a row may be no match of a search that lists only matches.
-    fn show_all_rows(&mut self) {
+    pub(crate) fn show_all_rows(&mut self) {
         if let Some(search) = &mut self.views.search {
             search.only = false;
         }

@@ -10,7 +10,6 @@ use crate::app::figures::{What, share};
 use crate::app::row::{Fold, RowId};
 use crate::app::state::App;
 use crate::keys::action::Action;
-use crate::keys::view::View;
 
 /// Share of a row below which the hottest path ends.
 const HOT_SHARE: f64 = 0.05;
@@ -171,27 +170,6 @@ impl App {
                 self.views.expanded.remove(path);
             }
             rows.extend(children);
-        }
-    }
-
-    /// Opens the hottest path below the selected row and goes to its end.
-    pub(crate) fn go_hot(&mut self) {
-        let Some((data, row)) = self.selected().filter(|(_, row)| !row.what.is_outside()) else {
-            return;
-        };
-        let row = row.what.row;
-        let path = hottest_path(data, Some(row));
-        let Some(&last) = path.last() else { return };
-        self.views.expanded.extend(path);
-        self.refresh();
-        // The end of the path is the hottest child of the last row that was opened.
-        let end = self.derived.data.as_ref().and_then(|data| {
-            let last = data.tree.rows.iter().position(|row| row.path == last)?;
-            let children = data.tree.children(last as u32).iter().copied();
-            children.max_by_key(|&child| data.tree.rows[child as usize].total_ns)
-        });
-        if let Some(end) = end {
-            self.reveal(View::Tree.row(end));
         }
     }
 

@@ -12,8 +12,19 @@ use View::{Flame, Function, Hot, Sites, Slow, Tasks, Threads, Timeline, Tree};
 
 const NO_VIEWS: &[View] = &[];
 const VIEWS: &[View] = &View::ALL;
-/// Views whose rows have an order to choose: all but the last.
-const SORTED: &[View] = VIEWS.split_at(VIEWS.len() - 1).0;
+/// Views whose rows have an order to choose: all but the time line.
+const SORTED: &[View] = &{
+    let mut sorted = [Tree; VIEWS.len() - 1];
+    let (mut from, mut to) = (0, 0);
+    while from < VIEWS.len() {
+        if !matches!(VIEWS[from], Timeline) {
+            sorted[to] = VIEWS[from];
+            to += 1;
+        }
+        from += 1;
+    }
+    sorted
+};
 /// Views whose rows are functions or places.
 const ROWS: &[View] = &[Tree, Hot, Function, Sites, Tasks, Slow];
 pub(super) const TREE: &[View] = &[Tree];
@@ -30,7 +41,7 @@ static SHOW: [[(Code, Action); 1]; VIEWS.len()] = {
     let mut keys = [[(Char('1'), Action::Show(Tree))]; VIEWS.len()];
     let mut at = 1;
     while at < VIEWS.len() {
-        keys[at] = [(Char((b'1' + at as u8) as char), Action::Show(VIEWS[at]))];
+        keys[at] = [(Char(b"1234567890"[at] as char), Action::Show(VIEWS[at]))];
         at += 1;
     }
     keys

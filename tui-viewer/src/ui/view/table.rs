@@ -15,7 +15,7 @@ use crate::text::cells::safe;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Content, Look, Place};
-use crate::ui::view::{figure, function, rows};
+use crate::ui::view::{figure, rows};
 
 /// Returns the column of an order. For differences it is the number itself, because a share has a different whole at each
 /// time.
@@ -133,7 +133,7 @@ fn each_of<'a>(
     for (index, y) in rows.zip(area.top()..area.bottom()) {
         let Some(row) = list.rows.get(index) else { return };
         if row.is_heading() {
-            function::heading(canvas, data.label(row.what), Rect { y, height: 1, ..area });
+            heading(canvas, data.label(row.what), Rect { y, height: 1, ..area });
             continue;
         }
         let selected = index == list.cursor.index;
@@ -145,4 +145,16 @@ fn each_of<'a>(
         }
         line(canvas, row, y, Look { selected, stale });
     }
+}
+
+/// Draws a line between the two lists.
+fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
+    canvas.rule(area);
+    canvas.put(
+        area.x + 1,
+        area.y,
+        area.width.saturating_sub(2),
+        &format!(" {text} "),
+        Meaning::Quiet,
+    );
 }

@@ -6,8 +6,11 @@ use tickscope_analysis::uncertainty::Uncertainty;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::row::RowId;
+use crate::app::function::Around;
+use crate::app::listing::{self, Listing, Shape};
+use crate::app::row::{Fold, Row, RowId};
 use crate::app::row_table::RowTable;
+use crate::keys::view::View;
 
 /// The table.
 pub(crate) struct FunctionRows;
@@ -56,4 +59,44 @@ impl RowTable for FunctionRows {
     fn in_full(&self, data: &Data, row: u32) -> Option<What> {
         data.hotspot_of(self.function(data, row)?)
     }
+}
+
+/// Returns the callers of a function, the function itself, and its callees: in one list, or in two lists side by side.
+pub(super) fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Listing {
+    let Some(around) = &data.around else {
+        return Listing::default();
+    };
+    let sorted = |lines: std::ops::Range<u32>| listing::arranged(data, shape, View::Function.rows(lines));
+    let heading = |line: u32| headings.then(|| View::Function.row(line));
+    let mut items: Vec<What> = Vec::new();
+    items.extend(heading(Around::CALLED_FROM));
+    items.extend(sorted(around.callers()));
+    let second = are_beside.then_some(items.len());
+    items.extend(heading(around.time_goes_to()));
+    items.extend(sorted(around.own()..around.own() + 1));
+    items.extend(sorted(around.callees()));
+    let mut out = Listing {
+        second,
+        ..Listing::default()
+    };
+    for what in items {
+        let id = data.id(what);
+        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
+        if shape.selected == Some(id) {
+            out.before = out.hits.len();
+        }
+        if hit {
+            out.hits.push(what);
+        }
+        out.rows.push(Row {
+            id,
+            what,
+            depth: 0,
+            parent: None,
+            last: false,
+            fold: Fold::Leaf,
+            hit,
+        });
+    }
+    out
 }

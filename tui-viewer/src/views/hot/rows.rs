@@ -7,9 +7,12 @@ use tickscope_format::latency::Histogram;
 
 use crate::app::data::Data;
 use crate::app::detail::Detail;
+use crate::app::figures::What;
+use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::RowId;
 use crate::app::row_table::RowTable;
 use crate::app::sort;
+use crate::keys::view::View;
 
 /// The table.
 pub(crate) struct HotRows;
@@ -56,4 +59,13 @@ impl RowTable for HotRows {
     fn detail(&self, data: &Data, row: u32) -> Detail {
         Detail::of_function(data, row)
     }
+}
+
+/// Returns the hotspots.
+pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
+    let mut all = View::Hot.rows(0..data.hot().len() as u32);
+    if shape.outside {
+        all.push(What::outside(View::Hot));
+    }
+    listing::walk(data, shape, all)
 }

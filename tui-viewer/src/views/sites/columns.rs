@@ -13,8 +13,8 @@ use crate::ui::view::column::{Cell, Column, Content, Place};
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::rows;
-use crate::ui::view::sites::rule_of;
 use crate::views::functions::{CALLS, STATE_HELP};
+use crate::views::sites::pane::rule_of;
 
 /// Cells from which on the rule stands after the state.
 const ROOM_FOR_RULE: u16 = 20;

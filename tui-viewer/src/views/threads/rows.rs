@@ -3,10 +3,13 @@
 use tickscope_analysis::call_tree::Figures;
 
 use crate::app::data::Data;
+use crate::app::listing::{self, Listing, Shape};
 use crate::app::names;
 use crate::app::row::RowId;
 use crate::app::row_table::RowTable;
 use crate::app::search::Matcher;
+use crate::app::threads;
+use crate::keys::view::View;
 
 /// The table.
 pub(crate) struct ThreadRows;
@@ -43,4 +46,10 @@ impl RowTable for ThreadRows {
         let doing = row.doing.is_some_and(|function| matcher.finds(function));
         doing || names::contains(&row.name, &matcher.text)
     }
+}
+
+/// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
+pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = threads::busiest_first(&data.snapshot);
+    listing::walk(data, shape, View::Threads.rows(all.into_iter().map(|id| id.0)))
 }

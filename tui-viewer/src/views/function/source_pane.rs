@@ -8,10 +8,10 @@ use tickscope_report::text::without_samples;
 use crate::app::figures::share;
 use crate::app::source::Source;
 use crate::app::state::App;
-use crate::app::update::source::HEAD_LINES;
 use crate::text::cells::{cut_path, safe, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::views::function::source::HEAD_LINES;
 
 /// Cells from which on functions that are not measured stand beside the source.
 const ROOM_FOR_CALLED: u16 = 110;

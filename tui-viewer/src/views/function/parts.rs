@@ -158,18 +158,6 @@ pub(crate) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect
     }
 }
 
-/// Draws a line between the two lists.
-pub(crate) fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
-    canvas.rule(area);
-    canvas.put(
-        area.x + 1,
-        area.y,
-        area.width.saturating_sub(2),
-        &format!(" {text} "),
-        Meaning::Quiet,
-    );
-}
-
 /// Returns the mark of a caller, of the function itself, or of a callee.
 pub(crate) fn direction(data: &Data, what: What, glyphs: &Glyphs) -> Option<&'static str> {
     let around = data.around.as_ref().filter(|_| what.of == View::Function)?;

@@ -9,7 +9,7 @@ use crate::app::state::App;
 use crate::text::cells::{cut_end, safe, width, without_module, wrapped};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::flame::{EDGES, FILLS};
+use crate::views::flame::graph::{EDGES, FILLS};
 
 /// Text where no function is watched.
 const NOTHING: &str = "No function is watched, and none has a tail: of 200 calls or more some that take twice the median. W on a row of \
