@@ -1,8 +1,8 @@
 //! The state of the screen and its changes, without any I/O. Messages bring time and data; effects tell the caller
 //! the I/O to do.
 
+pub(crate) mod about;
 pub(crate) mod activity;
-pub(crate) mod columns;
 pub(crate) mod compare;
 pub(crate) mod cpu_history;
 pub(crate) mod cursor;
@@ -31,6 +31,7 @@ pub(crate) mod program;
 pub(crate) mod query;
 pub(crate) mod requests;
 pub(crate) mod row;
+pub(crate) mod row_table;
 pub(crate) mod screen_info;
 pub(crate) mod search;
 pub(crate) mod sides;

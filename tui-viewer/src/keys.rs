@@ -3,3 +3,4 @@
 pub(crate) mod action;
 pub(crate) mod decoder;
 pub(crate) mod keymap;
+pub(crate) mod view;

@@ -26,6 +26,7 @@ pub mod source;
 mod terminal;
 mod text;
 pub mod ui;
+mod views;
 
 pub use keys::keymap::markdown as key_table_markdown;
 

@@ -15,39 +15,39 @@ use crate::source::history::History;
 pub(crate) const BEATS: usize = 30;
 
 /// Least time in ns that counts as a second, because snapshots do not arrive to the microsecond.
-pub(super) const SHORTEST_NS: u64 = 950_000_000;
+pub(crate) const SHORTEST_NS: u64 = 950_000_000;
 
 /// Longest time in ns between two snapshots; after a longer pause the seconds between are unknown.
-pub(super) const LONGEST_NS: u64 = 1_900_000_000;
+pub(crate) const LONGEST_NS: u64 = 1_900_000_000;
 
 /// Bound in ns on the difference of two clocks: one times the last second, the other the last reset.
-pub(super) const CLOCKS_DIFFER_NS: u64 = 50_000_000;
+pub(crate) const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 
 /// Number of rows above which a program has no sparklines, because a key would have to wait for them.
-pub(super) const ROWS_MAX: usize = 50_000;
+pub(crate) const ROWS_MAX: usize = 50_000;
 
 /// Number of nodes up to which sparklines begin with the past; for larger programs they begin now.
-pub(super) const REBUILT_NODES: usize = 2_000;
+pub(crate) const REBUILT_NODES: usize = 2_000;
 
 /// Value of an unknown second.
-pub(super) const UNKNOWN: u16 = u16::MAX;
+pub(crate) const UNKNOWN: u16 = u16::MAX;
 
 /// Time of all rows of the call tree and the hotspots in the last seconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Activity {
-    pub(super) rows: KeyMap<RowId, Beats>,
+    pub(crate) rows: KeyMap<RowId, Beats>,
     /// Index of the next second in `Beats::seconds`.
-    pub(super) next: usize,
+    pub(crate) next: usize,
     /// Unix time in ns at which the last second ended, and its reset epoch.
-    pub(super) last: Option<(u64, u64)>,
+    pub(crate) last: Option<(u64, u64)>,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Beats {
+pub(crate) struct Beats {
     /// Total time when the last second ended.
-    pub(super) total_ns: u64,
+    pub(crate) total_ns: u64,
     /// Total time of each second as a bucket of an eighth of an octave, from 1: a sparkline shows no more.
-    pub(super) seconds: [u16; BEATS],
+    pub(crate) seconds: [u16; BEATS],
 }
 
 impl Activity {

@@ -17,7 +17,7 @@ pub(crate) struct Mark {
     /// Whether the moment comes from a file, and not from the program on screen.
     pub(crate) of_file: bool,
     /// Snapshots at which the windows that end at the mark begin. History may have dropped them when a window is shown.
-    pub(super) bases: [Option<Rc<Snapshot>>; 2],
+    pub(crate) bases: [Option<Rc<Snapshot>>; 2],
 }
 
 /// Moment or window that the moment on screen is compared with.
@@ -34,7 +34,7 @@ pub(crate) enum Against {
 
 impl Mark {
     /// Returns the snapshot at which a window that ends at the mark begins; `None` where it is unknown or not at a snapshot.
-    pub(super) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
+    pub(crate) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
             Window::Reset | Window::Mark | Window::Chosen(_) => &None,
             Window::Second => &self.bases[0],
@@ -44,7 +44,7 @@ impl Mark {
     }
 
     /// Whether the start of such a window before the mark is known.
-    pub(super) fn has_window(&self, window: Window) -> bool {
+    pub(crate) fn has_window(&self, window: Window) -> bool {
         window == Window::Reset || self.begin(window).is_some()
     }
 }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, PathId};
+use tickscope_analysis::call_tree::{CallTree, Figures, PathId};
 use tickscope_analysis::functions::{FunctionId, Functions};
 use tickscope_analysis::hotspots::{HotRow, hot};
 use tickscope_analysis::tasks::Tasks;
@@ -27,6 +27,7 @@ use crate::app::tails::{Tail, tails};
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
+use crate::keys::view::View;
 use crate::source::kept_traces::KeptTraces;
 use crate::source::known_functions::KnownFunctions;
 use crate::text::clock_time::UtcOffset;
@@ -55,12 +56,12 @@ pub(crate) struct Data {
     /// Whether the tree is from the bottom up.
     pub(crate) bottom_up: bool,
     /// Whether opening rows asks for more of the tree.
-    pub(super) in_part: bool,
+    pub(crate) in_part: bool,
     /// CPU history of the threads up to this moment.
     pub(crate) cpu_history: CpuHistory,
     ascii: bool,
     /// Whether groups stand in place of their members.
-    pub(super) grouped: bool,
+    pub(crate) grouped: bool,
     /// Number of calls by which all numbers are divided; with 0 calls no number can be shown.
     pub(crate) per_calls: Option<u64>,
     /// Data that this is compared with, with the same rows.
@@ -73,12 +74,12 @@ pub(crate) struct Data {
     /// Part of the previous table of sites that the next table reuses.
     former_sites: Option<Kept>,
     /// All functions of the program, where they are known.
-    pub(super) known: Option<Rc<KnownFunctions>>,
+    pub(crate) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
     /// Events of slow calls that are kept whole, and the offset in which their times are shown.
-    pub(super) traces: Rc<KeptTraces>,
-    pub(super) utc_offset: UtcOffset,
+    pub(crate) traces: Rc<KeptTraces>,
+    pub(crate) utc_offset: UtcOffset,
 }
 
 /// The tasks, and the names of their rows.
@@ -153,7 +154,7 @@ impl Data {
     }
 
     /// Returns all calls in scope with groups in place of their members, or without.
-    pub(super) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
+    pub(crate) fn whole_of(&self, scope: &ThreadChoice, grouped: bool) -> Rc<CallTree> {
         if grouped == self.grouped {
             return Rc::clone(&self.whole);
         }
@@ -163,14 +164,14 @@ impl Data {
     }
 
     /// Whether a key belongs to a group while members are shown, or to a member while groups are shown.
-    pub(super) fn is_hidden_by_groups(&self, key: u64) -> bool {
+    pub(crate) fn is_hidden_by_groups(&self, key: u64) -> bool {
         let others = functions(&self.snapshot, !self.grouped);
         let has = |functions: &Functions| functions.list.iter().any(|function| function.key == key);
         has(&others) && !has(&self.whole.functions)
     }
 
     /// Whether all calls in scope are in focus.
-    pub(super) fn shows_all_calls(&self) -> bool {
+    pub(crate) fn shows_all_calls(&self) -> bool {
         Rc::ptr_eq(&self.calls, &self.whole)
     }
 
@@ -180,7 +181,7 @@ impl Data {
     }
 
     /// Takes the part of the calls that a view shows.
-    pub(super) fn see(&mut self, seen: Seen) {
+    pub(crate) fn see(&mut self, seen: Seen) {
         if !Rc::ptr_eq(&self.calls, &seen.calls) {
             self.hot = OnceCell::new();
             self.tails = OnceCell::new();
@@ -208,8 +209,10 @@ impl Data {
 
     /// Returns the tail of a function; `None` where it has no tail.
     pub(crate) fn tail(&self, what: What) -> Option<&Tail> {
-        let What::Hot(row) = what else { return None };
-        let at = self.tails().binary_search_by_key(&row, |tail| tail.hot).ok()?;
+        let at = self
+            .tails()
+            .binary_search_by_key(&what.row, |tail| tail.hot)
+            .ok()?;
         self.tails().get(at)
     }
 
@@ -248,6 +251,11 @@ impl Data {
         &self.task_table().tasks
     }
 
+    /// Returns the name of a row of the tasks.
+    pub(crate) fn task_name(&self, row: u32) -> &str {
+        &self.task_table().names[row as usize]
+    }
+
     fn task_table(&self) -> &TaskTable {
         self.tasks.get_or_init(|| {
             let tasks = Tasks::of(&self.snapshot, &self.tree.functions);
@@ -263,7 +271,7 @@ impl Data {
     }
 
     /// Takes the events known by now of slow calls.
-    pub(super) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
+    pub(crate) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
         self.traces = traces;
         self.slow = OnceCell::new();
     }
@@ -283,40 +291,21 @@ impl Data {
 
     /// Returns the latency histogram of a row's finished calls.
     pub(crate) fn latency(&self, what: What) -> &Histogram {
-        static NONE: Histogram = Histogram {
-            buckets: Vec::new(),
-            max_ticks: 0,
-        };
-        match what {
-            What::Tree(row) => self.tree.latency(row),
-            What::Hot(row) => &self.hot()[row as usize].latency,
-            What::Task(row) => self.tasks().wall(row),
-            What::Call(_) | What::Thread(_) | What::Site(_) | What::Slow(_) | What::Outside => &NONE,
-        }
+        what.table().latency(self, what.row)
     }
 
     /// Returns the uncertainty of a row's times; `None` where they are exact.
     pub(crate) fn uncertainty(&self, what: What) -> Option<Uncertainty> {
-        match what {
-            What::Tree(row) => self.tree.uncertainty(row),
-            What::Hot(row) => self.hot()[row as usize].uncertainty,
-            What::Call(line) => self.around.as_ref().and_then(|around| around.uncertainty(line)),
-            What::Thread(_) | What::Site(_) | What::Task(_) | What::Slow(_) | What::Outside => None,
-        }
+        what.table().uncertainty(self, what.row)
     }
 
     /// Whether calls are so short that their time is hardly more than the cost of measuring them.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
         // Bottom-up the time is the function's self time, which may well be short.
-        let is_part = self.bottom_up || matches!(what, What::Call(line) if self.is_own(line));
+        let is_part = self.bottom_up || what.table().is_part(self, what.row);
         let counted_ns = figures.sampled.counted_ns(figures.total_ns);
         !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(counted_ns, figures.calls)
-    }
-
-    /// Whether a line of callers and callees is the function itself.
-    pub(crate) fn is_own(&self, line: u32) -> bool {
-        self.around.as_ref().is_some_and(|around| line == around.own())
     }
 
     /// Returns the number of rows of the tree below a row of the tree.
@@ -326,80 +315,23 @@ impl Data {
 
     /// Returns the id of a row, which is the same in all snapshots.
     pub(crate) fn id(&self, what: What) -> RowId {
-        match what {
-            What::Tree(row) => RowId::Path(self.tree.rows[row as usize].path),
-            What::Hot(row) => RowId::Function(self.tree.functions.get(self.hot()[row as usize].function).key),
-            What::Call(line) => match &self.around {
-                Some(around) => RowId::Call(around.id(&self.tree, line)),
-                None => RowId::Outside,
-            },
-            What::Thread(row) => RowId::Thread(self.threads()[row as usize].key),
-            What::Site(row) => RowId::Site(self.sites()[row as usize].key),
-            What::Task(row) => RowId::Task(self.tasks().rows[row as usize].path),
-            What::Slow(row) => RowId::Slow(self.slow().rows[row as usize].key),
-            What::Outside => RowId::Outside,
-        }
+        what.table().id(self, what.row)
     }
 
     /// Returns the figures of a row.
     pub(crate) fn figures(&self, what: What) -> Figures {
-        match what {
-            What::Tree(row) => self.tree.rows[row as usize].figures,
-            What::Hot(row) => self.hot()[row as usize].figures,
-            What::Call(line) => match &self.around {
-                Some(around) => around.figures(line),
-                None => Figures::default(),
-            },
-            What::Thread(row) => {
-                let row = &self.threads()[row as usize];
-                Figures {
-                    total_ns: row.measured_ns,
-                    self_ns: row.measured_ns,
-                    calls: row.calls,
-                    ..Figures::default()
-                }
-            }
-            What::Site(row) => Figures {
-                calls: self.sites()[row as usize].calls,
-                ..Figures::default()
-            },
-            What::Task(row) => {
-                let row = &self.tasks().rows[row as usize];
-                Figures {
-                    total_ns: row.busy_ns,
-                    calls: row.started,
-                    asynchronous: AsyncCalls {
-                        ended: row.over(),
-                        ticks: 0,
-                        ns: row.wall_ns,
-                        is_future: true,
-                    },
-                    ..Figures::default()
-                }
-            }
-            What::Slow(_) => Figures::default(),
-            What::Outside => Figures {
-                total_ns: self.outside_ns,
-                self_ns: self.outside_ns,
-                ..Figures::default()
-            },
-        }
+        what.table().figures(self, what.row)
     }
 
     /// Returns the function of a row.
     pub(crate) fn function(&self, what: What) -> Option<FunctionId> {
-        match what {
-            What::Tree(row) => Some(self.tree.rows[row as usize].function),
-            What::Hot(row) => Some(self.hot()[row as usize].function),
-            What::Call(line) => self.around.as_ref()?.function(line),
-            What::Site(row) => {
-                let site = self.sites()[row as usize].site?;
-                Some(self.tree.functions.of_site[site.index()])
-            }
-            What::Task(row) => Some(self.tasks().rows[row as usize].function),
-            What::Slow(row) => self.slow().rows[row as usize].function,
-            What::Thread(_) | What::Outside => None,
-        }
+        what.table().function(self, what.row)
+    }
+
+    /// Returns the row of a function among the hotspots.
+    pub(crate) fn hotspot_of(&self, function: FunctionId) -> Option<What> {
+        let at = self.hot().binary_search_by_key(&function, |row| row.function);
+        Some(View::Hot.row(at.ok()? as u32))
     }
 
     /// Returns the function of a row of the snapshot.
@@ -410,15 +342,8 @@ impl Data {
 
     /// Returns the short name of a row.
     pub(crate) fn label(&self, what: What) -> &str {
-        let words = match what {
-            What::Call(line) => self.around.as_ref().and_then(|around| around.label(line)),
-            What::Thread(row) => Some(self.threads()[row as usize].name.as_str()),
-            What::Task(row) => Some(self.task_table().names[row as usize].as_str()),
-            What::Slow(row) => Some(self.slow().rows[row as usize].name.as_str()),
-            What::Site(row) if self.site_table().is_grouped() => Some(self.site_table().name(row)),
-            What::Tree(_) | What::Hot(_) | What::Site(_) | What::Outside => None,
-        };
-        words.unwrap_or_else(|| {
+        let own = what.table().label(self, what.row);
+        own.unwrap_or_else(|| {
             self.function(what)
                 .map_or("(outside)", |f| &self.names.short[f.index()])
         })
@@ -426,11 +351,11 @@ impl Data {
 
     /// Returns the full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
-        match (what, self.function(what)) {
-            (_, Some(function)) => &self.names.full[function.index()],
-            (What::Site(row), None) => self.site_table().full_name(row),
-            (_, None) => self.label(what),
-        }
+        let of_function = self
+            .function(what)
+            .map(|function| &*self.names.full[function.index()]);
+        let own = || what.table().full_name(self, what.row);
+        of_function.or_else(own).unwrap_or_else(|| self.label(what))
     }
 
     /// Returns a row and all rows above it, the topmost first.
@@ -447,29 +372,14 @@ impl Data {
 
     /// Returns the row that a row is below.
     fn above(&self, what: What) -> Option<What> {
-        match what {
-            What::Tree(row) => self.tree.rows[row as usize].parent.map(What::Tree),
-            What::Site(row) => self.site_table().parent(row).map(What::Site),
-            What::Hot(_)
-            | What::Call(_)
-            | What::Thread(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => None,
-        }
+        let above = what.table().above(self, what.row)?;
+        Some(what.of.row(above))
     }
 
     /// Returns the rows below a row, which are listed where it is open.
     pub(crate) fn children(&self, what: What) -> Vec<What> {
-        let (rows, make): (&[u32], fn(u32) -> What) = match what {
-            What::Tree(row) => (self.tree.children(row), What::Tree),
-            What::Task(row) => (self.tasks().children(row), What::Task),
-            What::Site(row) => (self.site_table().children(row), What::Site),
-            What::Hot(_) | What::Call(_) | What::Thread(_) | What::Slow(_) | What::Outside => {
-                return Vec::new();
-            }
-        };
-        rows.iter().copied().map(make).collect()
+        let rows = what.table().children(self, what.row);
+        what.of.rows(rows.iter().copied())
     }
 
     /// Returns the functions that have the time of a function that is off. They are the nearest functions above that are on, as
@@ -506,23 +416,11 @@ impl Data {
 
     /// Whether a row that stands for several calls of a function contains recursion.
     pub(crate) fn is_recursive(&self, what: What) -> bool {
-        match what {
-            What::Tree(row) => self.tree.is_folded(row),
-            What::Call(line) => self
-                .around
-                .as_ref()
-                .is_some_and(|around| around.is_recursive(line)),
-            What::Hot(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => false,
-        }
+        what.table().is_recursive(self, what.row)
     }
 
     /// Whether a call in focus stands below another of the same function.
-    pub(super) fn recursion_at(&self, row: u32) -> bool {
+    pub(crate) fn recursion_at(&self, row: u32) -> bool {
         let rows = &self.calls.rows;
         let mut above = rows[row as usize].parent;
         while let Some(at) = above.filter(|&at| rows[at as usize].function != rows[row as usize].function) {
@@ -532,12 +430,12 @@ impl Data {
     }
 
     /// Returns the row of the tree with the function's largest self time; bottom-up only rows at the top count.
-    pub(super) fn place_of(&self, key: u64) -> Option<u32> {
+    pub(crate) fn place_of(&self, key: u64) -> Option<u32> {
         self.heaviest_place(function_of(&self.tree, key)?)
     }
 
     /// Returns the same row for a function of this snapshot.
-    pub(super) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
+    pub(crate) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
         let rows = self.tree.rows.iter().zip(0u32..);
         let places = rows.filter(|(row, _)| row.function == function && !(self.bottom_up && row.depth > 0));
         places
@@ -546,26 +444,13 @@ impl Data {
     }
 
     /// Whether a path has calls in focus.
-    pub(super) fn is_place(&self, path: PathId) -> bool {
+    pub(crate) fn is_place(&self, path: PathId) -> bool {
         self.calls.rows.iter().any(|row| row.path == path)
     }
 
     /// Returns the row with the figures of the whole function, where the line has the figures of a part of it.
     pub(crate) fn in_full(&self, row: &Row) -> Row {
-        let what = match row.what {
-            What::Call(_) => self.function(row.what).and_then(|function| {
-                let hot = self.hot();
-                let at = hot.binary_search_by_key(&function, |row| row.function).ok()?;
-                Some(What::Hot(at as u32))
-            }),
-            What::Tree(_)
-            | What::Hot(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => None,
-        };
+        let what = row.what.table().in_full(self, row.what.row);
         Row {
             what: what.unwrap_or(row.what),
             ..*row
@@ -574,17 +459,10 @@ impl Data {
 
     /// Returns the whole time that a row is a share of.
     pub(crate) fn whole_ns(&self, what: What, base: PercentOf) -> u64 {
-        match (base, what) {
-            (PercentOf::Wall, _) => self.measured_ns + self.outside_ns,
-            (PercentOf::Parent, What::Tree(row)) => match self.tree.rows[row as usize].parent {
-                Some(parent) => self.tree.rows[parent as usize].total_ns,
-                None => self.measured_ns,
-            },
-            (PercentOf::Parent, What::Call(_)) => match &self.around {
-                Some(around) => around.neighbours.figures.total_ns,
-                None => self.measured_ns,
-            },
-            (PercentOf::Parent | PercentOf::Measured, _) => self.measured_ns,
+        match base {
+            PercentOf::Wall => self.measured_ns + self.outside_ns,
+            PercentOf::Parent => what.table().parent_ns(self, what.row),
+            PercentOf::Measured => self.measured_ns,
         }
     }
 }
@@ -605,32 +483,24 @@ impl Data {
     pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
         let then = self.then.as_deref()?;
         let id = self.id(what);
+        if what.is_outside() {
+            return Some((then, what));
+        }
         // Both sides have the same rows in the same order, except for rows sorted by their own side's time.
-        let (rows, make): (usize, fn(u32) -> What) = match what {
-            What::Tree(_) => (then.tree.rows.len(), What::Tree),
-            What::Hot(_) => (then.hot().len(), What::Hot),
-            What::Call(_) => (then.around.as_ref()?.callees().end as usize, What::Call),
-            What::Thread(_) => (then.threads().len(), What::Thread),
-            What::Site(_) => (then.sites().len(), What::Site),
-            What::Task(_) => (then.tasks().rows.len(), What::Task),
-            What::Slow(_) => (then.slow().rows.len(), What::Slow),
-            What::Outside => return Some((then, what)),
-        };
-        let same = what.row().filter(|&row| (row as usize) < rows).map(make);
-        let same = same.filter(|&same| then.id(same) == id);
-        let there = same.or_else(|| (0..rows as u32).map(make).find(|&other| then.id(other) == id))?;
-        Some((then, there))
+        let rows = what.table().count(then);
+        let is_it = |row: &u32| then.id(what.of.row(*row)) == id;
+        let same = Some(what.row).filter(|&row| row < rows).filter(is_it);
+        let row = same.or_else(|| (0..rows).find(is_it))?;
+        Some((then, what.of.row(row)))
     }
 }
 
 /// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` where it was not
 /// called at both times.
-pub(crate) fn change_of_avg(data: &Data, what: What) -> Option<f64> {
-    let (then, there) = data.counterpart(what)?;
-    let then = then.figures(there);
-    let mean = |figures: Figures| {
-        let (calls, ns) = figures.counted();
+pub(crate) fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
+    let mean = |(data, what): (&Data, What)| {
+        let (calls, ns) = data.figures(what).counted();
         (calls > 0 && ns > 0).then(|| ns as f64 / calls as f64)
     };
-    Some(mean(data.figures(what))? / mean(then)? - 1.0)
+    Some(mean(now)? / mean(then)? - 1.0)
 }

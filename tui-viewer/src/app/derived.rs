@@ -14,18 +14,16 @@ use crate::app::detail::Detail;
 use crate::app::figures::What;
 use crate::app::filter::Filter;
 use crate::app::percent_of::PercentOf;
-use crate::app::row::RowId;
 use crate::app::sort::Sort;
 use crate::app::source::Source;
 use crate::app::thread_choice::ThreadChoice;
-use crate::app::timeline::Lanes;
 use crate::app::unit::PerCall;
-use crate::app::view::{Below, View};
 use crate::app::window::{Stretch, Window};
+use crate::keys::view::View;
 
 /// A snapshot as a key: it equals only the same snapshot, not an equal one.
 #[derive(Clone, Debug)]
-pub(super) struct Identity(pub(super) Rc<Snapshot>);
+pub(crate) struct Identity(pub(crate) Rc<Snapshot>);
 
 impl PartialEq for Identity {
     fn eq(&self, other: &Self) -> bool {
@@ -35,7 +33,7 @@ impl PartialEq for Identity {
 
 /// The last key of a step, and the number of times its result was made.
 #[derive(Debug)]
-pub(super) struct Memo<K> {
+pub(crate) struct Memo<K> {
     key: Option<K>,
     revision: u64,
 }
@@ -51,7 +49,7 @@ impl<K> Default for Memo<K> {
 
 impl<K: PartialEq> Memo<K> {
     /// Takes the current key; returns whether the result must be made again.
-    pub(super) fn is_new(&mut self, key: K) -> bool {
+    pub(crate) fn is_new(&mut self, key: K) -> bool {
         let is_new = self.key.as_ref() != Some(&key);
         if is_new {
             self.key = Some(key);
@@ -61,105 +59,95 @@ impl<K: PartialEq> Memo<K> {
     }
 
     /// Takes a key that is known only now, after the result was made from it.
-    pub(super) fn settle(&mut self, key: K) {
+    pub(crate) fn settle(&mut self, key: K) {
         self.key = Some(key);
     }
 
     /// Returns a number that changes with each result.
-    pub(super) fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 }
 
 /// Key of the tables.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct DataKey {
-    pub(super) shown: Option<Identity>,
+pub(crate) struct DataKey {
+    pub(crate) shown: Option<Identity>,
     /// Mark, only where it decides something.
-    pub(super) mark: Option<Identity>,
+    pub(crate) mark: Option<Identity>,
     /// Revision of the history, where the window needs it and the screen follows the program.
-    pub(super) history: Option<u64>,
-    pub(super) threads: ThreadChoice,
-    pub(super) window: Window,
-    pub(super) against: Option<Against>,
-    pub(super) measure: Measure,
-    pub(super) grouped: bool,
+    pub(crate) history: Option<u64>,
+    pub(crate) threads: ThreadChoice,
+    pub(crate) window: Window,
+    pub(crate) against: Option<Against>,
+    pub(crate) measure: Measure,
+    pub(crate) grouped: bool,
     /// Revision of the knowledge about the code that samples were in.
-    pub(super) code: u64,
+    pub(crate) code: u64,
 }
 
 /// Key of the divisor of the numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct PerCallKey {
-    pub(super) data: u64,
-    pub(super) per_call: Option<PerCall>,
+pub(crate) struct PerCallKey {
+    pub(crate) data: u64,
+    pub(crate) per_call: Option<PerCall>,
 }
 
 /// Key of the part of the tables that a view shows.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct SeenKey {
-    pub(super) data: u64,
-    pub(super) filter: Filter,
-    pub(super) view: View,
+pub(crate) struct SeenKey {
+    pub(crate) data: u64,
+    pub(crate) filter: Filter,
+    pub(crate) view: View,
     /// Function with its callers and callees, where the view shows one function.
-    pub(super) function: Option<u64>,
+    pub(crate) function: Option<u64>,
     /// Revision of the open rows, where opening them asks for more of the tree.
-    pub(super) expanded: Option<u64>,
+    pub(crate) expanded: Option<u64>,
 }
 
 /// Key of the rows of the list.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct RowsKey {
-    pub(super) seen: u64,
-    pub(super) order: OrderKey,
-    pub(super) expanded: u64,
+pub(crate) struct RowsKey {
+    pub(crate) seen: u64,
+    pub(crate) order: OrderKey,
+    pub(crate) expanded: u64,
     /// Text that is searched for.
-    pub(super) search: Option<String>,
-    /// Whether there is room for headings.
-    pub(super) headings: bool,
-    /// Whether callers and callees are two lists side by side.
-    pub(super) are_beside: bool,
-    /// Kind of the time line's lines.
-    pub(super) lanes: Lanes,
-    /// Kind of the panel below the tree.
-    pub(super) below: Below,
-    /// Watched function that is shown.
-    pub(super) watch: Option<String>,
-    /// Columns and rows of the flame graph, and the ids that fill it.
-    pub(super) flame: Option<((u16, u16), Vec<RowId>)>,
+    pub(crate) search: Option<String>,
+    /// Choices of the view that its rows are made of.
+    pub(crate) choices: u64,
 }
 
 /// Choices of the user that decide the order of rows: after such a choice rows change places at once.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct OrderKey {
-    pub(super) view: View,
-    pub(super) sort: Sort,
-    pub(super) percent_of: PercentOf,
-    pub(super) matches_only: bool,
-    pub(super) threads: ThreadChoice,
-    pub(super) filter: Filter,
-    pub(super) window: Window,
-    pub(super) against: Option<Against>,
-    pub(super) measure: Measure,
+pub(crate) struct OrderKey {
+    pub(crate) view: View,
+    pub(crate) sort: Sort,
+    pub(crate) percent_of: PercentOf,
+    pub(crate) matches_only: bool,
+    pub(crate) threads: ThreadChoice,
+    pub(crate) filter: Filter,
+    pub(crate) window: Window,
+    pub(crate) against: Option<Against>,
+    pub(crate) measure: Measure,
     /// The process id and its reset epoch, because the order of other counters does not apply.
-    pub(super) counted_from: Option<(u32, u64)>,
+    pub(crate) counted_from: Option<(u32, u64)>,
 }
 
 /// Key of the pane of source.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct SourceKey {
-    pub(super) seen: u64,
+pub(crate) struct SourceKey {
+    pub(crate) seen: u64,
     /// Revision of the knowledge about the program's code.
-    pub(super) known: u64,
+    pub(crate) known: u64,
 }
 
 /// Key of the details.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct DetailKey {
-    pub(super) rows: u64,
-    pub(super) what: What,
+pub(crate) struct DetailKey {
+    pub(crate) rows: u64,
+    pub(crate) what: What,
     /// Whether there is room for callers and callees.
-    pub(super) is_large: bool,
+    pub(crate) is_large: bool,
 }
 
 /// All derived state.
@@ -174,15 +162,15 @@ pub(crate) struct Derived {
     /// Details of the selected row.
     pub(crate) detail: Option<Detail>,
     /// Source of the function on the screen, if it was asked for.
-    pub(super) source: Option<Source>,
-    pub(super) data_memo: Memo<DataKey>,
-    pub(super) per_call_memo: Memo<PerCallKey>,
-    pub(super) seen_memo: Memo<SeenKey>,
-    pub(super) rows_memo: Memo<RowsKey>,
-    pub(super) order_memo: Memo<OrderKey>,
-    pub(super) detail_memo: Memo<DetailKey>,
-    pub(super) code_memo: Memo<u64>,
-    pub(super) source_memo: Memo<SourceKey>,
+    pub(crate) source: Option<Source>,
+    pub(crate) data_memo: Memo<DataKey>,
+    pub(crate) per_call_memo: Memo<PerCallKey>,
+    pub(crate) seen_memo: Memo<SeenKey>,
+    pub(crate) rows_memo: Memo<RowsKey>,
+    pub(crate) order_memo: Memo<OrderKey>,
+    pub(crate) detail_memo: Memo<DetailKey>,
+    pub(crate) code_memo: Memo<u64>,
+    pub(crate) source_memo: Memo<SourceKey>,
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use tickscope_format::snapshot::saturating_sum;
 use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::function::Around;
+use crate::keys::view::View;
 
 /// Details of a row: threads, callers, members, waits.
 #[derive(Debug, Default)]
@@ -47,45 +48,45 @@ impl Detail {
         let key = function.map(|function| data.tree.functions.get(function).key);
         Self {
             around: key.and_then(|key| Around::of(data.whole(), key)),
-            ..Self::in_short(data, what)
+            ..what.table().detail(data, what.row)
         }
     }
 
-    fn in_short(data: &Data, what: What) -> Self {
-        match what {
-            What::Tree(row) => {
-                let is_row = data.tree.nodes_of([row]);
-                let is_below = data.tree.nodes_of(rows_below(data, row));
-                Self {
-                    threads: threads(data, |thread| part_in(data, thread, what, &is_below)),
-                    callers: Vec::new(),
-                    members: members(data, what),
-                    began: began(data, is_row),
-                    waits_in: in_nodes(&data.snapshot, &is_below),
-                    around: None,
-                }
-            }
-            What::Hot(row) => {
-                let function = data.hot()[row as usize].function;
-                Self {
-                    threads: threads(data, |thread| part_of(data, thread, what, function)),
-                    callers: callers(data, row),
-                    members: members(data, what),
-                    began: began(data, |frame| {
-                        functions_above(data, frame).next() == Some(function)
-                    }),
-                    waits_in: in_nodes(&data.snapshot, in_calls_of(data, row)),
-                    around: None,
-                }
-            }
-            What::Call(_) | What::Thread(_) | What::Site(_) | What::Task(_) | What::Slow(_) => {
-                Self::default()
-            }
-            What::Outside => Self {
-                threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
-                began: None,
-                ..Self::default()
-            },
+    /// Looks up a row of the tree.
+    pub(crate) fn of_path(data: &Data, row: u32) -> Self {
+        let what = View::Tree.row(row);
+        let is_row = data.tree.nodes_of([row]);
+        let is_below = data.tree.nodes_of(rows_below(data, row));
+        Self {
+            threads: threads(data, |thread| part_in(data, thread, what, &is_below)),
+            members: members(data, what),
+            began: began(data, is_row),
+            waits_in: in_nodes(&data.snapshot, &is_below),
+            ..Self::default()
+        }
+    }
+
+    /// Looks up a row of the hotspots.
+    pub(crate) fn of_function(data: &Data, row: u32) -> Self {
+        let what = View::Hot.row(row);
+        let function = data.hot()[row as usize].function;
+        Self {
+            threads: threads(data, |thread| part_of(data, thread, what, function)),
+            callers: callers(data, row),
+            members: members(data, what),
+            began: began(data, |frame| {
+                functions_above(data, frame).next() == Some(function)
+            }),
+            waits_in: in_nodes(&data.snapshot, in_calls_of(data, row)),
+            around: None,
+        }
+    }
+
+    /// Looks up the time outside any scope.
+    pub(crate) fn of_outside(data: &Data) -> Self {
+        Self {
+            threads: threads(data, |thread| data.snapshot.threads[thread.index()].outside_ticks),
+            ..Self::default()
         }
     }
 }

@@ -18,36 +18,36 @@ impl Expanded {
     }
 
     /// Returns a number that changes with the set.
-    pub(super) fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
     /// Whether a row is open.
-    pub(super) fn contains(&self, path: PathId) -> bool {
+    pub(crate) fn contains(&self, path: PathId) -> bool {
         self.paths.contains(&path)
     }
 
     /// Opens a row; returns whether it was closed.
-    pub(super) fn insert(&mut self, path: PathId) -> bool {
+    pub(crate) fn insert(&mut self, path: PathId) -> bool {
         let changed = self.paths.insert(path);
         self.revision += u64::from(changed);
         changed
     }
 
     /// Closes a row.
-    pub(super) fn remove(&mut self, path: PathId) {
+    pub(crate) fn remove(&mut self, path: PathId) {
         self.revision += u64::from(self.paths.remove(&path));
     }
 
     /// Opens several rows.
-    pub(super) fn extend(&mut self, paths: impl IntoIterator<Item = PathId>) {
+    pub(crate) fn extend(&mut self, paths: impl IntoIterator<Item = PathId>) {
         for path in paths {
             self.insert(path);
         }
     }
 
     /// Closes all rows.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.revision += u64::from(!self.paths.is_empty());
         self.paths.clear();
     }

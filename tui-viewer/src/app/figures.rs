@@ -1,40 +1,47 @@
 //! The place of a row's figures.
 
-/// Place of a row's figures.
+use crate::keys::view::View;
+
+/// Place of a row's figures: a row in the table of a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
-    /// A row of the call tree.
-    Tree(u32),
-    /// A row of the hotspots.
-    Hot(u32),
-    /// A line of a function's callers and callees.
-    Call(u32),
-    /// A row of the threads.
-    Thread(u32),
-    /// A row of the sites.
-    Site(u32),
-    /// A row of the tasks.
-    Task(u32),
-    /// A path of a watched function.
-    Slow(u32),
-    /// The time outside any scope.
-    Outside,
+pub(crate) struct What {
+    /// View whose table has the row.
+    pub(crate) of: View,
+    /// Index of the row; the largest index stands for the time outside any scope.
+    pub(crate) row: u32,
 }
 
 impl What {
-    /// Returns the index of the row in its table.
-    pub(crate) fn row(self) -> Option<u32> {
-        match self {
-            Self::Tree(row)
-            | Self::Hot(row)
-            | Self::Call(row)
-            | Self::Thread(row)
-            | Self::Site(row)
-            | Self::Task(row)
-            | Self::Slow(row) => Some(row),
-            Self::Outside => None,
-        }
+    /// Returns the time outside any scope, in the list of a view.
+    pub(crate) fn outside(of: View) -> Self {
+        Self { of, row: u32::MAX }
     }
+
+    /// Whether this is the time outside any scope.
+    pub(crate) fn is_outside(self) -> bool {
+        self.row == u32::MAX
+    }
+}
+
+impl View {
+    /// Returns a row of the view's table.
+    pub(crate) fn row(self, row: u32) -> What {
+        What { of: self, row }
+    }
+
+    /// Returns rows of the view's table.
+    pub(crate) fn rows(self, rows: impl IntoIterator<Item = u32>) -> Vec<What> {
+        rows.into_iter().map(|row| self.row(row)).collect()
+    }
+}
+
+/// Part of a row's time that a number shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Portion {
+    /// The row and all rows below it.
+    Total,
+    /// The row itself.
+    Own,
 }
 
 /// Returns a part of a whole, from 0 to 1; 0 where the whole is 0.

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 
 use tickscope_analysis::call_tree::{CallTree, PathId};
-pub(super) use tickscope_analysis::focus::Focus as FocusOn;
+pub(crate) use tickscope_analysis::focus::Focus as FocusOn;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::transform::{bottom_up, focus_function, focus_subtree, fold_recursion};
 
 use crate::app::cursor::Cursor;
 use crate::app::keyhash::KeySet;
-use crate::app::view::View;
+use crate::keys::view::View;
 
 /// Number of callers that a bottom-up tree looks up at first, in some tens of milliseconds; others follow when rows open.
 const STEPS: usize = 100_000;
@@ -18,49 +18,49 @@ const STEPS: usize = 100_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Filter {
     /// Rows in focus; each row is searched in the calls that the row before it leaves.
-    pub(super) focus: Vec<Focus>,
+    pub(crate) focus: Vec<Focus>,
     /// Whether the tree is from the bottom up; in the view Tree only.
     pub(crate) inverted: bool,
     /// Whether recursion is folded into one row; in the view Tree only.
     pub(crate) folded: bool,
-    /// Whether groups stand in place of their members; not in the views that `View::is_of_all` names.
+    /// Whether groups stand in place of their members; not in the views of all.
     pub(crate) grouped: bool,
 }
 
 /// The only row to be shown.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Focus {
+pub(crate) struct Focus {
     /// Row or function in focus.
-    pub(super) on: FocusOn,
+    pub(crate) on: FocusOn,
     /// Short name of the row.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// View in which the row was chosen.
-    pub(super) view: View,
+    pub(crate) view: View,
     /// Selection before the choice.
-    pub(super) cursor: Cursor,
+    pub(crate) cursor: Cursor,
 }
 
 /// The trees that a view shows.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// Calls in focus, every call in its place.
-    pub(super) calls: Rc<CallTree>,
+    pub(crate) calls: Rc<CallTree>,
     /// The same calls as the view shows them.
-    pub(super) tree: Rc<CallTree>,
+    pub(crate) tree: Rc<CallTree>,
     /// Whether the tree is from the bottom up.
-    pub(super) bottom_up: bool,
+    pub(crate) bottom_up: bool,
     /// Whether the tree is incomplete, so that opening rows asks for more.
-    pub(super) in_part: bool,
+    pub(crate) in_part: bool,
 }
 
 impl Filter {
     /// Whether a view shows only the rows in focus.
-    pub(super) fn focuses(&self, view: View) -> bool {
-        !self.focus.is_empty() && matches!(view, View::Tree | View::Hot | View::Flame)
+    pub(crate) fn focuses(&self, view: View) -> bool {
+        !self.focus.is_empty() && view.about().has_focus
     }
 
     /// Makes the trees that a view shows from the whole tree.
-    pub(super) fn look(&self, whole: &Rc<CallTree>, view: View, open: &KeySet<PathId>) -> Seen {
+    pub(crate) fn look(&self, whole: &Rc<CallTree>, view: View, open: &KeySet<PathId>) -> Seen {
         let mut calls = Rc::clone(whole);
         if self.focuses(view) {
             for focus in &self.focus {
@@ -75,10 +75,10 @@ impl Filter {
         }
         let mut tree = Rc::clone(&calls);
         let mut in_part = false;
-        if view == View::Tree && self.folded {
+        if view.about().has_parents && self.folded {
             tree = Rc::new(fold_recursion(&tree));
         }
-        let bottom_up_now = view == View::Tree && self.inverted;
+        let bottom_up_now = view.about().has_parents && self.inverted;
         if bottom_up_now {
             let turned = bottom_up(&tree, STEPS, |path| open.contains(&path));
             in_part = !turned.whole;
@@ -98,13 +98,13 @@ impl Filter {
         if let Some(focus) = self.focus.last().filter(|_| self.focuses(view)) {
             words.push(format!("focus {}", focus.name));
         }
-        if view == View::Tree && self.inverted {
+        if view.about().has_parents && self.inverted {
             words.push("bottom-up".to_string());
         }
-        if view == View::Tree && self.folded {
+        if view.about().has_parents && self.folded {
             words.push("recursion folded".to_string());
         }
-        if self.grouped && !view.is_of_all() {
+        if self.grouped && !view.about().is_of_all {
             words.push("groups".to_string());
         }
         words
@@ -112,7 +112,7 @@ impl Filter {
 }
 
 /// Returns the function that has a key.
-pub(super) fn function_of(tree: &CallTree, key: u64) -> Option<FunctionId> {
+pub(crate) fn function_of(tree: &CallTree, key: u64) -> Option<FunctionId> {
     let index = tree
         .functions
         .list

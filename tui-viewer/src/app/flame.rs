@@ -1,28 +1,19 @@
 //! The flame graph: the part of the call tree on the screen, and moves through it.
 
-use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::app::flame_layout::{Frame, lay_out};
-use crate::app::listing::{Listing, Shape};
-use crate::app::row::{Fold, Row, RowId};
+use crate::app::flame_layout::{Frame, Frames};
+use crate::app::row::RowId;
 
 /// Part of the graph on the screen, and its frames.
 #[derive(Debug, Default)]
 pub(crate) struct Flame {
     /// Ids of the row that fills the width and of all rows above, the row itself last; empty where the whole tree fills it.
-    pub(super) zoom: Vec<RowId>,
+    pub(crate) zoom: Vec<RowId>,
     /// The first line on the screen.
     pub(crate) top: usize,
-    /// Frames line by line, from left to right. The rows of the list are the frames of a single function.
-    pub(crate) frames: Vec<Frame>,
-    /// The frame of each row of the list.
-    pub(super) frame_of_row: Vec<u32>,
-    /// Line of the row that fills the width, while a row of `zoom` is in the tree.
-    pub(super) zoom_line: Option<usize>,
+    /// Frames on the screen.
+    pub(crate) frames: Frames,
     /// Meaning of the colours of frames.
     pub(crate) colour: FlameColour,
-    /// Whether a frame is two rows high, because all frames fit at this height.
-    pub(crate) tall: bool,
 }
 
 /// Meaning of the colours of frames while nothing is compared.
@@ -35,118 +26,38 @@ pub(crate) enum FlameColour {
     Own,
 }
 
-/// Returns the largest of the outermost frames, where a selection begins.
-pub(super) fn largest<'a>(data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
-    let end = rows.partition_point(|row| row.depth == 0);
-    // Of equal frames the first wins.
-    rows[..end]
-        .iter()
-        .rev()
-        .max_by_key(|row| data.figures(row.what).total_ns)
-}
-
 impl Flame {
-    /// Lays out the tree of the data and returns the rows of the list.
-    pub(crate) fn list(&mut self, data: &Data, shape: &Shape<'_>, (width, height): (u16, u16)) -> Listing {
-        let tree = &data.tree;
-        // The lowest row of `zoom` that is still in the tree fills the width.
-        let zoom = self.zoom.iter().rev().find_map(|id| {
-            let found = tree.rows.iter().position(|row| RowId::Path(row.path) == *id)?;
-            Some(found as u32)
-        });
-        // The order is by name, so that no frame changes places while times change.
-        self.frames = lay_out(tree, zoom, width, |a, b| {
-            let (a, b) = (What::Tree(a), What::Tree(b));
-            data.label(a)
-                .cmp(data.label(b))
-                .then_with(|| data.full_name(a).cmp(data.full_name(b)))
-        });
-        self.zoom_line = zoom.map(|row| tree.rows[row as usize].depth as usize);
-        self.tall = 2 * self.lines() <= usize::from(height);
-        let mut out = Listing::default();
-        let mut row_of_frame = vec![None; self.frames.len()];
-        self.frame_of_row.clear();
-        for (index, frame) in self.frames.iter().enumerate() {
-            let Some(row) = frame.row.filter(|_| frame.few == 0) else {
-                continue;
-            };
-            let what = What::Tree(row);
-            row_of_frame[index] = Some(out.rows.len() as u32);
-            self.frame_of_row.push(index as u32);
-            out.rows.push(Row {
-                id: data.id(what),
-                what,
-                depth: frame.line,
-                parent: frame.parent.and_then(|parent| row_of_frame[parent as usize]),
-                last: false,
-                fold: Fold::Leaf,
-                hit: shape.matcher.is_some_and(|filter| filter.hits(data, what)),
-            });
-        }
-        if let Some(filter) = shape.matcher {
-            let all = (0..tree.rows.len() as u32).map(What::Tree);
-            out.hits = all.filter(|&what| filter.hits(data, what)).collect();
-            let selected = |what: &&What| Some(data.id(**what)) == shape.selected;
-            out.before = match out.rows.iter().find(|row| Some(row.id) == shape.selected) {
-                Some(row) => out
-                    .hits
-                    .partition_point(|&hit| index_of(hit) < index_of(row.what)),
-                None => out.hits.iter().position(|what| selected(&what)).unwrap_or(0),
-            };
-        }
-        out
-    }
-
     /// Returns the frame of a row of the list.
     pub(crate) fn frame(&self, row: usize) -> Option<&Frame> {
-        self.frames.get(*self.frame_of_row.get(row)? as usize)
+        self.frames.all.get(*self.frames.of_row.get(row)? as usize)
     }
 
     /// Returns the row of the list at a frame; for a frame of several small rows, the row above it.
-    pub(super) fn row_under(&self, x: u16, line: u32) -> Option<usize> {
+    pub(crate) fn row_under(&self, x: u16, line: u32) -> Option<usize> {
         let under = |frame: &&Frame| frame.line == line && (frame.x..frame.x + frame.width).contains(&x);
-        let at = self.frames.iter().position(|frame| under(&frame))?;
-        let frame = &self.frames[at];
-        self.row_of(if frame.few == 0 {
+        let at = self.frames.all.iter().position(|frame| under(&frame))?;
+        let frame = &self.frames.all[at];
+        self.frames.row_of(if frame.few == 0 {
             at
         } else {
             frame.parent? as usize
         })
     }
 
-    /// Returns the row of the list that a frame shows.
-    pub(crate) fn row_of(&self, frame: usize) -> Option<usize> {
-        self.frame_of_row.binary_search(&(frame as u32)).ok()
-    }
-
     /// Whether the width of the screen shows only a part of the tree.
     pub(crate) fn is_zoomed(&self) -> bool {
-        self.zoom_line.is_some()
-    }
-
-    /// Returns the number of screen rows of a frame.
-    pub(crate) fn rows_of_frame(&self) -> u16 {
-        1 + u16::from(self.tall)
-    }
-
-    /// Returns the number of lines of the graph.
-    pub(crate) fn lines(&self) -> usize {
-        self.frames.last().map_or(0, |frame| frame.line as usize + 1)
+        self.frames.zoom_line.is_some()
     }
 
     /// Scrolls the graph by this number of lines.
-    pub(super) fn scroll(&mut self, lines: isize, page: usize) {
+    pub(crate) fn scroll(&mut self, lines: isize, page: usize) {
         self.top = self.top.saturating_add_signed(lines);
-        self.top = self.top.min(self.lines().saturating_sub(page));
+        self.top = self.top.min(self.frames.lines().saturating_sub(page));
     }
 
     /// Scrolls the graph as little as needed to show a line.
-    pub(super) fn show(&mut self, line: usize, page: usize) {
+    pub(crate) fn show(&mut self, line: usize, page: usize) {
         let page = page.max(1);
         self.top = self.top.clamp((line + 1).saturating_sub(page), line);
     }
-}
-
-pub(super) fn index_of(what: What) -> u32 {
-    if let What::Tree(row) = what { row } else { u32::MAX }
 }

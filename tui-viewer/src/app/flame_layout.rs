@@ -25,6 +25,36 @@ pub(crate) struct Frame {
     pub(crate) darker: bool,
 }
 
+/// The frames of a graph.
+#[derive(Debug, Default)]
+pub(crate) struct Frames {
+    /// Frames line by line, from left to right. The rows of the list are the frames of a single function.
+    pub(crate) all: Vec<Frame>,
+    /// The frame of each row of the list.
+    pub(crate) of_row: Vec<u32>,
+    /// Line of the row that fills the width, while it is in the tree.
+    pub(crate) zoom_line: Option<usize>,
+    /// Whether a frame is two rows high, because all frames fit at this height.
+    pub(crate) tall: bool,
+}
+
+impl Frames {
+    /// Returns the number of lines of the graph.
+    pub(crate) fn lines(&self) -> usize {
+        self.all.last().map_or(0, |frame| frame.line as usize + 1)
+    }
+
+    /// Returns the number of screen rows of a frame.
+    pub(crate) fn rows_of_frame(&self) -> u16 {
+        1 + u16::from(self.tall)
+    }
+
+    /// Returns the row of the list that a frame shows.
+    pub(crate) fn row_of(&self, frame: usize) -> Option<usize> {
+        self.of_row.binary_search(&(frame as u32)).ok()
+    }
+}
+
 /// Lays a tree out on `width` cells. Rows above `zoom` take all cells, rows beside it none. Frames come line by line,
 /// from left to right in a line; `order` orders siblings.
 pub(crate) fn lay_out(

@@ -9,7 +9,7 @@ use crate::app::cursor::Cursor;
 use crate::app::filter::function_of;
 use crate::app::row::CallId;
 use crate::app::view::Origin;
-use crate::app::view::View;
+use crate::keys::view::View;
 
 /// The choice of a function.
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ pub(crate) struct FunctionView {
     /// Whether percents are of all measured time, not of the function's.
     pub(crate) of_all: bool,
     /// Steps that Escape takes back, the last step last.
-    pub(super) way: Vec<Step>,
+    pub(crate) way: Vec<Step>,
 }
 
 /// A function, in any snapshot.
@@ -33,12 +33,12 @@ pub(crate) struct Chosen {
 
 /// View and choice before a step.
 #[derive(Debug)]
-pub(super) struct Step {
-    pub(super) view: View,
-    pub(super) chosen: Option<Chosen>,
-    pub(super) cursor: Cursor,
+pub(crate) struct Step {
+    pub(crate) view: View,
+    pub(crate) chosen: Option<Chosen>,
+    pub(crate) cursor: Cursor,
     /// Place to which Escape led from there.
-    pub(super) came_from: Option<Origin>,
+    pub(crate) came_from: Option<Origin>,
 }
 
 /// A function of the snapshot on screen with its callers and callees, as lines.
@@ -62,7 +62,7 @@ pub(crate) enum FunctionRow<'a> {
 }
 
 impl Around {
-    pub(super) fn of(tree: &CallTree, key: u64) -> Option<Self> {
+    pub(crate) fn of(tree: &CallTree, key: u64) -> Option<Self> {
         let neighbours = Neighbours::of(tree, function_of(tree, key)?)?;
         Some(Self { neighbours })
     }
@@ -107,7 +107,7 @@ impl Around {
         }
     }
 
-    pub(super) fn id(&self, tree: &CallTree, line: u32) -> CallId {
+    pub(crate) fn id(&self, tree: &CallTree, line: u32) -> CallId {
         let key = |function: FunctionId| tree.functions.get(function).key;
         match self.line(line) {
             FunctionRow::Heading(heading) => heading,
@@ -145,7 +145,7 @@ impl Around {
         }
     }
 
-    pub(super) fn uncertainty(&self, line: u32) -> Option<Uncertainty> {
+    pub(crate) fn uncertainty(&self, line: u32) -> Option<Uncertainty> {
         match self.line(line) {
             FunctionRow::Heading(_) => None,
             FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.uncertainty,
@@ -170,7 +170,7 @@ impl Around {
     }
 
     /// Whether the function of a line and the chosen function call each other.
-    pub(super) fn is_recursive(&self, line: u32) -> bool {
+    pub(crate) fn is_recursive(&self, line: u32) -> bool {
         match self.line(line) {
             FunctionRow::Heading(_) => false,
             FunctionRow::Caller(link) | FunctionRow::Callee(link) => link.in_cycle,

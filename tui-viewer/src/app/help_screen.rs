@@ -26,7 +26,7 @@ impl HelpScreen {
     }
 
     /// Starts to type a search.
-    pub(super) fn begin_search(&mut self) {
+    pub(crate) fn begin_search(&mut self) {
         self.search = Some(HelpSearch {
             typing: true,
             ..HelpSearch::default()
@@ -34,7 +34,7 @@ impl HelpScreen {
     }
 
     /// Edits the line of the search by a key.
-    pub(super) fn edit(&mut self, request: InputRequest, screen: &ScreenInfo) {
+    pub(crate) fn edit(&mut self, request: InputRequest, screen: &ScreenInfo) {
         let Some(search) = self.search.as_mut().filter(|search| search.typing) else {
             return;
         };
@@ -43,7 +43,7 @@ impl HelpScreen {
     }
 
     /// Keeps the search if it finds anything, and gives the keys back to the help.
-    pub(super) fn keep_search(&mut self, screen: &ScreenInfo) {
+    pub(crate) fn keep_search(&mut self, screen: &ScreenInfo) {
         let finds = !self.found(screen).is_empty();
         self.search.take_if(|_| !finds);
         if let Some(search) = &mut self.search {
@@ -52,7 +52,7 @@ impl HelpScreen {
     }
 
     /// Goes to the next or the previous line that has the text, around the ends.
-    pub(super) fn step(&mut self, forward: bool, screen: &ScreenInfo) {
+    pub(crate) fn step(&mut self, forward: bool, screen: &ScreenInfo) {
         let count = self.found(screen).len();
         let Some(search) = self.search.as_ref().filter(|_| count > 0) else {
             return;

@@ -17,7 +17,7 @@ pub(crate) struct HelpSearch {
 
 impl HelpSearch {
     /// Whether a line explains the text as a word, in any case of letters.
-    pub(super) fn is_explained_by(&self, line: &HelpLine) -> bool {
+    pub(crate) fn is_explained_by(&self, line: &HelpLine) -> bool {
         let text = self.input.value().to_lowercase();
         let is_word = |word: &String| {
             let word = word.to_lowercase();

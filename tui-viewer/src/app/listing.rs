@@ -4,18 +4,17 @@ use tickscope_analysis::call_tree::PathId;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::function::Around;
+use crate::app::flame_layout::Frames;
 use crate::app::keyhash::KeySet;
 use crate::app::row::{Fold, Row, RowId};
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
-use crate::app::{listing, threads};
 
 /// Number of lines below which a list has no headings.
 pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
 
 /// All settings that shape a list beside its data.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape<'a> {
     /// Order of siblings.
     pub(crate) sort: Sort,
@@ -44,6 +43,10 @@ pub(crate) struct Listing {
     pub(crate) hits: Vec<What>,
     /// Number of matches before the selected row.
     pub(crate) before: usize,
+    /// Frames of the flame graph that is on the screen, or below the list.
+    pub(crate) frames: Option<Frames>,
+    /// Threads of the time line below the list.
+    pub(crate) lanes: Option<Vec<Row>>,
 }
 
 struct Level {
@@ -55,70 +58,8 @@ struct Level {
     shown: bool,
 }
 
-/// Returns the rows of the call tree.
-pub(crate) fn tree(data: &Data, shape: &Shape<'_>) -> Listing {
-    let mut top: Vec<What> = data.tree.top().iter().map(|&row| What::Tree(row)).collect();
-    if shape.outside {
-        top.push(What::Outside);
-    }
-    walk(data, shape, top)
-}
-
-/// Returns the rows of the hotspots.
-pub(crate) fn hot(data: &Data, shape: &Shape<'_>) -> Listing {
-    let mut all: Vec<What> = (0..data.hot().len() as u32).map(What::Hot).collect();
-    if shape.outside {
-        all.push(What::Outside);
-    }
-    walk(data, shape, all)
-}
-
-/// Returns the callers of a function, the function itself, and its callees: in one list, or in two lists side by side.
-pub(crate) fn function(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Listing {
-    let Some(around) = &data.around else {
-        return Listing::default();
-    };
-    let sorted = |lines: std::ops::Range<u32>| arranged(data, shape, lines.map(What::Call).collect());
-    let heading = |line: u32| headings.then_some(What::Call(line));
-    let mut items: Vec<What> = Vec::new();
-    items.extend(heading(Around::CALLED_FROM));
-    items.extend(sorted(around.callers()));
-    let second = are_beside.then_some(items.len());
-    items.extend(heading(around.time_goes_to()));
-    items.extend(sorted(around.own()..around.own() + 1));
-    items.extend(sorted(around.callees()));
-    let mut out = Listing {
-        second,
-        ..Listing::default()
-    };
-    for what in items {
-        let id = data.id(what);
-        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
-        if shape.selected == Some(id) {
-            out.before = out.hits.len();
-        }
-        if hit {
-            out.hits.push(what);
-        }
-        out.rows.push(Row {
-            id,
-            what,
-            depth: 0,
-            parent: None,
-            last: false,
-            fold: Fold::Leaf,
-            hit,
-        });
-    }
-    out
-}
-
-/// Returns rows without a tree.
-pub(crate) fn flat(data: &Data, shape: &Shape<'_>, all: Vec<What>) -> Listing {
-    walk(data, shape, all)
-}
-
-fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
+/// Returns rows with the rows below them, from these rows at the top on.
+pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // The levels are on the heap, because a deep call tree would overflow the stack.
     let mut levels = vec![Level {
@@ -157,9 +98,9 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
                 hit,
             });
         }
-        let is_task = matches!(what, What::Task(_));
-        let opens = shown && (fold == Fold::Open || is_task);
-        if !(opens || inside || is_task) {
+        let is_open = what.table().is_open();
+        let opens = shown && (fold == Fold::Open || is_open);
+        if !(opens || inside || is_open) {
             continue;
         }
         let children = data.children(what);
@@ -179,11 +120,7 @@ fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
 }
 
 fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
-    let below = match what {
-        What::Tree(row) => data.below(row),
-        What::Site(row) => data.site_table().below(row),
-        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Slow(_) | What::Outside => 0,
-    };
+    let below = what.table().below(data, what.row);
     let is_open = |path| shape.open.contains(&path);
     if below == 0 || (shape.only && !inside) {
         Fold::Leaf
@@ -194,50 +131,11 @@ fn fold_of(data: &Data, shape: &Shape<'_>, what: What, inside: bool) -> Fold {
     }
 }
 
-fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
+/// Returns rows in order, without the rows that a search leaves out.
+pub(crate) fn arranged(data: &Data, shape: &Shape<'_>, mut items: Vec<What>) -> Vec<What> {
     if let Some(filter) = shape.matcher.filter(|_| shape.only) {
         items.retain(|&what| filter.inside(data, what) || filter.hits(data, what));
     }
     shape.sort.arrange(data, shape.before, &mut items);
     items
-}
-
-/// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
-pub(crate) fn threads(data: &Data, shape: &Shape<'_>) -> Listing {
-    let all = threads::busiest_first(&data.snapshot)
-        .into_iter()
-        .map(|id| What::Thread(id.0))
-        .collect();
-    listing::flat(data, shape, all)
-}
-
-/// Returns the futures as a tree that is open.
-pub(crate) fn tasks(data: &Data, shape: &Shape<'_>) -> Listing {
-    walk(
-        data,
-        shape,
-        data.tasks().top().iter().map(|&row| What::Task(row)).collect(),
-    )
-}
-
-/// Returns the functions that have a tail.
-pub(crate) fn tails(data: &Data, shape: &Shape<'_>) -> Listing {
-    flat(
-        data,
-        shape,
-        data.tails().iter().map(|tail| What::Hot(tail.hot)).collect(),
-    )
-}
-
-/// Returns the paths of one of the watched functions.
-pub(crate) fn slow(data: &Data, shape: &Shape<'_>, watch: usize) -> Listing {
-    let rows = (0..).zip(&data.slow().rows);
-    let of_watch = rows.filter(|(_, row)| row.watch == watch);
-    walk(data, shape, of_watch.map(|(row, _)| What::Slow(row)).collect())
-}
-
-/// Returns the places by module, or as a list.
-pub(crate) fn sites(data: &Data, shape: &Shape<'_>) -> Listing {
-    let top = data.site_table().top().iter().copied();
-    walk(data, shape, top.map(What::Site).collect())
 }

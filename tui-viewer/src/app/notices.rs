@@ -49,12 +49,12 @@ impl Notice {
 
 impl Notices {
     /// Tells what was done.
-    pub(super) fn tell(&mut self, now: Duration, text: impl Into<String>) {
+    pub(crate) fn tell(&mut self, now: Duration, text: impl Into<String>) {
         self.show(text.into(), false, now + SHOWN_FOR);
     }
 
     /// Tells about an error.
-    pub(super) fn complain(&mut self, now: Duration, text: impl Into<String>) {
+    pub(crate) fn complain(&mut self, now: Duration, text: impl Into<String>) {
         self.show(text.into(), true, now + SHOWN_FOR);
     }
 
@@ -64,22 +64,22 @@ impl Notices {
 
     /// Drops a notice that is no error, because the user goes on; an error stays its time. Returns whether a notice
     /// went.
-    pub(super) fn read(&mut self) -> bool {
+    pub(crate) fn read(&mut self) -> bool {
         self.current.take_if(|notice| !notice.error).is_some()
     }
 
     /// Drops a notice whose time is over; returns whether there was one.
-    pub(super) fn expire(&mut self, now: Duration) -> bool {
+    pub(crate) fn expire(&mut self, now: Duration) -> bool {
         self.current.take_if(|notice| notice.until <= now).is_some()
     }
 
     /// Notes a key that had a meaning.
-    pub(super) fn key_is_known(&mut self) {
+    pub(crate) fn key_is_known(&mut self) {
         self.unknown_keys = 0;
     }
 
     /// Notes a key without a meaning. After several of them in a row the help is pointed out; returns whether it was.
-    pub(super) fn key_is_unknown(&mut self, now: Duration) -> bool {
+    pub(crate) fn key_is_unknown(&mut self, now: Duration) -> bool {
         self.unknown_keys += 1;
         let is_lost = self.unknown_keys >= LOST_AFTER;
         if is_lost {

@@ -1,7 +1,5 @@
 //! The wholes that percents are of.
 
-use crate::app::view::View;
-
 /// The whole of which a row is a share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum PercentOf {
@@ -16,19 +14,19 @@ pub(crate) enum PercentOf {
 
 impl PercentOf {
     /// Returns the choice that holds in a view: a function without a place has no parent.
-    pub(crate) fn within(self, view: View) -> Self {
-        match (self, view) {
-            (Self::Parent, view) if view != View::Tree => Self::Measured,
-            _ => self,
+    pub(crate) fn within(self, has_parents: bool) -> Self {
+        if self == Self::Parent && !has_parents {
+            return Self::Measured;
         }
+        self
     }
 
     /// Returns the next choice that makes a difference.
-    pub(crate) fn next(self, view: View) -> Self {
-        match (self.within(view), view) {
-            (Self::Measured, _) => Self::Wall,
-            (Self::Wall, View::Tree) => Self::Parent,
-            (Self::Wall | Self::Parent, _) => Self::Measured,
+    pub(crate) fn next(self, has_parents: bool) -> Self {
+        match self.within(has_parents) {
+            Self::Measured => Self::Wall,
+            Self::Wall if has_parents => Self::Parent,
+            Self::Wall | Self::Parent => Self::Measured,
         }
     }
 

@@ -16,7 +16,7 @@ use crate::source::status::Status;
 #[derive(Debug, Default)]
 pub(crate) struct Playback {
     /// Moment on screen.
-    pub(super) position: Position,
+    pub(crate) position: Position,
     /// Past of the program.
     pub(crate) history: History,
     /// Unix time in ns at which the open recording begins; a part of it may not be read yet.
@@ -24,12 +24,12 @@ pub(crate) struct Playback {
     /// A moment to compare with.
     pub(crate) mark: Option<Mark>,
     /// Time of each row in the seconds before the newest snapshot.
-    pub(super) activity: Activity,
+    pub(crate) activity: Activity,
 }
 
 /// The moment on screen.
 #[derive(Debug, Default)]
-pub(super) enum Position {
+pub(crate) enum Position {
     /// The newest: the screen follows the program.
     #[default]
     Live,
@@ -41,7 +41,7 @@ pub(super) enum Position {
 
 /// A screen that stands still.
 #[derive(Debug)]
-pub(super) struct Still {
+pub(crate) struct Still {
     /// The snapshot on screen.
     shown: Rc<Snapshot>,
     /// Unix time in ns of the newest snapshot when the user stopped.
@@ -85,12 +85,12 @@ impl Playback {
     }
 
     /// Makes the screen follow the program.
-    pub(super) fn go_live(&mut self) {
+    pub(crate) fn go_live(&mut self) {
         self.position = Position::Live;
     }
 
     /// Stops the screen.
-    pub(super) fn freeze(&mut self, program: &Program) {
+    pub(crate) fn freeze(&mut self, program: &Program) {
         let Some(shown) = self.shown(program).cloned() else {
             return;
         };
@@ -102,7 +102,7 @@ impl Playback {
     }
 
     /// Shows a moment of the past.
-    pub(super) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
+    pub(crate) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
         // The distance back counts from where the user stopped: it stays the same while the program goes on.
         let stopped = self.still().and_then(|still| still.stopped_ns);
         let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
@@ -120,7 +120,7 @@ impl Playback {
     }
 
     /// Reads the activity of rows from the history again, after a choice of other threads or the arrival of older records.
-    pub(super) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
+    pub(crate) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
         self.activity = match &program.newest {
             Some(newest) => Activity::until(&self.history, newest, threads).unwrap_or_default(),
             None => Activity::default(),
@@ -131,14 +131,14 @@ impl Playback {
     }
 
     /// Drops the state of another run of the program. The moment on screen stays.
-    pub(super) fn forget_run(&mut self) {
+    pub(crate) fn forget_run(&mut self) {
         self.history.clear();
         self.begin_ns = None;
         self.activity = Activity::default();
     }
 
     /// Drops the state of another program. A mark from a file stays; returns whether a mark was dropped.
-    pub(super) fn forget_program(&mut self) -> bool {
+    pub(crate) fn forget_program(&mut self) -> bool {
         self.forget_run();
         self.position = Position::Live;
         let mark = self.mark.take_if(|mark| !mark.of_file);
@@ -167,7 +167,7 @@ impl Playback {
     }
 
     /// Returns the snapshot that was captured then.
-    pub(super) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
+    pub(crate) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
         match &program.newest {
             Some(newest) if newest.capture.unix_ns == unix_ns => Some(Rc::clone(newest)),
             _ => self.history.get(unix_ns),
@@ -175,7 +175,7 @@ impl Playback {
     }
 
     /// Returns the time in ns from the past moment on screen to the moment at which the user stopped.
-    pub(super) fn back_ns(&self) -> Option<u64> {
+    pub(crate) fn back_ns(&self) -> Option<u64> {
         let still = self.still().filter(|_| self.is_past())?;
         Some(still.stopped_ns?.saturating_sub(still.shown.capture.unix_ns))
     }

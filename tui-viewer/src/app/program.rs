@@ -27,13 +27,13 @@ pub(crate) struct Program {
     /// The newest snapshot.
     pub(crate) newest: Option<Rc<Snapshot>>,
     /// All functions of the program, where they are known.
-    pub(super) functions: Option<Rc<KnownFunctions>>,
+    pub(crate) functions: Option<Rc<KnownFunctions>>,
     /// Events of slow calls that are kept whole.
-    pub(super) traces: Rc<KeptTraces>,
+    pub(crate) traces: Rc<KeptTraces>,
     /// Whether the user has read the warnings of the program.
-    pub(super) warnings_seen: bool,
+    pub(crate) warnings_seen: bool,
     /// CPU history of the threads at the last snapshots.
-    pub(super) cpu_history: CpuHistory,
+    pub(crate) cpu_history: CpuHistory,
     /// Number of times that the newest record was read again because the program overwrote it.
     pub(crate) lapped: u64,
 }
@@ -58,17 +58,17 @@ impl Default for Program {
 
 impl Program {
     /// Whether the program is at the other end of a pipe, so that its process id means nothing here.
-    pub(super) fn is_elsewhere(&self) -> bool {
+    pub(crate) fn is_elsewhere(&self) -> bool {
         self.target.as_ref().is_some_and(Target::is_elsewhere)
     }
 
     /// Whether the program is several processes.
-    pub(super) fn is_together(&self) -> bool {
+    pub(crate) fn is_together(&self) -> bool {
         self.target.as_ref().is_some_and(Target::is_together)
     }
 
     /// Returns the unix time in ns of the newest snapshot.
-    pub(super) fn newest_ns(&self) -> Option<u64> {
+    pub(crate) fn newest_ns(&self) -> Option<u64> {
         self.newest.as_ref().map(|newest| newest.capture.unix_ns)
     }
 
@@ -78,7 +78,7 @@ impl Program {
     }
 
     /// Takes a new list of ring files; the selection stays on its file. Returns whether the list has changed.
-    pub(super) fn set_found(&mut self, found: Vec<RingLine>) -> bool {
+    pub(crate) fn set_found(&mut self, found: Vec<RingLine>) -> bool {
         if found == self.found {
             return false;
         }

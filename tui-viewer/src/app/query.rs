@@ -23,7 +23,7 @@ pub(crate) struct Query {
     /// Measure of shares, totals and the order, where the program counts it.
     pub(crate) measure: Measure,
     /// Whole of the percents, where the view allows it.
-    pub(super) percent_of: PercentOf,
+    pub(crate) percent_of: PercentOf,
     /// Row by whose calls every number is divided.
     pub(crate) per_call: Option<PerCall>,
     /// Whether times are shown in ticks of the clock.

@@ -21,15 +21,15 @@ pub(crate) struct Requests {
     /// Whether a reset was made from here and can be undone.
     pub(crate) undoable: bool,
     /// Requested rate in snapshots a second, until a snapshot shows it.
-    pub(super) wished_hz: Option<u64>,
+    pub(crate) wished_hz: Option<u64>,
     /// Receivers of the last answered request, where several programs were asked.
-    pub(super) words: Option<String>,
+    pub(crate) words: Option<String>,
     /// Sites that the program was asked to switch.
-    pub(super) switching: Vec<Switching>,
+    pub(crate) switching: Vec<Switching>,
     /// Patterns of the functions that the program was asked from here to watch.
-    pub(super) watched: BTreeSet<String>,
+    pub(crate) watched: BTreeSet<String>,
     /// Rules that one key asked for, and the notice when the last of them is in force.
-    pub(super) together: Option<(Vec<Request>, String)>,
+    pub(crate) together: Option<(Vec<Request>, String)>,
 }
 
 /// A pending reset, undoing of a reset, or change of mode.
@@ -73,10 +73,10 @@ pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Switching {
     /// Request that was sent.
-    pub(super) request: Request,
-    pub(super) asked: Duration,
+    pub(crate) request: Request,
+    pub(crate) asked: Duration,
     /// Whether the program has answered that the rule is in force.
-    pub(super) granted: bool,
+    pub(crate) granted: bool,
 }
 
 /// Returns the pattern of a request, and whether it switches off; the inner `None` takes a rule back.
@@ -101,7 +101,7 @@ pub(crate) enum Settled {
 
 impl Switching {
     /// Whether a snapshot shows the rule.
-    pub(super) fn is_in(&self, snapshot: &Snapshot) -> bool {
+    pub(crate) fn is_in(&self, snapshot: &Snapshot) -> bool {
         rule_of(self.request).is_none_or(|(pattern, off)| {
             let mut rules = snapshot.measuring.rules.iter();
             let Some(off) = off else {
@@ -117,7 +117,7 @@ impl Switching {
 
 impl Requests {
     /// Waits for the answer to a request.
-    pub(super) fn begin(&mut self, request: Request, now: Duration) {
+    pub(crate) fn begin(&mut self, request: Request, now: Duration) {
         self.pending = Some(Pending {
             request,
             asked: now,
@@ -126,7 +126,7 @@ impl Requests {
     }
 
     /// Notes the reset epoch that the program named, in which a request shows.
-    pub(super) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
+    pub(crate) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
         match &mut self.pending {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),
             Some(_) => {}
@@ -142,7 +142,7 @@ impl Requests {
     }
 
     /// Drops a request that the program refused.
-    pub(super) fn refused(&mut self, request: Request) {
+    pub(crate) fn refused(&mut self, request: Request) {
         self.switching.retain(|switching| switching.request != request);
         self.together.take_if(|(requests, _)| requests.contains(&request));
         self.pending.take_if(|pending| pending.request == request);
@@ -152,7 +152,7 @@ impl Requests {
     }
 
     /// Takes the request that the newest snapshot shows as done.
-    pub(super) fn settle(&mut self, newest: Option<&Snapshot>) -> Option<Request> {
+    pub(crate) fn settle(&mut self, newest: Option<&Snapshot>) -> Option<Request> {
         let pending = self.pending?;
         let (epoch, newest) = (pending.epoch?, newest?);
         let watches = |function: Pattern| {
@@ -195,7 +195,7 @@ impl Requests {
     }
 
     /// Returns the notice about a request whose time is over; `answers` is whether the program can still answer.
-    pub(super) fn expire(&mut self, now: Duration, answers: bool) -> Option<&'static str> {
+    pub(crate) fn expire(&mut self, now: Duration, answers: bool) -> Option<&'static str> {
         let pending = self
             .pending
             .as_mut()
@@ -214,7 +214,7 @@ impl Requests {
     }
 
     /// Returns the new state of a site whose rule is pending; `off` where no rule is.
-    pub(super) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
+    pub(crate) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
         // A site whose rule is taken back is on, where nothing else keeps it off.
         let mut rules = self
             .switching
@@ -227,7 +227,7 @@ impl Requests {
     }
 
     /// Waits for a rule to show; a later rule of the same pattern replaces the rule before.
-    pub(super) fn await_rule(&mut self, request: Request, now: Duration, granted: bool) {
+    pub(crate) fn await_rule(&mut self, request: Request, now: Duration, granted: bool) {
         self.switching
             .retain(|switching| pattern_of(switching.request) != pattern_of(request));
         self.switching.push(Switching {
@@ -238,7 +238,7 @@ impl Requests {
     }
 
     /// Notes that the program says that a rule is in force.
-    pub(super) fn granted(&mut self, request: Request, now: Duration) {
+    pub(crate) fn granted(&mut self, request: Request, now: Duration) {
         // The requests behind this one were waiting for it.
         for waiting in &mut self.switching {
             waiting.asked = now;
@@ -254,7 +254,7 @@ impl Requests {
 
     /// Takes the rules that the newest snapshot shows; returns the last of them, or the notice for all rules that one
     /// key asked for.
-    pub(super) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Settled> {
+    pub(crate) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Settled> {
         let shows = |switching: &mut Switching| switching.granted && switching.is_in(newest);
         let done: Vec<Switching> = self.switching.extract_if(.., shows).collect();
         if let Some((requests, _)) = &self.together
@@ -274,13 +274,13 @@ impl Requests {
     }
 
     /// Returns the time at which a request has waited long enough.
-    pub(super) fn deadline(&self) -> Option<Duration> {
+    pub(crate) fn deadline(&self) -> Option<Duration> {
         let pending = self.pending.map(|pending| pending.deadline());
         [pending, self.rules_deadline()].into_iter().flatten().min()
     }
 
     /// Gives up the rules that have waited long enough; returns the notice about them.
-    pub(super) fn expire_rules(&mut self, now: Duration) -> Option<String> {
+    pub(crate) fn expire_rules(&mut self, now: Duration) -> Option<String> {
         let is_due = |switching: &Switching| switching.asked + PATIENCE <= now;
         let late = self.switching.iter().copied().find(is_due)?;
         self.switching.retain(|switching| !is_due(switching));

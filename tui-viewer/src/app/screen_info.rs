@@ -23,14 +23,14 @@ pub(crate) struct ScreenInfo {
     /// Whether the mouse sends its events to the viewer.
     pub(crate) mouse: bool,
     /// Time of the user's last action.
-    pub(super) last_key: Option<Duration>,
+    pub(crate) last_key: Option<Duration>,
     /// Whether the state has changed since it was last drawn.
     pub(crate) dirty: bool,
 }
 
 impl ScreenInfo {
     /// Returns a screen on which nothing has been drawn.
-    pub(super) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
+    pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
         Self {
             size,
             now: Duration::ZERO,
@@ -44,7 +44,7 @@ impl ScreenInfo {
     }
 
     /// Notes that the user acts now.
-    pub(super) fn touch(&mut self) {
+    pub(crate) fn touch(&mut self) {
         self.last_key = Some(self.now);
         self.dirty = true;
     }

@@ -3,11 +3,11 @@
 use std::cell::OnceCell;
 
 use tickscope_analysis::call_tree::PathId;
+use tickscope_analysis::functions::FunctionId;
 use tui_input::Input;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::names;
 use crate::app::row::RowId;
 
 /// A search, typed or kept.
@@ -28,7 +28,7 @@ pub(crate) struct Search {
     /// Matches before the selected row.
     pub(crate) before: usize,
     /// Row before which the matches were counted.
-    pub(super) counted_at: Option<RowId>,
+    pub(crate) counted_at: Option<RowId>,
     /// Time in matches; a match inside another match counts once.
     pub(crate) time_ns: u64,
 }
@@ -36,9 +36,11 @@ pub(crate) struct Search {
 /// The rows of the data that match.
 #[derive(Debug, Default)]
 pub(crate) struct Matcher {
-    text: String,
+    /// The text.
+    pub(crate) text: String,
     by_function: Vec<bool>,
-    inside: Vec<bool>,
+    /// For rows of the tree: whether a row below matches.
+    pub(crate) inside: Vec<bool>,
     /// For places below modules: whether each matches, and whether a place below it does.
     places: OnceCell<(Vec<bool>, Vec<bool>)>,
 }
@@ -76,41 +78,24 @@ impl Matcher {
         }
     }
 
-    fn places(&self, data: &Data) -> &(Vec<bool>, Vec<bool>) {
+    /// Returns for places below modules whether each matches, and whether a place below it does.
+    pub(crate) fn places(&self, data: &Data) -> &(Vec<bool>, Vec<bool>) {
         self.places.get_or_init(|| data.site_table().matching(&self.text))
+    }
+
+    /// Whether a function matches.
+    pub(crate) fn finds(&self, function: FunctionId) -> bool {
+        self.by_function[function.index()]
     }
 
     /// Whether the row itself matches.
     pub(crate) fn hits(&self, data: &Data, what: What) -> bool {
-        if let What::Thread(row) = what {
-            let row = &data.threads()[row as usize];
-            let doing = row
-                .doing
-                .is_some_and(|function| self.by_function[function.index()]);
-            return doing || names::contains(&row.name, &self.text);
-        }
-        if let What::Site(row) = what
-            && data.site_table().is_grouped()
-        {
-            return self.places(data).0[row as usize];
-        }
-        data.function(what)
-            .is_some_and(|function| self.by_function[function.index()])
+        what.table().is_hit(data, what.row, self)
     }
 
     /// Whether a row below the row matches.
     pub(crate) fn inside(&self, data: &Data, what: What) -> bool {
-        match what {
-            What::Tree(row) => self.inside[row as usize],
-            What::Site(row) if data.site_table().is_grouped() => self.places(data).1[row as usize],
-            What::Hot(_)
-            | What::Call(_)
-            | What::Thread(_)
-            | What::Site(_)
-            | What::Task(_)
-            | What::Slow(_)
-            | What::Outside => false,
-        }
+        what.table().has_hit_below(data, what.row, self)
     }
 
     /// Returns the time in matches of the tree, each moment once.

@@ -18,24 +18,24 @@ const CLOCKS_DIFFER_NS: u64 = 50_000_000;
 #[derive(Debug)]
 pub(crate) struct Sides {
     /// Snapshot that is shown.
-    pub(super) now: Rc<Snapshot>,
+    pub(crate) now: Rc<Snapshot>,
     /// Snapshot that it is compared with, with the same rows.
-    pub(super) then: Option<Rc<Snapshot>>,
+    pub(crate) then: Option<Rc<Snapshot>>,
     /// Window of both.
-    pub(super) stretch: Option<Stretch>,
+    pub(crate) stretch: Option<Stretch>,
     /// Length in ns of the window before it, where the comparison is with that window.
-    pub(super) before_ns: Option<u64>,
+    pub(crate) before_ns: Option<u64>,
 }
 
 impl Playback {
     /// Returns the mark, while its differences are on screen.
-    pub(super) fn compared_mark(&self, query: &Query) -> Option<&Mark> {
+    pub(crate) fn compared_mark(&self, query: &Query) -> Option<&Mark> {
         let is_mark = query.against == Some(Against::Mark);
         self.mark.as_ref().filter(|_| is_mark)
     }
 
     /// Returns the snapshots for the tables of the moment on screen: its window, and the window to compare with.
-    pub(super) fn sides(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
+    pub(crate) fn sides(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
         let sides = self.sides_apart(query, shown);
         let Some(then) = &sides.then else { return sides };
         let (now, then) = align(&sides.now, then);
@@ -47,7 +47,7 @@ impl Playback {
     }
 
     /// Returns the same snapshots, each with its own rows only.
-    pub(super) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
+    pub(crate) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
         let (now, stretch) = self.in_window(query, shown);
         let Some(mark) = self.compared_mark(query) else {
             let before = match query.against {
@@ -76,7 +76,7 @@ impl Playback {
     }
 
     /// Returns the calls in the window that ends with this snapshot of the program on screen.
-    pub(super) fn in_window(&self, query: &Query, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
+    pub(crate) fn in_window(&self, query: &Query, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
         let window = query.window;
         let stretch_of = |cut: &Snapshot| Stretch {
             window,
@@ -104,7 +104,7 @@ impl Playback {
 
     /// Returns the calls in the window before the window that ends with this snapshot, and its length in ns. Returns `None` where
     /// the past does not reach so far back.
-    pub(super) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
+    pub(crate) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
         let length_ns = window.length_ns()?;
         let end = self.begin_of(shown, length_ns)?;
         let before = match self.begin_of(&end, length_ns) {
@@ -119,7 +119,7 @@ impl Playback {
     }
 
     /// Whether the past may reach back two windows; an estimate is enough for the footer.
-    pub(super) fn reaches_back(&self, shown: &Snapshot, window: Window) -> bool {
+    pub(crate) fn reaches_back(&self, shown: &Snapshot, window: Window) -> bool {
         let length_ns = window.length_ns().unwrap_or_default();
         let oldest = self.history.times().next();
         oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
@@ -141,7 +141,7 @@ impl Playback {
 
     /// Returns the snapshot at which a window of this length begins: the newest snapshot that is old enough, else the
     /// oldest.
-    pub(super) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+    pub(crate) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let history = &self.history;
         let end = shown.capture.unix_ns;
         // Snapshots do not arrive to the microsecond.

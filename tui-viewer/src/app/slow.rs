@@ -12,17 +12,17 @@ pub(crate) struct SlowView {
     /// Pattern of the watched function; the first function is shown where it is not there.
     pub(crate) function: Option<String>,
     /// Number of the call whose waterfall is shown; the longest call is shown where it is not there.
-    pub(super) call: Option<u64>,
+    pub(crate) call: Option<u64>,
     /// Part of the call that is shown, in ticks; `None` for the whole call.
-    pub(super) zoom: Option<Range<u64>>,
+    pub(crate) zoom: Option<Range<u64>>,
     /// Moment and history revision at which earlier snapshots were searched for the events that this snapshot leaves out.
-    pub(super) searched: Option<(u64, u64)>,
+    pub(crate) searched: Option<(u64, u64)>,
     /// The last waterfall and its call, kept because a frame asks for it more than once.
-    pub(super) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
+    pub(crate) made: RefCell<Option<(CallKey, Rc<Waterfall>)>>,
 }
 
 /// A call: the number of its watch, its own number, and the number of its known steps.
-pub(super) type CallKey = (u64, u64, usize);
+pub(crate) type CallKey = (u64, u64, usize);
 
 /// Part of the shown time that remains after one step closer.
 const CLOSER: (u64, u64) = (1, 2);
@@ -44,7 +44,7 @@ impl SlowView {
     }
 
     /// Zooms closer to a moment, or further from it.
-    pub(super) fn zoom(&mut self, ticks: u64, around: Option<u64>, closer: bool) {
+    pub(crate) fn zoom(&mut self, ticks: u64, around: Option<u64>, closer: bool) {
         let shown = self.shown(ticks);
         let length = shown.end - shown.start;
         let (more, less) = CLOSER;
@@ -65,7 +65,7 @@ impl SlowView {
     }
 
     /// Moves to an earlier or a later part.
-    pub(super) fn pan(&mut self, ticks: u64, later: bool) {
+    pub(crate) fn pan(&mut self, ticks: u64, later: bool) {
         let shown = self.shown(ticks);
         let length = shown.end - shown.start;
         let step = (length / STEP).max(1);

@@ -74,7 +74,7 @@ pub(crate) struct CallLine {
 
 impl SlowTable {
     /// Derives the table; `of_site` has the function of each site.
-    pub(super) fn of(
+    pub(crate) fn of(
         snapshot: &Snapshot,
         of_site: &[FunctionId],
         traces: &KeptTraces,
@@ -144,6 +144,6 @@ impl SlowTable {
 }
 
 /// Returns the pattern of the watch that a function matches.
-pub(super) fn watched_as(snapshot: &Snapshot, function: &Pattern) -> Option<String> {
+pub(crate) fn watched_as(snapshot: &Snapshot, function: &Pattern) -> Option<String> {
     watch_of(snapshot, function).map(|watch| watch.function.clone())
 }

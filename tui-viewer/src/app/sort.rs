@@ -10,63 +10,99 @@ use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
 use crate::app::row::{Row, RowId};
-use crate::app::tails::Tail;
-use crate::app::view::View;
 
 /// The value that rows are compared by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SortKey {
-    /// Total time.
-    Total,
-    /// Self time.
-    SelfTime,
-    /// Waiting time as a part of the total time.
-    Wait,
-    /// Time ready without a CPU, as a part of the total time.
-    Ready,
-    /// Number of calls.
-    Calls,
-    /// Total time of a call.
-    Avg,
-    /// Time that this percentage of calls did not exceed.
-    Quantile(u8),
-    /// The longest call.
-    Max,
-    /// The name.
-    Name,
-    /// Share of a CPU in the last interval.
-    Busy,
-    /// Time on a CPU.
-    Cpu,
-    /// Time outside any scope.
-    Outside,
-    /// State of a thread, or whether a site is switched off.
-    State,
-    /// Kernel id of a thread.
-    Tid,
-    /// Calls of a future that are in flight.
-    InFlight,
-    /// Time since the oldest call in flight began.
-    Oldest,
-    /// Time between polls of a call.
-    Await,
-    /// Polls of a call.
-    Polls,
-    /// Calls that were dropped before they were ready.
-    Cancelled,
-    /// Time in a slow call above the time in a typical call.
-    Difference,
-    /// Time in a typical call.
-    Typical,
-    /// Time in a slow call.
-    Slow,
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Order {
+    /// Name of the order: columns whose orders have one name sort alike.
+    name: &'static str,
+    /// Returns the value of a row, the largest first; `None` compares names.
+    value: Option<fn(&Data, What) -> u64>,
+    /// Whether rows of differences are compared by the change of the value. A value without a difference on the screen is
+    /// compared by its current amount.
+    pub(crate) is_compared: bool,
+    /// Whether the value is a sum, so that a call of a row has a mean part of it.
+    adds_up: bool,
+    /// Whether the value changes all the time.
+    is_amount: bool,
 }
 
-/// A key and a direction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+impl PartialEq for Order {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Order {
+    /// Order of names.
+    pub(crate) const NAME: Self = Self {
+        value: None,
+        ..Self::of("name", |_, _| 0).fixed()
+    };
+    /// Total time.
+    pub(crate) const TOTAL: Self = Self::of("total", |data, what| data.figures(what).total_ns).adding_up();
+    /// Self time; of hotspots without waits.
+    pub(crate) const SELF: Self =
+        Self::of("self", |data, what| what.table().sorted_self_ns(data, what.row)).adding_up();
+    /// Number of calls.
+    pub(crate) const CALLS: Self = Self::of("calls", |data, what| data.figures(what).calls).adding_up();
+    /// Time that half, and 99 of 100 calls did not exceed.
+    pub(crate) const P50: Self = Self::of("p50", |data, what| quantile(data, what, 0.5));
+    pub(crate) const P99: Self = Self::of("p99", |data, what| quantile(data, what, 0.99));
+
+    /// Returns an order by a value, the largest first.
+    pub(crate) const fn of(name: &'static str, value: fn(&Data, What) -> u64) -> Self {
+        Self {
+            name,
+            value: Some(value),
+            is_compared: true,
+            adds_up: false,
+            is_amount: true,
+        }
+    }
+
+    /// Returns the same order by the sum of a value.
+    pub(crate) const fn adding_up(mut self) -> Self {
+        self.adds_up = true;
+        self
+    }
+
+    /// Returns the same order by a value that is of now, also beside numbers of another time.
+    pub(crate) const fn of_now(mut self) -> Self {
+        self.is_compared = false;
+        self
+    }
+
+    /// Returns the same order by a value that seldom changes.
+    pub(crate) const fn fixed(mut self) -> Self {
+        self.is_amount = false;
+        self.of_now()
+    }
+}
+
+/// Returns the value of a number that may be unknown: rows without it stand below all others.
+pub(crate) fn or_last(number: Option<u64>) -> u64 {
+    number.map_or(0, |number| number.saturating_add(1))
+}
+
+/// Returns the time that a part of the calls did not exceed. Numbers of values do not compare with times.
+fn quantile(data: &Data, what: What, part: f64) -> u64 {
+    match data.figures(what).tally {
+        Some(_) => 0,
+        None => or_last(data.latency(what).quantile(part)),
+    }
+}
+
+/// Whether functions are sorted by their self time without waits; another measure names itself.
+pub(crate) fn leaves_out_waits(snapshot: &Snapshot) -> bool {
+    snapshot.values == Values::Time && snapshot.waits
+}
+
+/// An order and a direction.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sort {
     /// Value that rows are compared by.
-    pub(crate) key: SortKey,
+    pub(crate) key: Order,
     /// Whether the order is against the key's own direction: smallest number first, last name first.
     pub(crate) reversed: bool,
 }
@@ -83,209 +119,51 @@ pub(crate) struct Before<'a> {
     pub(crate) calm: bool,
 }
 
-impl SortKey {
-    /// Whether rows of differences are compared by the change of this value. A value without a difference on the
-    /// screen is compared by its current amount.
-    pub(crate) fn is_compared(self) -> bool {
-        !matches!(self, Self::Name | Self::Busy | Self::State | Self::Tid)
-    }
-
-    /// Whether the value is a sum, so that a call of a row has a mean part of it.
-    fn adds_up(self) -> bool {
-        matches!(
-            self,
-            Self::Total | Self::SelfTime | Self::Wait | Self::Ready | Self::Calls | Self::Cpu | Self::Outside
-        )
-    }
-}
-
 impl Sort {
-    /// Returns the order with which a view starts.
-    pub(crate) fn of(view: View) -> Self {
-        let key = match view {
-            // Threads are not sorted by load, because their order would change from moment to moment.
-            View::Tree | View::Function | View::Flame | View::Threads | View::Timeline => SortKey::Total,
-            View::Hot => SortKey::SelfTime,
-            View::Sites => SortKey::Calls,
-            View::Tasks => SortKey::InFlight,
-            View::Slow => SortKey::Difference,
-        };
+    /// Returns an order in the key's own direction.
+    pub(crate) fn by(key: Order) -> Self {
         Self { key, reversed: false }
     }
 
     /// Whether the column rises from top to bottom.
     pub(crate) fn rises(self) -> bool {
-        (self.key == SortKey::Name) != self.reversed
+        self.key.value.is_none() != self.reversed
     }
 
     /// Whether functions are compared by their self time on a CPU.
     pub(crate) fn is_of_work(self, snapshot: &Snapshot) -> bool {
-        // Another measure names itself.
-        self.key == SortKey::SelfTime && snapshot.values == Values::Time && snapshot.waits
+        self.key == Order::SELF && leaves_out_waits(snapshot)
     }
 
     /// Returns the weight of a row: the smallest comes first. Names have no weight; `arrange` compares them. A
     /// difference counts by its size.
     fn weight(self, data: &Data, what: What) -> u64 {
+        let Some(value) = self.key.value else { return 0 };
         let largest_first = match &data.then {
-            // Paths of watched functions show current numbers, also beside numbers of another time.
-            Some(_) if self.key.is_compared() && !self.is_now(what) => {
-                let then = data
-                    .counterpart(what)
-                    .map_or(0, |(then, there)| self.per_call(then, there));
-                self.per_call(data, what).abs_diff(then)
+            Some(_) if self.key.is_compared => {
+                let then = data.counterpart(what);
+                let then = then.map_or(0, |(then, there)| self.per_call(then, value(then, there)));
+                self.per_call(data, value(data, what)).abs_diff(then)
             }
-            Some(_) | None => self.measure(data, what),
+            Some(_) | None => value(data, what),
         };
-        if self.reversed {
-            largest_first
-        } else {
-            !largest_first
+        match self.reversed {
+            true => largest_first,
+            false => !largest_first,
         }
-    }
-
-    /// Whether the rows show current numbers, also beside numbers of another time: the rows of the view Slow do.
-    fn is_now(self, what: What) -> bool {
-        matches!(what, What::Slow(_)) || self.key == SortKey::Difference
     }
 
     /// Returns the value per call where numbers are per call, because each side has its own calls.
-    fn per_call(self, data: &Data, what: What) -> u64 {
-        let measure = self.measure(data, what);
-        match data.per_calls.filter(|_| self.key.adds_up()) {
-            None => measure,
+    fn per_call(self, data: &Data, value: u64) -> u64 {
+        match data.per_calls.filter(|_| self.key.adds_up) {
+            None => value,
             Some(0) => 0,
             Some(calls) => {
                 // The weight is finer than whole nanoseconds, else all short calls would be equal.
-                let fine = u128::from(measure) * 1_000 / u128::from(calls);
+                let fine = u128::from(value) * 1_000 / u128::from(calls);
                 u64::try_from(fine).unwrap_or(u64::MAX)
             }
         }
-    }
-
-    fn measure(self, data: &Data, what: What) -> u64 {
-        let figures = data.figures(what);
-        match self.key {
-            SortKey::Total => figures.total_ns,
-            // Waits are left out, so that joins and parks are not the hottest functions.
-            SortKey::SelfTime if matches!(what, What::Hot(_)) && self.is_of_work(&data.snapshot) => {
-                let off = figures.self_off;
-                figures
-                    .self_ns
-                    .saturating_sub(off.waiting_ns.saturating_add(off.ready_ns))
-            }
-            SortKey::SelfTime => figures.self_ns,
-            SortKey::Wait => figures.total_off.waiting_ns,
-            SortKey::Ready => figures.total_off.ready_ns,
-            SortKey::Calls if matches!(what, What::Slow(_)) => self.weight_of_its_kind(data, what),
-            SortKey::Calls => figures.calls,
-            SortKey::Avg if matches!(what, What::Task(_)) => self.weight_of_its_kind(data, what),
-            // A row without calls has no average and stands below all rows with an average.
-            SortKey::Avg => figures.avg_ns().map_or(0, |ns| ns.saturating_add(1)),
-            // Numbers of values do not compare with times.
-            SortKey::Quantile(_) | SortKey::Max if figures.tally.is_some() => 0,
-            SortKey::Quantile(percent) => data
-                .latency(what)
-                .quantile(f64::from(percent) / 100.0)
-                .map_or(0, |ticks| ticks.saturating_add(1)),
-            SortKey::Max => data
-                .latency(what)
-                .max()
-                .map_or(0, |(ticks, _)| ticks.saturating_add(1)),
-            SortKey::Busy
-            | SortKey::Cpu
-            | SortKey::Outside
-            | SortKey::State
-            | SortKey::Tid
-            | SortKey::InFlight
-            | SortKey::Oldest
-            | SortKey::Await
-            | SortKey::Polls
-            | SortKey::Cancelled
-            | SortKey::Difference
-            | SortKey::Typical
-            | SortKey::Slow => self.weight_of_its_kind(data, what),
-            SortKey::Name => 0,
-        }
-    }
-
-    /// Returns the value of keys that only one kind of row has: the largest comes first.
-    fn weight_of_its_kind(self, data: &Data, what: What) -> u64 {
-        if let What::Task(row) = what {
-            let row = &data.tasks().rows[row as usize];
-            return match self.key {
-                SortKey::InFlight => row.in_flight,
-                SortKey::Oldest => row.oldest_ns,
-                SortKey::Await => row.mean_await_ns().map_or(0, |ns| ns.saturating_add(1)),
-                SortKey::Polls => row.polls.saturating_mul(1_000) / row.started.max(1),
-                SortKey::Cancelled => row.cancelled,
-                SortKey::Avg => row.mean_busy_ns().map_or(0, |ns| ns.saturating_add(1)),
-                SortKey::Total | SortKey::SelfTime | SortKey::Wait | SortKey::Ready | SortKey::Calls => 0,
-                SortKey::Quantile(_) | SortKey::Max | SortKey::Name | SortKey::Busy | SortKey::Cpu => 0,
-                SortKey::Outside | SortKey::State | SortKey::Tid => 0,
-                SortKey::Difference | SortKey::Typical | SortKey::Slow => 0,
-            };
-        }
-        if let What::Slow(row) = what {
-            return self.weight_of_path(data, row);
-        }
-        // Only the view Slow compares functions by a value that is not in their figures.
-        if let What::Hot(_) = what {
-            return data.tail(what).map_or(0, Tail::weight);
-        }
-        if let What::Site(row) = what {
-            return u64::MAX - data.sites()[row as usize].state as u64;
-        }
-        let What::Thread(row) = what else { return 0 };
-        let (row, thread) = (
-            &data.threads()[row as usize],
-            &data.snapshot.threads[row as usize],
-        );
-        match self.key {
-            // The value is in whole percents, so that equally busy threads do not change places all the time.
-            SortKey::Busy => row.busy.map_or(0, |busy| (busy * 100.0).round() as u64 + 1),
-            SortKey::Cpu => thread.cpu_ns.map_or(0, |ns| ns.saturating_add(1)),
-            SortKey::Outside => row.outside_ns,
-            SortKey::State => u64::MAX - row.run_state as u64,
-            SortKey::Tid => u64::from(u32::MAX - thread.tid),
-            SortKey::Total | SortKey::SelfTime | SortKey::Calls | SortKey::Avg | SortKey::Name => 0,
-            SortKey::Quantile(_) | SortKey::Max | SortKey::Wait | SortKey::Ready => 0,
-            SortKey::InFlight | SortKey::Oldest | SortKey::Await | SortKey::Polls | SortKey::Cancelled => 0,
-            SortKey::Difference | SortKey::Typical | SortKey::Slow => 0,
-        }
-    }
-
-    /// Returns the value by which paths of watched functions are compared.
-    fn weight_of_path(self, data: &Data, row: u32) -> u64 {
-        let means = &data.slow().rows[row as usize].means;
-        let value = match self.key {
-            SortKey::Typical => means.typical.map(|typical| typical.ns),
-            SortKey::Slow => means.slow.map(|slow| slow.ns),
-            SortKey::Calls => means.slow.map(|slow| slow.calls * 1e3),
-            // Without slow calls the longest typical time comes first.
-            SortKey::Difference
-            | SortKey::Total
-            | SortKey::SelfTime
-            | SortKey::Wait
-            | SortKey::Ready
-            | SortKey::Avg
-            | SortKey::Quantile(_)
-            | SortKey::Max
-            | SortKey::Name
-            | SortKey::Busy
-            | SortKey::Cpu
-            | SortKey::Outside
-            | SortKey::State
-            | SortKey::Tid
-            | SortKey::InFlight
-            | SortKey::Oldest
-            | SortKey::Await
-            | SortKey::Polls
-            | SortKey::Cancelled => means.difference_ns().or(means.typical.map(|typical| typical.ns)),
-        };
-        // Differences may be below zero.
-        const ZERO: f64 = (1u64 << 62) as f64;
-        (value.unwrap_or(0.0) * 16.0 + ZERO).max(0.0) as u64
     }
 
     /// Moves a row up from its former place only where it is ahead by more than a twentieth. Workers with shared work overtake
@@ -314,9 +192,9 @@ impl Sort {
             return;
         }
         let rank = |what: What| before.rank(data.id(what));
-        let by_name = |a: What, b: What| match (self.key == SortKey::Name, self.reversed) {
+        let by_name = |a: What, b: What| match (self.key.value.is_none(), self.reversed) {
             // Changes are often equal, and now and then in turn, so equal rows are in the order of names.
-            (false, _) if data.then.is_some() && self.key.is_compared() => data.label(a).cmp(data.label(b)),
+            (false, _) if data.then.is_some() && self.key.is_compared => data.label(a).cmp(data.label(b)),
             (false, _) => Ordering::Equal,
             (true, false) => data.label(a).cmp(data.label(b)),
             (true, true) => data.label(b).cmp(data.label(a)),
@@ -339,8 +217,7 @@ impl Sort {
                 equal.sort_by_cached_key(|&(.., what)| rank(what));
             }
         }
-        let counts = !matches!(self.key, SortKey::Name | SortKey::State | SortKey::Tid);
-        if before.calm && !before.hold && counts && matches!(keyed[0].2, What::Thread(_)) {
+        if before.calm && !before.hold && self.key.is_amount && keyed[0].2.table().overtakes() {
             self.calm(&rank, &mut keyed);
         }
         for (item, (.., what)) in items.iter_mut().zip(keyed) {

@@ -21,11 +21,11 @@ pub(crate) struct SourceView {
     /// Whether the user wants the pane; `None` shows it on large screens.
     pub(crate) wanted: Option<bool>,
     /// First line that is shown, where the user chose it, with the key of the function.
-    pub(super) first: Option<(u64, u32)>,
+    pub(crate) first: Option<(u64, u32)>,
     /// Whether the program was asked from here to sample.
-    pub(super) has_asked: bool,
+    pub(crate) has_asked: bool,
     /// Known code of the program.
-    pub(super) known: KnownCode,
+    pub(crate) known: KnownCode,
 }
 
 /// The lines of a source file, or the reason why they are missing.
@@ -33,7 +33,7 @@ type FileLines = Result<Rc<[String]>, String>;
 
 /// Known code of a program.
 #[derive(Debug, Default)]
-pub(super) struct KnownCode {
+pub(crate) struct KnownCode {
     /// Process of the code.
     pid: u32,
     asked: HashMap<Module, HashSet<u64>>,
@@ -102,7 +102,7 @@ impl SourceView {
 
 impl Source {
     /// Returns the source of a function with this key.
-    pub(super) fn of(data: &Data, key: u64, known: &KnownCode) -> Option<Self> {
+    pub(crate) fn of(data: &Data, key: u64, known: &KnownCode) -> Option<Self> {
         let function = data.around.as_ref()?.neighbours.function;
         let functions = &data.tree.functions;
         let of_function = functions.get(function);
@@ -168,7 +168,7 @@ impl Source {
     }
 
     /// Returns the key of the function.
-    pub(super) fn key(&self) -> u64 {
+    pub(crate) fn key(&self) -> u64 {
         self.key
     }
 
@@ -204,7 +204,7 @@ impl Source {
 
 impl KnownCode {
     /// Returns a snapshot with rows of the functions that were sampled and not counted, as far as they are known.
-    pub(super) fn with_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
+    pub(crate) fn with_rows(&self, snapshot: Rc<Snapshot>) -> Rc<Snapshot> {
         match self.addresses.is_empty() {
             true => snapshot,
             false => match with_sampled_rows(&snapshot, &self.addresses) {
@@ -215,12 +215,12 @@ impl KnownCode {
     }
 
     /// Returns a number that changes with the known code.
-    pub(super) fn revision(&self) -> u64 {
+    pub(crate) fn revision(&self) -> u64 {
         self.revision
     }
 
     /// Returns the same number once an address is named, and 0 before.
-    pub(super) fn named(&self) -> u64 {
+    pub(crate) fn named(&self) -> u64 {
         match self.addresses.is_empty() {
             true => 0,
             false => self.revision,
@@ -228,7 +228,7 @@ impl KnownCode {
     }
 
     /// Takes an answer about the code.
-    pub(super) fn take(&mut self, found: FoundCode) {
+    pub(crate) fn take(&mut self, found: FoundCode) {
         match found {
             FoundCode::Addresses {
                 pid,
@@ -251,7 +251,7 @@ impl KnownCode {
 
     /// Returns the unknown code of a snapshot's samples that was not asked for yet. `pid` is the process, or 0 for a
     /// process of another system.
-    pub(super) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
+    pub(crate) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
         self.be_of(pid);
         let lines = &snapshot.lines;
         let mut addresses = Vec::new();
@@ -275,7 +275,7 @@ impl KnownCode {
     }
 
     /// Takes the named addresses of a process, or of a process of another system (`pid` 0).
-    pub(super) fn take_named(&mut self, pid: u32, addresses: Addresses) {
+    pub(crate) fn take_named(&mut self, pid: u32, addresses: Addresses) {
         self.be_of(pid);
         self.addresses.extend(addresses);
         self.revision += 1;
@@ -293,7 +293,7 @@ impl KnownCode {
     }
 
     /// Returns the request for a source file, if it was not asked for yet.
-    pub(super) fn file(&mut self, file: &str) -> Option<Unknown> {
+    pub(crate) fn file(&mut self, file: &str) -> Option<Unknown> {
         let Entry::Vacant(vacant) = self.files.entry(file.to_owned()) else {
             return None;
         };

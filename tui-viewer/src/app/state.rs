@@ -7,8 +7,7 @@ use crate::app::data::Data;
 use crate::app::derived::Derived;
 use crate::app::figures::{What, share};
 use crate::app::help_screen::HelpScreen;
-use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES, halves};
-use crate::app::listing;
+use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
 use crate::app::notices::Notices;
 use crate::app::overlay::Overlay;
 use crate::app::percent_of::PercentOf;
@@ -18,11 +17,11 @@ use crate::app::query::Query;
 use crate::app::requests::Requests;
 use crate::app::row::{Row, past_headings};
 use crate::app::screen_info::ScreenInfo;
-use crate::app::timeline::{LANE_LINES, PARTS_LINES};
-use crate::app::view::{Below, View};
+use crate::app::view::Below;
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
+use crate::keys::view::View;
 use crate::text::clock_time::UtcOffset;
 use std::rc::Rc;
 use tickscope_format::Snapshot;
@@ -78,15 +77,15 @@ impl App {
     }
 
     /// Returns the selected row of the current view, and its data.
-    pub(super) fn selected(&self) -> Option<(&Data, &Row)> {
+    pub(crate) fn selected(&self) -> Option<(&Data, &Row)> {
         self.derived.data.as_ref().zip(self.list().selected())
     }
 
-    pub(super) fn list_mut(&mut self) -> &mut List {
+    pub(crate) fn list_mut(&mut self) -> &mut List {
         self.views.list_mut()
     }
 
-    pub(super) fn list_of(&mut self, view: View) -> &mut List {
+    pub(crate) fn list_of(&mut self, view: View) -> &mut List {
         self.views.list_of(view)
     }
 
@@ -94,41 +93,10 @@ impl App {
     pub(crate) fn layout(&self) -> Layout {
         let banner = self.banner().is_some() || self.is_first_look();
         let layout = Layout::compute(self.screen.size, banner);
-        match self.views.current {
-            View::Tree if self.below() != Below::Nothing => layout.with_large_pane().with_second(),
-            View::Tree | View::Hot | View::Flame if self.derived.data.is_some() => layout.with_large_pane(),
-            View::Function if self.wants_source() => {
-                let rows = self.longest_list().max(listing::ROOM_FOR_HEADINGS as u16 - 1);
-                layout.with_source(rows, self.keeps_latencies())
-            }
-            View::Function if self.derived.data.is_some() => layout
-                .with_title()
-                .with_charts(self.longest_list(), self.keeps_latencies()),
-            View::Timeline if self.derived.data.is_some() => {
-                let lines =
-                    LANE_LINES * self.list().rows.len().min(usize::from(u16::MAX / LANE_LINES)) as u16;
-                layout.with_answer(0, lines, PARTS_LINES)
-            }
-            View::Slow if self.derived.data.is_some() => layout.with_answer(
-                self.answer_lines().len() as u16,
-                self.path_lines(),
-                self.call_lines(),
-            ),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Flame
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => layout,
+        match self.derived.data {
+            Some(_) => self.views.current.kind().layout(self, layout),
+            None => layout,
         }
-    }
-
-    /// Returns the areas of callers and callees side by side, where they have room in `area`.
-    pub(crate) fn lists_beside(&self, area: Rect) -> Option<[Rect; 2]> {
-        halves(area).filter(|_| self.views.current == View::Function)
     }
 
     /// Returns the cells of the list, or of each of two lists.
@@ -139,7 +107,7 @@ impl App {
     }
 
     /// Whether the program keeps latency histograms.
-    fn keeps_latencies(&self) -> bool {
+    pub(crate) fn keeps_latencies(&self) -> bool {
         let snapshot = self.derived.data.as_ref().map(|data| &data.snapshot);
         snapshot.is_some_and(|snapshot| {
             let timing = snapshot.capture.mode.traits().timing;
@@ -148,7 +116,7 @@ impl App {
     }
 
     /// Returns the number of rows of the list, or of the longer of two lists side by side.
-    fn longest_list(&self) -> u16 {
+    pub(crate) fn longest_list(&self) -> u16 {
         let list = self.list();
         let (rows, first) = (list.rows.len(), list.second.unwrap_or(0));
         first.max(rows - first.min(rows)).min(usize::from(u16::MAX)) as u16
@@ -169,7 +137,7 @@ impl App {
     }
 
     /// Switches to the next second view below the tree, or to none.
-    pub(super) fn next_below(&mut self) {
+    pub(crate) fn next_below(&mut self) {
         if self.screen.size.height < ROOM_FOR_SECOND {
             return self.tell(format!("a second view needs {ROOM_FOR_SECOND} lines"));
         }
@@ -180,20 +148,8 @@ impl App {
         self.tell(format!("below the tree: {}; P: {}", below.words(), then.words()));
     }
 
-    pub(super) fn page(&self) -> usize {
-        let rows = self.layout().rows.height;
-        // In the flame graph a line is a frame, which may take two rows.
-        usize::from(match self.views.current {
-            View::Flame => rows / self.views.flame.rows_of_frame(),
-            View::Timeline => rows / self.lane_lines(),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Sites
-            | View::Tasks
-            | View::Slow => rows,
-        })
+    pub(crate) fn page(&self) -> usize {
+        usize::from(self.layout().rows.height / self.views.current.kind().lines_of_row(self))
     }
 
     /// Returns the context that has the keyboard.
@@ -207,7 +163,7 @@ impl App {
             Some(Overlay::Confirm(_)) => Context::Asking,
             // Without data there are only programs to choose from.
             None if self.derived.data.is_none() => Context::Start,
-            None => self.views.current.context(),
+            None => Context::In(self.views.current),
         }
     }
 
@@ -248,39 +204,40 @@ impl App {
 
     /// Returns the whole of percents in this view.
     pub(crate) fn percent_of(&self) -> PercentOf {
-        match (
-            self.query.percent_of.within(self.views.current),
-            self.views.current,
-        ) {
-            (_, View::Function) if self.views.function.of_all => PercentOf::Measured,
-            // The whole is the function on the screen, because its lines are its parts.
-            (_, View::Function) => PercentOf::Parent,
-            // The time outside the focus is not known.
-            (PercentOf::Wall, view) if self.query.filter.focuses(view) => PercentOf::Measured,
-            (base, _) => base,
-        }
+        self.views.current.kind().percent_of(self).0
     }
 
     /// Returns the whole of percents in words.
     pub(crate) fn percent_label(&self) -> &'static str {
-        match (self.percent_of(), self.views.current) {
-            (PercentOf::Parent, View::Function) => "% of this function",
-            (PercentOf::Measured, view) if self.query.filter.focuses(view) => "% of focus",
-            (PercentOf::Wall, _) if self.measure() != Measure::Time => "% of all",
-            (base, _) => base.label(),
+        self.views.current.kind().percent_of(self).1
+    }
+
+    /// Returns the whole of percents by the user's choice for most views, and that whole in words.
+    pub(crate) fn percent_of_query(&self) -> (PercentOf, &'static str) {
+        let view = self.views.current;
+        let focuses = self.query.filter.focuses(view);
+        match self.query.percent_of.within(view.about().has_parents) {
+            // The time outside the focus is not known.
+            PercentOf::Measured | PercentOf::Wall if focuses => (PercentOf::Measured, "% of focus"),
+            PercentOf::Wall if self.measure() != Measure::Time => (PercentOf::Wall, "% of all"),
+            base @ (PercentOf::Measured | PercentOf::Wall | PercentOf::Parent) => (base, base.label()),
         }
     }
 
+    /// Switches to the next of these wholes.
+    pub(crate) fn next_percent_of_query(&mut self) {
+        let view = self.views.current;
+        let has_parents = view.about().has_parents;
+        let mut next = self.percent_of().next(has_parents);
+        if next == PercentOf::Wall && self.query.filter.focuses(view) {
+            next = next.next(has_parents);
+        }
+        self.query.percent_of = next;
+    }
+
     /// Switches to the next whole of percents.
-    pub(super) fn next_percent_of(&mut self) {
-        if self.views.current == View::Function {
-            self.views.function.of_all = !self.views.function.of_all;
-            return;
-        }
-        self.query.percent_of = self.percent_of().next(self.views.current);
-        if self.query.percent_of == PercentOf::Wall && self.query.filter.focuses(self.views.current) {
-            self.query.percent_of = self.query.percent_of.next(self.views.current);
-        }
+    pub(crate) fn next_percent_of(&mut self) {
+        self.views.current.kind().next_percent_of(self);
     }
 
     /// Returns the shares of total and self time of a row, from 0 to 1.
@@ -291,17 +248,17 @@ impl App {
     }
 
     /// Tells what was done.
-    pub(super) fn tell(&mut self, text: impl Into<String>) {
+    pub(crate) fn tell(&mut self, text: impl Into<String>) {
         self.notices.tell(self.screen.now, text);
     }
 
     /// Tells about an error.
-    pub(super) fn complain(&mut self, text: impl Into<String>) {
+    pub(crate) fn complain(&mut self, text: impl Into<String>) {
         self.notices.complain(self.screen.now, text);
     }
 
     /// Selects a line of the list.
-    pub(super) fn select(&mut self, index: usize) {
+    pub(crate) fn select(&mut self, index: usize) {
         let page = self.page();
         let list = self.list();
         let index = index.min(list.rows.len().saturating_sub(1));

@@ -77,7 +77,7 @@ pub(crate) fn of(
 }
 
 /// Returns the state of a thread. Where its CPU time is unknown, the program's newest look at the thread decides.
-pub(super) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
+pub(crate) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
     match state {
         ThreadState::Running if busy.is_none() && matches!(now, Some(Now::In(_))) => RunState::Waiting,
         ThreadState::Running if busy.is_some_and(|busy| busy < WAITING_BELOW) => RunState::Waiting,

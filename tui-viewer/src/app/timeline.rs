@@ -23,7 +23,7 @@ pub(crate) const PARTS_LINES: u16 = 9;
 const SECOND_NS: u64 = 1_000_000_000;
 
 /// Kind of the lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Lanes {
     /// Each line is a thread.
     #[default]
@@ -42,7 +42,7 @@ pub(crate) enum Span {
 }
 
 /// Length in ns of the time on the screen where none was chosen.
-pub(super) const USUAL_NS: u64 = 30 * SECOND_NS;
+pub(crate) const USUAL_NS: u64 = 30 * SECOND_NS;
 
 /// Spans in seconds to choose from, without the whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
@@ -53,7 +53,7 @@ pub(crate) fn name_cells(width: u16) -> u16 {
 }
 
 /// Returns the columns of a line of `width` cells.
-pub(super) fn columns_in(width: u16) -> u16 {
+pub(crate) fn columns_in(width: u16) -> u16 {
     width.saturating_sub(name_cells(width) + 3).max(1)
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Timeline {
     columns: u16,
     slots: Slots,
     /// Whether some slots are still to be read.
-    pub(super) is_unread: bool,
+    pub(crate) is_unread: bool,
     summed: Summed,
 }
 
@@ -110,19 +110,19 @@ struct Summed {
 
 /// Inputs of the time line, and the cursor in it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shown<'a> {
+pub(crate) struct Shown<'a> {
     /// Source of snapshots.
-    pub(super) past: Past<'a>,
+    pub(crate) past: Past<'a>,
     /// Kind of the lines.
-    pub(super) lanes: Lanes,
+    pub(crate) lanes: Lanes,
     /// Threads that have a line.
-    pub(super) threads: &'a [ThreadRow],
+    pub(crate) threads: &'a [ThreadRow],
     /// Length in ns of the whole recording or run, where it has an end.
-    pub(super) whole_ns: Option<u64>,
+    pub(crate) whole_ns: Option<u64>,
     /// Unix time in ns of the moment on screen, while the screen stands still.
-    pub(super) cursor_ns: Option<u64>,
+    pub(crate) cursor_ns: Option<u64>,
     /// Whether that moment is the end of the time line.
-    pub(super) ends_there: bool,
+    pub(crate) ends_there: bool,
 }
 
 /// A function's part of the measured time, 0 to 1, in the range and outside of it.
@@ -151,7 +151,7 @@ impl Timeline {
     }
 
     /// Shows more or less time on the screen; returns false where no other span is left.
-    pub(super) fn zoom(&mut self, closer: bool, whole_ns: Option<u64>) -> bool {
+    pub(crate) fn zoom(&mut self, closer: bool, whole_ns: Option<u64>) -> bool {
         let all_s = whole_ns.map(|ns| ns.div_ceil(SECOND_NS));
         let seconds = match self.span(whole_ns.is_some()) {
             Span::Seconds(seconds) => seconds,
@@ -176,12 +176,12 @@ impl Timeline {
     }
 
     /// Returns to the usual span.
-    pub(super) fn zoom_usual(&mut self) {
+    pub(crate) fn zoom_usual(&mut self) {
         self.span = None;
     }
 
     /// Reads the slots on the screen, for `columns` columns.
-    pub(super) fn read(&mut self, shown: Shown<'_>, columns: u16) {
+    pub(crate) fn read(&mut self, shown: Shown<'_>, columns: u16) {
         self.drawn = shown.lanes;
         let keys = shown.threads.iter().map(|thread| thread.key);
         if shown.threads.len() != self.threads.len() || !keys.clone().all(|key| self.threads.contains(&key)) {
@@ -219,7 +219,7 @@ impl Timeline {
     }
 
     /// Sums up the slots on the screen, and a part of them, unless they are the same as before.
-    pub(super) fn sum_up(&mut self, range: Option<RangeInclusive<u16>>) {
+    pub(crate) fn sum_up(&mut self, range: Option<RangeInclusive<u16>>) {
         let of = Some((self.slots.changes(), self.last, self.drawn, range.clone()));
         if self.summed.of == of {
             return;
@@ -255,7 +255,7 @@ impl Timeline {
     }
 
     /// Forgets all slots, because another run began.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.slots.forget();
         self.choice = None;
         self.last = 0;
@@ -341,7 +341,7 @@ impl Timeline {
     }
 
     /// Extends the choice to column `to`; it begins at `from` where it is new or `anew`. Returns the ends of the chosen time.
-    pub(super) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
+    pub(crate) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
         let middle = |column: u16| {
             let number = self.first() + u64::from(column);
             number
@@ -360,13 +360,13 @@ impl Timeline {
     }
 
     /// Returns the column at which the choice ends.
-    pub(super) fn head(&self) -> Option<u16> {
+    pub(crate) fn head(&self) -> Option<u16> {
         let choice = self.choice?;
         self.column_of(choice.head_ns / self.slots.slot_ns.max(1))
     }
 
     /// Ends the choice of time.
-    pub(super) fn choose_none(&mut self) {
+    pub(crate) fn choose_none(&mut self) {
         self.choice = None;
     }
 

@@ -7,25 +7,25 @@ use crate::app::data::Data;
 use crate::app::filter::{Filter, function_of};
 use crate::app::keyhash::KeySet;
 use crate::app::thread_choice::ThreadChoice;
-use crate::app::view::View;
+use crate::keys::view::View;
 
 /// Row by whose calls every number is divided.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PerCall {
-    pub(super) of: Of,
+    pub(crate) of: Of,
     /// Short name of the row.
     pub(crate) label: String,
     /// Filter of the calls when the row was chosen, so that the same calls go on being counted.
-    pub(super) filter: Filter,
+    pub(crate) filter: Filter,
     /// Whether groups stood in place of their members then.
-    pub(super) grouped: bool,
+    pub(crate) grouped: bool,
     /// View in which the row was chosen.
-    pub(super) view: View,
+    pub(crate) view: View,
 }
 
 /// Id of the row, the same in all snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Of {
+pub(crate) enum Of {
     /// A path of functions.
     Path(PathId),
     /// A function in all its places, by its key.
@@ -33,7 +33,7 @@ pub(super) enum Of {
 }
 
 impl PerCall {
-    pub(super) fn calls(&self, data: &Data, scope: &ThreadChoice, open: &KeySet<PathId>) -> u64 {
+    pub(crate) fn calls(&self, data: &Data, scope: &ThreadChoice, open: &KeySet<PathId>) -> u64 {
         let whole = data.whole_of(scope, self.grouped);
         let seen = self.filter.look(&whole, self.view, open);
         match self.of {

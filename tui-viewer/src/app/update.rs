@@ -1,24 +1,20 @@
 //! The effect of each message on the app.
 
+pub(crate) mod acts;
 mod availability;
 mod banner;
 mod compare;
 mod find;
-mod flame;
 mod focus;
-mod function;
 mod notice;
 mod on_event;
 mod pointer;
 mod refresh;
 mod requests;
 mod sites;
-mod slow;
-pub(crate) mod source;
 mod threads;
 mod time;
-mod timeline;
-mod travel;
+pub(crate) mod travel;
 mod unit;
 mod writing;
 
@@ -26,18 +22,17 @@ use crate::app::help as help_lines;
 use ratatui::layout::Position;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::columns;
 use crate::app::cursor::Cursor;
 use crate::app::help_screen::HelpScreen;
 use crate::app::message::{Effect, Message};
 use crate::app::overlay::Overlay;
 use crate::app::program::Program;
-use crate::app::sort::{Sort, SortKey};
+use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::app::view::View;
-use crate::keys::action::Action;
+use crate::keys::action::{Action, Context};
 use crate::keys::decoder::key_name;
+use crate::keys::view::View;
 use crate::text::cells::cut_start;
 use crate::text::glyphs::Glyphs;
 use crate::text::words::in_words;
@@ -74,7 +69,9 @@ impl App {
             }
             Message::Drag(x, y) => {
                 self.screen.touch();
-                self.drag(x, y);
+                if self.overlay.is_none() && self.derived.data.is_some() {
+                    self.views.current.kind().drag(self, Position { x, y });
+                }
                 self.notices.read();
             }
             Message::Wheel(rows, x, y) => {
@@ -89,7 +86,7 @@ impl App {
             }
             Message::Unknown(key) => {
                 let elsewhere =
-                    availability::elsewhere(key).filter(|_| self.context() == self.views.current.context());
+                    availability::elsewhere(key).filter(|_| matches!(self.context(), Context::In(_)));
                 if let Some(views) = elsewhere {
                     // The key has a meaning in other views, and the user is told which.
                     self.tell(format!("{} works in {views}", key_name(key, self.screen.ascii)));
@@ -141,156 +138,24 @@ impl App {
         effects
     }
 
-    pub(super) fn perform(&mut self, action: Action, effects: &mut Vec<Effect>) {
-        match action {
-            Action::Show(view) => self.show(view),
-            Action::SlotEarlier => self.step_slot(false),
-            Action::SlotLater => self.step_slot(true),
-            Action::RangeEarlier => self.extend_range(false),
-            Action::RangeLater => self.extend_range(true),
-            Action::Lanes => self.turn_lanes(),
-            Action::Closer | Action::Further | Action::WholeCall if self.views.current == View::Timeline => {
-                self.zoom_timeline(action);
-            }
-            Action::Watch => self.watch_row(effects),
-            Action::Unwatch => self.unwatch(effects),
-            Action::Source => self.turn_source(effects),
-            Action::SourceDown => self.scroll_source(true),
-            Action::SourceUp => self.scroll_source(false),
-            Action::NextWatch => self.next_watch(),
-            Action::NextCall => self.step_call(true),
-            Action::PreviousCall => self.step_call(false),
-            Action::ExportCall => self.export_call(effects),
-            Action::Closer => self.zoom_call(None, true),
-            Action::Further => self.zoom_call(None, false),
-            Action::PartEarlier => self.pan_call(false),
-            Action::PartLater => self.pan_call(true),
-            Action::WholeCall => self.views.slow.zoom = None,
-            Action::NextView => self.show(self.views.current.beside(1)),
-            Action::PreviousView => self.show(self.views.current.beside(-1)),
-            Action::Help => self.turn_help(),
-            Action::Back => self.back(),
-            Action::Close if self.has_popup() => self.overlay = None,
-            Action::Close | Action::Quit => effects.push(Effect::Quit),
-            Action::Repaint => effects.push(Effect::Repaint),
-            Action::Suspend => effects.push(Effect::Suspend),
-            Action::Up
-            | Action::Down
-            | Action::PageUp
-            | Action::PageDown
-            | Action::HalfUp
-            | Action::HalfDown
-            | Action::First
-            | Action::Last => self.step(action),
-            Action::Open => self.go_in(),
-            Action::Shut => self.go_out(),
-            Action::Fold => self.fold(),
-            Action::OpenAll => self.fold_all(true),
-            Action::CloseAll => self.fold_all(false),
-            Action::HotPath => self.go_hot(),
-            Action::ToCallers => self.go_beside(0),
-            Action::ToCallees => self.go_beside(1),
-            Action::PreviousSibling => self.step_sibling(-1),
-            Action::NextSibling => self.step_sibling(1),
-            Action::Centre => {
-                let page = self.page();
-                self.list_mut().centre(page);
-            }
-            Action::Enter if self.offers_tails() => self.watch_row(effects),
-            Action::Enter => self.enter_row(),
-            Action::Choose => self.choose(effects),
-            Action::FocusFunction => self.focus_function(),
-            Action::FocusSubtree => self.focus_subtree(),
-            Action::Invert => self.invert(),
-            Action::FoldRecursion => self.fold_recursion(),
-            Action::Groups => self.group(),
-            Action::OtherPlace => self.other_place(),
-            Action::ToTree => self.show_in_tree(),
-            Action::Search | Action::NextMatch | Action::PreviousMatch if self.help().is_some() => {
-                self.search_in_help(action);
-            }
-            Action::Search => self.search_begin(),
-            Action::NextMatch => self.search_step(true),
-            Action::PreviousMatch => self.search_step(false),
-            Action::MatchesOnly => self.search_only(),
-            Action::SortLeft => self.sort_by(-1),
-            Action::SortRight => self.sort_by(1),
-            Action::Reverse => {
-                let sort = &mut self.list_mut().sort;
-                sort.reversed = !sort.reversed;
-            }
-            Action::Percent => {
-                self.next_percent_of();
-            }
-            Action::PerCall => self.per_call(),
-            Action::Units => self.change_units(),
-            Action::Measure => self.next_measure(),
-            Action::Window => self.next_window(),
-            Action::Earlier
-            | Action::Later
-            | Action::FarEarlier
-            | Action::FarLater
-            | Action::Oldest
-            | Action::Newest
-            | Action::Live => self.travel_in_time(action),
-            Action::Mark => self.mark_moment(),
-            Action::Compare => self.compare(),
-            Action::ToggleSite => self.toggle_site(effects),
-            Action::ToggleCallees => self.toggle_callees(effects),
-            Action::Scope => self.choose_threads(),
-            Action::Freeze => self.freeze(),
-            Action::Reset => self.request_reset(effects),
-            Action::Modes => self.list_modes(),
-            Action::Yes => {
-                if let Some(Overlay::Confirm(request)) = self.overlay.take() {
-                    self.send(request, effects);
-                }
-            }
-            Action::Undo => self.undo(effects),
-            Action::Report => self.report(effects),
-            Action::Keep => self.keep(effects),
-            Action::Copy => self.copy(effects),
-            Action::Edit => self.edit_source(effects),
-            Action::Slower => self.change_rate(false, effects),
-            Action::Faster => self.change_rate(true, effects),
-            Action::FlameColour => self.flame_recolour(),
-            Action::Second => self.next_below(),
-            Action::Theme => {
-                self.screen.theme = self.screen.theme.next();
-                self.tell(format!("theme: {}", self.screen.theme.name()));
-            }
-            Action::Mouse => {
-                self.screen.mouse = !self.screen.mouse;
-                self.tell(if self.screen.mouse {
-                    "mouse on: click and wheel; with Shift most terminals still select text"
-                } else {
-                    "mouse off"
-                });
-                effects.push(Effect::Mouse(self.screen.mouse));
-            }
-        }
-    }
-
     /// Shows another view without a way back; a function selected by hand is selected there too.
-    pub(super) fn show(&mut self, view: View) {
+    pub(crate) fn show(&mut self, view: View) {
         self.views.came_from = None;
         self.forget_way();
         let chosen = self.chosen_by_hand().filter(|_| self.views.current != view);
         self.switch_to(view);
-        if let (Some(chosen), View::Hot | View::Sites | View::Tasks | View::Slow) = (chosen, view) {
+        if let Some(chosen) = chosen.filter(|_| view.about().follows) {
             self.follow(chosen.key);
         }
     }
 
     /// Shows another view and keeps the way back.
-    pub(super) fn switch_to(&mut self, view: View) {
-        if view == View::Function {
-            self.choose_function();
-        }
+    pub(crate) fn switch_to(&mut self, view: View) {
+        view.kind().begin(self);
         self.views.current = view;
     }
 
-    fn back(&mut self) {
+    pub(crate) fn back(&mut self) {
         let told = self.notices.read();
         match self.overlay.take() {
             // The help stays where only a search in it ends.
@@ -310,16 +175,14 @@ impl App {
             self.search_end(false);
         } else if self.query.per_call.is_some() {
             self.per_call_end();
-        } else if self.views.current == View::Flame && self.zoom_all() {
-            // The whole graph is one step back.
-        } else if self.views.current == View::Slow && self.whole_call() {
-            // The whole call is one step back as well.
+        } else if self.views.current.kind().step_back(self) {
+            // The view has undone a step of its own.
         } else if let Some(origin) = self.views.came_from.take() {
             if origin.filtered {
                 self.show_time_of(ThreadChoice::All);
             }
             self.switch_to(origin.view);
-        } else if self.go_back() || self.leave_focus() || self.leave_range() {
+        } else if self.leave_focus() || self.leave_range() {
         } else if self.query.against.is_some() {
             self.compare_no_more();
         } else if self.playback.is_past() {
@@ -330,7 +193,7 @@ impl App {
     }
 
     /// Shows the help, or hides it.
-    fn turn_help(&mut self) {
+    pub(crate) fn turn_help(&mut self) {
         self.overlay = match self.overlay {
             Some(Overlay::Help(_)) => None,
             Some(_) | None => Some(Overlay::Help(HelpScreen::default())),
@@ -338,7 +201,7 @@ impl App {
     }
 
     /// Searches in the help, while it is on top.
-    fn search_in_help(&mut self, action: Action) {
+    pub(crate) fn search_in_help(&mut self, action: Action) {
         let Some(Overlay::Help(help)) = &mut self.overlay else {
             return;
         };
@@ -350,7 +213,7 @@ impl App {
     }
 
     /// Moves up and down in the list that has the keyboard.
-    pub(super) fn step(&mut self, action: Action) {
+    pub(crate) fn step(&mut self, action: Action) {
         let page = self.page().max(1);
         let size = self.screen.size;
         match &mut self.overlay {
@@ -369,14 +232,11 @@ impl App {
                 let Program { chosen, found, .. } = &mut self.program;
                 *chosen = travel::target(action, *chosen, found.len(), page);
             }
-            None | Some(Overlay::Search) if self.views.current == View::Flame => {
-                self.flame_travel(action);
-            }
             None | Some(Overlay::Search) => self.travel(action),
         }
     }
 
-    fn choose(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn choose(&mut self, effects: &mut Vec<Effect>) {
         if let Some(Overlay::Help(help)) = &mut self.overlay {
             return help.keep_search(&self.screen);
         }
@@ -408,7 +268,7 @@ impl App {
     }
 
     /// Sorts by a column; reverses the order of the current sort column.
-    pub(super) fn sort_column(&mut self, key: SortKey) {
+    pub(crate) fn sort_column(&mut self, key: Order) {
         let sort = self.list().sort;
         self.sort_from_top(Sort {
             key,
@@ -423,12 +283,10 @@ impl App {
         list.cursor = Cursor::default();
     }
 
-    fn sort_by(&mut self, step: isize) {
-        let mut keys: Vec<SortKey> = Vec::new();
-        for key in columns::places(self.views.current, self.layout().columns.width)
-            .iter()
-            .filter_map(|place| place.column.spec().sort)
-        {
+    pub(crate) fn sort_by(&mut self, step: isize) {
+        let mut keys: Vec<Order> = Vec::new();
+        let places = self.places(self.layout().columns);
+        for key in places.iter().filter_map(|place| place.column.sort) {
             if !keys.contains(&key) {
                 keys.push(key);
             }

@@ -1,11 +1,10 @@
 //! The views, one question each.
 
 use crate::app::layout::Layout;
-use crate::keys::action::Context;
-pub(crate) use crate::keys::action::View;
+pub(crate) use crate::keys::view::View;
 
 /// A second view below the tree, on screens with room for one, or none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Below {
     /// The flame graph of the tree.
     Flame,
@@ -17,7 +16,7 @@ pub(crate) enum Below {
 
 impl Below {
     /// Returns the next choice of the key. Bottom-up a row is no part of the row above it, so there is no graph then.
-    pub(super) fn next(self, bottom_up: bool) -> Self {
+    pub(crate) fn next(self, bottom_up: bool) -> Self {
         match self {
             Self::Nothing if bottom_up => Self::Timeline,
             Self::Nothing => Self::Flame,
@@ -27,7 +26,7 @@ impl Below {
     }
 
     /// Returns the choice in words.
-    pub(super) fn words(self) -> &'static str {
+    pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Flame => "the flame graph",
             Self::Timeline => "the time line of threads",
@@ -71,37 +70,21 @@ impl TabForm {
         u16::from(self == Self::Digits)
     }
 
-    /// Whether a blank follows the tab of the view Slow, so that a mark may take its place.
-    pub(crate) fn has_room_for_mark(self, shown: View) -> bool {
+    /// Whether a blank follows the tab of a view, so that a mark may take its place.
+    pub(crate) fn has_room_for_mark(self, view: View, shown: View) -> bool {
         // Where tabs stand close, the next tab begins with the blank.
-        self != Self::Digits && shown != View::Slow && (self == Self::Wide || shown != View::Timeline)
+        self != Self::Digits && shown != view && (self == Self::Wide || shown != view.beside(1))
     }
 }
 
 impl View {
-    /// All views, from left to right.
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Tree,
-        Self::Hot,
-        Self::Function,
-        Self::Threads,
-        Self::Flame,
-        Self::Sites,
-        Self::Tasks,
-        Self::Slow,
-        Self::Timeline,
-    ];
-
     /// Returns the tab of the view. Brackets around the tab on screen take the place of blanks, so that no tab ever moves.
     pub(crate) fn tab(self, shown: Self, form: TabForm) -> String {
         let digit = self as usize + 1;
-        let title = match (form, self) {
-            (TabForm::Narrow, Self::Function) => "Fn",
-            (TabForm::Narrow, Self::Threads) => "Thr",
-            (TabForm::Narrow, Self::Sites) => "Site",
-            (TabForm::Narrow, Self::Tasks) => "Task",
-            (TabForm::Narrow, Self::Timeline) => "Time",
-            (TabForm::Wide | TabForm::Close | TabForm::Narrow | TabForm::Digits, _) => self.title(),
+        let words = self.words();
+        let title = match form {
+            TabForm::Narrow => words.short,
+            TabForm::Wide | TabForm::Close | TabForm::Digits => words.title,
         };
         match (self == shown, form) {
             (_, TabForm::Close | TabForm::Narrow) => {
@@ -135,55 +118,14 @@ impl View {
             under
         })
     }
-
-    /// Whether the view always shows all threads, and members and not their groups, because a site is a place in the source.
-    pub(crate) fn is_of_all(self) -> bool {
-        matches!(self, Self::Sites | Self::Tasks | Self::Slow | Self::Timeline)
-    }
-
-    /// Returns the context that has the keyboard in the view.
-    pub(crate) fn context(self) -> Context {
-        match self {
-            Self::Tree => Context::Tree,
-            Self::Hot => Context::Hot,
-            Self::Function => Context::Function,
-            Self::Threads => Context::Threads,
-            Self::Flame => Context::Flame,
-            Self::Sites => Context::Sites,
-            Self::Tasks => Context::Tasks,
-            Self::Slow => Context::Slow,
-            Self::Timeline => Context::Timeline,
-        }
-    }
-
-    /// Returns the name of the view on its tab.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::Tree => "Tree",
-            Self::Hot => "Hot",
-            Self::Function => "Function",
-            Self::Threads => "Threads",
-            Self::Flame => "Flame",
-            Self::Sites => "Sites",
-            Self::Tasks => "Tasks",
-            Self::Slow => "Slow",
-            Self::Timeline => "Timeline",
-        }
-    }
-
-    /// Returns the view this number of tabs to the right; the first follows the last.
-    pub(crate) fn beside(self, steps: isize) -> Self {
-        let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
-        Self::ALL[at as usize % Self::ALL.len()]
-    }
 }
 
 /// The view before a key led to another view.
 #[derive(Clone, Debug)]
 pub(crate) struct Origin {
-    pub(super) view: View,
+    pub(crate) view: View,
     /// Whether the key also left out all threads but one.
-    pub(super) filtered: bool,
+    pub(crate) filtered: bool,
 }
 
 #[cfg(test)]

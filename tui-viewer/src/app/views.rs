@@ -13,7 +13,8 @@ use crate::app::slow::SlowView;
 use crate::app::sort::Sort;
 use crate::app::source::SourceView;
 use crate::app::timeline::Timeline;
-use crate::app::view::{Below, Origin, View};
+use crate::app::view::{Below, Origin};
+use crate::keys::view::View;
 
 /// The list of a view.
 #[derive(Debug)]
@@ -27,9 +28,9 @@ pub(crate) struct List {
     /// Selection.
     pub(crate) cursor: Cursor,
     /// Time at which rows last changed places.
-    pub(super) sorted_at: Duration,
+    pub(crate) sorted_at: Duration,
     /// Whether rows kept their places although their values have changed.
-    pub(super) is_held: bool,
+    pub(crate) is_held: bool,
 }
 
 /// All views.
@@ -38,11 +39,11 @@ pub(crate) struct Views {
     /// View on screen.
     pub(crate) current: View,
     /// Lists by view, in the order of the tabs.
-    pub(super) lists: [List; View::ALL.len()],
+    pub(crate) lists: [List; View::ALL.len()],
     /// Rows of the tree that are open.
     pub(crate) expanded: Expanded,
     /// Whether the hottest rows were opened once.
-    pub(super) greeted: bool,
+    pub(crate) greeted: bool,
     /// Search in a list.
     pub(crate) search: Option<Search>,
     /// Function with its callers and callees.
@@ -50,9 +51,7 @@ pub(crate) struct Views {
     /// Part of the flame graph on the screen.
     pub(crate) flame: Flame,
     /// Panel wanted below the tree; `None` leaves it to the size of the screen.
-    pub(super) wants_below: Option<Below>,
-    /// Flame graph below the tree.
-    pub(crate) second: Flame,
+    pub(crate) wants_below: Option<Below>,
     /// Threads of the time line below the tree.
     pub(crate) lanes: Vec<Row>,
     /// Source of a function, and the known code of the program.
@@ -64,13 +63,13 @@ pub(crate) struct Views {
     /// Load of threads in the last 30 s, beside their names.
     pub(crate) strip: Timeline,
     /// Place to which Escape leads back.
-    pub(super) came_from: Option<Origin>,
+    pub(crate) came_from: Option<Origin>,
 }
 
 impl List {
     fn of(view: View) -> Self {
         Self {
-            sort: Sort::of(view),
+            sort: Sort::by(view.about().sort),
             rows: Vec::new(),
             second: None,
             cursor: Cursor::default(),
@@ -107,7 +106,7 @@ impl List {
     }
 
     /// Selects the chosen row, or the row in its place, on a screen of `page` lines.
-    pub(super) fn settle(&mut self, page: usize) {
+    pub(crate) fn settle(&mut self, page: usize) {
         self.cursor.find(&self.rows);
         self.keep_on_screen(page);
         let beside = past_headings(&self.rows, self.cursor.index, true);
@@ -118,25 +117,25 @@ impl List {
     }
 
     /// Selects a line; `want` has the ids of its row and all rows above.
-    pub(super) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
+    pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
         self.cursor.choose(index, want);
         self.keep_on_screen(page);
     }
 
     /// Scrolls the list as little as needed.
-    pub(super) fn keep_on_screen(&mut self, page: usize) {
+    pub(crate) fn keep_on_screen(&mut self, page: usize) {
         let rows = self.together();
         self.cursor.keep_on_screen(rows, page);
     }
 
     /// Puts the selected line in the middle of the screen.
-    pub(super) fn centre(&mut self, page: usize) {
+    pub(crate) fn centre(&mut self, page: usize) {
         let rows = self.together();
         self.cursor.centre(rows, page);
     }
 
     /// Returns a row and all rows above it, the topmost first.
-    pub(super) fn lineage_of(&self, index: usize) -> Vec<RowId> {
+    pub(crate) fn lineage_of(&self, index: usize) -> Vec<RowId> {
         let mut line: Vec<RowId> = Vec::new();
         let mut at = self.rows.get(index);
         while let Some(row) = at {
@@ -159,7 +158,6 @@ impl Default for Views {
             function: FunctionView::default(),
             flame: Flame::default(),
             wants_below: None,
-            second: Flame::default(),
             lanes: Vec::new(),
             source: SourceView::default(),
             slow: SlowView::default(),
@@ -177,23 +175,23 @@ impl Views {
     }
 
     /// Returns the list of the view on screen, to change it.
-    pub(super) fn list_mut(&mut self) -> &mut List {
+    pub(crate) fn list_mut(&mut self) -> &mut List {
         &mut self.lists[self.current as usize]
     }
 
     /// Returns the list of a view, to change it.
-    pub(super) fn list_of(&mut self, view: View) -> &mut List {
+    pub(crate) fn list_of(&mut self, view: View) -> &mut List {
         &mut self.lists[view as usize]
     }
 
     /// Forgets the time lines, because another run has other times.
-    pub(super) fn forget_times(&mut self) {
+    pub(crate) fn forget_times(&mut self) {
         self.timeline.forget();
         self.strip.forget();
     }
 
     /// Closes all rows and forgets all choices, because another program has other rows.
-    pub(super) fn forget_program(&mut self) {
+    pub(crate) fn forget_program(&mut self) {
         self.greeted = false;
         self.expanded.clear();
         self.function = FunctionView::default();

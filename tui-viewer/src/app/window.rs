@@ -40,7 +40,7 @@ impl Window {
         }
     }
 
-    pub(super) fn next(self, marked: bool, before: bool) -> Self {
+    pub(crate) fn next(self, marked: bool, before: bool) -> Self {
         match self {
             Self::Ten if before => Self::Second,
             Self::Reset => Self::Second,
@@ -50,7 +50,7 @@ impl Window {
         }
     }
 
-    pub(super) fn says(self) -> &'static str {
+    pub(crate) fn says(self) -> &'static str {
         match self {
             Self::Reset => "numbers since the reset",
             Self::Second => "numbers of the last second; w: the last 10 s; ': against the second before",

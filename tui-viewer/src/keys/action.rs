@@ -1,30 +1,7 @@
 //! The actions of keys, the contexts that may have the keyboard, and a line of the table that combines both.
 
 use crate::keys::decoder::{Code, key_name};
-
-/// View that the list shows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum View {
-    /// Functions below their callers.
-    #[default]
-    Tree,
-    /// Functions by self time.
-    Hot,
-    /// One function, its callers and its callees.
-    Function,
-    /// Threads with their load and current function.
-    Threads,
-    /// The call tree as widths.
-    Flame,
-    /// Sites that were met, and sites that are switched off.
-    Sites,
-    /// Calls of futures in flight, and their waits.
-    Tasks,
-    /// Causes of slow calls of watched functions.
-    Slow,
-    /// Load of threads and functions over time.
-    Timeline,
-}
+use crate::keys::view::View;
 
 /// Actions of keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -224,24 +201,8 @@ pub(crate) enum Action {
 /// Part of the screen that has the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Context {
-    /// The call tree.
-    Tree,
-    /// The hotspots.
-    Hot,
-    /// One function.
-    Function,
-    /// The threads.
-    Threads,
-    /// The flame graph.
-    Flame,
-    /// The places in the source.
-    Sites,
-    /// The calls of futures.
-    Tasks,
-    /// The view Slow.
-    Slow,
-    /// The view Timeline.
-    Timeline,
+    /// A view.
+    In(View),
     /// The line of a search.
     Typing,
     /// The list of keys.
@@ -291,12 +252,14 @@ pub(crate) struct Hint {
 }
 
 /// A line of the help: keys that belong together.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
     /// Part of the help.
     pub(crate) section: Section,
-    /// Contexts in which the keys work.
-    pub(crate) contexts: &'static [Context],
+    /// Views in which the keys work.
+    pub(crate) views: &'static [View],
+    /// Other contexts in which they work.
+    pub(crate) others: &'static [Context],
     /// Keys and their actions.
     pub(crate) keys: &'static [(Code, Action)],
     /// Help text.
@@ -305,14 +268,20 @@ pub(crate) struct Binding {
     pub(crate) note: &'static str,
     /// Hint in the footer, if there is one.
     pub(crate) hint: Option<Hint>,
-    /// Contexts in which the hint comes before most others.
-    pub(crate) early: &'static [Context],
+    /// Views in which the hint comes before most others.
+    pub(crate) early: &'static [View],
 }
 
 /// Rank of a hint where it comes early.
 const EARLY: u8 = 3;
 
 impl Binding {
+    /// Whether the keys work in a context.
+    pub(crate) fn works_in(&self, context: Context) -> bool {
+        let in_view = matches!(context, Context::In(view) if self.views.contains(&view));
+        in_view || self.others.contains(&context)
+    }
+
     /// Returns the names of all keys: `↑ ↓ k j`.
     pub(crate) fn keys_text(&self, ascii: bool) -> String {
         let names: Vec<String> = self.keys.iter().map(|&(key, _)| key_name(key, ascii)).collect();
@@ -322,7 +291,7 @@ impl Binding {
     /// Returns the hint in the footer of a context.
     pub(crate) fn hint_in(&self, context: Context) -> Option<Hint> {
         let hint = self.hint?;
-        let is_early = self.early.contains(&context);
+        let is_early = matches!(context, Context::In(view) if self.early.contains(&view));
         let rank = if is_early { EARLY } else { hint.rank };
         Some(Hint { rank, ..hint })
     }

@@ -1,17 +1,16 @@
 //! Converts the app to cells. Nothing here changes the app, and only rows on the screen are looked at.
 
 mod banner;
-mod bar;
-mod call_counts;
-mod canvas;
-mod charts;
-mod counter;
-mod detail;
-mod difference;
-mod figure;
-mod flame;
+pub(crate) mod bar;
+pub(crate) mod call_counts;
+pub(crate) mod canvas;
+pub(crate) mod charts;
+pub(crate) mod column;
+pub(crate) mod counter;
+pub(crate) mod detail;
+pub(crate) mod difference;
+pub(crate) mod figure;
 mod footer;
-mod function;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -24,26 +23,20 @@ mod header;
 mod help;
 #[cfg(test)]
 mod invariants;
-mod lane;
-mod large_pane;
-mod latency;
-mod legend;
-mod marks;
+pub(crate) mod lane;
+pub(crate) mod large_pane;
+pub(crate) mod latency;
+pub(crate) mod legend;
+pub(crate) mod marks;
 mod modes;
 mod picker;
-mod popup;
-mod rows;
-mod sites;
-mod slow;
-mod source;
-mod spark;
+pub(crate) mod place;
+pub(crate) mod popup;
+pub(crate) mod rows;
+pub(crate) mod spark;
+pub(crate) mod table;
 mod tabs;
-mod tails;
-mod tasks;
-mod threads;
-mod timeline;
-mod titles;
-mod unit;
+pub(crate) mod unit;
 mod waiting;
 
 use ratatui::buffer::Buffer;
@@ -52,7 +45,6 @@ use ratatui::layout::Size;
 use crate::app::layout::SMALLEST;
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
-use crate::app::view::{Below, View};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
@@ -69,50 +61,15 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
             if let Some(area) = layout.tabs {
                 tabs::draw(&mut canvas, app, area);
             }
-            match (layout.title, app.views.current) {
-                (Some(area), View::Slow) => slow::title(&mut canvas, app, area),
-                (Some(area), _) => function::title(&mut canvas, app, data, area),
-                (None, _) => {}
+            let view = app.views.current.kind();
+            if let Some(area) = layout.title {
+                view.title(&mut canvas, app, data, area);
             }
-            match app.views.current {
-                View::Flame => flame::title(&mut canvas, app, data, layout.columns),
-                View::Timeline => timeline::axis(&mut canvas, app, layout.columns),
-                View::Slow if app.offers_tails() => tails::titles(&mut canvas, layout.columns),
-                View::Tree
-                | View::Hot
-                | View::Function
-                | View::Threads
-                | View::Sites
-                | View::Tasks
-                | View::Slow => titles::draw(&mut canvas, app, layout.columns),
-            }
-            match app.views.current {
-                View::Tree | View::Hot | View::Function => rows::draw(&mut canvas, app, data, layout.rows),
-                View::Threads => threads::draw(&mut canvas, app, data, layout.rows),
-                View::Timeline => timeline::draw(&mut canvas, app, data, layout.rows),
-                View::Flame => flame::draw(&mut canvas, app, data, layout.rows),
-                View::Sites => sites::draw(&mut canvas, app, data, layout.rows),
-                View::Tasks => tasks::draw(&mut canvas, app, data, layout.rows),
-                View::Slow if app.offers_tails() => tails::draw(&mut canvas, app, data, layout.rows),
-                View::Slow => slow::draw(&mut canvas, app, data, layout.rows),
-            }
-            if let Some(area) = layout.charts {
-                function::charts(&mut canvas, app, data, area);
-            }
-            if let Some(area) = layout.source {
-                source::draw(&mut canvas, app, area);
-            }
-            match (layout.second, app.below()) {
-                (Some(area), Below::Flame) => flame::below(&mut canvas, app, data, area),
-                (Some(area), Below::Timeline) => timeline::below(&mut canvas, app, data, area),
-                (Some(_), Below::Nothing) | (None, _) => {}
-            }
-            match (layout.detail, app.views.current) {
-                (Some(area), View::Slow) => slow::calls(&mut canvas, app, data, area),
-                (Some(area), View::Timeline) => timeline::parts(&mut canvas, app, data, area),
-                (Some(area), _) if layout.has_large_pane => large_pane::draw(&mut canvas, app, data, area),
-                (Some(area), _) => detail::draw(&mut canvas, app, data, area),
-                (None, _) => {}
+            view.heading(&mut canvas, app, data, layout.columns);
+            view.draw(&mut canvas, app, data, layout.rows);
+            view.below(&mut canvas, app, data, &layout);
+            if let Some(area) = layout.detail {
+                view.pane(&mut canvas, app, data, area);
             }
             if let Some(area) = layout.banner {
                 banner::draw(&mut canvas, app, area);

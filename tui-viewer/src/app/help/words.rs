@@ -3,10 +3,9 @@
 use tickscope_format::snapshot::Mode;
 use tickscope_report::tally;
 
-use crate::app::columns::Column;
-use crate::app::columns::spec::ColumnSpec;
 use crate::app::help::line::HelpLine;
 use crate::app::thread_rows::RunState;
+use crate::keys::view::View;
 use crate::text::glyphs::Glyphs;
 
 /// Cells of the longest word.
@@ -125,8 +124,12 @@ fn part((title, words): &Part) -> Vec<HelpLine> {
 
 fn columns() -> Vec<HelpLine> {
     let mut lines = vec![HelpLine::Title("Words above columns")];
-    for ColumnSpec { title, help, .. } in Column::all().map(Column::spec) {
-        let line = word(if title.is_empty() { "bar" } else { title }, help);
+    for column in View::ALL.iter().flat_map(|view| view.kind().all_columns()) {
+        let title = match column.title {
+            "" => "bar",
+            title => title,
+        };
+        let line = word(title, column.help);
         // Several tables have the same column.
         if !lines.contains(&line) {
             lines.push(line);
@@ -195,8 +198,6 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::columns;
-    use crate::app::view::View;
     use crate::source::status::{Pipe, Status};
     use crate::text::cells::width;
 
@@ -209,20 +210,19 @@ mod tests {
 
     #[test]
     fn every_column_of_every_view_is_explained() {
+        let lines = super::columns();
         for view in View::ALL {
+            let all = view.kind().all_columns();
             for width in 20..300 {
-                for place in columns::places(view, width) {
-                    let column = place.column;
-                    assert!(Column::all().any(|other| other == column), "{column:?}");
+                for place in view.kind().columns(width) {
+                    assert!(all.contains(&place.column), "{:?}", place.column);
                 }
             }
-        }
-        let lines = super::columns();
-        for column in Column::all() {
-            let help = column.spec().help;
-            assert!(!help.is_empty(), "{column:?}");
-            let says = |line: &&HelpLine| matches!(line, HelpLine::Word(_, text) if *text == help);
-            assert_eq!(lines.iter().filter(says).count(), 1, "{column:?}");
+            for column in all {
+                assert!(!column.help.is_empty(), "{column:?}");
+                let says = |line: &&HelpLine| matches!(line, HelpLine::Word(_, text) if *text == column.help);
+                assert_eq!(lines.iter().filter(says).count(), 1, "{column:?}");
+            }
         }
     }
 

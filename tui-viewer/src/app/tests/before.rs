@@ -110,21 +110,21 @@ fn changes_add_up_in_every_view() {
         sums_hold(data(&app));
     }
     let data = data(&app);
-    let tree = (0..data.tree.rows.len() as u32).map(What::Tree);
+    let tree = (0..data.tree.rows.len() as u32).map(|row| View::Tree.row(row));
     assert_eq!(
         changes(data, tree, |data, what| data.figures(what).self_ns),
         whole
     );
-    let hot = (0..data.hot().len() as u32).map(What::Hot);
+    let hot = (0..data.hot().len() as u32).map(|row| View::Hot.row(row));
     assert_eq!(changes(data, hot, |data, what| data.figures(what).self_ns), whole);
-    let threads = (0..data.threads().len() as u32).map(What::Thread);
+    let threads = (0..data.threads().len() as u32).map(|row| View::Threads.row(row));
     assert_eq!(
         changes(data, threads, |data, what| data.figures(what).total_ns),
         whole
     );
-    let sites = (0..data.sites().len() as u32).map(What::Site);
+    let sites = (0..data.sites().len() as u32).map(|row| View::Sites.row(row));
     let calls = changes(data, sites, |data, what| data.figures(what).calls);
-    let tree = (0..data.tree.rows.len() as u32).map(What::Tree);
+    let tree = (0..data.tree.rows.len() as u32).map(|row| View::Tree.row(row));
     assert_eq!(changes(data, tree, |data, what| data.figures(what).calls), calls);
 }
 

@@ -288,7 +288,7 @@ fn what_fills_the_width_comes_back_after_a_reset() {
 #[test]
 fn a_frame_takes_two_rows_of_the_screen_where_all_of_them_fit() {
     let mut app = flame();
-    assert!(app.views.flame.tall, "six lines on twenty rows");
+    assert!(app.views.flame.frames.tall, "six lines on twenty rows");
     let (x, y) = place_of(&app, "book::insert");
     for y in [y, y + 1] {
         key(&mut app, Code::Home);
@@ -296,7 +296,7 @@ fn a_frame_takes_two_rows_of_the_screen_where_all_of_them_fit() {
         assert_eq!(selected(&app), "book::insert", "both rows are the frame");
     }
     app.update(Message::Resize(Size::new(120, 12)));
-    assert!(!app.views.flame.tall, "six lines on eight rows");
+    assert!(!app.views.flame.frames.tall, "six lines on eight rows");
     let (x, y) = place_of(&app, "book::insert");
     key(&mut app, Code::Home);
     app.update(Message::Click(x, y));
@@ -313,7 +313,7 @@ fn large_screens_have_the_graph_below_the_tree() {
     let buffer = screen(&app);
     let on_white = |y| (0..200).any(|x| buffer[(x, y)].bg == ratatui::style::Color::White);
     let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
-    let tall = app.views.second.rows_of_frame();
+    let tall = app.views.flame.frames.rows_of_frame();
     let third = second.y + 1 + 2 * tall;
     assert_eq!(
         lines,

@@ -26,7 +26,7 @@ fn the_help_is_looked_up() {
         assert!(text(&app).contains("no match"), "{}", text(&app));
         key(&mut app, Code::Enter);
         key(&mut app, Code::Esc);
-        assert_eq!(app.context(), Context::Tree);
+        assert_eq!(app.context(), Context::In(View::Tree));
         assert!(
             app.views.search.is_none(),
             "the search of the list is another one"

@@ -42,9 +42,9 @@ pub(crate) fn sums_hold(data: &Data) {
             .tree
             .children(row)
             .iter()
-            .map(|&child| change(What::Tree(child)).0)
+            .map(|&child| change(View::Tree.row(child)).0)
             .sum();
-        let (total, own) = change(What::Tree(row));
+        let (total, own) = change(View::Tree.row(row));
         assert_eq!(own + below, total, "row {row}");
     }
 }

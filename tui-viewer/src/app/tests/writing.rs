@@ -47,7 +47,7 @@ fn same_as_on_screen(app: &mut App, what: &str) -> String {
     let data = data(app);
     let mut rows: Vec<(String, String)> = (0..data.tree.rows.len() as u32)
         .map(|row| {
-            let what = What::Tree(row);
+            let what = View::Tree.row(row);
             let figures = data.figures(what);
             let name = data.label(what).to_string();
             let numbers = format!(

@@ -32,7 +32,7 @@ pub(crate) struct Past<'a> {
     /// Newest snapshot of the program, which need not be decoded.
     pub(crate) newest: &'a Rc<Snapshot>,
     /// Known code of samples.
-    pub(in crate::app) code: &'a KnownCode,
+    pub(crate) code: &'a KnownCode,
 }
 
 /// The slots that are known.

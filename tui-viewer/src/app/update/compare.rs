@@ -16,7 +16,7 @@ pub(crate) const LABEL_CELLS: usize = 26;
 
 impl App {
     /// Remembers the moment on screen.
-    pub(in crate::app) fn mark_moment(&mut self) {
+    pub(crate) fn mark_moment(&mut self) {
         let Some(shown) = self.shown().cloned() else {
             return;
         };
@@ -47,7 +47,7 @@ impl App {
     }
 
     /// Shows differences: to the mark, then to the window before the window on screen, then plain numbers.
-    pub(in crate::app) fn compare(&mut self) {
+    pub(crate) fn compare(&mut self) {
         let with_window = self.query.window.length_ns().is_some();
         match (self.query.against, &self.playback.mark) {
             (None, Some(mark)) => {
@@ -65,7 +65,7 @@ impl App {
     }
 
     /// Shows plain numbers.
-    pub(in crate::app) fn compare_no_more(&mut self) {
+    pub(crate) fn compare_no_more(&mut self) {
         if let Some(Against::Before { after }) = self.query.against.take() {
             self.query.window = after;
         }
@@ -141,7 +141,7 @@ impl App {
     }
 
     /// Switches to the next stretch of time.
-    pub(in crate::app) fn next_window(&mut self) {
+    pub(crate) fn next_window(&mut self) {
         let before = matches!(self.query.against, Some(Against::Before { .. }));
         self.query.window = self.query.window.next(self.playback.mark.is_some(), before);
         let unknown = self

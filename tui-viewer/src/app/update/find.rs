@@ -8,7 +8,7 @@ use crate::app::state::App;
 
 impl App {
     /// Starts to type a search; Escape returns to the current row.
-    pub(in crate::app) fn search_begin(&mut self) {
+    pub(crate) fn search_begin(&mut self) {
         let former = self.views.search.take();
         let cursor = &self.list().cursor;
         let origin = self.list().lineage_of(cursor.index);
@@ -23,7 +23,7 @@ impl App {
     }
 
     /// Edits the search line by a key.
-    pub(in crate::app) fn search_edit(&mut self, request: InputRequest) {
+    pub(crate) fn search_edit(&mut self, request: InputRequest) {
         let Some(search) = &mut self.views.search else {
             return;
         };
@@ -68,7 +68,7 @@ impl App {
     }
 
     /// Keeps the search on Enter; the keys go back to the list.
-    pub(in crate::app) fn search_keep(&mut self) {
+    pub(crate) fn search_keep(&mut self) {
         self.overlay = None;
         let kept = self.views.search.as_mut().is_some_and(|search| {
             search.opened.clear();
@@ -80,7 +80,7 @@ impl App {
     }
 
     /// Ends the search on Escape; while typing, returns to the former row.
-    pub(in crate::app) fn search_end(&mut self, go_home: bool) {
+    pub(crate) fn search_end(&mut self, go_home: bool) {
         if go_home {
             self.home();
         }
@@ -95,7 +95,7 @@ impl App {
     }
 
     /// Goes to the next or the previous match, around the ends.
-    pub(in crate::app) fn search_step(&mut self, forward: bool) {
+    pub(crate) fn search_step(&mut self, forward: bool) {
         let Some(search) = self
             .views
             .search
@@ -119,7 +119,7 @@ impl App {
     }
 
     /// Lists only matches, or all rows again.
-    pub(in crate::app) fn search_only(&mut self) {
+    pub(crate) fn search_only(&mut self) {
         let Some(search) = &mut self.views.search else {
             return;
         };
@@ -132,7 +132,7 @@ impl App {
 
     /// Counts the matches before the selected row, where the selection has changed; returns whether that takes a walk
     /// over the data.
-    pub(in crate::app) fn recount_hits(&mut self) -> bool {
+    pub(crate) fn recount_hits(&mut self) -> bool {
         let selected = self.list().selected().map(|row| (row.id, row.what));
         let Some(search) = self.views.search.as_mut().filter(|search| search.is_set()) else {
             return false;

@@ -35,15 +35,7 @@ impl App {
         let line = layout.bottom_line();
         let above = match self.context() {
             Context::Typing => 1,
-            Context::Tree
-            | Context::Hot
-            | Context::Function
-            | Context::Threads
-            | Context::Flame
-            | Context::Sites
-            | Context::Tasks
-            | Context::Slow
-            | Context::Timeline => {
+            Context::In(_) => {
                 let searched = self.views.search.as_ref().is_some_and(|search| search.is_set());
                 u16::from(layout.footer.is_some() && searched)
             }

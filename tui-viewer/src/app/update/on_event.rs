@@ -15,7 +15,6 @@ use crate::app::requests::Requests;
 use crate::app::requests::rate_hz;
 use crate::app::state::App;
 use crate::app::threads;
-use crate::app::view::View;
 use crate::app::window::Window;
 use crate::output::console::printable;
 use crate::output::watched;
@@ -23,7 +22,7 @@ use crate::source::events::{Events, Outcome, Request};
 use crate::source::status::{Pipe, Status};
 
 impl App {
-    pub(in crate::app) fn on_event(&mut self, events: Events, effects: &mut Vec<Effect>) {
+    pub(crate) fn on_event(&mut self, events: Events, effects: &mut Vec<Effect>) {
         if events.status != self.program.status {
             // The command behind the stream may have written its error to this terminal, as ssh does.
             if events.status == Status::Piped(Pipe::Closed) {
@@ -143,7 +142,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn refused(&mut self, request: Request, why: &str) {
+    pub(crate) fn refused(&mut self, request: Request, why: &str) {
         let what = match request {
             Request::Reset => "reset",
             Request::Undo => "undo",
@@ -211,7 +210,7 @@ impl App {
     }
 
     /// Tells what was done, and its receivers, where several programs were asked.
-    pub(in crate::app) fn tell_done(&mut self, text: String) {
+    pub(crate) fn tell_done(&mut self, text: String) {
         match self.requests.words.take() {
             Some(words) => self.tell(format!("{words}: {text}")),
             None => self.tell(text),
@@ -230,7 +229,7 @@ impl App {
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => String::new(),
             Request::Watch(function, _) => {
                 let newest = self.program.newest.as_deref();
-                watched::began_here(newest, &function, self.views.current == View::Slow)
+                watched::began_here(newest, &function, self.views.current.about().is_of_watches)
             }
             Request::Unwatch(function) => format!("{} is watched no longer", printable(function.as_str())),
             Request::Lines(0) => "the program counter is sampled no longer".into(),

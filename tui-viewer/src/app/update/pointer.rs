@@ -2,18 +2,15 @@
 
 use ratatui::layout::{Position, Rect};
 
-use crate::app::columns;
-use crate::app::columns::Column;
-use crate::app::columns::functions::FunctionColumn;
-use crate::app::columns::sites::SiteColumn;
 use crate::app::row::Fold;
 use crate::app::state::App;
-use crate::app::view::{TabForm, View};
+use crate::app::view::TabForm;
 use crate::keys::action::{Action, Context};
+use crate::keys::view::View;
 
 impl App {
     /// A click selects a row, folds by the mark before its name, sorts by a title, or changes the view.
-    pub(in crate::app) fn click(&mut self, x: u16, y: u16) {
+    pub(crate) fn click(&mut self, x: u16, y: u16) {
         let layout = self.layout();
         let typing = self.context() == Context::Typing;
         if self.has_popup() || self.derived.data.is_none() || typing || layout.too_small {
@@ -22,24 +19,16 @@ impl App {
         let at = Position { x, y };
         let on = |area: Option<Rect>| area.is_some_and(|area| area.contains(at));
         if layout.rows.contains(at) {
-            let line = usize::from(y - layout.rows.y);
-            if self.views.current == View::Flame {
-                self.flame_click(x, line / usize::from(self.views.flame.rows_of_frame()));
-            } else if self.views.current == View::Timeline {
-                self.click_row(x, line / usize::from(self.lane_lines()));
-                self.click_slot(x);
-            } else if let Some([_, second]) = self.lists_beside(layout.rows) {
-                self.click_row_of(usize::from(x >= second.x), x, line);
-            } else {
-                self.click_row(x, line);
-            }
-        } else if self.views.current == View::Slow && on(layout.detail) {
-            self.click_call(at);
+            let lines = self.views.current.kind().lines_of_row(self);
+            let line = usize::from((y - layout.rows.y) / lines);
+            self.views.current.kind().click(self, at, line);
+        } else if on(layout.detail) {
+            self.views.current.kind().click_pane(self, at);
         } else if layout.columns.contains(at) {
-            let mut places = columns::places(self.views.current, layout.columns.width).into_iter();
+            let mut places = self.places(layout.columns).into_iter();
             // A title may begin in the gap before its column.
             let under = places.find(|place| x < place.x + place.width);
-            if let Some(key) = under.and_then(|place| place.column.spec().sort) {
+            if let Some(key) = under.and_then(|place| place.column.sort) {
                 self.sort_column(key);
             }
         } else if (on(layout.tabs)
@@ -50,12 +39,8 @@ impl App {
         }
     }
 
-    fn click_row(&mut self, x: u16, line: usize) {
-        self.click_row_of(0, x, line);
-    }
-
     /// Selects or folds a row of one of two lists side by side.
-    fn click_row_of(&mut self, list: usize, x: u16, line: usize) {
+    pub(crate) fn click_row_of(&mut self, list: usize, x: u16, line: usize) {
         let on_screen = self.list().on_screen().nth(list).unwrap_or_default();
         let index = on_screen.start + line;
         if !on_screen.contains(&index) {
@@ -65,29 +50,18 @@ impl App {
             return;
         };
         self.select(index);
-        let places = columns::places(self.views.current, self.layout().rows.width);
-        let is_name = |column| {
-            matches!(
-                column,
-                Column::Function(FunctionColumn::Name) | Column::Site(SiteColumn::Name)
-            )
-        };
-        let name = places.iter().find(|place| is_name(place.column));
-        let mark = name.map(|name| columns::fold_mark(name, row.depth));
+        let places = self.places(self.layout().rows);
+        let name = places.iter().find(|place| place.column.is_name);
+        let mark = name.map(|name| name.fold_mark(row.depth));
         // The cell beside the mark counts as well, because the mark is a small target.
         if row.fold != Fold::Leaf && mark.is_some_and(|mark| (mark..mark + 2).contains(&x)) {
             self.fold();
         }
     }
 
-    /// Scrolls the list by the wheel; the selection stays on screen. Over a call it zooms at the pointer, over source it scrolls.
-    pub(in crate::app) fn wheel(&mut self, rows: isize, at: Position) {
+    /// Scrolls the list by the wheel; the selection stays on screen. Over source it scrolls the source.
+    pub(crate) fn wheel(&mut self, rows: isize, at: Position) {
         let steps = rows.unsigned_abs();
-        if !self.has_popup()
-            && let Some((_, moment)) = self.moment_at(at)
-        {
-            return self.zoom_call(Some(moment), rows < 0);
-        }
         if !self.has_popup() && self.layout().source.is_some_and(|pane| pane.contains(at)) {
             return self.scroll_source(rows > 0);
         }
@@ -98,10 +72,10 @@ impl App {
             }
             return;
         }
-        let page = self.page().max(1);
-        if self.views.current == View::Flame {
-            return self.views.flame.scroll(rows, page);
+        if self.views.current.kind().wheel(self, rows, at) {
+            return;
         }
+        let page = self.page().max(1);
         let list = self.list_mut();
         let together = list.together();
         let last = together.end.saturating_sub(page);
@@ -118,10 +92,10 @@ impl App {
         }
     }
 
-    /// Moves along a call by the wheel to the side, over that call.
-    pub(in crate::app) fn wheel_aside(&mut self, right: bool, at: Position) {
-        if !self.has_popup() && self.moment_at(at).is_some() {
-            self.pan_call(right);
+    /// Takes the wheel to the side.
+    pub(crate) fn wheel_aside(&mut self, right: bool, at: Position) {
+        if !self.has_popup() && self.derived.data.is_some() {
+            self.views.current.kind().wheel_aside(self, right, at);
         }
     }
 }

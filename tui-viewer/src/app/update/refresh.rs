@@ -13,18 +13,15 @@ use crate::app::data::Data;
 use crate::app::derived::{DataKey, DetailKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
 use crate::app::function::Around;
-use crate::app::listing::{Listing, Shape};
+use crate::app::listing::Shape;
 use crate::app::percent_of::PercentOf;
 use crate::app::query::Query;
-use crate::app::search::{Matcher, Search};
-use crate::app::sort::{Before, Sort};
+use crate::app::search::Matcher;
+use crate::app::sort::Before;
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::app::timeline::Lanes;
 use crate::app::update::travel;
-use crate::app::view::{Below, View};
 use crate::app::window::Window;
-use crate::app::{flame, listing};
 use crate::source::status::Status;
 
 /// Time after a key in which rows keep their places.
@@ -47,7 +44,7 @@ impl App {
     }
 
     /// Returns the time until which rows keep their places.
-    pub(in crate::app) fn hold_until(&self) -> Duration {
+    pub(crate) fn hold_until(&self) -> Duration {
         let last_key = self.screen.last_key;
         let after_key = last_key.map_or(Duration::ZERO, |key| key + HOLD_AFTER_KEY);
         after_key.max(self.list().sorted_at + BETWEEN_SORTS)
@@ -59,7 +56,7 @@ impl App {
     }
 
     /// Sets the time, and ends states whose time is over.
-    pub(in crate::app) fn tick(&mut self, now: Duration) {
+    pub(crate) fn tick(&mut self, now: Duration) {
         self.screen.now = now;
         self.screen.dirty |= self.notices.expire(now) || self.may_sort();
         self.screen.dirty |= self.reads_times();
@@ -74,7 +71,7 @@ impl App {
     }
 
     /// Derives each part whose key has changed: data, then the part that the view shows, then rows, then details.
-    pub(in crate::app) fn refresh(&mut self) {
+    pub(crate) fn refresh(&mut self) {
         let key = self.data_key();
         if self.derived.data_memo.is_new(key) {
             self.derive_data();
@@ -82,8 +79,8 @@ impl App {
         }
         self.find_traces();
         self.count_calls();
-        if self.views.current == View::Function && self.derived.data.is_some() {
-            self.choose_function();
+        if self.derived.data.is_some() {
+            self.views.current.kind().begin(self);
         }
         let key = self.seen_key();
         if self.derived.seen_memo.is_new(key) {
@@ -124,68 +121,37 @@ impl App {
 
     /// Whether groups stand in place of their members in the current view.
     fn is_grouped(&self) -> bool {
-        self.query.filter.grouped && !self.views.current.is_of_all()
+        self.query.filter.grouped && !self.views.current.about().is_of_all
     }
 
     fn seen_key(&self) -> SeenKey {
         let view = self.views.current;
-        let chosen = self.views.function.chosen.as_ref();
         let in_part = self.derived.data.as_ref().is_some_and(|data| data.in_part);
         SeenKey {
             data: self.derived.data_memo.revision(),
             filter: self.query.filter.clone(),
             view,
-            function: chosen.filter(|_| view == View::Function).map(|chosen| chosen.key),
+            function: view.kind().subject(self),
             expanded: in_part.then(|| self.views.expanded.revision()),
         }
     }
 
-    /// Returns the threads whose numbers the current view shows. The view Slow covers all threads, for slow calls and
-    /// for the functions with a tail.
+    /// Returns the threads whose numbers the current view shows.
     fn threads_in_view(&self) -> &ThreadChoice {
-        match self.views.current {
-            View::Slow | View::Timeline => &ThreadChoice::All,
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Flame
-            | View::Sites
-            | View::Tasks => &self.query.threads,
+        match self.views.current.about().is_of_all_threads {
+            true => &ThreadChoice::All,
+            false => &self.query.threads,
         }
     }
 
     fn rows_key(&self) -> RowsKey {
-        let view = self.views.current;
         let search = self.views.search.as_ref().filter(|search| search.is_set());
-        let flame = &self.views.flame;
         RowsKey {
             seen: self.derived.seen_memo.revision(),
             order: self.order_key(),
             expanded: self.views.expanded.revision(),
             search: search.map(|search| search.text().to_string()),
-            headings: view == View::Function && self.page() >= listing::ROOM_FOR_HEADINGS,
-            are_beside: self.lists_beside(self.layout().rows).is_some(),
-            lanes: self.views.timeline.lanes,
-            below: self.below(),
-            watch: self.views.slow.function.clone().filter(|_| view == View::Slow),
-            flame: match view {
-                View::Flame => {
-                    let rows = self.layout().rows;
-                    Some(((rows.width, rows.height), flame.zoom.clone()))
-                }
-                View::Tree
-                | View::Hot
-                | View::Function
-                | View::Threads
-                | View::Sites
-                | View::Tasks
-                | View::Slow
-                | View::Timeline => self
-                    .layout()
-                    .second
-                    .map(|area| ((area.width, area.height), Vec::new())),
-            },
+            choices: self.views.current.kind().choices(self),
         }
     }
 
@@ -268,12 +234,11 @@ impl App {
     /// Makes from the data the part that the view shows.
     fn look(&mut self) {
         let view = self.views.current;
-        let chosen = self.views.function.chosen.as_ref();
-        let chosen = chosen.filter(|_| view == View::Function);
+        let subject = view.kind().subject(self);
         let (filter, open) = (&self.query.filter, self.views.expanded.paths());
         let see = |data: &mut Data| {
             data.see(filter.look(data.whole(), view, open));
-            data.around = chosen.and_then(|chosen| Around::of(data.whole(), chosen.key));
+            data.around = subject.and_then(|key| Around::of(data.whole(), key));
         };
         let Some(data) = &mut self.derived.data else {
             return;
@@ -284,103 +249,40 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn rebuild_rows(&mut self) {
+    pub(crate) fn rebuild_rows(&mut self) {
         let order = self.order_key();
         let forced = self.derived.order_memo.is_new(order);
-        let area = self.layout().rows;
-        let (page, width, rows) = (self.page(), area.width, area.height);
-        let (view, now, base, hold_until) = (
-            self.views.current,
-            self.screen.now,
-            self.percent_of(),
-            self.hold_until(),
-        );
-        let second = self.layout().second.map(|area| (area, self.below()));
-        let are_beside = self.lists_beside(self.layout().rows).is_some();
-        let Some(data) = self.derived.data.take() else {
-            self.list_mut().rows.clear();
-            self.list_mut().second = None;
-            self.list_mut().is_held = false;
+        let (page, now) = (self.page(), self.screen.now);
+        let kind = self.views.current.kind();
+        let Some(data) = &self.derived.data else {
+            let list = self.list_mut();
+            list.rows.clear();
+            (list.second, list.is_held) = (None, false);
             return;
         };
-        // Keys of the view Slow choose calls and move in time, so they do not hold the order of its rows.
-        let offers_tails = view == View::Slow && data.slow().watches.is_empty();
-        let holds = view != View::Slow || offers_tails;
-        let hold = holds && !forced && now < hold_until && !self.list().rows.is_empty();
-        let mut flame = std::mem::take(&mut self.views.flame);
-        let mut below = std::mem::take(&mut self.views.second);
-        let mut lanes = std::mem::take(&mut self.views.lanes);
-        let mut before = Before::of(&self.list().rows, hold);
+        let list = self.list();
+        let hold = kind.holds(self) && !forced && now < self.hold_until() && !list.rows.is_empty();
+        let mut before = Before::of(&list.rows, hold);
         before.calm = !forced;
-        let text = self
-            .views
-            .search
-            .as_ref()
-            .filter(|search| search.is_set())
-            .map(Search::text);
-        let matcher = text.map(|text| Matcher::of(&data, text));
-        let selected = self.list().selected().map(|row| row.id);
+        let search = self.views.search.as_ref().filter(|search| search.is_set());
+        let matcher = search.map(|search| Matcher::of(data, search.text()));
+        let selected = list.selected().map(|row| row.id);
         let shape = Shape {
-            sort: if offers_tails {
-                Sort::of(view)
-            } else {
-                self.list().sort
-            },
+            sort: list.sort,
             before: &before,
             open: self.views.expanded.paths(),
             matcher: matcher.as_ref(),
             only: self.views.search.as_ref().is_some_and(|search| search.only),
-            outside: base == PercentOf::Wall,
+            outside: self.percent_of() == PercentOf::Wall,
             selected,
         };
-        let listing = match view {
-            View::Tree => listing::tree(&data, &shape),
-            View::Hot => listing::hot(&data, &shape),
-            View::Function => {
-                listing::function(&data, &shape, page >= listing::ROOM_FOR_HEADINGS, are_beside)
-            }
-            View::Threads => listing::threads(&data, &shape),
-            View::Sites => listing::sites(&data, &shape),
-            View::Tasks => listing::tasks(&data, &shape),
-            View::Slow if offers_tails => listing::tails(&data, &shape),
-            View::Slow => {
-                let watch = data.slow().place_of(self.views.slow.function.as_deref());
-                watch.map_or_else(Listing::default, |watch| listing::slow(&data, &shape, watch))
-            }
-            View::Timeline => match self.views.timeline.lanes {
-                Lanes::Threads => listing::threads(&data, &shape),
-                Lanes::Functions => {
-                    let sort = Sort::of(View::Hot);
-                    listing::hot(&data, &Shape { sort, ..shape })
-                }
-            },
-            View::Flame => flame.list(&data, &shape, (width, rows)),
-        };
-        match second {
-            Some((area, Below::Flame)) => {
-                let plain = Shape {
-                    matcher: None,
-                    ..shape
-                };
-                below.list(&data, &plain, (area.width, area.height.saturating_sub(1)));
-                below.colour = flame.colour;
-            }
-            Some((_, Below::Timeline)) => {
-                let mut before = Before::of(&lanes, hold);
-                before.calm = !forced;
-                let plain = Shape {
-                    sort: Sort::of(View::Timeline),
-                    before: &before,
-                    matcher: None,
-                    ..shape
-                };
-                lanes = listing::threads(&data, &plain).rows;
-            }
-            Some((_, Below::Nothing)) | None => {}
-        }
-        self.views.flame = flame;
-        self.views.second = below;
-        self.views.lanes = lanes;
+        let listing = kind.list(self, data, &shape);
+        // Until the first key the cursor is on the top row, even where that row changes.
+        let stays = !list.cursor.touched && self.views.current.about().stays_at_top;
+        let first = (list.cursor.want.is_empty() || stays)
+            .then(|| kind.first(data, &listing.rows).map(|row| row.id))
+            .flatten();
+        let time_ns = matcher.as_ref().map_or(0, |matcher| matcher.time_ns(data));
         let list = self.list_mut();
         list.rows = listing.rows;
         list.second = listing.second;
@@ -388,38 +290,27 @@ impl App {
         if !hold {
             list.sorted_at = now;
         }
-        let first = match view {
-            View::Flame => flame::largest(&data, &list.rows),
-            View::Tree
-            | View::Hot
-            | View::Function
-            | View::Threads
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => list.rows.first(),
-        };
-        // Until the first key the cursor is on the top row, even where that row changes.
-        let stays =
-            !list.cursor.touched && matches!(view, View::Tree | View::Hot | View::Threads | View::Timeline);
-        if (list.cursor.want.is_empty() || stays)
-            && let Some(row) = first
-        {
-            list.cursor.want = vec![row.id];
+        if let Some(first) = first {
+            list.cursor.want = vec![first];
         }
         list.settle(page);
+        if let Some(frames) = listing.frames {
+            self.views.flame.frames = frames;
+        }
+        if let Some(lanes) = listing.lanes {
+            self.views.lanes = lanes;
+        }
         if let Some(search) = &mut self.views.search {
             search.hits = listing.hits;
             search.before = listing.before;
             search.counted_at = selected;
-            search.time_ns = matcher.as_ref().map_or(0, |matcher| matcher.time_ns(&data));
+            search.time_ns = time_ns;
         }
-        self.derived.data = Some(data);
-        self.flame_settle();
+        kind.settle(self);
     }
 
     /// Finds the chosen row in the list.
-    pub(in crate::app) fn settle_cursor(&mut self) {
+    pub(crate) fn settle_cursor(&mut self) {
         let page = self.page();
         self.list_mut().settle(page);
     }
@@ -442,7 +333,7 @@ impl App {
     }
 
     /// Notes the activity of a second, if one is over.
-    pub(in crate::app) fn beat(&mut self) {
+    pub(crate) fn beat(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
         };

@@ -14,7 +14,7 @@ use crate::source::status::{Pipe, Status};
 const RATES_HZ: [u64; 4] = [2, 5, 10, 20];
 
 impl App {
-    pub(in crate::app) fn freeze(&mut self) {
+    pub(crate) fn freeze(&mut self) {
         if !self.playback.stands_still() && !self.program.status.moves() {
             // The word of the state says more than FROZEN would.
             self.tell(match self.program.status {
@@ -40,7 +40,7 @@ impl App {
     }
 
     /// Returns the reason why no program can answer.
-    pub(in crate::app) fn why_no_answer(&self) -> String {
+    pub(crate) fn why_no_answer(&self) -> String {
         match self.program.status {
             Status::Kept if self.playback.recorded_ns(&self.program).is_some() => {
                 "a recording has no program behind it".into()
@@ -60,7 +60,7 @@ impl App {
     }
 
     /// Asks the program, if it answers and no other request is pending.
-    pub(in crate::app) fn request_if_free(
+    pub(crate) fn request_if_free(
         &mut self,
         what: &str,
         effects: &mut Vec<Effect>,
@@ -77,7 +77,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn request_reset(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn request_reset(&mut self, effects: &mut Vec<Effect>) {
         if !self.program.status.answers() {
             self.complain(format!("nothing to reset: {}", self.why_no_answer()));
         } else {
@@ -86,7 +86,7 @@ impl App {
     }
 
     /// Sends a request that others see as well; asks the user first where another viewer is there.
-    pub(in crate::app) fn send_or_confirm(&mut self, request: Request, effects: &mut Vec<Effect>) {
+    pub(crate) fn send_or_confirm(&mut self, request: Request, effects: &mut Vec<Effect>) {
         let others = self
             .program
             .newest
@@ -99,7 +99,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn undo(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn undo(&mut self, effects: &mut Vec<Effect>) {
         if !self.requests.undoable {
             self.complain("there is no reset to undo");
         } else if !self.program.status.answers() {
@@ -109,7 +109,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
+    pub(crate) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
         self.notices.current = None;
         self.requests.begin(request, self.screen.now);
         effects.push(Effect::Send(request));
@@ -144,7 +144,7 @@ impl App {
         lines
     }
 
-    pub(in crate::app) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
+    pub(crate) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
         if !self.program.status.answers() {
             self.complain(format!("no rate to change: {}", self.why_no_answer()));
             return;
@@ -175,7 +175,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn copy(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn copy(&mut self, effects: &mut Vec<Effect>) {
         let name = self
             .derived
             .data
@@ -189,7 +189,7 @@ impl App {
     }
 
     /// Shows the list of modes with the mode in force selected.
-    pub(in crate::app) fn list_modes(&mut self) {
+    pub(crate) fn list_modes(&mut self) {
         if !self.program.status.answers() {
             self.complain(format!("no mode to change: {}", self.why_no_answer()));
         } else if let Some(mode) = self.program.mode() {
@@ -201,7 +201,7 @@ impl App {
     }
 
     /// Takes a line of the list; the mode in force stays unchanged, with all its counters.
-    pub(in crate::app) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
+    pub(crate) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
         let chosen = Mode::ALL.get(index).copied();
         let Some(mode) = chosen.filter(|_| chosen != self.program.mode()) else {
             return;

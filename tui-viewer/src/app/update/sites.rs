@@ -1,8 +1,5 @@
 //! Switching places in the source off and on. A switch is done when a snapshot shows it, not when it was promised.
 
-use std::collections::BTreeSet;
-
-use tickscope_analysis::functions::FunctionId;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::path::tail;
@@ -51,15 +48,11 @@ fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
 
 impl App {
     /// Switches the selected place, or all places in the selected module, off or on again.
-    pub(in crate::app) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
-        let Some((data, What::Site(row))) = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected().map(|row| row.what))
-        else {
+    pub(crate) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
+        let Some((data, row)) = self.selected() else {
             return;
         };
+        let row = row.what.row;
         if !self.program.status.answers() {
             self.complain(format!("nothing to switch: {}", self.why_no_answer()));
             return;
@@ -92,7 +85,7 @@ impl App {
     }
 
     /// Switches the callees of the selected row off, or on again.
-    pub(in crate::app) fn toggle_callees(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn toggle_callees(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
             return;
         };
@@ -147,13 +140,13 @@ impl App {
     }
 
     /// Notes that the program says that a rule is in force; it is done as soon as a snapshot shows it.
-    pub(in crate::app) fn rule_is_granted(&mut self, request: Request) {
+    pub(crate) fn rule_is_granted(&mut self, request: Request) {
         self.requests.granted(request, self.screen.now);
         self.settle_rules();
     }
 
     /// Tells which rules are done as soon as the newest snapshot shows them.
-    pub(in crate::app) fn settle_rules(&mut self) {
+    pub(crate) fn settle_rules(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
         };
@@ -170,31 +163,7 @@ impl App {
 
 /// Returns the sites of the functions that a row calls.
 fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
-    let functions: BTreeSet<FunctionId> = match what {
-        What::Tree(_) if data.bottom_up => {
-            return Err("below are callers here: i shows callees again".into());
-        }
-        What::Tree(row) => {
-            let children = data.tree.children(row).iter();
-            children
-                .map(|&row| data.tree.rows[row as usize].function)
-                .collect()
-        }
-        What::Site(row) if data.site_table().is_module(row) => {
-            return Err("a module calls nothing itself: Space switches all that is in it".into());
-        }
-        What::Site(_) => {
-            let calls = data.whole();
-            let own = data.function(what);
-            let rows =
-                (0..calls.rows.len() as u32).filter(|&row| Some(calls.rows[row as usize].function) == own);
-            let children = rows.flat_map(|row| calls.children(row));
-            children.map(|&row| calls.rows[row as usize].function).collect()
-        }
-        What::Hot(_) | What::Call(_) | What::Thread(_) | What::Task(_) | What::Slow(_) | What::Outside => {
-            BTreeSet::new()
-        }
-    };
+    let functions = what.table().callees(data, what.row)?;
     // The row itself is left out, where it calls itself.
     let own = data.function(what);
     let of_site = data.tree.functions.of_site.iter().zip(0u32..);

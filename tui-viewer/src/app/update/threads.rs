@@ -1,6 +1,5 @@
 //! The choice of threads whose time is shown: one thread, or all threads.
 
-use crate::app::figures::What;
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
@@ -9,16 +8,11 @@ use crate::app::view::{Origin, View};
 
 impl App {
     /// Shows only the selected thread, in the tree; all threads again where it is already the only one.
-    pub(in crate::app) fn enter_thread(&mut self) {
-        let Some((data, What::Thread(row))) = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected().map(|row| row.what))
-        else {
+    pub(crate) fn enter_thread(&mut self) {
+        let Some((data, row)) = self.selected() else {
             return;
         };
-        let thread = &data.snapshot.threads[row as usize];
+        let thread = &data.snapshot.threads[row.what.row as usize];
         let only = ThreadChoice::One {
             name: thread.name.clone(),
             tid: thread.tid,
@@ -39,7 +33,7 @@ impl App {
     }
 
     /// Shows the list of threads, or all threads again where one is chosen.
-    pub(in crate::app) fn choose_threads(&mut self) {
+    pub(crate) fn choose_threads(&mut self) {
         if self.query.threads == ThreadChoice::All {
             let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
             self.overlay = Some(Overlay::Threads { index: 0, order });
@@ -49,7 +43,7 @@ impl App {
     }
 
     /// Shows the time of other threads by the user's choice, which Escape does not change.
-    pub(in crate::app) fn choose_time_of(&mut self, threads: ThreadChoice) {
+    pub(crate) fn choose_time_of(&mut self, threads: ThreadChoice) {
         if let Some(origin) = &mut self.views.came_from {
             origin.filtered = false;
         }
@@ -57,7 +51,7 @@ impl App {
     }
 
     /// Shows the time of other threads.
-    pub(in crate::app) fn show_time_of(&mut self, threads: ThreadChoice) {
+    pub(crate) fn show_time_of(&mut self, threads: ThreadChoice) {
         self.query.threads = threads;
         self.playback.restart_activity(&self.program, &self.query.threads);
     }

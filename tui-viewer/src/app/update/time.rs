@@ -14,7 +14,7 @@ pub(crate) const FAR_NS: u64 = 5 * SECOND_NS;
 
 impl App {
     /// Goes to another moment.
-    pub(in crate::app) fn travel_in_time(&mut self, action: Action) {
+    pub(crate) fn travel_in_time(&mut self, action: Action) {
         if action == Action::Live {
             if self.playback.stands_still() {
                 self.playback.go_live();
@@ -56,7 +56,7 @@ impl App {
     }
 
     /// Notes the arrival of older records.
-    pub(in crate::app) fn past_has_come(&mut self) {
+    pub(crate) fn past_has_come(&mut self) {
         self.playback.restart_activity(&self.program, &self.query.threads);
         // The screen shows the length of a recording.
         let is_recording = self.program.status == Status::Kept;

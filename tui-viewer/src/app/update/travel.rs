@@ -9,7 +9,6 @@ use crate::app::data::Data;
 use crate::app::figures::{What, share};
 use crate::app::row::{Fold, RowId};
 use crate::app::state::App;
-use crate::app::view::View;
 use crate::keys::action::Action;
 
 /// Share of a row below which the hottest path ends.
@@ -19,7 +18,7 @@ const HOT_SHARE: f64 = 0.05;
 const HOT_DEPTH: usize = 8;
 
 /// Returns the rows to open on the hottest path from a row, or from the top.
-pub(in crate::app) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
+pub(crate) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId> {
     let hottest = |rows: &[u32]| {
         rows.iter()
             .copied()
@@ -41,7 +40,7 @@ pub(in crate::app) fn hottest_path(data: &Data, from: Option<u32>) -> Vec<PathId
 
 /// Returns the rows to open at the first look. They are the hottest path, then other hot rows, hottest first, as long as all rows
 /// fit on one screen.
-pub(in crate::app) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
+pub(crate) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
     let mut open = hottest_path(data, None);
     let mut shown = data.tree.top().len();
     let mut closed: BinaryHeap<(u64, Reverse<u32>)> = BinaryHeap::new();
@@ -69,7 +68,7 @@ pub(in crate::app) fn first_look(data: &Data, page: usize) -> Vec<PathId> {
 
 impl App {
     /// Moves the selection of the view's list.
-    pub(in crate::app) fn travel(&mut self, action: Action) {
+    pub(crate) fn travel(&mut self, action: Action) {
         let rows = self.list().rows.len();
         if rows == 0 {
             return;
@@ -88,10 +87,7 @@ impl App {
     }
 
     /// Goes to the sibling above or below.
-    pub(in crate::app) fn step_sibling(&mut self, step: isize) {
-        if self.views.current == View::Flame {
-            return self.flame_beside(step);
-        }
+    pub(crate) fn step_sibling(&mut self, step: isize) {
         let list = self.list();
         let Some(row) = list.selected() else { return };
         let (parent, index) = (row.parent, list.cursor.index);
@@ -107,7 +103,7 @@ impl App {
     }
 
     /// Opens the row, or goes to its first child, on →.
-    pub(in crate::app) fn go_in(&mut self) {
+    pub(crate) fn go_in(&mut self) {
         match self.list().selected().map(|row| row.fold) {
             Some(Fold::Closed(_)) => self.set_open(true),
             Some(Fold::Open) => self.select(self.list().cursor.index + 1),
@@ -116,7 +112,7 @@ impl App {
     }
 
     /// Closes the row, or goes to its parent, on ←.
-    pub(in crate::app) fn go_out(&mut self) {
+    pub(crate) fn go_out(&mut self) {
         let Some(row) = self.list().selected().copied() else {
             return;
         };
@@ -133,7 +129,7 @@ impl App {
     }
 
     /// Opens a closed row and closes an open row, on Space.
-    pub(in crate::app) fn fold(&mut self) {
+    pub(crate) fn fold(&mut self) {
         match self.list().selected().map(|row| row.fold) {
             Some(Fold::Closed(_)) => self.set_open(true),
             Some(Fold::Open) => self.set_open(false),
@@ -153,7 +149,7 @@ impl App {
     }
 
     /// Opens or closes the selected row and all below it.
-    pub(in crate::app) fn fold_all(&mut self, open: bool) {
+    pub(crate) fn fold_all(&mut self, open: bool) {
         let Some((data, what)) = self
             .derived
             .data
@@ -177,35 +173,9 @@ impl App {
         }
     }
 
-    /// Opens the hottest path below the selected row and goes to its end.
-    pub(in crate::app) fn go_hot(&mut self) {
-        let Some((data, What::Tree(row))) = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected().map(|row| row.what))
-        else {
-            return;
-        };
-        let path = hottest_path(data, Some(row));
-        let Some(&last) = path.last() else { return };
-        self.views.expanded.extend(path);
-        self.refresh();
-        // The end of the path is the hottest child of the last row that was opened.
-        let end = self.derived.data.as_ref().and_then(|data| {
-            let last = data.tree.rows.iter().position(|row| row.path == last)?;
-            let children = data.tree.children(last as u32).iter().copied();
-            children.max_by_key(|&child| data.tree.rows[child as usize].total_ns)
-        });
-        if let Some(end) = end {
-            self.reveal(What::Tree(end));
-        }
-    }
-
     /// Opens the rows that hide a row and selects it; returns the opened rows.
-    pub(in crate::app) fn reveal(&mut self, what: What) -> Vec<PathId> {
-        if self.views.current == View::Flame {
-            self.flame_reveal(what);
+    pub(crate) fn reveal(&mut self, what: What) -> Vec<PathId> {
+        if self.views.current.kind().reveal(self, what) {
             return Vec::new();
         }
         let Some(data) = &self.derived.data else {
@@ -243,7 +213,7 @@ impl App {
 }
 
 /// Returns the line to which an action leads.
-pub(in crate::app) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
+pub(crate) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
     let last = rows.saturating_sub(1);
     let half = (page / 2).max(1);
     let to = if action == Action::Up {

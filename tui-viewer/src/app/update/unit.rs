@@ -10,7 +10,7 @@ use crate::app::unit::{Of, PerCall};
 
 impl App {
     /// Shows every number per call of the selected row, or totals again.
-    pub(in crate::app) fn per_call(&mut self) {
+    pub(crate) fn per_call(&mut self) {
         if self.per_call_end() {
             return;
         }
@@ -45,7 +45,7 @@ impl App {
     }
 
     /// Shows totals again; returns false where they are shown already.
-    pub(in crate::app) fn per_call_end(&mut self) -> bool {
+    pub(crate) fn per_call_end(&mut self) -> bool {
         let ends = self.query.per_call.take().is_some();
         if ends {
             self.tell("totals again");
@@ -54,7 +54,7 @@ impl App {
     }
 
     /// Switches to the next measure of the program.
-    pub(in crate::app) fn next_measure(&mut self) {
+    pub(crate) fn next_measure(&mut self) {
         let Some(shown) = self.shown() else { return };
         let all: Vec<Measure> = Measure::measured(shown).collect();
         let at = all.iter().position(|&measure| measure == self.measure());
@@ -65,7 +65,7 @@ impl App {
     }
 
     /// Switches between nanoseconds and ticks of the clock.
-    pub(in crate::app) fn change_units(&mut self) {
+    pub(crate) fn change_units(&mut self) {
         self.query.in_ticks = !self.query.in_ticks;
         let hz = self.shown().map(|shown| shown.clock.ticks_per_second);
         self.tell(match (self.query.in_ticks, hz) {
@@ -79,7 +79,7 @@ impl App {
     }
 
     /// Counts the calls by which numbers are divided, where data or divisor have changed.
-    pub(in crate::app) fn count_calls(&mut self) {
+    pub(crate) fn count_calls(&mut self) {
         let key = PerCallKey {
             data: self.derived.data_memo.revision(),
             per_call: self.query.per_call.clone(),

@@ -13,7 +13,7 @@ use crate::app::thread_choice::ThreadChoice;
 
 impl App {
     /// Writes the report of the screen: its moment or window, the thread in scope, and the calls in focus.
-    pub(in crate::app) fn report(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn report(&mut self, effects: &mut Vec<Effect>) {
         let Some(shown) = self.shown().cloned() else {
             return;
         };
@@ -52,14 +52,14 @@ impl App {
     }
 
     /// Keeps the snapshot on screen.
-    pub(in crate::app) fn keep(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn keep(&mut self, effects: &mut Vec<Effect>) {
         let shown = self.shown().cloned();
         let named = shown.map(|shown| self.views.source.known.with_rows(shown));
         effects.extend(named.map(Effect::KeepSnapshot));
     }
 
     /// Opens the selected row's file at its line.
-    pub(in crate::app) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
         let Some((data, row)) = self.selected() else {
             return;
         };

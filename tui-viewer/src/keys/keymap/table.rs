@@ -1,43 +1,62 @@
 //! The table of keys.
 
-use crate::keys::action::{Action, Binding, Context, Hint, Section, View};
+use std::sync::LazyLock;
+
+use crate::keys::action::{Action, Binding, Context, Hint, Section};
 use crate::keys::decoder::Code;
+use crate::keys::view::View;
 
 use Code::{Char, Ctrl};
-use Context::{
-    Asking, Choosing, Flame, Function, Help, Hot, Measuring, Sites, Slow, Start, Tasks, Threads, Timeline,
-    Tree, Typing,
-};
+use Context::{Asking, Choosing, Help, Measuring, Start, Typing};
+use View::{Flame, Function, Hot, Sites, Slow, Tasks, Threads, Timeline, Tree};
 
-pub(super) const EVERYWHERE: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Typing, Help, Choosing, Measuring,
-    Asking, Start,
-];
-const NOT_TYPING: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Help, Choosing, Measuring, Asking,
-    Start,
-];
-const VIEWS: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline];
-/// Views whose rows have an order to choose.
-const SORTED: &[Context] = &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow];
+const NO_VIEWS: &[View] = &[];
+const VIEWS: &[View] = &View::ALL;
+/// Views whose rows have an order to choose: all but the time line.
+const SORTED: &[View] = &{
+    let mut sorted = [Tree; VIEWS.len() - 1];
+    let (mut from, mut to) = (0, 0);
+    while from < VIEWS.len() {
+        if !matches!(VIEWS[from], Timeline) {
+            sorted[to] = VIEWS[from];
+            to += 1;
+        }
+        from += 1;
+    }
+    sorted
+};
 /// Views whose rows are functions or places.
-const ROWS: &[Context] = &[Tree, Hot, Function, Sites, Tasks, Slow];
-const LISTS: &[Context] = &[
-    Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Timeline, Help, Choosing, Measuring, Start,
-];
-pub(super) const TREE: &[Context] = &[Tree];
+const ROWS: &[View] = &[Tree, Hot, Function, Sites, Tasks, Slow];
+pub(super) const TREE: &[View] = &[Tree];
 /// Views whose rows open and close.
-const FOLDING: &[Context] = &[Tree, Sites];
+const FOLDING: &[View] = &[Tree, Sites];
+
+/// All contexts beside the views.
+pub(super) const EVERYWHERE: &[Context] = &[Typing, Help, Choosing, Measuring, Asking, Start];
+const NOT_TYPING: &[Context] = &[Help, Choosing, Measuring, Asking, Start];
+const LISTS: &[Context] = &[Help, Choosing, Measuring, Start];
+
+/// Keys that show the views, from left to right.
+static SHOW: [[(Code, Action); 1]; VIEWS.len()] = {
+    let mut keys = [[(Char('1'), Action::Show(Tree))]; VIEWS.len()];
+    let mut at = 1;
+    while at < VIEWS.len() {
+        keys[at] = [(Char(b"1234567890"[at] as char), Action::Show(VIEWS[at]))];
+        at += 1;
+    }
+    keys
+};
 
 const fn line(
     section: Section,
-    contexts: &'static [Context],
+    views: &'static [View],
     keys: &'static [(Code, Action)],
     help: &'static str,
 ) -> Binding {
     Binding {
         section,
-        contexts,
+        views,
+        others: &[],
         keys,
         help,
         note: "",
@@ -61,8 +80,14 @@ impl Binding {
         self
     }
 
-    const fn early(mut self, contexts: &'static [Context]) -> Self {
-        self.early = contexts;
+    const fn early(mut self, views: &'static [View]) -> Self {
+        self.early = views;
+        self
+    }
+
+    /// Lets the keys work in these contexts as well.
+    const fn and(mut self, others: &'static [Context]) -> Self {
+        self.others = others;
         self
     }
 
@@ -77,62 +102,15 @@ impl Binding {
 }
 
 /// All keys.
-pub(crate) const KEYS: &[Binding] = &[
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('1'), Action::Show(View::Tree))],
-        "tree: each function below its caller",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('2'), Action::Show(View::Hot))],
-        "hot: functions by self time",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('3'), Action::Show(View::Function))],
-        "function: its callers and callees",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('4'), Action::Show(View::Threads))],
-        "threads: CPU share, current function",
-    )
-    .note(" of each"),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('5'), Action::Show(View::Flame))],
-        "flame: the tree as a flame graph",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('6'), Action::Show(View::Sites))],
-        "sites: places in the source, on or off",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('7'), Action::Show(View::Tasks))],
-        "tasks: async calls that are in flight",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('8'), Action::Show(View::Slow))],
-        "slow: why slow calls are slow",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('9'), Action::Show(View::Timeline))],
-        "timeline: what happened when",
-    ),
+pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
+    let show = VIEWS.iter().zip(&SHOW).map(|(view, keys)| {
+        let words = view.words();
+        line(Section::Views, VIEWS, keys, words.help).note(words.note)
+    });
+    show.chain(OTHERS.iter().copied()).collect()
+});
+
+const OTHERS: &[Binding] = &[
     line(
         Section::Views,
         &[Tree, Hot, Function, Flame, Sites, Tasks, Slow],
@@ -169,33 +147,37 @@ pub(crate) const KEYS: &[Binding] = &[
     ),
     line(
         Section::Views,
-        NOT_TYPING,
+        VIEWS,
         &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
         "this help",
     )
+    .and(NOT_TYPING)
     .right("keys", 0),
     line(
         Section::Views,
-        EVERYWHERE,
+        VIEWS,
         &[(Code::Esc, Action::Back)],
         "one step back (never quits)",
-    ),
+    )
+    .and(EVERYWHERE),
     line(
         Section::Views,
-        NOT_TYPING,
+        VIEWS,
         &[(Char('q'), Action::Close)],
         "close what is on top, else quit",
     )
+    .and(NOT_TYPING)
     .right("quit", 0),
     line(
         Section::Views,
-        EVERYWHERE,
+        VIEWS,
         &[(Ctrl('c'), Action::Quit)],
         "quit from anywhere",
-    ),
+    )
+    .and(EVERYWHERE),
     line(
         Section::Move,
-        LISTS,
+        VIEWS,
         &[
             (Code::Up, Action::Up),
             (Code::Down, Action::Down),
@@ -204,10 +186,11 @@ pub(crate) const KEYS: &[Binding] = &[
         ],
         "one row",
     )
+    .and(LISTS)
     .left("move", 8),
     line(
         Section::Move,
-        LISTS,
+        VIEWS,
         &[
             (Code::PageUp, Action::PageUp),
             (Code::PageDown, Action::PageDown),
@@ -215,10 +198,11 @@ pub(crate) const KEYS: &[Binding] = &[
             (Ctrl('d'), Action::HalfDown),
         ],
         "a page, half a page",
-    ),
+    )
+    .and(LISTS),
     line(
         Section::Move,
-        LISTS,
+        VIEWS,
         &[
             (Code::Home, Action::First),
             (Code::End, Action::Last),
@@ -226,7 +210,8 @@ pub(crate) const KEYS: &[Binding] = &[
             (Char('G'), Action::Last),
         ],
         "first, last",
-    ),
+    )
+    .and(LISTS),
     line(
         Section::Move,
         VIEWS,
@@ -625,10 +610,11 @@ pub(crate) const KEYS: &[Binding] = &[
     .right("report", 7),
     line(
         Section::Program,
-        &[Tree, Hot, Function, Threads, Flame, Sites, Tasks, Slow, Measuring],
+        SORTED,
         &[(Char('s'), Action::Keep)],
         "keep this snapshot in a file",
     )
+    .and(&[Measuring])
     .right("keep", 12),
     line(
         Section::Program,
@@ -650,88 +636,101 @@ pub(crate) const KEYS: &[Binding] = &[
     ),
     line(
         Section::Screen,
-        NOT_TYPING,
+        VIEWS,
         &[(Char('T'), Action::Theme)],
         "next theme",
-    ),
+    )
+    .and(NOT_TYPING),
     line(
         Section::Screen,
-        NOT_TYPING,
+        VIEWS,
         &[(Char('M'), Action::Mouse)],
         "mouse: click, wheel; or select text",
     )
+    .and(NOT_TYPING)
     .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
     line(
         Section::Screen,
-        EVERYWHERE,
+        VIEWS,
         &[(Ctrl('l'), Action::Repaint)],
         "draw everything again",
-    ),
+    )
+    .and(EVERYWHERE),
     line(
         Section::Screen,
-        EVERYWHERE,
+        VIEWS,
         &[(Ctrl('z'), Action::Suspend)],
         "suspend",
-    ),
+    )
+    .and(EVERYWHERE),
     line(
         Section::OnTop,
-        &[Start],
+        NO_VIEWS,
         &[(Code::Enter, Action::Choose)],
         "at the start: open the program",
     )
+    .and(&[Start])
     .left("open", 1),
     line(
         Section::OnTop,
-        &[Choosing],
+        NO_VIEWS,
         &[(Code::Enter, Action::Choose)],
         "list of threads: show this one",
     )
+    .and(&[Choosing])
     .left("show", 1),
     line(
         Section::OnTop,
-        &[Measuring],
+        NO_VIEWS,
         &[(Code::Enter, Action::Choose)],
         "list of modes: measure this way",
     )
+    .and(&[Measuring])
     .left("measure so", 1),
     line(
         Section::OnTop,
-        &[Measuring],
+        NO_VIEWS,
         &[(Char('e'), Action::Down)],
         "list of modes: one row down",
-    ),
+    )
+    .and(&[Measuring]),
     line(
         Section::OnTop,
-        &[Help],
+        NO_VIEWS,
         &[(Char('/'), Action::Search)],
         "help: look something up",
     )
+    .and(&[Help])
     .left("look up", 2),
     line(
         Section::OnTop,
-        &[Help],
+        NO_VIEWS,
         &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
         "help: next, previous line found",
     )
+    .and(&[Help])
     .left("match", 1),
     line(
         Section::OnTop,
-        &[Typing],
+        NO_VIEWS,
         &[(Code::Enter, Action::Choose)],
         "search: keep it",
     )
+    .and(&[Typing])
     .right("keep", 1),
     line(
         Section::OnTop,
-        &[Typing],
+        NO_VIEWS,
         &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
         "search: previous, next match",
-    ),
+    )
+    .and(&[Typing]),
     line(
         Section::OnTop,
-        &[Asking],
+        NO_VIEWS,
         &[(Char('y'), Action::Yes)],
         "question: yes",
     )
+    .and(&[Asking])
     .right("yes", 1),
 ];

@@ -15,7 +15,7 @@ const WORDY: u16 = 110;
 const EXPLAINS: u16 = 7;
 
 /// Draws the line.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(text) = app.banner() else {
         return first_look(canvas, app, area);
     };

@@ -3,7 +3,7 @@
 use crate::text::glyphs::Glyphs;
 
 /// Returns a bar for a share of 0 to 1 of these cells, to the nearest part of a cell.
-pub(super) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
+pub(crate) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     let parts = glyphs.eighths.len() - 1;
     let all = usize::from(cells) * parts;
     let filled = ((share.clamp(0.0, 1.0) * all as f64).round() as usize).min(all);
@@ -14,7 +14,7 @@ pub(super) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
 
 /// Returns the same in two tones; the second one is for time off the CPU, which is the part `off` of the share, 0 to 1. A bar
 /// of one tone has parts of a cell; each of two tones has whole cells.
-pub(super) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
+pub(crate) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
     let whole = |share: f64| (share.clamp(0.0, 1.0) * f64::from(cells)).round() as usize;
     let (all, working) = (whole(share), whole(share * (1.0 - off.clamp(0.0, 1.0))));
     if all <= working {

@@ -17,10 +17,9 @@ pub(crate) fn counted(data: &Data, calls: u64) -> String {
 /// Formats the calls from caller to callee, of all calls of the callee; for the function itself the outermost and the
 /// recursive calls. The separator between the two numbers always has the same cell.
 pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
-    let What::Call(line) = what else { return None };
     let around = data.around.as_ref()?;
     let of = &around.neighbours;
-    let (some, between, others) = match around.line(line) {
+    let (some, between, others) = match around.line(what.row) {
         FunctionRow::Heading(_) => return None,
         FunctionRow::Caller(link) | FunctionRow::Callee(link)
             if link.figures.sampled.is_all(link.all_calls) =>

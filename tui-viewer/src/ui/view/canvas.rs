@@ -11,24 +11,24 @@ use crate::text::glyphs::Glyphs;
 use crate::ui::theme::{Ground, Meaning};
 
 /// Buffer, with the looks of meanings in it.
-pub(super) struct Canvas<'a> {
+pub(crate) struct Canvas<'a> {
     buffer: &'a mut Buffer,
     theme: ThemeKind,
     /// Characters that are not letters.
-    pub(super) glyphs: &'static Glyphs,
+    pub(crate) glyphs: &'static Glyphs,
     /// Whether all characters are ASCII.
-    pub(super) ascii: bool,
+    pub(crate) ascii: bool,
 }
 
 #[cfg(test)]
 std::thread_local! {
     /// Number of writes on this thread: a frame that looks at more rows than it shows writes more often than it
     /// has cells.
-    pub(super) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+    pub(crate) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
 impl<'a> Canvas<'a> {
-    pub(super) fn new(buffer: &'a mut Buffer, theme: ThemeKind, ascii: bool) -> Self {
+    pub(crate) fn new(buffer: &'a mut Buffer, theme: ThemeKind, ascii: bool) -> Self {
         Self {
             buffer,
             theme,
@@ -38,7 +38,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Writes at most `cells` cells and returns the cell after the last one.
-    pub(super) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
+    pub(crate) fn put(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
         // The reset removes the look of earlier text.
         let style = Style::reset().patch(self.theme.style(meaning));
         self.write(x, y, cells, text, style)
@@ -56,26 +56,26 @@ impl<'a> Canvas<'a> {
     }
 
     /// Writes so that the text ends at the end of the cells.
-    pub(super) fn put_right(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) {
+    pub(crate) fn put_right(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) {
         let pad = usize::from(cells).saturating_sub(width(text)) as u16;
         self.put(x + pad, y, cells - pad, text, meaning);
     }
 
     /// Writes a text that may be too long, and shows that it was cut.
-    pub(super) fn put_cut(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
+    pub(crate) fn put_cut(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
         let cut = cut_end(text, usize::from(cells), self.glyphs.cut);
         self.put(x, y, cells, &cut, meaning)
     }
 
     /// Draws a line from side to side.
-    pub(super) fn rule(&mut self, area: Rect) {
+    pub(crate) fn rule(&mut self, area: Rect) {
         for x in area.left()..area.right() {
             self.put(x, area.y, 1, self.glyphs.rule, Meaning::Rule);
         }
     }
 
     /// Fills an area with a solid colour, or with nothing where there are no colours.
-    pub(super) fn fill(&mut self, area: Rect, ground: Ground, darker: bool) {
+    pub(crate) fn fill(&mut self, area: Rect, ground: Ground, darker: bool) {
         #[cfg(test)]
         PUTS.set(PUTS.get() + 1);
         let area = area.intersection(self.buffer.area);
@@ -90,12 +90,12 @@ impl<'a> Canvas<'a> {
     }
 
     /// Whether areas are filled; without colours, characters do that.
-    pub(super) fn fills(&self) -> bool {
+    pub(crate) fn fills(&self) -> bool {
         self.theme.fills()
     }
 
     /// Writes a part of a column in a solid colour, on another colour or on nothing.
-    pub(super) fn block(&mut self, x: u16, y: u16, glyph: &str, colour: Ground, below: Option<Ground>) {
+    pub(crate) fn block(&mut self, x: u16, y: u16, glyph: &str, colour: Ground, below: Option<Ground>) {
         let solid = |ground: Ground| self.theme.ground(ground, false).bg.unwrap_or_default();
         let mut style = Style::reset().fg(solid(colour));
         if let Some(below) = below {
@@ -105,18 +105,18 @@ impl<'a> Canvas<'a> {
     }
 
     /// Writes on a filled area, whose colours stay; returns the cell after the last one.
-    pub(super) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
+    pub(crate) fn put_over(&mut self, x: u16, y: u16, cells: u16, text: &str, modifier: Modifier) -> u16 {
         self.write(x, y, cells, text, Style::new().add_modifier(modifier))
     }
 
     /// Gives all cells of an area a look.
-    pub(super) fn paint(&mut self, area: Rect, meaning: Meaning) {
+    pub(crate) fn paint(&mut self, area: Rect, meaning: Meaning) {
         let area = area.intersection(self.buffer.area);
         self.buffer.set_style(area, self.theme.style(meaning));
     }
 
     /// Empties an area.
-    pub(super) fn clear(&mut self, area: Rect) {
+    pub(crate) fn clear(&mut self, area: Rect) {
         let area = area.intersection(self.buffer.area);
         for y in area.top()..area.bottom() {
             for x in area.left()..area.right() {
@@ -128,7 +128,7 @@ impl<'a> Canvas<'a> {
     }
 
     /// Draws an empty frame with a title; returns the area inside.
-    pub(super) fn frame(&mut self, area: Rect, title: &str) -> Rect {
+    pub(crate) fn frame(&mut self, area: Rect, title: &str) -> Rect {
         self.clear(area);
         let [top_left, top_right, bottom_left, bottom_right, side] = self.glyphs.frame;
         if area.width < 4 || area.height < 2 {
@@ -170,18 +170,18 @@ impl<'a> Canvas<'a> {
     }
 
     /// Formats a duration in at most six cells.
-    pub(super) fn duration(&self, ns: u64) -> String {
+    pub(crate) fn duration(&self, ns: u64) -> String {
         let text = number::duration(ns);
         self.plain(text)
     }
 
     /// Formats a duration with two digits.
-    pub(super) fn rough(&self, ns: u64) -> String {
+    pub(crate) fn rough(&self, ns: u64) -> String {
         self.plain(number::two_digits(ns))
     }
 
     /// Formats a duration with two digits, rounded up, so that it is never below the exact one.
-    pub(super) fn rough_up(&self, ns: u64) -> String {
+    pub(crate) fn rough_up(&self, ns: u64) -> String {
         self.plain(number::two_digits(up(ns)))
     }
 
@@ -191,7 +191,7 @@ impl<'a> Canvas<'a> {
 }
 
 /// Returns the least number of two significant digits that is not below `n`.
-pub(super) fn up(n: u64) -> u64 {
+pub(crate) fn up(n: u64) -> u64 {
     let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(1));
     n.div_ceil(unit).saturating_mul(unit)
 }

@@ -15,14 +15,14 @@ use crate::ui::view::{counter, latency, spark};
 const SECONDS: u16 = 3;
 
 /// Column of a pane, and the line where its next part goes.
-pub(super) struct Column {
-    pub(super) area: Rect,
-    pub(super) y: u16,
+pub(crate) struct Column {
+    pub(crate) area: Rect,
+    pub(crate) y: u16,
 }
 
 impl Column {
     /// Returns the rest of the pane, if this number of lines is left.
-    pub(super) fn room(&self, lines: u16) -> Option<Rect> {
+    pub(crate) fn room(&self, lines: u16) -> Option<Rect> {
         let left = self.area.bottom().saturating_sub(self.y);
         (left >= lines).then_some(Rect {
             y: self.y,
@@ -32,7 +32,7 @@ impl Column {
     }
 
     /// Draws a heading after an empty line, if this number of lines is left below it.
-    pub(super) fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
+    pub(crate) fn heading(&mut self, canvas: &mut Canvas<'_>, text: &str, lines: u16) -> Option<Rect> {
         self.room(lines + 2)?;
         canvas.put_cut(self.area.x, self.y + 1, self.area.width, text, Meaning::Quiet);
         self.y += 2;
@@ -41,7 +41,7 @@ impl Column {
 }
 
 /// Draws the latencies of calls as a chart, or the reason why they are not known.
-pub(super) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
+pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, column: &mut Column) {
     let Some(room) = column.room(2) else { return };
     match data.figures(what).tally {
         Some(tally) if tally.is_value() => {
@@ -75,7 +75,7 @@ pub(super) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
 }
 
 /// Draws the activity of the row in the last seconds.
-pub(super) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mut Column) {
+pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mut Column) {
     let steps = app
         .playback
         .activity()

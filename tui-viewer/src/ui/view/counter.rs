@@ -4,17 +4,17 @@ use tickscope_analysis::call_tree::Figures;
 use tickscope_format::snapshot::Tally;
 use tickscope_report::{number, tally};
 
-use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::view::View;
+use crate::keys::view::View;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit::{calls, quotient};
 
 /// Content of a column for a row that has no time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CounterCell {
+pub(crate) enum CounterCell {
     /// The sign that the row is a sum or a level, and no time.
     Sign,
     /// The sum, or the level.
@@ -36,18 +36,8 @@ pub(super) enum CounterCell {
 impl CounterCell {
     /// Returns the content of a column: the sum in place of the time that matters most in the view, and the smallest
     /// number in place of the other time.
-    pub(super) fn of(view: View, value: Value) -> Self {
-        let main = match view {
-            View::Hot => Portion::Own,
-            View::Tree
-            | View::Function
-            | View::Threads
-            | View::Flame
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => Portion::Total,
-        };
+    pub(crate) fn of(view: View, value: Value) -> Self {
+        let main = view.about().main;
         match value {
             Value::Share(portion) if portion == main => Self::Sign,
             Value::Time(portion) if portion == main => Self::Main,
@@ -56,15 +46,13 @@ impl CounterCell {
             Value::Mean => Self::Mean,
             Value::Quantile(percent) => Self::Quantile(percent),
             Value::Longest => Self::Most,
-            Value::Share(_) | Value::TimeOf(_) | Value::CpuTime(_) | Value::OffCpu(_) | Value::Drawn => {
-                Self::Nothing
-            }
+            Value::Share(_) | Value::TimeOf(_) | Value::CpuTime(_) | Value::OffCpu(_) => Self::Nothing,
         }
     }
 }
 
 /// Returns the text of a cell.
-pub(super) fn text(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally, cell: CounterCell) -> String {
+pub(crate) fn text(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally, cell: CounterCell) -> String {
     let text = match cell {
         CounterCell::Sign if of.is_gauge() => Some(tally::LEVEL.to_string()),
         CounterCell::Sign => Some(canvas.glyphs.sum.to_string()),
@@ -80,7 +68,7 @@ pub(super) fn text(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally, cell
 }
 
 /// Formats a sum, whole or per call of the function that numbers are per call of, or a level.
-pub(super) fn main(data: &Data, of: Tally) -> String {
+pub(crate) fn main(data: &Data, of: Tally) -> String {
     tally::main(of, |all| sum(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
@@ -90,7 +78,7 @@ fn sum(data: &Data, sum: u64) -> String {
 
 /// Returns the facts of the pane: of a counter its sum and calls, each also per second, and the mean per call; of a value also
 /// its smallest and largest number; of a gauge its level, the lowest and the highest, and how often it was set.
-pub(super) fn facts(
+pub(crate) fn facts(
     canvas: &Canvas<'_>,
     data: &Data,
     figures: Figures,
@@ -127,7 +115,7 @@ pub(super) fn facts(
 }
 
 /// Returns the words in place of latencies.
-pub(super) fn no_latencies(of: Tally) -> &'static str {
+pub(crate) fn no_latencies(of: Tally) -> &'static str {
     if of.is_gauge() {
         "a level, which holds until it is set again"
     } else {
@@ -136,7 +124,7 @@ pub(super) fn no_latencies(of: Tally) -> &'static str {
 }
 
 /// Describes the same row at another moment.
-pub(super) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
+pub(crate) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
     let cell = |cell| text(canvas, data, what, of, cell);
     let mut text = format!(
         "{} {}  calls {}",

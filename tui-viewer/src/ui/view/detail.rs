@@ -6,22 +6,22 @@ use tickscope_format::snapshot::Values;
 use tickscope_report::number;
 
 use crate::app::activity::BEATS;
-use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::detail::Began;
-use crate::app::figures::{What, share};
+use crate::app::figures::{Portion, share};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::view::View;
 use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
 use crate::text::clock_time::clock_time;
+use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::{counter, latency, sites, spark, tasks, threads, unit};
+use crate::ui::view::{counter, latency, spark, unit};
 
 /// Width from which on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: u16 = 105;
@@ -42,7 +42,7 @@ const ROOM_FOR_NOTES: u16 = 12;
 const BAR_CELLS: u16 = 8;
 
 /// Draws the pane.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(Rect { height: 1, ..area });
     let inner = Rect {
         x: area.x + 2,
@@ -56,81 +56,63 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         if data.function(row.what).is_none() {
             title(canvas, data, row, inner, area);
         }
-        if let What::Thread(index) = row.what {
-            return threads::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
+        app.views.current.kind().facts(canvas, app, data, row, inner);
+    }
+}
+
+/// Draws the name and the place of the function of a row.
+pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+    name_and_place(canvas, app, data, row, area, area.y + 1);
+}
+
+/// Draws the figures of a row, its path or its callers, its latencies, and its threads.
+pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+    if data.function(row.what).is_none() && !row.what.is_outside() {
+        let text = "these calls were made by no function that is measured";
+        canvas.put_cut(area.x, area.y + 1, area.width, text, Meaning::Quiet);
+        return;
+    }
+    let inner = area;
+    heading(canvas, app, data, row, area);
+    figures(canvas, app, data, row, inner, area.y + 2);
+    match app.views.current.about().has_paths {
+        true => path(canvas, data, row, inner, area.y + 3),
+        false => callers(canvas, app, inner, area.y + 3),
+    }
+    match data.figures(row.what).tally {
+        Some(tally) if tally.is_value() => {
+            latency::draw_numbers(canvas, data, row.what, tally, inner, area.y + 4);
         }
-        if let What::Site(index) = row.what
-            && data.function(row.what).is_none()
-        {
-            sites::name_and_place(
-                canvas,
-                data,
-                index,
-                Rect {
-                    y: area.y + 1,
-                    ..inner
-                },
-            );
-            return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
+        Some(tally) => {
+            let text = counter::no_latencies(tally);
+            canvas.put_cut(inner.x, area.y + 4, inner.width, text, Meaning::Quiet);
         }
-        if data.function(row.what).is_none() && row.what != What::Outside {
-            let text = "these calls were made by no function that is measured";
-            canvas.put_cut(inner.x, area.y + 1, inner.width, text, Meaning::Quiet);
-            return;
+        None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
+    }
+    let last = area.bottom() - 1;
+    let notes = remarks(canvas, app, data, row);
+    let short = last == area.y + 5;
+    if !short || notes.is_empty() {
+        let activity = pulse(canvas, app, row, inner, area.y + 5);
+        let room = Rect {
+            width: inner.width.saturating_sub(activity),
+            ..inner
+        };
+        let x = waits(canvas, app, data, row, room, area.y + 5);
+        by_thread(canvas, app, room, x, area.y + 5);
+    }
+    if !notes.is_empty() {
+        // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
+        let x = match short && data.then.is_none() {
+            true => waits(canvas, app, data, row, inner, last),
+            false => inner.x,
+        };
+        let room = inner.right().saturating_sub(x);
+        if room >= ROOM_FOR_NOTES {
+            canvas.put_cut(x, last, room, &notes, Meaning::Quiet);
         }
-        name_and_place(canvas, app, data, row, inner, area.y + 1);
-        if let What::Site(index) = row.what {
-            return sites::detail(canvas, app, data, index, Rect { y: area.y, ..inner });
-        }
-        if let What::Task(index) = row.what {
-            return tasks::detail(canvas, data, index, Rect { y: area.y, ..inner });
-        }
-        figures(canvas, app, data, row, inner, area.y + 2);
-        match app.views.current {
-            View::Tree | View::Flame => path(canvas, data, row, inner, area.y + 3),
-            View::Hot
-            | View::Function
-            | View::Threads
-            | View::Sites
-            | View::Tasks
-            | View::Slow
-            | View::Timeline => callers(canvas, app, inner, area.y + 3),
-        }
-        match data.figures(row.what).tally {
-            Some(tally) if tally.is_value() => {
-                latency::draw_numbers(canvas, data, row.what, tally, inner, area.y + 4);
-            }
-            Some(tally) => {
-                let text = counter::no_latencies(tally);
-                canvas.put_cut(inner.x, area.y + 4, inner.width, text, Meaning::Quiet);
-            }
-            None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
-        }
-        let last = area.bottom() - 1;
-        let notes = remarks(canvas, app, data, row);
-        let short = last == area.y + 5;
-        if !short || notes.is_empty() {
-            let activity = pulse(canvas, app, row, inner, area.y + 5);
-            let room = Rect {
-                width: inner.width.saturating_sub(activity),
-                ..inner
-            };
-            let x = waits(canvas, app, data, row, room, area.y + 5);
-            by_thread(canvas, app, room, x, area.y + 5);
-        }
-        if !notes.is_empty() {
-            // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
-            let x = match short && data.then.is_none() {
-                true => waits(canvas, app, data, row, inner, last),
-                false => inner.x,
-            };
-            let room = inner.right().saturating_sub(x);
-            if room >= ROOM_FOR_NOTES {
-                canvas.put_cut(x, last, room, &notes, Meaning::Quiet);
-            }
-        } else if !short {
-            hint(canvas, app, inner, last);
-        }
+    } else if !short {
+        hint(canvas, app, inner, last);
     }
 }
 
@@ -214,7 +196,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rec
 }
 
 /// Returns the figures of a row, each with its word.
-pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> Vec<(&'static str, String)> {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
     let uncertainty = data.uncertainty(row.what).unwrap_or_default();
@@ -266,7 +248,7 @@ pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
         facts = counter::facts(canvas, data, figures, tally);
     } else if figures.sampled.is_all(figures.calls) {
         facts.push(("calls", "not counted: its time is that of samples".into()));
-    } else if row.what != What::Outside {
+    } else if !row.what.is_outside() {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
         let often = if rate >= 1.0 && per.is_none() {
@@ -334,7 +316,7 @@ fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
 }
 
 /// Draws the share of time in which a row waits, its system calls, and its time without a CPU; returns where the rest begins.
-pub(super) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
+pub(crate) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
     let figures = data.figures(row.what);
     let mut text = String::new();
     if data.snapshot.values == Values::Time && figures.total_off.waiting_ns > 0 {
@@ -413,7 +395,7 @@ fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u
 }
 
 /// Returns the remarks at the end of the pane: the figures that the row is compared with, or the meaning of its marks.
-pub(super) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
+pub(crate) fn remarks(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     match &data.then {
         Some(_) => compared(canvas, app, data, row),
         None => notes(canvas, data, row),
@@ -470,13 +452,36 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     notes.join(canvas.glyphs.dot)
 }
 
-fn data_is_bottom_up(app: &App) -> bool {
-    app.derived.data.as_ref().is_some_and(|data| data.bottom_up)
+/// Parts of the line that says how to read the columns.
+#[derive(Debug)]
+pub(crate) struct Legend {
+    /// Whether there is room for whole sentences.
+    pub(crate) is_wide: bool,
+    /// Name of the measure.
+    pub(crate) of: &'static str,
+    /// Meaning of shares with callees, and of the function itself.
+    pub(crate) inside: String,
+    pub(crate) itself: &'static str,
+    /// Whether waits are known, and whether bars and frames have two tones for them.
+    pub(crate) waits: bool,
+    pub(crate) has_two_tones: bool,
+    /// Whether the tree is from the bottom up.
+    pub(crate) is_bottom_up: bool,
+    pub(crate) glyphs: &'static Glyphs,
+}
+
+impl Legend {
+    /// Explains the two tones of bars, where there is room.
+    pub(crate) fn bars(&self) -> String {
+        match self.has_two_tones && self.is_wide {
+            true => format!("{}{} off CPU", self.glyphs.dot, self.glyphs.off_cpu[0]),
+            false => String::new(),
+        }
+    }
 }
 
 /// Draws how to read the columns, for people who see them for the first time.
-pub(super) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
-    let (dot, running) = (canvas.glyphs.dot, canvas.glyphs.running);
+pub(crate) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let wide = area.width >= 92;
     let of = app.measure().name();
     let whole = match app.percent_of() {
@@ -498,34 +503,18 @@ pub(super) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     } else {
         "SELF the function itself"
     };
-    let again = canvas.glyphs.again;
-    let waits = app.derived.data.as_ref().is_some_and(|data| data.snapshot.waits);
-    let two_tones = waits && app.measure() == Measure::Time;
-    let [off_in_bars, off_in_frames] = canvas.glyphs.off_cpu;
-    let mut text = match app.views.current {
-        View::Tree if data_is_bottom_up(app) && wide => format!(
-            "TOTAL, AVG self {of} of the topmost row's function when called so{dot}TOP the part without a caller"
-        ),
-        View::Tree if data_is_bottom_up(app) => {
-            format!("TOTAL self {of} of the topmost row{dot}TOP not called")
-        }
-        View::Function if wide => format!(
-            "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
-        ),
-        View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
-        View::Tree => format!("{inside}{dot}{itself}{dot}{running} open now"),
-        View::Flame => format!("a frame is as wide as its {of}{dot}blank below a frame: its self {of}"),
-        View::Hot | View::Threads | View::Sites | View::Tasks | View::Slow | View::Timeline => {
-            format!("{itself}{dot}{inside}{dot}recursion counts once")
-        }
+    let data = app.derived.data.as_ref();
+    let waits = data.is_some_and(|data| data.snapshot.waits);
+    let legend = Legend {
+        is_wide: wide,
+        of,
+        inside,
+        itself,
+        waits,
+        has_two_tones: waits && app.measure() == Measure::Time,
+        is_bottom_up: data.is_some_and(|data| data.bottom_up),
+        glyphs: canvas.glyphs,
     };
-    if waits && app.views.current == View::Tree && !data_is_bottom_up(app) {
-        text += &format!("{dot}{} waits", canvas.glyphs.waits);
-    }
-    if two_tones && app.views.current == View::Flame {
-        text += &format!("{dot}{} off CPU", off_in_frames.repeat(3));
-    } else if two_tones && wide && matches!(app.views.current, View::Tree | View::Hot) {
-        text += &format!("{dot}{off_in_bars} off CPU");
-    }
+    let text = app.views.current.kind().legend(&legend);
     canvas.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
 }

@@ -4,18 +4,18 @@ use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::Tally;
 use tickscope_report::number;
 
-use crate::app::columns::place::gap;
-use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
 use crate::app::data::change_of_avg;
-use crate::app::figures::What;
+use crate::app::figures::{Portion, What};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::marks::{ABOUT, UNKNOWN, has_rough_percentiles};
+use crate::ui::view::place::gap;
 use crate::ui::view::unit::{self, clock_ticks, counts, quotient, rounded, ticks, ticks_of};
 
 /// Text for no change.
@@ -39,9 +39,15 @@ enum Change {
     Unknown,
 }
 
-/// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves.
-pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
-    let there = now.counterpart(what);
+/// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves. `there` is the row then.
+pub(crate) fn text(
+    canvas: &Canvas<'_>,
+    app: &App,
+    now: &Data,
+    what: What,
+    there: Option<(&Data, What)>,
+    value: Value,
+) -> String {
     let change = |read: &dyn Fn(&Data, What) -> u64, parts: u128| {
         // A row that was missing then had nothing.
         let was = there.map_or(Some(0), |(then, what)| per_call(then, read(then, what), parts));
@@ -126,7 +132,7 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
             ),
             self_about,
         ),
-        Value::Calls if what == What::Outside => (Change::Unknown, false),
+        Value::Calls if what.is_outside() => (Change::Unknown, false),
         Value::Calls | Value::CallsOf => (count(&|data: &Data, what| data.figures(what).calls), false),
         Value::Mean => (of_calls(average, counts(app)), total_about),
         Value::Quantile(percent) => {
@@ -144,15 +150,21 @@ pub(super) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
             };
             (adds_up(&unit, in_ticks), false)
         }
-        Value::TimeOf(read) | Value::CpuTime(read) => {
-            let in_ticks = in_ticks || (counts(app) && matches!(value, Value::TimeOf(_)));
+        Value::TimeOf(read) => {
+            let in_ticks = in_ticks || counts(app);
             let unit = |data: &Data, what| match in_ticks {
                 true => ticks_of(data, read(data, what)),
                 false => read(data, what),
             };
             (adds_up(&unit, in_ticks), false)
         }
-        Value::Drawn => (Change::Unknown, false),
+        Value::CpuTime(read) => {
+            let unit = |data: &Data, what| match (in_ticks, read(data, what).unwrap_or(0)) {
+                (true, ns) => ticks_of(data, ns),
+                (false, ns) => ns,
+            };
+            (adds_up(&unit, in_ticks), false)
+        }
     };
     written(canvas, gap(app.list_cells()) == 1, &change, about)
 }
@@ -264,12 +276,17 @@ fn sign(more: bool) -> char {
 }
 
 /// Formats the change of the mean time per call: `▲ +9%`, with its meaning.
-pub(super) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
+pub(crate) fn of_avg(
+    canvas: &Canvas<'_>,
+    data: &Data,
+    what: What,
+    then: Option<(&Data, What)>,
+    cells: u16,
+) -> (String, Meaning) {
     let calls = data.figures(what).calls;
-    let then = data
-        .counterpart(what)
-        .map_or(0, |(then, there)| then.figures(there).calls);
-    let Some(change) = change_of_avg(data, what) else {
+    let change = then.and_then(|then| change_of_avg((data, what), then));
+    let then = then.map_or(0, |(then, there)| then.figures(there).calls);
+    let Some(change) = change else {
         let word = match (calls, then) {
             (1.., 0) => "new",
             (0, 1..) if is_gone(data, what) => "gone",

@@ -3,31 +3,38 @@
 use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
 
-use crate::app::columns::place::gap;
-use crate::app::columns::spec::{Portion, Value};
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::figures::{Portion, What};
 use crate::app::state::App;
 use crate::ui::view::call_counts;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::counter;
 use crate::ui::view::counter::CounterCell;
 use crate::ui::view::difference;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, has_rough_percentiles, timed_in_part};
+use crate::ui::view::place::gap;
 use crate::ui::view::unit;
 use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ticks, ticks_of};
 
-/// Returns the text of a column of numbers, or of its change where two moments are compared. It is at most one
-/// cell longer than the column.
-pub(super) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+/// Returns the text of a column of numbers, or of its change where two moments are compared; `then` is the same row in the
+/// data to compare with. It is at most one cell longer than the column.
+pub(crate) fn text(
+    canvas: &Canvas<'_>,
+    app: &App,
+    data: &Data,
+    what: What,
+    then: Option<(&Data, What)>,
+    value: Value,
+) -> String {
     match &data.then {
-        Some(_) => difference::text(canvas, app, data, what, value),
+        Some(_) => difference::text(canvas, app, data, what, then, value),
         None => plain(canvas, app, data, what, value),
     }
 }
 
 /// Returns the text for one moment.
-pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
+pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
     if let Some(tally) = figures.tally {
         let cell = CounterCell::of(app.views.current, value);
@@ -54,9 +61,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::Time(Portion::Own) => time(figures.self_ns, ticks.1, self_is_estimated, data.per_calls),
         Value::Calls if figures.sampled.is_all(figures.calls) => (Some(ABOUT.into()), false),
         Value::Calls => (
-            (what != What::Outside)
-                .then(|| calls(data, figures.calls))
-                .flatten(),
+            (!what.is_outside()).then(|| calls(data, figures.calls)).flatten(),
             false,
         ),
         Value::CallsOf => (call_counts::calls(data, what), false),
@@ -81,7 +86,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
             let ns = read(data, what);
             time(ns, ticks_of(data, ns), false, data.per_calls)
         }
-        Value::OffCpu(_) if !data.snapshot.waits || what == What::Outside => (None, false),
+        Value::OffCpu(_) if !data.snapshot.waits || what.is_outside() => (None, false),
         Value::OffCpu(part) => {
             let ns = part(figures.total_off);
             let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
@@ -90,14 +95,12 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
             (text.filter(|_| ns > 0), false)
         }
         Value::CpuTime(read) => {
-            let ns = read(data, what);
-            let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
-            (
-                unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false),
-                false,
-            )
+            let text = read(data, what).and_then(|ns| {
+                let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
+                unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false)
+            });
+            (text, false)
         }
-        Value::Drawn => (None, false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),
@@ -107,7 +110,7 @@ pub(super) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
 }
 
 /// Formats the longest call: exact, an upper bound, or a lower bound where not all calls were timed.
-pub(super) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
+pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         (true, _) => format!("{}{}", canvas.glyphs.at_least, length(canvas, app, data, ticks)),

@@ -9,8 +9,6 @@ use crate::app::help_screen::HelpScreen;
 use crate::app::layout::Layout;
 use crate::app::search::Search;
 use crate::app::state::App;
-use crate::app::timeline::Lanes;
-use crate::app::view::View;
 use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
 use crate::text::cells::{cut_start, safe, width};
@@ -25,7 +23,7 @@ const LEAST_TEXT: usize = 15;
 const HINTS: usize = 6;
 
 /// Draws the line.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let context = app.context();
     let line = layout.bottom_line();
     if let (Context::Typing, Some(search)) = (context, app.help().and_then(HelpScreen::typed)) {
@@ -77,22 +75,8 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
 /// Draws the views and the position, where no line above says it; returns the cell after it.
 fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let x = tabs::views(canvas, app, line.x + 1, line.y);
-    let list = app.list();
     let rows = usize::from(app.layout().rows.height);
-    let (offset, all) = match app.views.current {
-        View::Flame => (app.views.flame.top, app.views.flame.lines()),
-        View::Tree
-        | View::Hot
-        | View::Function
-        | View::Threads
-        | View::Sites
-        | View::Tasks
-        | View::Slow
-        | View::Timeline => {
-            let together = list.together();
-            (list.cursor.offset.saturating_sub(together.start), together.len())
-        }
-    };
+    let (offset, all) = app.views.current.kind().scrolled(app);
     let first = (offset + 1).min(all);
     let last = (offset + rows).min(all);
     let text = format!("{first}-{last}/{all}");
@@ -159,25 +143,12 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
     if search.hits.is_empty() {
         return "no match".to_string();
     }
-    let (all, rows) = match app.views.current {
-        View::Tree | View::Flame => (data.tree.rows.len(), "rows"),
-        View::Threads => (data.threads().len(), "threads"),
-        View::Sites => (data.site_table().counts().0 as usize, "sites"),
-        View::Tasks => (data.tasks().rows.len(), "rows"),
-        View::Slow => (app.list().rows.len(), "paths"),
-        View::Function => (
-            app.list().rows.iter().filter(|row| !row.is_heading()).count(),
-            "rows",
-        ),
-        View::Timeline if app.views.timeline.lanes == Lanes::Threads => (data.threads().len(), "threads"),
-        View::Hot | View::Timeline => (data.hot().len(), "functions"),
-    };
+    let about = app.views.current.about();
+    let kind = app.views.current.kind();
+    let (all, rows) = (kind.searched(app, data), kind.rows_word(app));
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
-    if matches!(
-        app.views.current,
-        View::Threads | View::Sites | View::Tasks | View::Slow
-    ) {
+    if !about.is_of_time {
         // The rows of these views are no parts of the time.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
         return if long.len() <= cells {
@@ -210,16 +181,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         Context::Help | Context::Choosing | Context::Measuring | Context::Asking => Some("close"),
         _ if app.views.search.is_some() => Some("clear"),
         _ if app.query.per_call.is_some() => Some("totals"),
-        Context::Flame if app.views.flame.is_zoomed() => Some("zoom out"),
-        Context::Tree
-        | Context::Hot
-        | Context::Function
-        | Context::Threads
-        | Context::Flame
-        | Context::Sites
-        | Context::Tasks
-        | Context::Slow => app.way_back(),
-        Context::Timeline => app.way_back().or(app.has_range().then_some("all time")),
+        Context::In(view) => view.kind().way_back(app),
         Context::Typing | Context::Start => None,
     };
     hints.extend(esc.map(|text| {

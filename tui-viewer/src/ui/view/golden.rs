@@ -69,7 +69,7 @@ fn rings(live: bool) -> Vec<RingLine> {
     ]
 }
 
-pub(super) fn waiting(width: u16, height: u16, live: bool) -> App {
+pub(crate) fn waiting(width: u16, height: u16, live: bool) -> App {
     let mut app = test_driver::empty(width, height);
     let why = "No program called orderbook-sim yet (looked in /dev/shm/tickscope-1000).".to_string();
     let events = Events {

@@ -7,12 +7,11 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Rule, Thread, ThreadState, WatchState};
 use tickscope_testkit::fixture;
 
-use crate::app::columns;
-use crate::app::figures::What;
 use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
+use crate::keys::view::View;
 use crate::orderbook;
 use crate::source::status::Status;
 use crate::test_driver::{
@@ -272,7 +271,7 @@ fn functions_by_module() {
 fn over_budget(app: &App) -> RowId {
     let data = app.derived.data.as_ref().expect("there is data");
     let row = data.sites().iter().position(|row| row.over_budget.is_some());
-    data.id(What::Site(row.expect("one is over the budget") as u32))
+    data.id(View::Sites.row(row.expect("one is over the budget") as u32))
 }
 
 proptest! {
@@ -303,7 +302,7 @@ proptest! {
         let mut app = showing(width, 24, s);
         keys(&mut app, ["4", "6"][view]);
         let screen = screen(&app);
-        let places = columns::places(app.views.current, width);
+        let places = app.views.current.kind().columns(width);
         let list = app.layout().rows;
         let last = list.top() + app.list().rows.len().min(usize::from(list.height)) as u16;
         for y in list.top()..last {

@@ -43,7 +43,7 @@ fn part(text: impl Into<String>, meaning: Meaning, rank: u8, gap: usize) -> Part
 }
 
 /// Draws the line.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let wordy = area.width >= WORDY;
     let mut left = Vec::new();
     if wordy || app.shown().is_none() {

@@ -14,7 +14,7 @@ use crate::ui::view::canvas::Canvas;
 const GUTTER: u16 = 3;
 
 /// Draws the help.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
     let size = app.screen.size;
     let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));
     let end = help::end(size);

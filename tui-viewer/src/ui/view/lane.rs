@@ -14,13 +14,13 @@ const LEAST: f64 = 0.002;
 const UNKNOWN_TIME: [&str; 2] = ["·", "."];
 
 /// Returns the colour of a function's module, by the function's key.
-pub(super) fn ground(names: &Names, function: u64) -> Ground {
+pub(crate) fn ground(names: &Names, function: u64) -> Ground {
     let module = names.place_of(function).and_then(|at| names.modules.get(at));
     Ground::Module(module.map_or(0, |module| module.hue))
 }
 
 /// Draws a column of a line: work at the bottom, waits on top of it.
-pub(super) fn column(
+pub(crate) fn column(
     canvas: &mut Canvas<'_>,
     names: &Names,
     load: Option<Load>,

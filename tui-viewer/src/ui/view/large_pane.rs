@@ -57,7 +57,7 @@ impl Columns {
 }
 
 /// Draws the pane.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let is_below = area.x == app.layout().area.x;
     if is_below {
         canvas.rule(Rect { height: 1, ..area });

@@ -31,11 +31,11 @@ const TALL_CHART: u16 = 48;
 const TALL: u16 = 4;
 
 /// Lines of the tall chart with its ends and quantiles.
-pub(super) const TALL_LINES: u16 = TALL + 3;
+pub(crate) const TALL_LINES: u16 = TALL + 3;
 
 /// Draws the line.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
-    if what == What::Outside {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
+    if what.is_outside() {
         return;
     }
     let x = canvas.put(area.x, y, area.width, "calls took", Meaning::Quiet) + 2;
@@ -54,10 +54,10 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, 
 }
 
 /// Returns the text in place of quantiles and a chart: the reason why there are none, or the latencies of a few calls.
-pub(super) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
+pub(crate) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<(String, Meaning)> {
     let latency = data.latency(what);
     if latency.is_empty() {
-        return (what != What::Outside).then(|| (why_none(app, data).to_string(), Meaning::Quiet));
+        return (!what.is_outside()).then(|| (why_none(app, data).to_string(), Meaning::Quiet));
     }
     let calls = latency.buckets.iter().map(|&(_, count)| count);
     if saturating_sum(calls) > FEW || marks::timed_in_part(data, what) {
@@ -73,7 +73,7 @@ pub(super) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> O
 }
 
 /// Draws latencies in [`TALL_LINES`] lines: a chart with its ends, then quantiles.
-pub(super) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
+pub(crate) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect) {
     let latency = data.latency(what);
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
@@ -128,7 +128,7 @@ fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'
 }
 
 /// Draws the line of a value: the distribution of its numbers.
-pub(super) fn draw_numbers(canvas: &mut Canvas<'_>, data: &Data, what: What, of: Tally, area: Rect, y: u16) {
+pub(crate) fn draw_numbers(canvas: &mut Canvas<'_>, data: &Data, what: What, of: Tally, area: Rect, y: u16) {
     let x = canvas.put(area.x, y, area.width, "numbers", Meaning::Quiet) + 2;
     let numbers = data.latency(what);
     let Some((first, last)) = numbers.buckets.first().zip(numbers.buckets.last()) else {

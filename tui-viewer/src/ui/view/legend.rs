@@ -7,7 +7,7 @@ use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
 /// Draws colours with their words while there is room from `from` on; `waits` adds the colour of waits, which keeps its room.
-pub(super) fn draw(canvas: &mut Canvas<'_>, all: Vec<(Ground, String)>, waits: bool, area: Rect, from: u16) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, all: Vec<(Ground, String)>, waits: bool, area: Rect, from: u16) {
     let mut room = area.right().saturating_sub(from + 1);
     let mut fit = Vec::new();
     let waits = waits.then(|| (Ground::Waiting, "off the CPU".to_string()));

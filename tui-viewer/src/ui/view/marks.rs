@@ -27,7 +27,7 @@ pub(crate) enum Known {
 
 impl Known {
     /// Returns the accuracy of a time of a row that has these figures.
-    pub(super) fn of(ns: u64, estimated: bool, figures: Figures) -> Self {
+    pub(crate) fn of(ns: u64, estimated: bool, figures: Figures) -> Self {
         match ns {
             0 if estimated && (figures.calls > 0 || figures.open > 0) => Self::Unseen,
             // A row without calls took no time.

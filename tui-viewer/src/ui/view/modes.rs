@@ -21,7 +21,7 @@ const LOSS: [&str; 2] = [
 ];
 
 /// Draws the list.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, index: usize) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, index: usize) {
     let rows = Mode::ALL.len();
     let area = middle(app, 60, (rows + LOSS.len() + 3) as u16);
     let inner = canvas.frame(area, "Measure");

@@ -8,7 +8,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
 /// Draws the list, unless it is empty.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     if app.program.found.is_empty() || area.height == 0 {
         return;
     }

@@ -24,7 +24,7 @@ const FACT_CELLS: usize = 9;
 const LEAST_NAME: usize = 12;
 
 /// Draws the choice of the thread whose time is shown.
-pub(super) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, order: &[ThreadId]) {
+pub(crate) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, order: &[ThreadId]) {
     let Some(snapshot) = app.shown() else { return };
     let rows = order.len() + 1;
     let area = middle(app, 58, rows as u16 + 2);
@@ -92,7 +92,7 @@ pub(super) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, orde
 }
 
 /// Formats the id of one thread as `41877`, or a number of threads as `×111`.
-pub(super) fn who(thread: &Thread, ascii: bool) -> String {
+pub(crate) fn who(thread: &Thread, ascii: bool) -> String {
     if thread.count > 1 {
         let times = if ascii { 'x' } else { '×' };
         format!("{times}{}", number::count(thread.count))
@@ -104,7 +104,7 @@ pub(super) fn who(thread: &Thread, ascii: bool) -> String {
 }
 
 /// Asks whether to reset or to change the mode although others watch.
-pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
+pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     let viewers = app
         .program
         .newest
@@ -154,7 +154,7 @@ pub(super) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
 }
 
 /// Returns an area in the middle that leaves the header free.
-pub(super) fn middle(app: &App, width: u16, height: u16) -> Rect {
+pub(crate) fn middle(app: &App, width: u16, height: u16) -> Rect {
     let size = app.screen.size;
     let width = width.min(size.width.saturating_sub(2));
     let height = height.min(size.height.saturating_sub(2));

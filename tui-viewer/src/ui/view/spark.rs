@@ -9,7 +9,7 @@ use crate::ui::view::canvas::Canvas;
 
 /// Returns the last seconds of a row in these cells, or fewer, the newest on the right; empty where nothing is
 /// known. Each column's height is its part of the row's own busiest second.
-pub(super) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> String {
+pub(crate) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> String {
     let steps = app
         .playback
         .activity()
@@ -29,7 +29,7 @@ pub(super) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> Strin
 }
 
 /// Draws columns of several lines: each as high as its part, 0 to 1. A part above 0 is never blank.
-pub(super) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
+pub(crate) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
     let heights = canvas.glyphs.heights;
     let steps = (heights.len() - 1) as u16;
     for (x, part) in (area.left()..area.right()).zip(parts) {

@@ -3,20 +3,20 @@
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::app::columns;
 use crate::app::data::Data;
+use crate::app::figures::Portion;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::{cut_end, cut_middle, safe, width};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::timeline;
+use crate::ui::view::table;
 
 /// Width from which on the line shows the unit of numbers; below, the header does in fewer words.
-pub(super) const WORDY: u16 = 100;
+pub(crate) const WORDY: u16 = 100;
 
 /// Width from which on the line has room for the one thread that is shown; below, the header shows it.
-pub(super) const NAMES_THREAD: u16 = 90;
+pub(crate) const NAMES_THREAD: u16 = 90;
 
 /// Most cells of the unit of numbers.
 const LONGEST_UNIT: usize = 40;
@@ -38,7 +38,7 @@ struct Setting {
 }
 
 /// Draws the line.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let end = views(canvas, app, area.x + 1, area.y);
     let settings = settings(canvas, app);
     let (ascii, cut) = (canvas.ascii, canvas.glyphs.cut);
@@ -66,23 +66,23 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 }
 
 /// Formats `only render-0`, where only one thread is shown.
-pub(super) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
+pub(crate) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
     // In these views, calls of all threads count for each choice of a thread.
     let name = app
         .query
         .threads
         .only()
-        .filter(|_| !app.views.current.is_of_all())?;
+        .filter(|_| !app.views.current.about().is_of_all)?;
     let name = safe(name, ascii);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
     Some(format!("only {}", cut_middle(&name, room, cut)))
 }
 
 /// Draws `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; returns the cell after it.
-pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
+pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u16 {
     let form = TabForm::of(&app.layout());
     let mut current = None;
-    let mut end_of_slow = x;
+    let mut marked = Vec::new();
     for view in View::ALL {
         let meaning = if view == app.views.current {
             Meaning::Strong
@@ -92,8 +92,8 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         let tab = view.tab(app.views.current, form);
         let start = x;
         x = canvas.put(x, y, 20, &tab, meaning) + form.gap();
-        if view == View::Slow {
-            end_of_slow = x;
+        if view.about().is_of_watches && form.has_room_for_mark(view, app.views.current) {
+            marked.push(x);
         }
         if view == app.views.current {
             current = Some((start, tab));
@@ -110,13 +110,9 @@ pub(super) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
     }
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
     let is_watching = app.derived.data.as_ref().is_some_and(watches);
-    if is_watching && form.has_room_for_mark(app.views.current) {
+    for end in marked.into_iter().filter(|_| is_watching) {
         // The mark takes the blank after that tab.
-        let behind = if form == TabForm::Wide {
-            end_of_slow - 1
-        } else {
-            end_of_slow
-        };
+        let behind = end - u16::from(form == TabForm::Wide);
         canvas.put(behind, y, 1, WATCHES[usize::from(canvas.ascii)], Meaning::Notable);
     }
     x
@@ -126,25 +122,23 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     let plain = |text: String| Setting { text, short: None };
     let sort = app.list().sort;
     let compares = app.compared().is_some();
-    let places = columns::places(app.views.current, u16::MAX);
-    let column = columns::sorting(&places, sort.key, compares).map(|column| column.spec().title);
+    let places = app.places(Rect::new(0, 0, u16::MAX, 1));
+    let column = table::sorting(&places, sort.key, compares).map(|column| column.title);
     let mark = if sort.rises() {
         canvas.glyphs.rises
     } else {
         canvas.glyphs.falls
     };
-    let mut all = Vec::new();
-    if app.views.current == View::Timeline {
-        all.push(plain(timeline::settings(app)));
-    }
+    let view = app.views.current;
+    let mut all: Vec<Setting> = view.kind().settings(app).into_iter().map(plain).collect();
     // The default is the first to give way.
-    if app.query.threads.only().is_none() || app.views.current.is_of_all() {
+    if app.query.threads.only().is_none() || view.about().is_of_all {
         all.push(plain("all threads".to_string()));
     }
     // A view without an order or percents has no words for them.
     let column = column.filter(|_| !app.offers_tails());
-    let changes = compares && sort.key.is_compared();
-    let is_of_work = app.views.current == View::Hot
+    let changes = compares && sort.key.is_compared;
+    let is_of_work = view.about().main == Portion::Own
         && app
             .derived
             .data
@@ -158,7 +152,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
         false => format!("sort {column}{on_cpu} {mark}"),
     });
     all.extend(sorted.clone().filter(|_| !changes).map(plain));
-    if app.views.current != View::Threads && !app.views.current.is_of_all() {
+    if view.about().is_of_time && !view.about().is_of_all {
         all.push(plain(app.percent_label().to_string()));
     }
     // Few people expect the largest change first, so this is among the last to give way.

@@ -12,11 +12,11 @@ use crate::text::cells::width;
 use crate::ui::view::canvas::{Canvas, up};
 use crate::ui::view::marks::LONGEST_MARKED;
 
-pub(super) use tickscope_report::number::quotient;
+pub(crate) use tickscope_report::number::quotient;
 
 /// Formats a value of the chosen measure: the whole, or its part per call. Returns none where the row that it is per
 /// call of has no calls.
-pub(super) fn scaled(
+pub(crate) fn scaled(
     canvas: &Canvas<'_>,
     app: &App,
     per_calls: Option<u64>,
@@ -33,12 +33,12 @@ pub(super) fn scaled(
 }
 
 /// Whether values are counts: of the chosen measure, or of ticks.
-pub(super) fn counts(app: &App) -> bool {
+pub(crate) fn counts(app: &App) -> bool {
     app.query.in_ticks || app.measure().dimension() != Dimension::Time
 }
 
 /// Formats a time under every measure: in nanoseconds, or in ticks.
-pub(super) fn time(
+pub(crate) fn time(
     canvas: &Canvas<'_>,
     in_ticks: bool,
     per_calls: Option<u64>,
@@ -62,7 +62,7 @@ pub(super) fn time(
 }
 
 /// Formats a number of calls: all of them, or the calls per call.
-pub(super) fn calls(data: &Data, calls: u64) -> Option<String> {
+pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     match data.per_calls {
         None => Some(number::count(calls)),
         Some(0) => None,
@@ -71,27 +71,21 @@ pub(super) fn calls(data: &Data, calls: u64) -> Option<String> {
 }
 
 /// Returns total and self time of a row in ticks.
-pub(super) fn ticks(data: &Data, what: What) -> (u64, u64) {
-    if let What::Tree(row) = what {
-        let row = &data.tree.rows[row as usize];
-        (row.total_ticks, row.self_ticks)
-    } else if let What::Hot(row) = what {
-        let row = &data.hot()[row as usize];
-        (row.total_ticks, row.self_ticks)
-    } else {
+pub(crate) fn ticks(data: &Data, what: What) -> (u64, u64) {
+    what.table().ticks(data, what.row).unwrap_or_else(|| {
         let figures = data.figures(what);
         (ticks_of(data, figures.total_ns), ticks_of(data, figures.self_ns))
-    }
+    })
 }
 
 /// Returns which times of a row are rough estimates.
-pub(super) fn rough(data: &Data, what: What) -> Uncertainty {
+pub(crate) fn rough(data: &Data, what: What) -> Uncertainty {
     let (total, own) = ticks(data, what);
     data.uncertainty(what).unwrap_or_default().rough(own, total)
 }
 
 /// Converts a time to ticks; a count stays as it is.
-pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
+pub(crate) fn ticks_of(data: &Data, ns: u64) -> u64 {
     if data.snapshot.values == Values::Counts {
         return ns;
     }
@@ -99,12 +93,12 @@ pub(super) fn ticks_of(data: &Data, ns: u64) -> u64 {
 }
 
 /// Converts a time to ticks, under every measure.
-pub(super) fn clock_ticks(data: &Data, ns: u64) -> u64 {
+pub(crate) fn clock_ticks(data: &Data, ns: u64) -> u64 {
     (ns as f64 * data.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
 /// Formats the time of a call, with the two digits that a histogram knows.
-pub(super) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
+pub(crate) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(ticks)
     } else {
@@ -113,7 +107,7 @@ pub(super) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) ->
 }
 
 /// Formats the same, rounded up.
-pub(super) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
+pub(crate) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(up(ticks))
     } else {
@@ -122,6 +116,6 @@ pub(super) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64)
 }
 
 /// Returns the quotient, rounded to the nearest.
-pub(super) fn rounded(n: u64, per: u64) -> u64 {
+pub(crate) fn rounded(n: u64, per: u64) -> u64 {
     number::rounded(n, per.max(1))
 }

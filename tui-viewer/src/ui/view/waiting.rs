@@ -11,7 +11,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::picker;
 
 /// Draws everything between header and footer.
-pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let top = layout.header.bottom() + u16::from(app.screen.size.height >= 10);
     let bottom = layout.footer.map_or(layout.area.bottom(), |footer| footer.y);
     let area = Rect::new(

@@ -11,8 +11,7 @@ use tickscope_format::Snapshot;
 use tickscope_report::text::TextOptions;
 use tickscope_testkit::fixture::programs::any_program;
 
-use crate::app::columns::spec::{Portion, Value};
-use crate::app::figures::What;
+use crate::app::figures::Portion;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
@@ -23,6 +22,7 @@ use crate::test_driver;
 use crate::test_driver::{at, events, key, keys, live, show, text};
 use crate::text::cells::{safe, width};
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::invariants::{ON_TOP, staged};
 
@@ -154,7 +154,7 @@ fn averages_shares_and_percentiles_of_random_programs_are_those_of_the_text_repo
         let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
         let canvas = Canvas::new(&mut buffer, ThemeKind::Sixteen, false);
         let found: BTreeMap<String, [String; 6]> = (0..data.hot().len() as u32)
-            .map(What::Hot)
+            .map(|row| View::Hot.row(row))
             .map(|what| {
                 let cells =
                     COLUMNS.map(|(_, value)| unmarked(&figure::plain(&canvas, &app, data, what, value)));

@@ -9,7 +9,6 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
 use crate::app::overlay::Overlay;
 use crate::app::state::App;
@@ -242,10 +241,10 @@ impl Program {
 fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     for data in [Some(data), data.then.as_deref()].into_iter().flatten() {
         for row in 0..data.tree.rows.len() as u32 {
-            let whole = data.figures(What::Tree(row));
+            let whole = data.figures(View::Tree.row(row));
             let children = data.tree.children(row).iter();
             let below: u64 = children
-                .map(|&child| data.figures(What::Tree(child)).total_ns)
+                .map(|&child| data.figures(View::Tree.row(child)).total_ns)
                 .sum();
             prop_assert_eq!(whole.self_ns + below, whole.total_ns, "row {}", row);
         }
@@ -266,9 +265,9 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
         "both sides have the same rows"
     );
     let change = |row: u32| {
-        let now = data.figures(What::Tree(row));
+        let now = data.figures(View::Tree.row(row));
         let then = data
-            .counterpart(What::Tree(row))
+            .counterpart(View::Tree.row(row))
             .map(|(then, there)| then.figures(there))
             .unwrap_or_default();
         (
@@ -305,7 +304,9 @@ fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
     }
     if let Some(around) = &data.around {
         let of = |lines: std::ops::Range<u32>| -> u64 {
-            lines.map(|line| data.figures(What::Call(line)).total_ns).sum()
+            lines
+                .map(|line| data.figures(View::Function.row(line)).total_ns)
+                .sum()
         };
         prop_assert_eq!(of(around.callers()), around.neighbours.figures.total_ns);
         prop_assert_eq!(
@@ -317,7 +318,7 @@ fn parts_are_parts(app: &App, data: &Data) -> Result<(), TestCaseError> {
         let figures = data.figures(row.what);
         let whole = data.whole_ns(row.what, app.percent_of());
         // All threads are listed, also threads out of scope; sites have no time.
-        let listed = !matches!(row.what, What::Site(_) | What::Thread(_)) && !row.is_heading();
+        let listed = !matches!(row.what.of, View::Sites | View::Threads) && !row.is_heading();
         prop_assert!(
             !listed || figures.total_ns.max(figures.self_ns) <= whole,
             "{:?}: {:?} of {}",

@@ -1,0 +1,57 @@
+//! Facts about a view that hold at any time.
+
+use crate::app::figures::Portion;
+use crate::app::sort::Order;
+
+/// Facts about a view.
+#[derive(Debug)]
+pub(crate) struct About {
+    /// Order of the rows at the start.
+    pub(crate) sort: Order,
+    /// Part of a row's time that shares, bars and colours are of.
+    pub(crate) main: Portion,
+    /// Word for several rows.
+    pub(crate) rows: &'static str,
+    /// Whether its rows are parts of the measured time.
+    pub(crate) is_of_time: bool,
+    /// Whether it shows all threads at any choice, and members and not their groups, because a site is a place in the source.
+    pub(crate) is_of_all: bool,
+    /// Whether its numbers are of all threads at any choice.
+    pub(crate) is_of_all_threads: bool,
+    /// Whether it shows only the rows in focus.
+    pub(crate) has_focus: bool,
+    /// Whether it shows the calls as a tree that can be turned, and rows as shares of their parents.
+    pub(crate) has_parents: bool,
+    /// Whether its rows are paths of the call tree.
+    pub(crate) has_paths: bool,
+    /// Whether it shows watched functions. Its tab has a mark while there are some.
+    pub(crate) is_of_watches: bool,
+    /// Whether a function that was selected by hand in another view is selected here too.
+    pub(crate) follows: bool,
+    /// Whether the cursor is on the top row until the first key, even where that row changes.
+    pub(crate) stays_at_top: bool,
+}
+
+impl About {
+    /// Facts of a list of places.
+    pub(crate) const LIST: Self = Self {
+        sort: Order::TOTAL,
+        main: Portion::Total,
+        rows: "rows",
+        is_of_time: false,
+        is_of_all: false,
+        is_of_all_threads: false,
+        has_focus: false,
+        has_parents: false,
+        has_paths: false,
+        is_of_watches: false,
+        follows: false,
+        stays_at_top: false,
+    };
+
+    /// Facts of a view of the measured time.
+    pub(crate) const TIME: Self = Self {
+        is_of_time: true,
+        ..Self::LIST
+    };
+}

@@ -1,0 +1,162 @@
+//! A table of rows: what the rows of a view are, and their figures.
+
+use std::collections::BTreeSet;
+
+use tickscope_analysis::call_tree::Figures;
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::uncertainty::Uncertainty;
+use tickscope_format::latency::Histogram;
+
+use crate::app::data::Data;
+use crate::app::detail::Detail;
+use crate::app::figures::What;
+use crate::app::row::RowId;
+use crate::app::search::Matcher;
+
+static NO_LATENCY: Histogram = Histogram {
+    buckets: Vec::new(),
+    max_ticks: 0,
+};
+
+/// The time outside any scope, as a table of one row.
+pub(crate) struct Outside;
+
+impl RowTable for Outside {
+    fn count(&self, _data: &Data) -> u32 {
+        1
+    }
+
+    fn id(&self, _data: &Data, _row: u32) -> RowId {
+        RowId::Outside
+    }
+
+    fn figures(&self, data: &Data, _row: u32) -> Figures {
+        Figures {
+            total_ns: data.outside_ns,
+            self_ns: data.outside_ns,
+            ..Figures::default()
+        }
+    }
+
+    fn detail(&self, data: &Data, _row: u32) -> Detail {
+        Detail::of_outside(data)
+    }
+}
+
+/// The rows of a kind, by their index in the data.
+pub(crate) trait RowTable: Sync {
+    /// Returns the number of rows.
+    fn count(&self, data: &Data) -> u32;
+
+    /// Returns the id of a row, which is the same in all snapshots.
+    fn id(&self, data: &Data, row: u32) -> RowId;
+
+    /// Returns the figures of a row.
+    fn figures(&self, data: &Data, row: u32) -> Figures;
+
+    /// Returns the function of a row.
+    fn function(&self, _data: &Data, _row: u32) -> Option<FunctionId> {
+        None
+    }
+
+    /// Returns a short name that is none of a function.
+    fn label<'a>(&self, _data: &'a Data, _row: u32) -> Option<&'a str> {
+        None
+    }
+
+    /// Returns the full name of a row without a function.
+    fn full_name<'a>(&self, _data: &'a Data, _row: u32) -> Option<&'a str> {
+        None
+    }
+
+    /// Returns the latency histogram of a row's finished calls.
+    fn latency<'a>(&self, _data: &'a Data, _row: u32) -> &'a Histogram {
+        &NO_LATENCY
+    }
+
+    /// Returns the uncertainty of a row's times; `None` where they are exact.
+    fn uncertainty(&self, _data: &Data, _row: u32) -> Option<Uncertainty> {
+        None
+    }
+
+    /// Returns total and self time of a row in ticks, where they are known exactly.
+    fn ticks(&self, _data: &Data, _row: u32) -> Option<(u64, u64)> {
+        None
+    }
+
+    /// Returns the self time by which a row is sorted.
+    fn sorted_self_ns(&self, data: &Data, row: u32) -> u64 {
+        self.figures(data, row).self_ns
+    }
+
+    /// Returns the time of the row that a row is a part of.
+    fn parent_ns(&self, data: &Data, _row: u32) -> u64 {
+        data.measured_ns
+    }
+
+    /// Returns the row that a row is below.
+    fn above(&self, _data: &Data, _row: u32) -> Option<u32> {
+        None
+    }
+
+    /// Returns the rows below a row, which are listed where it is open.
+    fn children<'a>(&self, _data: &'a Data, _row: u32) -> &'a [u32] {
+        &[]
+    }
+
+    /// Returns the number of all rows below a row that can be closed.
+    fn below(&self, _data: &Data, _row: u32) -> u32 {
+        0
+    }
+
+    /// Whether rows are always open.
+    fn is_open(&self) -> bool {
+        false
+    }
+
+    /// Whether rows do shared work, so that they overtake each other all the time.
+    fn overtakes(&self) -> bool {
+        false
+    }
+
+    /// Whether a row that stands for several calls of a function contains recursion.
+    fn is_recursive(&self, _data: &Data, _row: u32) -> bool {
+        false
+    }
+
+    /// Whether a row is only a part of a function's time.
+    fn is_part(&self, _data: &Data, _row: u32) -> bool {
+        false
+    }
+
+    /// Returns the row with the figures of the whole function, where the row has the figures of a part of it.
+    fn in_full(&self, _data: &Data, _row: u32) -> Option<What> {
+        None
+    }
+
+    /// Whether a search finds a row.
+    fn is_hit(&self, data: &Data, row: u32, matcher: &Matcher) -> bool {
+        self.function(data, row)
+            .is_some_and(|function| matcher.finds(function))
+    }
+
+    /// Whether a search finds a row below a row.
+    fn has_hit_below(&self, _data: &Data, _row: u32, _matcher: &Matcher) -> bool {
+        false
+    }
+
+    /// Returns the row of the tree that a row stands for.
+    fn place(&self, data: &Data, row: u32) -> Option<u32> {
+        data.heaviest_place(self.function(data, row)?)
+    }
+
+    /// Returns the functions that a row calls, or the reason why there are none.
+    fn callees(&self, _data: &Data, _row: u32) -> Result<BTreeSet<FunctionId>, &'static str> {
+        Ok(BTreeSet::new())
+    }
+
+    /// Looks a row up in the snapshot, thread by thread.
+    fn detail(&self, _data: &Data, _row: u32) -> Detail {
+        Detail::default()
+    }
+}

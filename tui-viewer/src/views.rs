@@ -1,0 +1,51 @@
+//! The views: a type for each, which answers all questions about it. The rest of the program knows this list and the trait.
+
+pub(crate) mod flame;
+pub(crate) mod function;
+pub(crate) mod functions;
+pub(crate) mod hot;
+pub(crate) mod sites;
+pub(crate) mod slow;
+pub(crate) mod tasks;
+pub(crate) mod threads;
+pub(crate) mod timeline;
+pub(crate) mod tree;
+pub(crate) mod view_type;
+
+use crate::app::about::About;
+use crate::app::figures::What;
+use crate::app::row_table::{Outside, RowTable};
+use crate::keys::view::View;
+use crate::views::view_type::ViewType;
+
+impl View {
+    /// Returns the type of the view.
+    pub(crate) fn kind(self) -> &'static dyn ViewType {
+        match self {
+            Self::Tree => &tree::Tree,
+            Self::Hot => &hot::Hot,
+            Self::Function => &function::Function,
+            Self::Threads => &threads::Threads,
+            Self::Flame => &flame::Flame,
+            Self::Sites => &sites::Sites,
+            Self::Tasks => &tasks::Tasks,
+            Self::Slow => &slow::Slow,
+            Self::Timeline => &timeline::Timeline,
+        }
+    }
+
+    /// Returns the facts about the view.
+    pub(crate) fn about(self) -> &'static About {
+        self.kind().about()
+    }
+}
+
+impl What {
+    /// Returns the table that has the row.
+    pub(crate) fn table(self) -> &'static dyn RowTable {
+        match self.is_outside() {
+            true => &Outside,
+            false => self.of.kind().table(),
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Flame graph: the call tree from the top down, every frame as wide as its time.
+
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use tickscope_report::modules::Module;
+use tickscope_report::number;
+use tickscope_report::trend::Trend;
+
+use crate::app::data::Data;
+use crate::app::figures::{Portion, What, share};
+use crate::app::flame::FlameColour;
+use crate::app::flame_layout::Frame;
+use crate::app::state::App;
+use crate::app::window::span_words;
+use crate::keys::view::View;
+use crate::source::status::Status;
+use crate::text::cells::{cut_end, cut_middle, width, without_module};
+use crate::ui::theme::{Ground, Heat, Meaning};
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::Value;
+use crate::ui::view::figure;
+use crate::ui::view::legend;
+use crate::ui::view::marks::ABOUT;
+use crate::ui::view::rows;
+use crate::ui::view::unit;
+
+/// Fills of neighbouring frames, and the edge before each: Unicode, then ASCII.
+pub(crate) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
+pub(crate) const EDGES: [&str; 2] = ["▏", "|"];
+
+/// Mark for frames that are too small for a cell each.
+const FEW: [&str; 2] = ["…", "+"];
+
+/// Draws the line above: the selected frame with its share and its time, and the meaning of the colours.
+pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    let Some(row) = app.list().selected() else {
+        return;
+    };
+    let (of_total, _) = app.shares(data, row.what);
+    let about = about(data, row.what);
+    let percent = format!("{about}{}", number::percent(of_total));
+    let time = figure::plain(canvas, app, data, row.what, Value::Time(Portion::Total));
+    let mut x = area.x + 1;
+    canvas.put_right(x, area.y, 7, &percent, Meaning::Strong);
+    x += 8;
+    if area.width >= 40 {
+        canvas.put_right(x, area.y, 7, &time, Meaning::Plain);
+        x += 8;
+    }
+    let room = area.right().saturating_sub(x + 1);
+    let name = fitting(data.label(row.what), usize::from(room), canvas.glyphs.cut);
+    let x = canvas.put(x, area.y, room, &name, Meaning::Strong);
+    legend(canvas, app, data, area, x + 3);
+}
+
+/// Draws the meaning of the colours at the end of the line above, in the room from `from` on.
+fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16) {
+    let flame = &app.views.flame;
+    if !app.screen.theme.fills() {
+        return;
+    }
+    let mut all: Vec<(Ground, String)> = Vec::new();
+    if data.then.is_some() {
+        let words = [
+            (Trend::MuchLess, "less than then"),
+            (Trend::Same, "same"),
+            (Trend::MuchMore, "more"),
+        ];
+        all.extend(words.map(|(trend, word)| (Ground::Change(trend), word.to_string())));
+    } else if flame.colour == FlameColour::Own {
+        let words = [
+            (Heat::Cold, "self <1 %"),
+            (Heat::Mild, "1"),
+            (Heat::Warm, "5"),
+            (Heat::Hot, "25 % or more"),
+        ];
+        all.extend(words.map(|(heat, word)| (Ground::Own(heat), word.to_string())));
+    } else {
+        for frame in &flame.frames.all {
+            let module = frame.row.and_then(|row| module_of(data, View::Tree.row(row)));
+            if let Some(module) = module
+                && !all.iter().any(|(_, name)| *name == module.name)
+            {
+                all.push((Ground::Module(module.hue), module.name.clone()));
+            }
+        }
+    }
+    legend::draw(canvas, all, rows::tells_waits(app, data), area, from);
+}
+
+fn about(data: &Data, what: What) -> &'static str {
+    match unit::rough(data, what).total_estimated {
+        true => ABOUT,
+        false => "",
+    }
+}
+
+fn module_of(data: &Data, what: What) -> Option<&Module> {
+    data.names.modules.get(data.function(what)?.index())
+}
+
+/// Cells below which the beginning of a name says more than its two ends.
+const ROOM_FOR_BOTH_ENDS: usize = 10;
+
+/// Draws the frames of the lines on the screen.
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    let flame = &app.views.flame;
+    if flame.frames.all.is_empty() {
+        if data.tree.rows.is_empty() {
+            return rows::tell(canvas, area, rows::nothing(app, data));
+        }
+        let span = span_words(app.derived.stretch);
+        return rows::tell(canvas, area, &format!("No time has been measured {span}."));
+    }
+    let list = app.list();
+    let searches = app.views.search.as_ref().is_some_and(|search| search.is_set());
+    frames(canvas, app, data, flame.top, area, |index, _| {
+        let row = flame.frames.row_of(index);
+        let hit = row.is_some_and(|row| list.rows[row].hit);
+        Look {
+            selected: row == Some(list.cursor.index),
+            hit,
+            faded: searches && !hit,
+        }
+    });
+}
+
+/// Draws the graph below the tree, in which the frame of the selected row is selected.
+pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+    canvas.rule(Rect { height: 1, ..area });
+    let x = canvas.put(area.x + 1, area.y, 8, " flame ", Meaning::Strong);
+    legend(canvas, app, data, Rect { height: 1, ..area }, x + 3);
+    let area = Rect {
+        y: area.y + 1,
+        height: area.height.saturating_sub(1),
+        ..area
+    };
+    let selected = app.list().selected().map(|row| row.what);
+    frames(canvas, app, data, 0, area, |_, frame| Look {
+        selected: frame.row.map(|row| View::Tree.row(row)) == selected,
+        hit: false,
+        faded: false,
+    });
+}
+
+/// Draws the frames of the lines on the screen, each with its look.
+fn frames(
+    canvas: &mut Canvas<'_>,
+    app: &App,
+    data: &Data,
+    top: usize,
+    area: Rect,
+    look: impl Fn(usize, &Frame) -> Look,
+) {
+    let frames = &app.views.flame.frames;
+    let first = frames.all.partition_point(|frame| (frame.line as usize) < top);
+    let rows = frames.rows_of_frame();
+    let end = top + usize::from(area.height / rows);
+    let on_screen = frames
+        .all
+        .iter()
+        .enumerate()
+        .skip(first)
+        .take_while(|(_, frame)| (frame.line as usize) < end);
+    let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
+    for (index, frame) in on_screen {
+        let y = area.y + (frame.line as usize - top) as u16 * rows;
+        let cells = Rect::new(area.x + frame.x, y, frame.width, rows).intersection(area);
+        if frame.few > 0 {
+            few(canvas, frame, cells);
+            continue;
+        }
+        let look = look(index, frame);
+        let look = Look {
+            faded: look.faded || stale,
+            ..look
+        };
+        if app.screen.theme.fills() {
+            solid(canvas, app, data, frame, cells, look);
+        } else {
+            drawn(canvas, app, data, frame, cells, look);
+        }
+    }
+}
+
+/// Draws frames that are too small as one: a mark, and their number where it fits.
+fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
+    let mark = FEW[usize::from(canvas.ascii)];
+    let count = number::count(u64::from(frame.few));
+    let text = match usize::from(area.width) > 1 + count.len() {
+        true => format!("{mark}{count}"),
+        false => mark.to_string(),
+    };
+    canvas.fill(area, Ground::Faded, frame.darker);
+    canvas.put_over(area.x, area.y, area.width, &text, Modifier::empty());
+}
+
+#[derive(Clone, Copy)]
+struct Look {
+    selected: bool,
+    hit: bool,
+    /// Whether the frame has old data, or does not match the search.
+    faded: bool,
+}
+
+/// Returns the meaning of a frame's colour.
+fn ground_of(app: &App, data: &Data, what: What) -> Ground {
+    if data.then.is_some() {
+        return Ground::Change(Trend::of_points(points(app, data, what)));
+    }
+    match app.views.flame.colour {
+        FlameColour::Module => Ground::Module(module_of(data, what).map_or(0, |module| module.hue)),
+        FlameColour::Own => Ground::Own(match share(data.figures(what).self_ns, data.measured_ns) {
+            0.25.. => Heat::Hot,
+            0.05.. => Heat::Warm,
+            0.01.. => Heat::Mild,
+            _ => Heat::Cold,
+        }),
+    }
+}
+
+/// Returns the change of a row's share, in percentage points.
+fn points(app: &App, data: &Data, what: What) -> f64 {
+    let then = data.counterpart(what);
+    let then = then.map_or(0.0, |(then, there)| app.shares(then, there).0);
+    100.0 * (app.shares(data, what).0 - then)
+}
+
+/// Formats a share as `48 %`, with its change where moments are compared.
+fn percent(app: &App, data: &Data, what: What) -> String {
+    let (of_total, _) = app.shares(data, what);
+    let mut text = match of_total * 100.0 {
+        0.95.. => format!("{}{:.0} %", about(data, what), of_total * 100.0),
+        percent => format!("{}{percent:.1} %", about(data, what)),
+    };
+    if data.then.is_some() {
+        let points = points(app, data, what);
+        if points.abs() >= 0.05 {
+            text += &format!(" {points:+.1}");
+        }
+    }
+    text
+}
+
+/// Draws a frame in its colour: its name, and its share.
+fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
+    let Some(row) = frame.row else { return };
+    let what = View::Tree.row(row);
+    let off = rows::off_cpu(app, data, what);
+    let ground = match look {
+        Look { selected: true, .. } => Ground::Selected,
+        Look { faded: true, .. } => Ground::Faded,
+        _ => ground_of(app, data, what),
+    };
+    canvas.fill(area, ground, frame.darker);
+    if !look.selected && !look.faded {
+        // The part off the CPU stands at the end.
+        let cells = ((off * f64::from(area.width)).round() as u16).min(area.width);
+        let waiting = Rect {
+            x: area.right() - cells,
+            width: cells,
+            ..area
+        };
+        canvas.fill(waiting, Ground::Waiting, frame.darker);
+    }
+    let name_look = match look.hit {
+        true => Modifier::BOLD | Modifier::UNDERLINED,
+        false => Modifier::BOLD,
+    };
+    // Where there is room, a cell on each side stays empty, so that names of neighbours do not touch.
+    let x = area.x + u16::from(area.width > 3);
+    let room = area.right().saturating_sub(x + u16::from(area.width > 4));
+    let percent = percent(app, data, what);
+    let beside = width(&percent) + 1;
+    let tall = area.height > 1;
+    let label = fitting(data.label(what), usize::from(room), canvas.glyphs.cut);
+    if width(&label) <= width(canvas.glyphs.cut) {
+        return;
+    }
+    let end = canvas.put_over(x, area.y, room, &label, name_look);
+    if !tall {
+        let left = usize::from((x + room).saturating_sub(end));
+        if beside <= left {
+            canvas.put_over(end + 1, area.y, left as u16 - 1, &percent, Modifier::empty());
+        }
+        return;
+    }
+    let time = figure::plain(canvas, app, data, what, Value::Time(Portion::Total));
+    let off_cpu = match off {
+        0.05.. => format!("off CPU {:.0} %", off * 100.0),
+        _ => String::new(),
+    };
+    let mut x = x;
+    let end = area.right().saturating_sub(u16::from(area.width > 4));
+    for text in [percent, time, off_cpu].iter().filter(|text| !text.is_empty()) {
+        if usize::from(x) + width(text) > usize::from(end) {
+            break;
+        }
+        x = canvas.put_over(x, area.y + 1, end - x, text, Modifier::empty()) + 2;
+    }
+}
+
+/// Draws a frame without colours: an edge, its name and its percents, and a fill that differs from its neighbours.
+fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: Rect, look: Look) {
+    let selected = look.selected;
+    let Some(row) = frame.row else { return };
+    let what = View::Tree.row(row);
+    let ascii = usize::from(canvas.ascii);
+    let meaning = match share(data.figures(what).total_ns, data.measured_ns) {
+        _ if selected => Meaning::Selected,
+        _ if look.hit => Meaning::Match,
+        _ if look.faded => Meaning::Quiet,
+        0.25.. => Meaning::Hottest,
+        _ => Meaning::Plain,
+    };
+    let quiet = if selected { meaning } else { Meaning::Rule };
+    let fill = match selected {
+        true => " ",
+        false => FILLS[ascii][usize::from(frame.darker)],
+    };
+    let edge = if selected { ">" } else { EDGES[ascii] };
+    let off = match selected {
+        true => 0.0,
+        false => rows::off_cpu(app, data, what),
+    };
+    let cells = ((off * f64::from(area.width)).round() as u16).min(area.width.saturating_sub(1));
+    let start = area.right() - cells;
+    let [_, own_fill] = canvas.glyphs.off_cpu;
+    let percent = percent(app, data, what);
+    for y in area.top()..area.bottom() {
+        let mut x = canvas.put(area.x, y, 1, edge, quiet);
+        let room = usize::from(area.right().saturating_sub(x));
+        let is_first = y == area.y;
+        let label = match is_first {
+            true => fitting(data.label(what), room, canvas.glyphs.cut),
+            false if width(&percent) <= room => percent.clone(),
+            false => String::new(),
+        };
+        if width(&label) > width(canvas.glyphs.cut) {
+            x = canvas.put(x, y, room as u16, &label, if is_first { meaning } else { quiet });
+            let rest = usize::from(area.right().saturating_sub(x));
+            if is_first && area.height == 1 && rest > width(&percent) {
+                x = canvas.put(x + 1, y, rest as u16 - 1, &percent, quiet);
+            }
+        }
+        let rest = usize::from(area.right().saturating_sub(x));
+        canvas.put(x, y, rest as u16, &fill.repeat(rest), quiet);
+        // The part off the CPU stands at the end and has a fill of its own.
+        let filled = x.max(start);
+        let rest = area.right().saturating_sub(filled);
+        canvas.put(filled, y, rest, &own_fill.repeat(usize::from(rest)), quiet);
+    }
+}
+
+/// Shortens a name to these cells: with its module, without it, or cut in the middle. Where that leaves too little, it
+/// is cut at the end.
+fn fitting(name: &str, cells: usize, cut: &str) -> String {
+    let name = without_module(name, cells);
+    if cells < ROOM_FOR_BOTH_ENDS {
+        return cut_end(name, cells, cut).into_owned();
+    }
+    cut_middle(name, cells, cut).into_owned()
+}

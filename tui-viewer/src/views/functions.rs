@@ -1,0 +1,493 @@
+//! The columns of the lists whose rows are functions: Tree, Hot and Function.
+
+use ratatui::layout::Rect;
+use tickscope_format::path::tail;
+use tickscope_report::number;
+
+use crate::app::data::Data;
+use crate::app::figures::{Portion, What};
+use crate::app::layout::halves;
+use crate::app::row::{Fold, Row};
+use crate::app::sort::{Order, or_last};
+use crate::app::state::App;
+use crate::keys::view::View;
+use crate::text::cells::{cut_middle, width, without_module};
+use crate::text::glyphs::Glyphs;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Cell, Column, Content, Place, Value};
+use crate::ui::view::place::{gap, names_first};
+use crate::ui::view::{bar, difference, rows, spark};
+use crate::views::function::parts;
+
+/// Help of the columns for the state of a thread and of a site.
+pub(crate) const STATE_HELP: &str = "what a thread does; if a site is off";
+
+static TOTAL_SHARE: Column = Column::number(
+    "%TOT",
+    "share of all time shown, callees included",
+    6,
+    Content::Value(Value::Share(Portion::Total)),
+)
+.by(Order::TOTAL);
+static SELF_SHARE: Column = Column::number(
+    "%SELF",
+    "share of all time shown, without callees",
+    6,
+    Content::Value(Value::Share(Portion::Own)),
+)
+.by(Order::SELF)
+// At the top of a thread, all time of a row is its own.
+.titled(|app, _| bottom_up(app).then(|| "%TOP".to_string()));
+static OF_SHARE: Column = Column::number(
+    "%OF",
+    "share of the function that is shown",
+    6,
+    Content::Value(Value::Share(Portion::Total)),
+)
+.by(Order::TOTAL);
+/// The main share of the view as a bar. Where moments are compared, the change of the mean stands in its place.
+static BAR: Column =
+    Column::text("", "the first share again, as a length", Content::Drawn(draw_bar)).titled(|app, width| {
+        let title = if width < 10 { "AVG %" } else { "AVG change" };
+        app.compared().map(|_| title.to_string())
+    });
+pub(crate) static TOTAL: Column = Column::number(
+    "TOTAL",
+    "time in it, with callees and waiting",
+    6,
+    Content::Value(Value::Time(Portion::Total)),
+)
+.by(Order::TOTAL);
+static WAIT: Column = Column::number(
+    "WAIT",
+    "part of TOTAL that waits, off the CPU",
+    6,
+    Content::Value(Value::OffCpu(|off| off.waiting_ns)),
+)
+.by(Order::of("wait", |data, what| data.figures(what).total_off.waiting_ns).adding_up());
+static READY: Column = Column::number(
+    "READY",
+    "part of TOTAL ready, without a CPU",
+    6,
+    Content::Value(Value::OffCpu(|off| off.ready_ns)),
+)
+.by(Order::of("ready", |data, what| data.figures(what).total_off.ready_ns).adding_up());
+static SELF: Column = Column::number(
+    "SELF",
+    "the same without measured callees",
+    6,
+    Content::Value(Value::Time(Portion::Own)),
+)
+.by(Order::SELF)
+.titled(|app, _| bottom_up(app).then(|| "TOP".to_string()));
+pub(crate) static CALLS: Column =
+    Column::number("CALLS", "calls that began", 6, Content::Value(Value::Calls)).by(Order::CALLS);
+// Cells for two counts and the word between them.
+static CALLS_OF: Column = Column::number(
+    "CALLS",
+    "in Function: calls by it, of all calls",
+    11,
+    Content::Value(Value::CallsOf),
+)
+.by(Order::CALLS);
+static AVG: Column = Column::number(
+    "AVG",
+    "TOTAL of a call on average, or wall",
+    6,
+    Content::Value(Value::Mean),
+)
+.by(Order::of("avg", |data, what| {
+    or_last(data.figures(what).avg_ns())
+}));
+static P50: Column = Column::number(
+    "P50",
+    "half of the calls took no longer",
+    6,
+    Content::Value(Value::Quantile(50)),
+)
+.by(Order::P50);
+static P99: Column = Column::number(
+    "P99",
+    "99 of 100 calls took no longer",
+    6,
+    Content::Value(Value::Quantile(99)),
+)
+.by(Order::P99);
+// A mark for an upper bound stands before the number.
+static MAX: Column = Column::number("MAX", "the longest call", 7, Content::Value(Value::Longest)).by(
+    Order::of("max", |data, what| match data.figures(what).tally {
+        Some(_) => 0,
+        None => or_last(data.latency(what).max().map(|(ticks, _)| ticks)),
+    }),
+);
+static SPARK: Column = Column::text(
+    "LAST 30 s",
+    "time in each second, of its own busiest",
+    Content::Text(|canvas, cell| spark::of(canvas, cell.app, cell.row.id, cell.place.width)),
+)
+.wide(10)
+.looks(|_| Meaning::Quiet);
+static NAME: Column = Column::name(
+    "FUNCTION",
+    "function or scope, with its module",
+    Content::Drawn(draw_name),
+)
+.by(Order::NAME)
+.titled(title_of_names);
+pub(crate) static WHERE: Column = Column::text(
+    "WHERE",
+    "file and line",
+    Content::Text(|canvas, cell| {
+        let function = cell.data.function(cell.row.what);
+        let function = function.map(|function| cell.data.tree.functions.get(function));
+        function.map_or_else(String::new, |function| {
+            rows::file_and_line(canvas, &function.file, function.line, cell.place.width)
+        })
+    }),
+)
+.looks(|_| Meaning::Quiet);
+
+/// All columns, in the order of the help.
+pub(crate) static ALL: [&Column; 17] = [
+    &TOTAL_SHARE,
+    &SELF_SHARE,
+    &OF_SHARE,
+    &BAR,
+    &TOTAL,
+    &WAIT,
+    &READY,
+    &SELF,
+    &CALLS,
+    &CALLS_OF,
+    &AVG,
+    &P50,
+    &P99,
+    &MAX,
+    &SPARK,
+    &NAME,
+    &WHERE,
+];
+
+/// Columns of a view, from left to right, and the columns that leave first of the pairs for total and self time.
+struct Set {
+    columns: &'static [&'static Column],
+    second_share: &'static Column,
+    second_time: &'static Column,
+}
+
+static TREE: Set = Set {
+    columns: &[
+        &TOTAL_SHARE,
+        &BAR,
+        &TOTAL,
+        &WAIT,
+        &READY,
+        &SELF,
+        &SELF_SHARE,
+        &CALLS,
+        &AVG,
+        &P50,
+        &P99,
+        &MAX,
+        &SPARK,
+        &NAME,
+    ],
+    second_share: &SELF_SHARE,
+    second_time: &SELF,
+};
+
+static HOT: Set = Set {
+    columns: &[
+        &SELF_SHARE,
+        &BAR,
+        &SELF,
+        &TOTAL,
+        &TOTAL_SHARE,
+        &WAIT,
+        &READY,
+        &CALLS,
+        &AVG,
+        &P50,
+        &P99,
+        &MAX,
+        &SPARK,
+        &NAME,
+        &WHERE,
+    ],
+    second_share: &TOTAL_SHARE,
+    second_time: &TOTAL,
+};
+
+static FUNCTION: Set = Set {
+    columns: &[
+        &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &CALLS_OF, &AVG, &NAME, &WHERE,
+    ],
+    second_share: &TOTAL_SHARE,
+    second_time: &TOTAL,
+};
+
+static NARROW_FUNCTION: Set = Set {
+    columns: &[
+        &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &CALLS, &AVG, &NAME, &WHERE,
+    ],
+    second_share: &TOTAL_SHARE,
+    second_time: &TOTAL,
+};
+
+/// Returns the columns of the tree, from left to right.
+pub(crate) fn of_tree(width: u16) -> Vec<Place> {
+    places(&TREE, width, false)
+}
+
+/// Returns the columns of the hotspots, from left to right.
+pub(crate) fn of_hot(width: u16) -> Vec<Place> {
+    places(&HOT, width, false)
+}
+
+/// Returns the columns of the lists of callers and callees on these cells, list by list, each from left to right.
+pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
+    let Some(halves) = halves(area) else {
+        return vec![(area, places(&FUNCTION, area.width, false))];
+    };
+    // Both lists have the same columns, even where one list is a cell wider.
+    let width = halves[0].width;
+    let set = match width < ROOM_FOR_ALL_CALLS {
+        true => &NARROW_FUNCTION,
+        false => &FUNCTION,
+    };
+    let places_on = |list: Rect| {
+        let moved = places(set, width, true).into_iter().map(|place| Place {
+            x: list.x + place.x,
+            ..place
+        });
+        (list, moved.collect())
+    };
+    halves.map(places_on).to_vec()
+}
+
+/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half`: another list stands beside it.
+fn places(set: &Set, width: u16, is_half: bool) -> Vec<Place> {
+    // The least needed columns leave first, until the name has its part of the line. The pane shows all values.
+    let leaving = [
+        &WHERE,
+        &P50,
+        &READY,
+        set.second_share,
+        &MAX,
+        &P99,
+        &SPARK,
+        &WAIT,
+        &AVG,
+        &CALLS,
+        &CALLS_OF,
+        set.second_time,
+        &BAR,
+        &TOTAL,
+        &SELF,
+    ];
+    let places = |bar: u16| {
+        names_first(&[&NAME], &leaving, width, |gone| {
+            let has_room = |column: &Column| *column != BAR || is_half || width >= ROOM_FOR_BAR;
+            let stay = set.columns.iter().copied();
+            let stay: Vec<_> = stay
+                .filter(|column| has_room(column) && !gone.contains(column))
+                .collect();
+            side_by_side(&stay, width, bar)
+        })
+    };
+    if !is_half {
+        return places(if width >= 100 { LONG_BAR } else { SHORT_BAR });
+    }
+    // The longest bar for which no column leaves.
+    let short = places(SHORT_BAR);
+    let longer = (SHORT_BAR + 1..=LONG_BAR).rev().map(places);
+    let mut fitting = longer.filter(|places| places.len() == short.len());
+    fitting.next().unwrap_or(short)
+}
+
+/// Cells of a bar, and of a bar on a wide line.
+const SHORT_BAR: u16 = 5;
+const LONG_BAR: u16 = 10;
+
+/// Width in cells below which a list has no bar, because the bar says too little.
+const ROOM_FOR_BAR: u16 = 60;
+
+/// Width in cells of a list beside another, below which calls by a function stand without all calls.
+const ROOM_FOR_ALL_CALLS: u16 = 72;
+
+/// Maximum number of cells of a function's file and line.
+const LONGEST_WHERE: u16 = 40;
+
+fn side_by_side(columns: &[&'static Column], width: u16, bar: u16) -> Vec<Place> {
+    let gap = gap(width);
+    // The first cell belongs to the mark of the selected row.
+    let mut x = gap;
+    let mut out = Vec::with_capacity(columns.len());
+    for &column in columns {
+        if column.is_name {
+            x += gap - 1;
+            let rest = width.saturating_sub(x + 1);
+            let to_where = match columns.contains(&&WHERE) {
+                true => (rest / 5 * 2).min(LONGEST_WHERE),
+                false => 0,
+            };
+            out.push(Place {
+                column,
+                x,
+                width: rest - to_where - u16::from(to_where > 0),
+            });
+            if to_where > 0 {
+                out.push(Place {
+                    column: &WHERE,
+                    x: x + rest - to_where,
+                    width: to_where,
+                });
+            }
+            break;
+        }
+        let width = if *column == BAR { bar } else { column.width };
+        out.push(Place { column, x, width });
+        let is_first_share = column.is_share() && out.len() == 1;
+        x += width + if is_first_share { 1 } else { gap };
+    }
+    out
+}
+
+fn bottom_up(app: &App) -> bool {
+    app.derived.data.as_ref().is_some_and(|data| data.bottom_up)
+}
+
+/// Width from which on the line of tabs has room for the filter of calls.
+const ROOM_IN_TABS: u16 = 110;
+
+/// Returns the title of names with the filter of calls, where no line above says it.
+fn title_of_names(app: &App, cells: u16) -> Option<String> {
+    let layout = app.layout();
+    let words = app.query.filter.words(app.views.current).join("  ");
+    if words.is_empty() || (layout.tabs.is_some() && layout.columns.width >= ROOM_IN_TABS) {
+        return None;
+    }
+    // The mark of the order needs one cell.
+    let room = usize::from(cells.saturating_sub(1));
+    let all = format!("{}  {words}", NAME.title);
+    Some(match width(&all) <= room {
+        true => all,
+        false => cut_middle(&words, room, Glyphs::of(app.screen.ascii).cut).into_owned(),
+    })
+}
+
+/// Returns the larger share of a row now and then: a row that has become small keeps the colour of its former share.
+fn main_share(app: &App, data: &Data, what: What, then: Option<(&Data, What)>) -> f64 {
+    let share = |data: &Data, what| {
+        let (total, own) = app.shares(data, what);
+        match app.views.current.about().main {
+            Portion::Total => total,
+            Portion::Own => own,
+        }
+    };
+    share(data, what).max(then.map_or(0.0, |(then, there)| share(then, there)))
+}
+
+/// Returns the look of the first cell of a row, and of the others.
+pub(crate) fn weigh(app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
+    if data.figures(row.what).tally.is_some() {
+        return [Meaning::Plain; 2];
+    }
+    match main_share(app, data, row.what, then) {
+        0.25.. => [Meaning::Hottest, Meaning::Plain],
+        0.05.. => [Meaning::Warm, Meaning::Plain],
+        share if share < 0.01 => [Meaning::Small; 2],
+        _ => [Meaning::Plain; 2],
+    }
+}
+
+fn draw_bar(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
+    let (app, data, what, area) = (cell.app, cell.data, cell.row.what, cell.area());
+    if data.then.is_some() {
+        let (text, meaning) = difference::of_avg(canvas, data, what, cell.then, area.width);
+        return cell.put(canvas, &text, meaning);
+    }
+    // The selected row reverses the bar too: a dark bar on the light row.
+    let share = main_share(app, data, what, None);
+    let off = rows::off_cpu(app, data, what);
+    let [working, off] = bar::in_two(share, off, area.width, canvas.glyphs);
+    let x = canvas.put(
+        area.x,
+        area.y,
+        area.width,
+        &working,
+        cell.look.of(cell.weights[0]),
+    );
+    let rest = area.right() - x;
+    canvas.put(x, area.y, rest, &off, cell.look.of(Meaning::Waiting));
+}
+
+/// Cells below which only the name fits.
+const ROOM_FOR_MARKS: usize = 14;
+
+/// Draws tree lines, the mark of the fold, the name, and its marks.
+fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
+    let Cell { app, data, row, .. } = *cell;
+    let Rect { x, y, .. } = cell.area();
+    let (end, glyphs) = (cell.area().right(), canvas.glyphs);
+    let mut x = x;
+    if app.views.current.about().has_parents {
+        x = rows::lead(canvas, cell);
+    }
+    if let Some(mark) = parts::direction(data, row.what, glyphs) {
+        x = canvas.put(x, y, end - x, mark, cell.look.of(Meaning::Rule));
+    }
+    let mut marks = Vec::new();
+    if data.is_recursive(row.what) {
+        marks.push((glyphs.again, Meaning::Notable));
+    }
+    let figures = data.figures(row.what);
+    if figures.open > figures.waiting {
+        marks.push((glyphs.running, Meaning::Good));
+    } else if figures.open > 0 {
+        marks.push((glyphs.waits, Meaning::Waiting));
+    }
+    if data.is_doubtful(row.what) {
+        marks.push((glyphs.doubtful, Meaning::Notable));
+    }
+    if row.what.of == View::Function && usize::from(end.saturating_sub(x)) < ROOM_FOR_MARKS {
+        // The arrow before the name takes the room of the marks; the name itself comes first.
+        marks.clear();
+    }
+    let marks_cells: usize = marks.iter().map(|(mark, _)| width(mark) + 1).sum();
+    let hidden = match row.fold {
+        Fold::Closed(rows) => format!("+{}", number::count(u64::from(rows))),
+        Fold::Open | Fold::Leaf => String::new(),
+    };
+    let room = usize::from(end.saturating_sub(x));
+    // The count of hidden rows goes first, because the mark before the name says that there are some.
+    let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
+    let is_part = row.what.table().is_part(data, row.what.row);
+    let text = match is_part && app.layout().title.is_none() {
+        // No line above names the function of these callers and callees.
+        true => data.label(data.in_full(row).what),
+        false => data.label(row.what),
+    };
+    let hidden_fits = width(text) + marks_cells + extra <= room;
+    // Without room for the module, the function alone says more than half of both.
+    let cells = room.saturating_sub(marks_cells);
+    let name = cut_middle(without_module(text, cells), cells, glyphs.cut);
+    let start = x;
+    // The module is quiet, the function plain.
+    let split = name.len() - tail(&name, 1).len();
+    for (text, meaning) in [
+        (&name[..split], Meaning::Quiet),
+        (&name[split..], cell.weights[1]),
+    ] {
+        x = canvas.put(x, y, end.saturating_sub(x), text, cell.look.of(meaning));
+    }
+    rows::highlight(canvas, cell, &name, start);
+    for (mark, meaning) in marks {
+        x = canvas.put(x + 1, y, end.saturating_sub(x + 1), mark, cell.look.of(meaning));
+    }
+    if hidden_fits && extra > 0 {
+        let room = end.saturating_sub(x + 2);
+        canvas.put(x + 2, y, room, &hidden, cell.look.of(Meaning::Quiet));
+    }
+}

@@ -1,0 +1,132 @@
+//! View Sites: sites that were met, and sites that are switched off.
+
+mod columns;
+pub(crate) mod pane;
+mod rows;
+
+use ratatui::layout::Rect;
+
+use crate::app::about::About;
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::listing::{self, Listing, Shape};
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
+use crate::app::site_rows::SiteState;
+use crate::app::sort::Order;
+use crate::app::state::App;
+use crate::app::update::acts::{Act, act, has_rows, only};
+use crate::keys::action::Action;
+use crate::keys::view::View;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Column, Place};
+use crate::ui::view::detail;
+use crate::views::view_type::ViewType;
+
+/// The view.
+#[derive(Debug)]
+pub(crate) struct Sites;
+
+const ABOUT: About = About {
+    sort: Order::CALLS,
+    rows: "sites",
+    is_of_all: true,
+    follows: true,
+    ..About::LIST
+};
+
+const ACTS: &[Act] = &[
+    act(&[Action::Enter], has_rows, |app, _, _| app.enter_place()),
+    act(&[Action::ToggleSite], has_rows, |app, _, effects| {
+        app.toggle_site(effects)
+    }),
+    // Sites stand below modules where the program has functions.
+    only(
+        &[
+            Action::Open,
+            Action::Shut,
+            Action::Fold,
+            Action::OpenAll,
+            Action::CloseAll,
+        ],
+        |app| has_rows(app) && app.shown().is_some_and(|shown| shown.functions.is_some()),
+    ),
+];
+
+impl App {
+    /// Shows the function of a place, opens or closes a module, or tells that the callers of a function are not known.
+    fn enter_place(&mut self) {
+        if let Some(chosen) = self.selected_function() {
+            return self.go_to_function(chosen);
+        }
+        let Some((data, row)) = self.selected() else {
+            return;
+        };
+        if data.site_table().is_module(row.what.row) {
+            self.fold();
+        } else {
+            self.tell("it was not called yet: its callers and callees are not known");
+        }
+    }
+}
+
+impl ViewType for Sites {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::SiteRows
+    }
+
+    fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
+        let top = data.site_table().top().iter().copied();
+        listing::walk(data, shape, View::Sites.rows(top))
+    }
+
+    fn columns(&self, width: u16) -> Vec<Place> {
+        columns::places(width)
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &columns::ALL
+    }
+
+    fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+        match data.sites()[row.what.row as usize].state {
+            SiteState::Hit => [Meaning::Plain; 2],
+            SiteState::NotSince | SiteState::Off | SiteState::OverBudget | SiteState::NotChosen => {
+                [Meaning::Quiet; 2]
+            }
+        }
+    }
+
+    fn why_empty(&self, _app: &App, _data: &Data) -> Option<String> {
+        Some("No place in the source has been met yet.".to_string())
+    }
+
+    fn searched(&self, _app: &App, data: &Data) -> usize {
+        data.site_table().counts().0 as usize
+    }
+
+    fn acts(&self) -> &'static [Act] {
+        ACTS
+    }
+
+    fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+        match data.function(row.what) {
+            Some(_) => detail::heading(canvas, app, data, row, area),
+            None => pane::name_and_place(
+                canvas,
+                data,
+                row.what.row,
+                Rect {
+                    y: area.y + 1,
+                    ..area
+                },
+            ),
+        }
+        pane::detail(canvas, app, data, row.what.row, area);
+    }
+}

@@ -1,0 +1,166 @@
+//! The columns of the list of sites.
+
+use tickscope_format::function_choice::Chosen;
+use tickscope_format::snapshot::OverBudget;
+use tickscope_report::number;
+
+use crate::app::site_rows::{SiteRow, SiteState};
+use crate::app::sort::Order;
+use crate::text::cells::{cut_end, cut_middle, cut_start, without_module};
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Cell, Column, Content, Place};
+use crate::ui::view::place::Width::{Cells, Own, Parts};
+use crate::ui::view::place::{Columns, side_by_side_names_first};
+use crate::ui::view::rows;
+use crate::views::functions::{CALLS, STATE_HELP};
+use crate::views::sites::pane::rule_of;
+
+/// Cells from which on the rule stands after the state.
+const ROOM_FOR_RULE: u16 = 20;
+
+static STATE: Column = Column::text("STATE", STATE_HELP, Content::Text(state))
+    .by(Order::of("state", |data, what| {
+        u64::MAX - data.sites()[what.row as usize].state as u64
+    })
+    .fixed())
+    .looks(|cell| match of(cell).state {
+        SiteState::Off | SiteState::OverBudget => Meaning::Notable,
+        SiteState::NotChosen | SiteState::NotSince | SiteState::Hit => cell.usual(),
+    });
+static NAME: Column = Column::name(
+    "FUNCTION",
+    "function or scope, with its module",
+    Content::Drawn(draw_name),
+)
+.by(Order::NAME);
+static MODULE: Column = Column::text(
+    "MODULE",
+    "module that the site is in",
+    Content::Text(|canvas, cell| {
+        let (table, row) = (cell.data.site_table(), cell.row.what.row);
+        let module = if table.is_module(row) {
+            ""
+        } else {
+            table.module(row)
+        };
+        cut_start(module, cell.room(), canvas.glyphs.cut).into_owned()
+    }),
+)
+.looks(|_| Meaning::Quiet);
+static WHERE: Column = Column::text(
+    "WHERE",
+    "file and line",
+    Content::Text(|canvas, cell| {
+        let table = cell.data.site_table();
+        let site = table.source(&cell.data.snapshot, cell.row.what.row);
+        site.map_or_else(String::new, |site| {
+            rows::file_and_line(canvas, &site.file, site.line, cell.place.width)
+        })
+    }),
+)
+.looks(|_| Meaning::Quiet);
+
+/// All columns, in the order of the help.
+pub(super) static ALL: [&Column; 5] = [&CALLS, &STATE, &NAME, &MODULE, &WHERE];
+
+/// Returns the columns of a list that is `width` cells wide, from left to right.
+pub(super) fn places(width: u16) -> Vec<Place> {
+    let state = match width {
+        130.. => 24,
+        100.. => 20,
+        50.. => 15,
+        40.. => 11,
+        _ => 5,
+    };
+    let columns: &Columns = match width {
+        80.. => &[
+            (&CALLS, Own),
+            (&STATE, Cells(state)),
+            (&NAME, Parts(8)),
+            (&MODULE, Parts(2)),
+            (&WHERE, Parts(4)),
+        ],
+        40.. => &[(&CALLS, Own), (&STATE, Cells(state)), (&NAME, Parts(1))],
+        _ => &[(&STATE, Cells(state)), (&NAME, Parts(1))],
+    };
+    side_by_side_names_first(columns, &[&NAME], &[&MODULE, &WHERE, &CALLS], width)
+}
+
+fn of<'a>(cell: &Cell<'a>) -> &'a SiteRow {
+    &cell.data.sites()[cell.row.what.row as usize]
+}
+
+/// Draws a name: below its module, or without its module where not all modules have room.
+fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
+    let label = cell.data.label(cell.row.what);
+    let meaning = cell.name(cell.usual());
+    if !cell.data.site_table().is_grouped() {
+        let name = if cell.names_fit() {
+            label
+        } else {
+            without_module(label, 0)
+        };
+        let name = cell.cut(canvas, name);
+        return cell.put(canvas, &name, meaning);
+    }
+    let x = rows::lead(canvas, cell);
+    let cells = cell.area().right().saturating_sub(x);
+    let name = cut_middle(label, usize::from(cells), canvas.glyphs.cut).into_owned();
+    canvas.put(x, cell.y, cells, &name, cell.look.of(meaning));
+    rows::highlight(canvas, cell, &name, x);
+}
+
+/// Describes the state: with the rule that switched the site off where there is room, and in a word where there is little. For
+/// a module, the number of its functions that are on.
+fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
+    let (site, room) = (of(cell), cell.room());
+    let cut = |words: &str| cut_end(words, room, canvas.glyphs.cut).into_owned();
+    if cell.data.site_table().is_module(cell.row.what.row) {
+        let words = match site.on {
+            0 => "off".to_string(),
+            on if on == site.places => "on".to_string(),
+            on => format!("{on} of {} on", site.places),
+        };
+        let short = format!("{}/{}", site.on, site.places);
+        return cut(if words.len() <= room { &words } else { &short });
+    }
+    let rule = rule_of(canvas, cell.data, cell.row.what.row);
+    let stretch = cell.app.derived.stretch;
+    let words = match (site.state, &rule) {
+        (SiteState::Off, Some(rule)) if cell.place.width >= ROOM_FOR_RULE => {
+            // The end of a path says more.
+            let room = room - "off by ".len();
+            format!("off by {}", cut_start(rule, room, canvas.glyphs.cut))
+        }
+        (SiteState::OverBudget, _) => {
+            let long = site.over_budget.map(|over| over_budget(&over));
+            let long = long.filter(|long| long.len() <= room);
+            let is_narrow = room < "over budget".len();
+            long.unwrap_or_else(|| if is_narrow { "off" } else { "over budget" }.to_string())
+        }
+        (SiteState::NotChosen, _) if room < "off: small".len() => "off".to_string(),
+        (SiteState::NotChosen, _) => match site.chosen {
+            Chosen::Small => "off: small".to_string(),
+            Chosen::Std => "off: std".to_string(),
+            Chosen::NotAskedFor => "off: not only".to_string(),
+            Chosen::LeftOut(_) | Chosen::On => "off: left out".to_string(),
+        },
+        (SiteState::NotSince, _) if room < site.state.words().len() => "none".to_string(),
+        (SiteState::NotSince, _) if site.site.is_none() => "not called".to_string(),
+        (SiteState::NotSince, _) if stretch.is_some_and(|stretch| !stretch.since_reset) => {
+            "not in window".to_string()
+        }
+        _ => site.state.words().to_string(),
+    };
+    cut(&words)
+}
+
+/// Formats the cost and the mean time of a call: `budget: 12.1%, 85.0ns`.
+fn over_budget(over: &OverBudget) -> String {
+    format!(
+        "budget: {}, {}",
+        number::percent(over.cost_share),
+        number::duration(over.mean_ns.round() as u64)
+    )
+}

@@ -1,0 +1,186 @@
+//! View Slow: causes of slow calls of watched functions.
+
+pub(crate) mod call;
+mod columns;
+mod keys;
+mod rows;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use ratatui::layout::{Position, Rect};
+
+use crate::app::about::About;
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::layout::Layout;
+use crate::app::listing::{self, Listing, Shape};
+use crate::app::row::Row;
+use crate::app::row_table::RowTable;
+use crate::app::sort::Sort;
+use crate::app::state::App;
+use crate::app::update::acts::{Act, act, always, has_rows};
+use crate::keys::action::Action;
+use crate::keys::view::View;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Column, Place};
+use crate::ui::view::table;
+use crate::views::slow::call::{LARGE, NOTABLE};
+use crate::views::view_type::ViewType;
+
+/// The view.
+#[derive(Debug)]
+pub(crate) struct Slow;
+
+const ABOUT: About = About {
+    sort: columns::ORDER,
+    rows: "paths",
+    is_of_all: true,
+    is_of_all_threads: true,
+    is_of_watches: true,
+    follows: true,
+    ..About::LIST
+};
+
+const ACTS: &[Act] = &[
+    act(&[Action::Enter], has_rows, |app, _, effects| {
+        match app.offers_tails() {
+            true => app.watch_row(effects),
+            false => app.enter_row(),
+        }
+    }),
+    act(
+        &[Action::Unwatch],
+        |app| app.watched().is_some(),
+        |app, _, effects| app.unwatch(effects),
+    ),
+    act(&[Action::NextWatch], always, |app, _, _| app.next_watch()),
+    act(&[Action::NextCall], always, |app, _, _| app.step_call(true)),
+    act(&[Action::PreviousCall], always, |app, _, _| app.step_call(false)),
+    act(&[Action::ExportCall], always, |app, _, effects| {
+        app.export_call(effects)
+    }),
+    act(&[Action::Closer], always, |app, _, _| app.zoom_call(None, true)),
+    act(&[Action::Further], always, |app, _, _| app.zoom_call(None, false)),
+    act(&[Action::WholeCall], always, |app, _, _| {
+        app.views.slow.zoom = None
+    }),
+    act(&[Action::PartEarlier], always, |app, _, _| app.pan_call(false)),
+    act(&[Action::PartLater], always, |app, _, _| app.pan_call(true)),
+];
+
+impl ViewType for Slow {
+    fn about(&self) -> &'static About {
+        &ABOUT
+    }
+
+    fn table(&self) -> &'static dyn RowTable {
+        &rows::SlowRows
+    }
+
+    fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
+        let table = data.slow();
+        if table.watches.is_empty() {
+            let sort = Sort::by(columns::TAIL_ORDER);
+            let tails = View::Hot.rows(data.tails().iter().map(|tail| tail.hot));
+            return listing::walk(data, &Shape { sort, ..*shape }, tails);
+        }
+        let watch = table.place_of(app.views.slow.function.as_deref());
+        let rows = (0..).zip(&table.rows);
+        let of_watch = rows.filter(|(_, row)| Some(row.watch) == watch);
+        listing::walk(data, shape, View::Slow.rows(of_watch.map(|(row, _)| row)))
+    }
+
+    fn columns(&self, width: u16) -> Vec<Place> {
+        columns::places(width)
+    }
+
+    fn lists(&self, app: &App, area: Rect) -> Vec<(Rect, Vec<Place>)> {
+        let places = match app.offers_tails() {
+            true => columns::tail_places(area.width),
+            false => columns::places(area.width),
+        };
+        vec![(area, places)]
+    }
+
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &columns::ALL
+    }
+
+    fn weigh(&self, app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+        let Some(watch) = app.watched() else {
+            return [Meaning::Plain; 2];
+        };
+        let share = watch
+            .slow
+            .share_of(&data.slow().rows[row.what.row as usize].means);
+        match share {
+            Some(LARGE..) => [Meaning::Hottest; 2],
+            Some(NOTABLE..) => [Meaning::Warm; 2],
+            Some(_) => [Meaning::Plain; 2],
+            None => [Meaning::Quiet; 2],
+        }
+    }
+
+    fn choices(&self, app: &App) -> u64 {
+        let mut choices = DefaultHasher::new();
+        app.views.slow.function.hash(&mut choices);
+        choices.finish()
+    }
+
+    /// Its keys choose calls and move in time, so they do not hold the order of its rows.
+    fn holds(&self, app: &App) -> bool {
+        let data = app.derived.data.as_ref();
+        data.is_some_and(|data| data.slow().watches.is_empty())
+    }
+
+    fn searched(&self, app: &App, _data: &Data) -> usize {
+        app.list().rows.len()
+    }
+
+    fn acts(&self) -> &'static [Act] {
+        ACTS
+    }
+
+    fn step_back(&self, app: &mut App) -> bool {
+        app.whole_call()
+    }
+
+    fn click_pane(&self, app: &mut App, at: Position) {
+        app.click_call(at);
+    }
+
+    fn wheel(&self, app: &mut App, rows: isize, at: Position) -> bool {
+        let moment = app.moment_at(at).map(|(_, moment)| moment);
+        if moment.is_some() {
+            app.zoom_call(moment, rows < 0);
+        }
+        moment.is_some()
+    }
+
+    fn wheel_aside(&self, app: &mut App, right: bool, at: Position) {
+        if app.moment_at(at).is_some() {
+            app.pan_call(right);
+        }
+    }
+
+    fn layout(&self, app: &App, layout: Layout) -> Layout {
+        let answer = app.answer_lines().len() as u16;
+        layout.with_answer(answer, app.path_lines(), app.call_lines())
+    }
+
+    fn title(&self, canvas: &mut Canvas<'_>, app: &App, _data: &Data, area: Rect) {
+        call::title(canvas, app, area);
+    }
+
+    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+        match app.watched().is_some() || app.offers_tails() {
+            true => table::draw(canvas, app, data, area),
+            false => call::nothing(canvas, area),
+        }
+    }
+
+    fn pane(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+        call::calls(canvas, app, data, area);
+    }
+}

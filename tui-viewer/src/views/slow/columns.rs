@@ -1,0 +1,278 @@
+//! The columns of the paths of a watched function, and of the functions with a tail.
+
+use tickscope_analysis::slow::SlowRow;
+use tickscope_report::number;
+use tickscope_report::slow::{both_calls, difference, duration};
+
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::sort::Order;
+use crate::app::state::App;
+use crate::app::tails::Tail;
+use crate::text::cells::{cut_path, cut_start, width};
+use crate::ui::theme::Meaning;
+use crate::ui::view::bar::bar;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Cell, Column, Content, Place};
+use crate::ui::view::marks::UNKNOWN;
+use crate::ui::view::place::Width::{Cells, Own, Parts};
+use crate::ui::view::place::{Columns, side_by_side, side_by_side_names_first};
+
+/// Order of the paths at the start. Without slow calls the longest typical time comes first.
+pub(super) const ORDER: Order = Order::of("difference", |data, what| {
+    let means = means(data, what);
+    weight(means.difference_ns().or(means.typical.map(|typical| typical.ns)))
+})
+.of_now();
+
+/// Order of the functions with a tail.
+pub(super) const TAIL_ORDER: Order =
+    Order::of("difference", |data, what| data.tail(what).map_or(0, Tail::weight)).of_now();
+
+static DIFFERENCE: Column = Column::number(
+    "DIFFERENCE",
+    "slow less typical, per call",
+    11,
+    Content::Text(|canvas, cell| {
+        let ns = of(cell).difference_ns();
+        ns.map_or_else(unknown, |ns| difference(ns, canvas.ascii))
+    }),
+)
+.by(ORDER);
+static SHARE: Column = Column::number(
+    "SHARE",
+    "its part of the whole difference",
+    6,
+    Content::Text(|_, cell| share(cell).map_or_else(unknown, number::percent)),
+)
+.by(ORDER);
+static BAR: Column = Column::text(
+    "",
+    "the same as a bar",
+    Content::Text(|canvas, cell| bar(share(cell).unwrap_or(0.0), cell.place.width, canvas.glyphs)),
+)
+.wide(10);
+static TYPICAL: Column = Column::number(
+    "TYPICAL",
+    "in the path itself, in a typical call",
+    8,
+    Content::Text(|canvas, cell| time(canvas, of(cell).typical.map(|typical| typical.ns))),
+)
+.by(Order::of("typical", |data, what| {
+    weight(means(data, what).typical.map(|typical| typical.ns))
+})
+.of_now())
+.looks(|_| Meaning::Quiet);
+static SLOW: Column = Column::number(
+    "SLOW",
+    "in the path itself, in a slow call",
+    6,
+    Content::Text(|canvas, cell| time(canvas, of(cell).slow.map(|slow| slow.ns))),
+)
+.by(Order::of("slow", |data, what| {
+    weight(means(data, what).slow.map(|slow| slow.ns))
+})
+.of_now())
+.looks(|_| Meaning::Plain);
+static CALLS: Column = Column::number(
+    "CALLS",
+    "of the path, in a typical, a slow call",
+    13,
+    Content::Text(|canvas, cell| both_calls(of(cell), canvas.ascii)),
+)
+.by(Order::of("calls", |data, what| {
+    weight(means(data, what).slow.map(|slow| slow.calls * 1e3))
+})
+.of_now())
+.looks(|cell| {
+    let means = of(cell);
+    let called_more = means.typical.zip(means.slow).is_some_and(|(typical, slow)| {
+        // The calls doubled, and the difference shows in whole numbers.
+        slow.calls >= 2.0 * typical.calls && slow.calls - typical.calls >= 0.5
+    });
+    match called_more {
+        true => Meaning::Notable,
+        false => Meaning::Quiet,
+    }
+});
+static NAME: Column = Column::name("PATH", "from the watched function on", Content::Text(name))
+    .by(Order::NAME)
+    .looks(|cell| cell.name(Meaning::Plain))
+    .titled(|app, cells| {
+        let all = whose_means(app).into_iter().map(|words| format!("PATH  {words}"));
+        // The mark of the order needs one cell.
+        all.into_iter()
+            .find(|title| width(title) < usize::from(cells).max(1))
+    });
+
+/// All columns, in the order of the help.
+pub(super) static ALL: [&Column; 7] = [&DIFFERENCE, &SHARE, &BAR, &TYPICAL, &SLOW, &CALLS, &NAME];
+
+/// Returns the columns of a table that is `width` cells wide, from left to right.
+pub(super) fn places(width: u16) -> Vec<Place> {
+    let columns: &Columns = match width {
+        100.. => &[
+            (&DIFFERENCE, Own),
+            (&SHARE, Own),
+            (&BAR, Own),
+            (&TYPICAL, Own),
+            (&SLOW, Own),
+            (&CALLS, Own),
+            (&NAME, Parts(1)),
+        ],
+        80.. => &[
+            (&DIFFERENCE, Own),
+            (&SHARE, Own),
+            (&TYPICAL, Own),
+            (&SLOW, Own),
+            (&CALLS, Own),
+            (&NAME, Parts(1)),
+        ],
+        60.. => &[
+            (&DIFFERENCE, Own),
+            (&SHARE, Own),
+            (&CALLS, Own),
+            (&NAME, Parts(1)),
+        ],
+        40.. => &[(&DIFFERENCE, Own), (&SHARE, Own), (&NAME, Parts(1))],
+        _ => &[(&DIFFERENCE, Cells(7)), (&NAME, Parts(1))],
+    };
+    side_by_side_names_first(columns, &[&NAME], &[&BAR, &TYPICAL, &SLOW, &SHARE], width)
+}
+
+fn means(data: &Data, what: What) -> &SlowRow {
+    &data.slow().rows[what.row as usize].means
+}
+
+/// Returns the weight of an amount of ns that may be below zero.
+fn weight(ns: Option<f64>) -> u64 {
+    const ZERO: f64 = (1u64 << 62) as f64;
+    (ns.unwrap_or(0.0) * 16.0 + ZERO).max(0.0) as u64
+}
+
+fn of<'a>(cell: &Cell<'a>) -> &'a SlowRow {
+    means(cell.data, cell.row.what)
+}
+
+/// Returns the share of a path in the whole difference.
+fn share(cell: &Cell<'_>) -> Option<f64> {
+    cell.app.watched()?.slow.share_of(of(cell))
+}
+
+fn unknown() -> String {
+    UNKNOWN.to_string()
+}
+
+fn time(canvas: &Canvas<'_>, ns: Option<f64>) -> String {
+    ns.map_or_else(unknown, |ns| duration(ns, canvas.ascii))
+}
+
+/// Returns which calls the columns are means of, in many words and in few: the sentences above tell them apart by cause.
+fn whose_means(app: &App) -> Vec<String> {
+    let Some(slow) = app.watched().map(|watch| &watch.slow) else {
+        return Vec::new();
+    };
+    if slow.causes.len() < 2 {
+        return Vec::new();
+    }
+    let calls = number::count(slow.slow_calls);
+    vec![
+        format!("means of all {calls} slow calls, whatever their cause"),
+        format!("means of all {calls} slow"),
+    ]
+}
+
+/// Formats a path, and its part off the CPU where that is much of the difference.
+fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
+    let (means, room) = (of(cell), cell.room());
+    let name = cell.data.label(cell.row.what);
+    let off = |ns: Option<f64>, word: &str| match ns {
+        Some(ns) if ns.abs() >= 1.0 && ns >= means.difference_ns().unwrap_or(0.0) / 4.0 => {
+            format!("  {} {word}", difference(ns, canvas.ascii))
+        }
+        Some(_) | None => String::new(),
+    };
+    let waits = off(means.difference(|means| means.waiting_ns), "waiting");
+    let ready = off(means.difference(|means| means.ready_ns), "without a CPU");
+    let mut behind = format!("{waits}{ready}");
+    if width(name) + width(&behind) > room {
+        behind.clear();
+    }
+    // The end of a path is the function itself.
+    let name = cut_start(name, room - width(&behind), canvas.glyphs.cut);
+    format!("{name}{behind}")
+}
+
+static TAIL: Column = Column::number(
+    "TAIL",
+    "",
+    6,
+    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| Some(tail.ticks))),
+)
+.by(TAIL_ORDER)
+.looks(|_| Meaning::Warm);
+static TAIL_CALLS: Column = Column::number(
+    "CALLS",
+    "",
+    6,
+    Content::Text(|_, cell| {
+        let tail = cell.data.tail(cell.row.what);
+        tail.map_or_else(String::new, |tail| number::count(tail.latency.count()))
+    }),
+);
+static TAIL_P50: Column = Column::number(
+    "P50",
+    "",
+    6,
+    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.quantile(0.5))),
+);
+static TAIL_P99: Column = Column::number(
+    "P99",
+    "",
+    6,
+    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.quantile(0.99))),
+);
+static TAIL_MAX: Column = Column::number(
+    "MAX",
+    "",
+    7,
+    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.max().map(|(ticks, _)| ticks))),
+);
+static TAIL_NAME: Column = Column::name(
+    "FUNCTION",
+    "",
+    Content::Text(|canvas, cell| {
+        cut_path(cell.data.label(cell.row.what), cell.room(), canvas.glyphs.cut).into_owned()
+    }),
+)
+.looks(|cell| cell.name(Meaning::Plain));
+
+/// Returns the columns of the functions with a tail, from left to right.
+pub(super) fn tail_places(width: u16) -> Vec<Place> {
+    let columns: &Columns = match width {
+        60.. => &[
+            (&TAIL, Own),
+            (&TAIL_CALLS, Own),
+            (&TAIL_P50, Own),
+            (&TAIL_P99, Own),
+            (&TAIL_MAX, Own),
+            (&TAIL_NAME, Parts(1)),
+        ],
+        40.. => &[
+            (&TAIL, Own),
+            (&TAIL_P50, Own),
+            (&TAIL_MAX, Own),
+            (&TAIL_NAME, Parts(1)),
+        ],
+        _ => &[(&TAIL, Own), (&TAIL_NAME, Parts(1))],
+    };
+    side_by_side(columns, width)
+}
+
+fn tail_time(canvas: &Canvas<'_>, cell: &Cell<'_>, ticks: impl Fn(&Tail) -> Option<u64>) -> String {
+    let Some(tail) = cell.data.tail(cell.row.what) else {
+        return String::new();
+    };
+    let ns = ticks(tail).map(|ticks| cell.data.snapshot.nanos(ticks));
+    ns.map_or_else(unknown, |ns| canvas.duration(ns))
+}

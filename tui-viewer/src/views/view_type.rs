@@ -1,0 +1,223 @@
+//! What a view is: the questions that the rest of the program asks it, with the answers of most views.
+
+use ratatui::layout::{Position, Rect};
+
+use crate::app::about::About;
+use crate::app::data::Data;
+use crate::app::figures::What;
+use crate::app::layout::Layout;
+use crate::app::listing::{Listing, Shape};
+use crate::app::percent_of::PercentOf;
+use crate::app::row::Row;
+use crate::app::row_table::{Outside, RowTable};
+use crate::app::state::App;
+use crate::app::update::acts::Act;
+use crate::ui::theme::Meaning;
+use crate::ui::view::canvas::Canvas;
+use crate::ui::view::column::{Column, Place};
+use crate::ui::view::detail::Legend;
+use crate::ui::view::{detail, large_pane, rows, table};
+use crate::views::timeline::keys::TimeColumns;
+
+impl App {
+    /// Returns the columns of the view on screen on these cells, from left to right.
+    pub(crate) fn places(&self, area: Rect) -> Vec<Place> {
+        let lists = self.views.current.kind().lists(self, area);
+        lists.into_iter().flat_map(|(_, places)| places).collect()
+    }
+}
+
+/// A view of the program.
+pub(crate) trait ViewType: Sync {
+    /// Returns the facts about it that hold at any time.
+    fn about(&self) -> &'static About;
+
+    // Rows
+
+    /// Returns the table that its rows are in, where it has one of its own.
+    fn table(&self) -> &'static dyn RowTable {
+        &Outside
+    }
+
+    /// Returns its rows.
+    fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing;
+
+    /// Returns its columns on a list that is `width` cells wide, from left to right.
+    fn columns(&self, _width: u16) -> Vec<Place> {
+        Vec::new()
+    }
+
+    /// Returns its columns on these cells of the screen, list by list.
+    fn lists(&self, _app: &App, area: Rect) -> Vec<(Rect, Vec<Place>)> {
+        vec![(area, self.columns(area.width))]
+    }
+
+    /// Returns the columns of its tables, in the order of the help.
+    fn all_columns(&self) -> &'static [&'static Column] {
+        &[]
+    }
+
+    /// Returns the look of the first cell of a row, and of the others; `then` is the row in the data to compare with.
+    fn weigh(&self, _app: &App, _data: &Data, _row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+        [Meaning::Plain; 2]
+    }
+
+    /// Returns a number that changes with each choice of its own that its rows are made of.
+    fn choices(&self, _app: &App) -> u64 {
+        0
+    }
+
+    /// Whether a key holds the order of its rows for a moment.
+    fn holds(&self, _app: &App) -> bool {
+        true
+    }
+
+    /// Returns the row that is selected where none was.
+    fn first<'a>(&self, _data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
+        rows.first()
+    }
+
+    /// Returns the number of rows that a search looks at.
+    fn searched(&self, app: &App, data: &Data) -> usize;
+
+    /// Returns the word for several rows.
+    fn rows_word(&self, _app: &App) -> &'static str {
+        self.about().rows
+    }
+
+    /// Chooses its subject for the first look at it.
+    fn begin(&self, _app: &mut App) {}
+
+    /// Returns the key of the function whose callers and callees it shows.
+    fn subject(&self, _app: &App) -> Option<u64> {
+        None
+    }
+
+    /// Corrects its state after its rows were made.
+    fn settle(&self, _app: &mut App) {}
+
+    /// Returns the reason for an empty list.
+    fn why_empty(&self, app: &App, data: &Data) -> Option<String> {
+        let nothing = data
+            .tree
+            .rows
+            .is_empty()
+            .then(|| rows::nothing(app, data).to_string());
+        app.nothing_in_focus(data).or(nothing)
+    }
+
+    /// Returns the columns of time that it shows.
+    fn time_columns(&self, _app: &App) -> Option<TimeColumns> {
+        None
+    }
+
+    // Keys and mouse
+
+    /// Returns the actions that have a meaning, or a time, of their own in it.
+    fn acts(&self) -> &'static [Act] {
+        &[]
+    }
+
+    /// Takes one step back inside it; returns false without a step.
+    fn step_back(&self, _app: &mut App) -> bool {
+        false
+    }
+
+    /// Returns the word for the place to which Escape leads.
+    fn way_back(&self, app: &App) -> Option<&'static str> {
+        app.way_back()
+    }
+
+    /// Selects a row that may be hidden; returns false where that takes the steps of a list.
+    fn reveal(&self, _app: &mut App, _what: What) -> bool {
+        false
+    }
+
+    /// Takes a click on its rows, on line `line` of them.
+    fn click(&self, app: &mut App, at: Position, line: usize) {
+        app.click_row_of(0, at.x, line);
+    }
+
+    /// Takes a click on the pane of its selected row.
+    fn click_pane(&self, _app: &mut App, _at: Position) {}
+
+    /// Takes a move of the mouse while its button is held.
+    fn drag(&self, _app: &mut App, _at: Position) {}
+
+    /// Takes the wheel; returns false where it scrolls a list.
+    fn wheel(&self, _app: &mut App, _rows: isize, _at: Position) -> bool {
+        false
+    }
+
+    /// Takes the wheel to the side.
+    fn wheel_aside(&self, _app: &mut App, _right: bool, _at: Position) {}
+
+    // Screen
+
+    /// Cuts its parts out of a layout.
+    fn layout(&self, _app: &App, layout: Layout) -> Layout {
+        layout
+    }
+
+    /// Returns the number of screen lines of a row.
+    fn lines_of_row(&self, _app: &App) -> u16 {
+        1
+    }
+
+    /// Returns the first line on the screen, and the number of lines.
+    fn scrolled(&self, app: &App) -> (usize, usize) {
+        let list = app.list();
+        let together = list.together();
+        (list.cursor.offset.saturating_sub(together.start), together.len())
+    }
+
+    /// Returns the whole of its percents, and that whole in words.
+    fn percent_of(&self, app: &App) -> (PercentOf, &'static str) {
+        app.percent_of_query()
+    }
+
+    /// Switches to the next whole of percents.
+    fn next_percent_of(&self, app: &mut App) {
+        app.next_percent_of_query();
+    }
+
+    /// Returns settings of its own, in words.
+    fn settings(&self, _app: &App) -> Option<String> {
+        None
+    }
+
+    /// Draws the lines above the titles.
+    fn title(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _area: Rect) {}
+
+    /// Draws the line above the rows.
+    fn heading(&self, canvas: &mut Canvas<'_>, app: &App, _data: &Data, area: Rect) {
+        table::titles(canvas, app, area);
+    }
+
+    /// Draws the rows.
+    fn draw(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+        table::draw(canvas, app, data, area);
+    }
+
+    /// Draws its parts below the rows.
+    fn below(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _layout: &Layout) {}
+
+    /// Returns the line that says how to read its columns.
+    fn legend(&self, legend: &Legend) -> String {
+        let (dot, itself, inside) = (legend.glyphs.dot, legend.itself, &legend.inside);
+        format!("{itself}{dot}{inside}{dot}recursion counts once{}", legend.bars())
+    }
+
+    /// Draws the facts of the selected row in the pane.
+    fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+        detail::figures_of(canvas, app, data, row, area);
+    }
+
+    /// Draws the pane of the selected row.
+    fn pane(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
+        match app.layout().has_large_pane {
+            true => large_pane::draw(canvas, app, data, area),
+            false => detail::draw(canvas, app, data, area),
+        }
+    }
+}
