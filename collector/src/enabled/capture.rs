@@ -3,6 +3,7 @@
 pub(crate) mod baseline;
 pub(crate) mod capture_lock;
 pub(crate) mod collector_state;
+pub(crate) mod epochs;
 pub(crate) mod estimate;
 pub(crate) mod finished_threads;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]

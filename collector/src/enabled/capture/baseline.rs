@@ -2,6 +2,7 @@
 
 use tickscope_format::snapshot::{Lifetime, Quantity};
 
+use crate::enabled::capture::epochs::Epochs;
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::capture::ranges::Ranges;
 use crate::enabled::capture::waits_in::WaitsIn;
@@ -25,27 +26,19 @@ pub(crate) struct Counts {
 pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 
 /// Amounts of a node that grow. A reset takes their baseline.
-trait Amounts: Copy + Default + PartialEq {
+pub(crate) trait Amounts: Copy + Default + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     /// Returns the larger amounts, because an amount that was shown never shrinks.
     fn at_least(self, other: Self) -> Self;
 }
 
-/// Amounts by node: the present ones, the baseline, and the baseline before the last reset. A missing value is zero.
-#[derive(Clone, Debug, Default)]
-struct Epochs<T> {
-    current: Vec<T>,
-    base: Vec<T>,
-    undo: Vec<T>,
-}
-
-/// Counters, baselines, and the baselines before the last reset. Index 0 is the root, which counts the time outside of
-/// all scopes.
+/// Counters, baselines, and the baselines before the last reset. A missing value is zero. Index 0 is the root, which counts the
+/// time outside of all scopes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Baseline {
-    counts: Epochs<Counts>,
-    measured: Epochs<Measured>,
+    counts: Epochs<Vec<Counts>>,
+    measured: Epochs<Vec<Measured>>,
     /// Durations of calls, and the numbers of values.
     pub(crate) histograms: Histograms,
     /// The smallest and largest numbers of values and gauges.
@@ -58,9 +51,8 @@ pub(crate) struct Baseline {
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
-    cpu: Option<u64>,
-    cpu_base: u64,
-    cpu_undo: u64,
+    /// CPU time in nanoseconds; `None` if it is not known.
+    cpu: Epochs<Option<u64>>,
 }
 
 impl Counts {
@@ -171,7 +163,7 @@ fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
     column[index] = column[index].plus(by);
 }
 
-impl<T: Amounts> Epochs<T> {
+impl<T: Amounts> Epochs<Vec<T>> {
     /// Takes the present amounts. An amount that was shown never shrinks, although a capture may have shown a few ticks that the
     /// thread then charged elsewhere.
     fn show(&mut self, present: &[T]) {
@@ -186,20 +178,8 @@ impl<T: Amounts> Epochs<T> {
         at(&self.current, index).minus(at(&self.base, index))
     }
 
-    fn reset(&mut self) {
-        // No amount is below its baseline here (see `show`), so this raises the baseline by the amounts shown.
-        let past = self.current.clone();
-        self.undo = std::mem::replace(&mut self.base, past);
-    }
-
-    fn undo(&mut self) {
-        self.base = std::mem::take(&mut self.undo);
-    }
-
-    fn absorb(&mut self, index: usize, other: &Self, from: usize) {
-        raise(&mut self.current, index, at(&other.current, from));
-        raise(&mut self.base, index, at(&other.base, from));
-        raise(&mut self.undo, index, at(&other.undo, from));
+    fn absorb_node(&mut self, index: usize, other: &Self, from: usize) {
+        self.absorb(other, |column, other| raise(column, index, at(other, from)));
     }
 }
 
@@ -208,7 +188,7 @@ impl Baseline {
     pub(crate) fn show(&mut self, counts: &[Counts], measured: &[Measured], cpu_ns: Option<u64>) {
         self.counts.show(counts);
         self.measured.show(measured);
-        self.cpu = cpu_ns.or(self.cpu);
+        self.cpu.current = cpu_ns.or(self.cpu.current);
     }
 
     /// Returns the counters of a node since the reset.
@@ -244,7 +224,8 @@ impl Baseline {
 
     /// Returns the CPU time since the reset in nanoseconds, if it is known.
     pub(crate) fn cpu_shown(&self) -> Option<u64> {
-        self.cpu.map(|cpu| cpu.saturating_sub(self.cpu_base))
+        let base = self.cpu.base.unwrap_or(0);
+        self.cpu.current.map(|cpu| cpu.saturating_sub(base))
     }
 
     /// Sets the number of the root's ticks that belong to rows.
@@ -274,8 +255,7 @@ impl Baseline {
         self.async_histograms.reset();
         self.handed_undo = self.handed_past;
         self.handed_past += std::mem::take(&mut self.handed_now);
-        self.cpu_undo = self.cpu_base;
-        self.cpu_base = self.cpu.unwrap_or(0);
+        self.cpu.reset();
     }
 
     /// Returns to the epoch before the last reset.
@@ -287,7 +267,7 @@ impl Baseline {
         self.waits_in.undo();
         self.async_histograms.undo();
         self.handed_past = self.handed_undo;
-        self.cpu_base = self.cpu_undo;
+        self.cpu.undo();
     }
 
     /// Adds all columns of a node in another baseline to a node in this one.
@@ -299,8 +279,8 @@ impl Baseline {
 
     /// Adds the amounts of a node in another baseline to a node of another kind in this one.
     pub(crate) fn absorb_amounts(&mut self, index: usize, other: &Self, from: usize) {
-        self.counts.absorb(index, &other.counts, from);
-        self.measured.absorb(index, &other.measured, from);
+        self.counts.absorb_node(index, &other.counts, from);
+        self.measured.absorb_node(index, &other.measured, from);
         self.waits_in.absorb(index as u32, &other.waits_in, from as u32);
         self.async_histograms.absorb(index, &other.async_histograms, from);
     }
@@ -309,11 +289,11 @@ impl Baseline {
     pub(crate) fn absorb_thread(&mut self, other: &Self) {
         self.handed_past += other.handed_past;
         self.handed_undo += other.handed_undo;
-        if let Some(cpu) = other.cpu {
-            self.cpu = Some(self.cpu.unwrap_or(0) + cpu);
-        }
-        self.cpu_base += other.cpu_base;
-        self.cpu_undo += other.cpu_undo;
+        self.cpu.absorb(&other.cpu, |cpu, other| {
+            if let Some(other) = other {
+                *cpu = Some(cpu.unwrap_or(0) + other);
+            }
+        });
     }
 }
 

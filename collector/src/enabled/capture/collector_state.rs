@@ -309,7 +309,7 @@ impl CollectorState {
         self.finished.reset();
         self.watches.reset();
         self.lines.reset();
-        self.sampling.reset();
+        self.sampling.sums.reset();
         self.epochs.reset();
         closing
     }
@@ -331,7 +331,7 @@ impl CollectorState {
         }
         self.finished.undo();
         self.lines.undo();
-        self.sampling.undo();
+        self.sampling.sums.undo();
         true
     }
 

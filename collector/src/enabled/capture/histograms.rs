@@ -2,12 +2,12 @@
 
 use tickscope_format::latency::{Histogram, Latencies, Packed};
 
+use crate::enabled::capture::epochs::Epochs;
+
 /// Histograms, baselines, and the baselines before the last reset. A missing histogram is empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
-    current: Vec<Packed>,
-    base: Vec<Packed>,
-    undo: Vec<Packed>,
+    by_node: Epochs<Vec<Packed>>,
     /// Histogram since the reset, for a node with a baseline. It is kept because most histograms change rarely.
     since: Vec<Packed>,
     /// Number of the current histogram among all histograms of the node.
@@ -43,23 +43,23 @@ impl Histograms {
             self.made.resize(index + 1, 0);
         }
         if std::mem::replace(&mut self.made[index], made) != made {
-            for column in [&mut self.base, &mut self.undo] {
+            for column in [&mut self.by_node.base, &mut self.by_node.undo] {
                 if let Some(baseline) = column.get_mut(index) {
                     *baseline = Packed::default();
                 }
             }
         }
-        if histogram.is_empty() && index >= self.current.len() {
+        if histogram.is_empty() && index >= self.by_node.current.len() {
             return;
         }
-        match filled(&self.base, index).map(Packed::unpacked) {
-            None => place(&mut self.current, index).set(histogram),
+        match filled(&self.by_node.base, index).map(Packed::unpacked) {
+            None => place(&mut self.by_node.current, index).set(histogram),
             Some(base) => {
                 // While its thread moves a call that was seen before, the call may be in neither its place nor its bucket. Where
                 // the histogram counts the calls, the next reading includes it.
                 let mut present = histogram.clone();
                 present.raise_to(&base);
-                place(&mut self.current, index).set(&present);
+                place(&mut self.by_node.current, index).set(&present);
                 present.subtract(&base);
                 place(&mut self.since, index).set(&present);
             }
@@ -68,12 +68,17 @@ impl Histograms {
 
     /// Returns the number of calls of a node that had ended at the last reading.
     pub(crate) fn ended(&self, index: usize) -> u64 {
-        filled(&self.current, index).map_or(0, |packed| packed.unpacked().count())
+        filled(&self.by_node.current, index).map_or(0, |packed| packed.unpacked().count())
     }
 
     fn renew(&mut self, index: usize) {
-        if let Some(base) = filled(&self.base, index) {
-            let mut since = self.current.get(index).map(Packed::unpacked).unwrap_or_default();
+        if let Some(base) = filled(&self.by_node.base, index) {
+            let mut since = self
+                .by_node
+                .current
+                .get(index)
+                .map(Packed::unpacked)
+                .unwrap_or_default();
             since.subtract(&base.unpacked());
             place(&mut self.since, index).set(&since);
         }
@@ -81,9 +86,9 @@ impl Histograms {
 
     /// Returns the histogram of a node since the reset.
     pub(crate) fn shown(&self, index: usize) -> Option<&Packed> {
-        let column = match filled(&self.base, index) {
+        let column = match filled(&self.by_node.base, index) {
             Some(_) => &self.since,
-            None => &self.current,
+            None => &self.by_node.current,
         };
         filled(column, index)
     }
@@ -96,22 +101,21 @@ impl Histograms {
     }
 
     pub(crate) fn reset(&mut self) {
-        self.undo = std::mem::replace(&mut self.base, self.current.clone());
+        self.by_node.reset();
         self.since.clear();
     }
 
     pub(crate) fn undo(&mut self) {
-        self.base = std::mem::take(&mut self.undo);
-        for index in 0..self.base.len() {
+        self.by_node.undo();
+        for index in 0..self.by_node.base.len() {
             self.renew(index);
         }
     }
 
     /// Adds all columns of a node in another set of histograms to a node in this one.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
-        absorb(&mut self.current, index, &other.current, from);
-        absorb(&mut self.base, index, &other.base, from);
-        absorb(&mut self.undo, index, &other.undo, from);
+        self.by_node
+            .absorb(&other.by_node, |column, other| absorb(column, index, other, from));
         self.renew(index);
     }
 }

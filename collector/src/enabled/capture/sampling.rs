@@ -5,6 +5,7 @@
 
 use tickscope_format::snapshot::{Mode, SeenCost};
 
+use crate::enabled::capture::epochs::Epochs;
 use crate::enabled::runtime::config;
 use crate::types::Clock;
 
@@ -13,8 +14,8 @@ const LONGEST_LOOKS: f64 = 3.0;
 const LEAST_HZ: f64 = 100.0;
 
 /// Sums of the looks since the beginning.
-#[derive(Clone, Copy, Debug)]
-struct Looks {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sums {
     count: u64,
     /// Ticks for which the looks count.
     ticks: u64,
@@ -23,13 +24,10 @@ struct Looks {
     event_ticks: u64,
 }
 
-/// The sums of the looks, and their baselines.
+/// The looks so far.
 #[derive(Debug)]
 pub(crate) struct Sampling {
-    current: Looks,
-    base: Looks,
-    /// The baseline before the last reset.
-    undo: Looks,
+    pub(crate) sums: Epochs<Sums>,
     /// Tick of the last look, or of a later switch of modes; `None` before the first.
     looked_at: Option<u64>,
 }
@@ -41,7 +39,7 @@ pub(crate) fn wants_samples(mode: Mode) -> bool {
     mode.is_sampling() || mode.has_estimated_times() && !is_own()
 }
 
-impl Looks {
+impl Sums {
     const NONE: Self = Self {
         count: 0,
         ticks: 0,
@@ -53,9 +51,11 @@ impl Looks {
 impl Sampling {
     pub(crate) const fn new() -> Self {
         Self {
-            current: Looks::NONE,
-            base: Looks::NONE,
-            undo: Looks::NONE,
+            sums: Epochs {
+                current: Sums::NONE,
+                base: Sums::NONE,
+                undo: Sums::NONE,
+            },
             looked_at: None,
         }
     }
@@ -69,15 +69,15 @@ impl Sampling {
             let longest = LONGEST_LOOKS / hz.max(LEAST_HZ);
             passed = passed.min((longest * config::ticks_per_second()) as u64);
         }
-        self.current.count += 1;
-        self.current.ticks = self.current.ticks.saturating_add(passed);
+        self.sums.current.count += 1;
+        self.sums.current.ticks = self.sums.current.ticks.saturating_add(passed);
         passed
     }
 
     /// Counts a thread that a look has met in an event.
     pub(crate) fn meet_event(&mut self, passed: u64) {
-        self.current.in_events += 1;
-        self.current.event_ticks = self.current.event_ticks.saturating_add(passed);
+        self.sums.current.in_events += 1;
+        self.sums.current.event_ticks = self.sums.current.event_ticks.saturating_add(passed);
     }
 
     /// Sets the tick from which the next look counts; `None` makes the next look count for no time.
@@ -87,7 +87,7 @@ impl Sampling {
 
     /// Returns the number of looks since the reset.
     pub(crate) fn looks(&self) -> u64 {
-        self.current.count - self.base.count
+        self.sums.current.count - self.sums.base.count
     }
 
     /// Returns the time between two looks since the reset, which was `since_reset` ticks ago.
@@ -95,25 +95,17 @@ impl Sampling {
         // In adaptive mode a look may count for less than the time since the one before.
         let ticks = match mode.is_sampling() {
             true => since_reset,
-            false => (self.current.ticks - self.base.ticks) as f64,
+            false => (self.sums.current.ticks - self.sums.base.ticks) as f64,
         };
         ticks / self.looks().max(1) as f64
     }
 
     /// Returns the time in events since the reset, as seen by the looks.
     pub(crate) fn seen_cost(&self) -> SeenCost {
-        let event_ticks = self.current.event_ticks - self.base.event_ticks;
+        let event_ticks = self.sums.current.event_ticks - self.sums.base.event_ticks;
         SeenCost {
-            looks: self.current.in_events - self.base.in_events,
+            looks: self.sums.current.in_events - self.sums.base.in_events,
             ns: event_ticks as f64 * (1e9 / config::ticks_per_second()),
         }
-    }
-
-    pub(crate) fn reset(&mut self) {
-        self.undo = std::mem::replace(&mut self.base, self.current);
-    }
-
-    pub(crate) fn undo(&mut self) {
-        self.base = self.undo;
     }
 }

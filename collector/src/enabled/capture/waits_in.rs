@@ -6,20 +6,13 @@ use std::collections::BTreeMap;
 
 use tickscope_format::snapshot::{Now, WaitsIn as Shown};
 
+use crate::enabled::capture::epochs::Epochs;
 use crate::enabled::platform::waiting_call::{Call, Doing};
 
 /// Samples by node and call. Few nodes have samples, so a map holds them instead of columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WaitsIn {
-    counted: BTreeMap<(u32, Call), Epochs>,
-}
-
-/// Samples so far, until the last reset, and until the one before.
-#[derive(Clone, Copy, Debug, Default)]
-struct Epochs {
-    current: u64,
-    base: u64,
-    undo: u64,
+    counted: BTreeMap<(u32, Call), Epochs<u64>>,
 }
 
 impl WaitsIn {
@@ -37,25 +30,18 @@ impl WaitsIn {
     }
 
     pub(crate) fn reset(&mut self) {
-        for epochs in self.counted.values_mut() {
-            epochs.undo = epochs.base;
-            epochs.base = epochs.current;
-        }
+        self.counted.values_mut().for_each(Epochs::reset);
     }
 
     pub(crate) fn undo(&mut self) {
-        for epochs in self.counted.values_mut() {
-            epochs.base = std::mem::take(&mut epochs.undo);
-        }
+        self.counted.values_mut().for_each(Epochs::undo);
     }
 
     /// Adds the samples of a node of another thread to a node.
     pub(crate) fn absorb(&mut self, node: u32, other: &Self, from: u32) {
         for (&(_, call), more) in other.counted.range((from, Call::FIRST)..=(from, Call::LAST)) {
             let sum = self.counted.entry((node, call)).or_default();
-            sum.current += more.current;
-            sum.base += more.base;
-            sum.undo += more.undo;
+            sum.absorb(more, |sum, more| *sum += more);
         }
     }
 }

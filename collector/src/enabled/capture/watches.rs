@@ -117,14 +117,16 @@ impl Watches {
     /// Stops watching the functions of a pattern; `*` stands for all patterns.
     pub(crate) fn remove(&mut self, pattern: Pattern) {
         for slot in 0..WATCHES_MAX {
-            let is_it = |watched: &mut Watched| watched.pattern == pattern || pattern.as_str() == "*";
-            let Some(watched) = self.watched[slot].take_if(is_it) else {
+            let is_it = |watched: &&Watched| watched.pattern == pattern || pattern.as_str() == "*";
+            let Some(watched) = self.watched[slot].as_ref().filter(is_it) else {
                 continue;
             };
+            let of_threads = watched.of_threads;
+            self.watched[slot] = None;
             self.tell();
-            watched.of_threads.begin(0);
+            of_threads.begin(0);
             for site in site_table::met().chain(site_table::unmet_functions()) {
-                if site.watch() == Some(watched.slot) {
+                if site.watch() == Some(slot as u32) {
                     site.set_watch(None);
                     site_table::update_if_met(site);
                 }

@@ -11,43 +11,37 @@ const PLACES_KEPT: usize = 1 << 10;
 /// Appends the payload of a snapshot to the bytes.
 type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 
-/// Encodes a snapshot into `payload`, or as much of it as fits. `longest` returns the bytes that a payload of a length may have.
+/// Makes a payload that is longer than `longest` again, with as much of its snapshot as fits.
 ///
 /// # Errors
-/// The errors of `encode` and of `longest`.
-pub(crate) fn encode(
+/// The errors of `encode`.
+pub(crate) fn shorten(
     snapshot: &Snapshot,
     payload: &mut Vec<u8>,
+    longest: u64,
     encode: Encode,
-    longest: impl FnOnce(u64) -> Result<u64, FormatError>,
 ) -> Result<(), FormatError> {
-    payload.clear();
-    encode(snapshot, payload)?;
-    let longest = longest(payload.len() as u64)?;
     let mut pruned = None;
     while payload.len() as u64 > longest {
-        let cut: &mut Snapshot = pruned.get_or_insert_with(|| snapshot.clone());
+        let whole = pruned.as_ref().unwrap_or(snapshot);
         // This many rows of this size fit, less a few. Data other than rows may still be too large.
-        let rows = (cut.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
-        let gone = prune(cut, rows);
-        if gone == 0 {
-            break;
-        }
-        cut.capture.pruned += gone as u64;
+        let rows = (whole.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
+        let Some(cut) = prune(whole, rows) else { break };
         payload.clear();
-        encode(cut, payload)?;
+        encode(&cut, payload)?;
+        pruned = Some(cut);
     }
     Ok(())
 }
 
-/// Cuts a snapshot down to at most `rows_max` rows, and returns how many rows were removed.
+/// Cuts a snapshot down to at most `rows_max` rows. Returns `None` if no row would go.
 ///
 /// Open rows are kept first, then rows with the largest totals. The rows removed below a row are summed up in one child of it,
 /// "(pruned)", with all their calls and ticks. Sums of counters and numbers of values are not kept there.
-fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
+fn prune(snapshot: &Snapshot, rows_max: usize) -> Option<Snapshot> {
     let before = snapshot.nodes.len();
     if before <= rows_max {
-        return 0;
+        return None;
     }
     let order = by_weight(snapshot);
     // The number of rows grows with the number of kept rows, but is larger, because each parent that loses children
@@ -62,9 +56,11 @@ fn prune(snapshot: &mut Snapshot, rows_max: usize) -> usize {
         }
     }
     let keep = kept(&order, low, before);
-    *snapshot = snapshot.part(|_| true, |row| keep[row], Left::Summed("(pruned)"));
-    snapshot.lines.keep_most(PLACES_KEPT);
-    before - snapshot.nodes.len()
+    let mut cut = snapshot.part(|_| true, |row| keep[row], Left::Summed("(pruned)"));
+    cut.lines.keep_most(PLACES_KEPT);
+    let gone = before - cut.nodes.len();
+    cut.capture.pruned += gone as u64;
+    (gone > 0).then_some(cut)
 }
 
 /// Sorts rows by their weight: open rows first, then by total time, parents before their children.
@@ -155,7 +151,8 @@ mod tests {
         // 0 is the top; 1 and 2 are below it; 3 and 4 are below 2.
         let mut s = snapshot(&[vec![(0, 10), (5, 1), (6, 50), (8, 2), (10, 3)]], false);
         s.nodes.parent = vec![NO_PARENT, 0, 0, 2, 2];
-        assert_eq!(prune(&mut s, 4), 1);
+        let s = prune(&s, 4).unwrap();
+        assert_eq!(s.capture.pruned, 1);
         assert_eq!(s.nodes.parent, [NO_PARENT, 0, 0, 2]);
         assert_eq!(s.nodes.calls, [1, 1, 1, 2]);
         assert_eq!(s.nodes.self_ticks, [10, 1, 50, 5]);
@@ -173,7 +170,8 @@ mod tests {
                 sum,
             })
             .into();
-        assert_eq!(prune(&mut s, 5), 1);
+        let s = prune(&s, 5).unwrap();
+        assert_eq!(s.capture.pruned, 1);
         assert_eq!(s.nodes.parent, [NO_PARENT, 0, 0, 2, NO_PARENT]);
         assert_eq!(
             s.nodes.calls,
@@ -191,9 +189,8 @@ mod tests {
             open in any::<bool>(),
         ) {
             let whole = snapshot(&shapes, open);
-            let mut cut = whole.clone();
-            let gone = prune(&mut cut, rows_max);
-            prop_assert_eq!(gone, whole.nodes.len() - cut.nodes.len());
+            let cut = prune(&whole, rows_max).unwrap_or_else(|| whole.clone());
+            prop_assert_eq!(cut.capture.pruned as usize, whole.nodes.len() - cut.nodes.len());
             let open_rows: usize = whole.threads.iter().map(|thread| thread.open.len()).sum();
             if 2 * open_rows + whole.threads.len() <= rows_max {
                 prop_assert!(cut.nodes.len() <= rows_max);

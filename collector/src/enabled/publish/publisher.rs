@@ -86,7 +86,9 @@ pub(crate) struct Publisher {
 
 /// Writes a snapshot into the ring, pruned if it is too large, and returns the record's sequence number.
 fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<u64, FormatError> {
-    prune::encode(snapshot, payload, codec::encode, |_| Ok(ring.longest_payload()))?;
+    payload.clear();
+    codec::encode(snapshot, payload)?;
+    prune::shorten(snapshot, payload, ring.longest_payload(), codec::encode)?;
     ring.publish(Stamp::from(&snapshot.capture), payload)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Each has a number of its own and does not change while it is kept, so it is read once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{CaptureInfo, Exemplar, Note, Then, Trace, TraceGap};
@@ -33,27 +33,23 @@ impl Exemplars {
         paths: &mut Paths,
         sites: &mut SiteIds,
     ) {
-        let mut kept = Vec::new();
-        let known = std::mem::take(&mut self.kept).into_iter();
-        let mut known: BTreeMap<u64, Exemplar> = known.map(|exemplar| (exemplar.number, exemplar)).collect();
-        let mut new = Vec::new();
-        let was_read = calls.read(|number, is_longest, call| match known.remove(&number) {
-            Some(exemplar) => kept.push(Exemplar {
-                is_longest,
-                ..exemplar
-            }),
-            None => new.push((number, is_longest, call.copied())),
+        let (mut kept, mut new) = (Vec::new(), Vec::new());
+        let known = &mut self.kept;
+        let was_read = calls.read(|number, is_longest, call| {
+            match known.iter().position(|exemplar| exemplar.number == number) {
+                Some(at) => {
+                    let mut exemplar = known.swap_remove(at);
+                    exemplar.is_longest = is_longest;
+                    kept.push(exemplar);
+                }
+                None => new.push((number, is_longest, call.copied())),
+            }
         });
         if !was_read {
-            self.kept = known.into_values().collect();
             return;
         }
         for (number, is_longest, copied) in new {
-            let exemplar = exemplar(number, &copied, capture, paths, sites);
-            kept.push(Exemplar {
-                is_longest,
-                ..exemplar
-            });
+            kept.push(exemplar(number, is_longest, &copied, capture, paths, sites));
         }
         kept.sort_by_key(|exemplar| (!exemplar.is_longest, u64::MAX - exemplar.ticks));
         self.kept = kept;
@@ -84,9 +80,9 @@ impl Exemplars {
     }
 }
 
-/// Returns a kept call whose length among the kept ones is not known yet.
 fn exemplar(
     number: u64,
+    is_longest: bool,
     copied: &Copied,
     capture: &CaptureInfo,
     paths: &mut Paths,
@@ -98,7 +94,7 @@ fn exemplar(
     let path = |node: u32| paths.get(&node).copied();
     Exemplar {
         number,
-        is_longest: false,
+        is_longest,
         began_unix_ns: capture.unix_ns.saturating_sub(ago as u64),
         ticks: facts.ticks,
         thread: thread_name::of_kernel(facts.tid, &facts.name),

@@ -103,9 +103,10 @@ impl Coarse {
 }
 
 fn publish(snapshot: &Snapshot, ring: &mut OwnRing, payload: &mut Vec<u8>) -> Result<(), FormatError> {
-    prune::encode(snapshot, payload, codec::encode_small, |length| {
-        ring.coarse_space(length)
-    })?;
+    payload.clear();
+    codec::encode_small(snapshot, payload)?;
+    let longest = ring.coarse_space(payload.len() as u64)?;
+    prune::shorten(snapshot, payload, longest, codec::encode_small)?;
     ring.publish_coarse(Stamp::from(&snapshot.capture), payload)
         .map(drop)
 }
