@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use tickscope_analysis::history_window::{RecordEpoch, terms};
+use tickscope_analysis::series::{RecordEpoch, terms};
 use tickscope_format::Snapshot;
 
 use self::sums::{Did, Known, Spent, Sums};
@@ -96,7 +96,7 @@ impl Slots {
         let mut table = Table::default();
         for (begin, end) in plan::slots(times, SLOTS) {
             let (begin, end) = (from + begin, from + end);
-            let terms = terms(records, begin, end);
+            let terms = terms(records.iter().copied(), begin, end);
             let mut used: Vec<(usize, Rc<Sums>)> = Vec::new();
             for &at in terms.minus.iter().chain(&terms.plus) {
                 let sums = match kept.iter().chain(&used).find(|(of, _)| *of == at) {

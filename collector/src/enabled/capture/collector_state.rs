@@ -123,9 +123,9 @@ pub(crate) struct CollectorState {
     reset_epoch: u64,
     /// The monotonic clock at the last reset; `None` before the first.
     reset_ns: Option<u64>,
-    /// The epoch to which an undo would return, when it began, and the samples before it.
+    /// The epoch with which counts would begin after an undo, when it began, and the samples before it.
     undo: Option<(u64, Option<u64>, Samples)>,
-    /// The epoch that the last undo withdrew.
+    /// The epoch with which counts begin, if an undo continues it.
     withdrawn: Option<u64>,
     closings: VecDeque<Snapshot>,
     /// Time of the next look at the system calls in which threads wait.
@@ -819,7 +819,8 @@ impl CollectorState {
         self.finished.reset();
         self.watches.reset();
         self.lines.reset();
-        self.undo = Some((self.reset_epoch, self.reset_ns, self.samples_base));
+        let begin = self.withdrawn.unwrap_or(self.reset_epoch);
+        self.undo = Some((begin, self.reset_ns, self.samples_base));
         self.samples_base = self.samples;
         self.withdrawn = None;
         self.reset_epoch += 1;
@@ -869,7 +870,7 @@ impl CollectorState {
 
     /// Undoes the last reset. Returns false if there is no reset to undo.
     pub(crate) fn undo_reset(&mut self) -> bool {
-        let Some((epoch, reset_ns, samples_base)) = self.undo.take() else {
+        let Some((begin, reset_ns, samples_base)) = self.undo.take() else {
             return false;
         };
         for thread in self.live.values_mut() {
@@ -877,7 +878,7 @@ impl CollectorState {
         }
         self.finished.undo();
         self.lines.undo();
-        self.withdrawn = Some(epoch);
+        self.withdrawn = Some(begin);
         self.reset_epoch += 1;
         self.reset_ns = reset_ns;
         self.samples_base = samples_base;
