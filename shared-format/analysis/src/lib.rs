@@ -15,6 +15,7 @@
 //! two of a run -> window -> Snapshot
 //! many of a run -> merge -> Snapshot
 //!               -> series (merge, window; counts over resets, undos and lost records) -> Snapshot
+//!               -> series, spent (self time of threads in functions between two moments)
 //! those of a run as they come -> intervals (what each thread spent inside groups and functions)
 //! many of any runs -> merge_runs (merge) -> Snapshot
 //! those of processes that run at once -> side_by_side (thread_names; merge_runs for those that have ended) -> Snapshot
@@ -68,6 +69,7 @@ pub mod series;
 pub mod side_by_side;
 pub mod sites;
 pub mod slow;
+pub mod spent;
 pub mod tasks;
 pub mod thread_names;
 pub mod transform;
