@@ -12,8 +12,6 @@ const LINKS_MOST: usize = 16;
 /// Sums of a run, by the number of a function, counter or group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunSums {
-    /// Number of the newest record.
-    seq: u64,
     #[serde(with = "kept")]
     series: Series<Vec<Amounts>>,
     /// Counts that were handed on.
@@ -24,16 +22,6 @@ pub struct RunSums {
 }
 
 impl RunSums {
-    /// Returns whether a record is older than one that was taken, or the same.
-    pub fn knows(&self, capture: &CaptureInfo) -> bool {
-        self.series.newest().is_some() && capture.seq <= self.seq
-    }
-
-    /// Returns the epoch of the newest record; none before the first one.
-    pub fn epoch(&self) -> Option<u64> {
-        self.series.newest().map(|newest| newest.epoch)
-    }
-
     /// Returns the number of resets that took numbers away which no record shows any more.
     pub fn unclosed(&self) -> u64 {
         self.unclosed
@@ -60,7 +48,6 @@ impl RunSums {
             .resize(count.max(self.handed_on.len()), Amounts::default());
         self.tracked.resize(count.max(self.tracked.len()), false);
         let has_latencies: Vec<bool> = now.iter().map(Amounts::has_latencies).collect();
-        self.seq = capture.seq;
         self.unclosed += u64::from(!self.series.take(RecordEpoch::from(capture), now));
         self.series.join_oldest(LINKS_MOST, |one, other| {
             let mut both = other.clone();
@@ -139,18 +126,15 @@ mod tests {
             let mut amounts = Amounts::default();
             amounts.put(Kind::Calls, shown);
             let capture = CaptureInfo {
-                seq: sums.seq + 1,
                 reset_epoch,
                 withdraws,
                 kind,
                 ..CaptureInfo::default()
             };
-            assert!(!sums.knows(&capture));
             sums.take(&capture, vec![Amounts::default(), amounts], |index, more| {
                 assert_eq!(index, 1);
                 all += more.get(Kind::Calls);
             });
-            assert!(sums.knows(&capture));
             all
         };
         records.iter().map(&mut take).collect()
@@ -171,7 +155,7 @@ mod tests {
             (3, None, OPEN, 1),
         ];
         assert_eq!(handed_on(&mut sums, &records), [3, 5, 7, 8, 8, 9]);
-        assert_eq!((sums.unclosed(), sums.epoch()), (0, Some(3)));
+        assert_eq!(sums.unclosed(), 0);
         // The sums go on from a file.
         let mut sums: RunSums = serde_json::from_str(&serde_json::to_string(&sums).unwrap()).unwrap();
         assert_eq!(handed_on(&mut sums, &[(4, Some(0), OPEN, 12)]), [3]);

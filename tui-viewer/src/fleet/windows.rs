@@ -7,13 +7,12 @@ use std::rc::Rc;
 use tickscope_analysis::merge::sum;
 use tickscope_analysis::merge_runs::MergedRuns;
 use tickscope_analysis::series::{RecordEpoch, Series, counts};
-use tickscope_format::codec::Decoder;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::{FormatError, Snapshot, os};
 
 use crate::fleet::account::label;
-use crate::source::ring_reads::{RunKey, ends_between};
+use crate::source::ring_reads::{NewRecords, RunKey};
 use crate::source::symbols::Names;
 use crate::source::target::wanted::is_live;
 
@@ -46,11 +45,7 @@ pub struct Windows {
 
 #[derive(Debug, Default)]
 struct Followed {
-    decoder: Decoder,
-    /// Ring, position and number of the newest record that was read.
-    read: Option<(u64, u64, u64)>,
-    /// Number of the newest record.
-    seq: u64,
+    records: NewRecords,
     series: Series<Rc<Snapshot>>,
     names: Option<Names>,
 }
@@ -107,29 +102,15 @@ impl Windows {
 impl Followed {
     /// Returns the work since the record that was read last; for a run that `is_new`, since its begin.
     fn window(&mut self, ring: &RingFile, is_new: bool) -> Result<Option<Snapshot>, FormatError> {
-        let (nonce, latest) = (ring.header().nonce, ring.latest()?);
-        if self.read.is_some_and(|read| (read.0, read.1) == (nonce, latest)) {
+        let records = self.records.read(ring, true)?;
+        if records.is_empty() {
             return Ok(None);
         }
-        let record = ring.newest()?;
-        let newest = self.decoder.decode(&record.payload)?;
-        if newest.capture.seq <= self.seq {
-            return Ok(None);
-        }
-        let after = self.read.filter(|read| read.0 == nonce).map_or(0, |read| read.2);
-        self.read = Some((nonce, record.position, record.sequence));
         let then = self.series.clone();
-        let epoch = then.newest().map_or(0, |newest| newest.epoch);
-        if epoch != newest.capture.reset_epoch {
-            for end in ends_between(ring, after, &record).iter().rev() {
-                if let Ok(end) = self.decoder.decode(&end.payload)
-                    && (self.seq + 1..newest.capture.seq).contains(&end.capture.seq)
-                {
-                    self.take(end);
-                }
-            }
+        for record in records {
+            self.series
+                .take(RecordEpoch::from(&record.capture), Rc::new(record));
         }
-        self.take(newest);
         let window = (is_new || then.newest().is_some()).then(|| {
             let terms = self.series.since(&then).map(|counts| &**counts);
             let mut window = counts(&terms.plus, &terms.minus);
@@ -140,12 +121,6 @@ impl Followed {
         self.series
             .join_oldest(LINKS_MOST, |one, other| Rc::new(sum(&[one, other])));
         Ok(window)
-    }
-
-    fn take(&mut self, record: Snapshot) {
-        self.seq = record.capture.seq;
-        let epoch = RecordEpoch::from(&record.capture);
-        self.series.take(epoch, Rc::new(record));
     }
 }
 
