@@ -58,7 +58,7 @@ pub struct Moment {
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// Reset epoch that an undo continues.
+    /// Reset epoch with which the counts begin, if an undo continues it.
     pub withdraws: Option<u64>,
     /// Beginning of the record, in words after the header page.
     position: u64,

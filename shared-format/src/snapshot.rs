@@ -288,7 +288,8 @@ pub struct CaptureInfo {
     pub reset_epoch: u64,
     /// The time since the reset, in nanoseconds.
     pub since_reset_ns: u64,
-    /// Reset epoch that an undo continues. The closing record of that epoch no longer counts.
+    /// Reset epoch with which the counts begin, if an undo continues it. Closing records of it and of later epochs no longer
+    /// count.
     pub withdraws: Option<u64>,
     /// Rows that were summed up in rows called "(pruned)", because the record would have been too long.
     pub pruned: u64,
@@ -298,6 +299,13 @@ pub struct CaptureInfo {
     pub cost: Cost,
     /// Number of viewers that own a request slot.
     pub viewers: u32,
+}
+
+impl CaptureInfo {
+    /// Returns the reset epoch with which the counts begin.
+    pub fn begin(&self) -> u64 {
+        self.withdraws.unwrap_or(self.reset_epoch)
+    }
 }
 
 /// The cost of measuring, as calibrated in this program.

@@ -8,7 +8,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::support::{
-    self, Isolated, Over, Random, ask, calls_of, check, check_order, newest, sum_of, test_name, threads_named,
+    self, Isolated, Over, Random, ask, calls_of, check, check_order, ends_that_count, newest, sum_of,
+    test_name, threads_named,
 };
 use tickscope::Builder;
 use tickscope_format::Snapshot;
@@ -195,11 +196,15 @@ fn storm(ops: &[Op]) {
 
 fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
     let mut closings: BTreeMap<u64, Snapshot> = BTreeMap::new();
-    let mut withdrawn: BTreeSet<u64> = last.capture.withdraws.into_iter().collect();
+    let mut undone = BTreeSet::new();
+    let mut note = |snapshot: &Snapshot| {
+        undone.extend(snapshot.capture.withdraws.map(|_| snapshot.capture.reset_epoch));
+    };
+    note(last);
     for snapshot in CLOSED.lock().unwrap().drain(..) {
         assert_eq!(snapshot.capture.kind, CaptureKind::Closing);
         check(&snapshot);
-        withdrawn.extend(snapshot.capture.withdraws);
+        note(&snapshot);
         let twice = closings.insert(snapshot.capture.reset_epoch, snapshot);
         assert!(twice.is_none(), "an epoch is closed once");
     }
@@ -211,7 +216,7 @@ fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
             assert_eq!(record.sequence, sequence + 1);
             check_order(before, &snapshot);
         }
-        withdrawn.extend(snapshot.capture.withdraws);
+        note(&snapshot);
         if snapshot.capture.kind == CaptureKind::Closing {
             let epoch = snapshot.capture.reset_epoch;
             let known = closings.entry(epoch).or_insert_with(|| snapshot.clone());
@@ -228,17 +233,16 @@ fn add_up(ring: &RingFile, last: &Snapshot, undos: u64) {
         last.capture.reset_epoch,
         "each epoch ends in one way"
     );
-    assert_eq!(withdrawn.len() as u64, undos);
+    assert_eq!(undone.len() as u64, undos);
     assert!(
         by_program > 50 && undos > 0 && closings.len() > by_program,
         "the storm blew"
     );
 
     let made = CALLS.load(Ordering::Relaxed);
-    let counted = closings.iter().filter(|(epoch, _)| !withdrawn.contains(epoch));
     let (mut calls, mut ticks) = (last.calls(), last.measured_ticks());
     let mut sum = sum_of(last, "counted");
-    for (_, closing) in counted {
+    for closing in ends_that_count(&closings, last) {
         calls += closing.calls();
         ticks += closing.measured_ticks();
         sum += sum_of(closing, "counted");

@@ -6,6 +6,21 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Quantity, Tally, ThreadState};
 
+/// Returns the closing snapshots whose counts no later snapshot holds, by epoch; the newest first.
+pub(crate) fn ends_that_count<'a>(
+    closings: &'a BTreeMap<u64, Snapshot>,
+    last: &Snapshot,
+) -> impl Iterator<Item = &'a Snapshot> {
+    let mut begin = last.capture.begin();
+    closings.values().rev().filter(move |closing| {
+        let counts = closing.capture.reset_epoch < begin;
+        if counts {
+            begin = closing.capture.begin();
+        }
+        counts
+    })
+}
+
 /// Returns the threads with this name.
 pub(crate) fn threads_named<'a>(
     snapshot: &'a Snapshot,

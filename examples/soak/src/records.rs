@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
+use tickscope_analysis::series::{RecordEpoch, Series};
 use tickscope_format::codec::{self, Decoder};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ring::{Record, Stamp};
@@ -88,8 +89,7 @@ impl Moment {
 /// Adds up epochs, record by record.
 #[derive(Debug, Default)]
 pub(crate) struct Epochs {
-    /// Epochs that have ended and were not withdrawn, oldest first, each with the sum up to its end.
-    ends: Vec<(u64, Numbers)>,
+    series: Series<Numbers>,
     last: Option<Moment>,
     /// Sums of all counts up to the last record.
     all: Numbers,
@@ -116,11 +116,14 @@ impl Epochs {
             );
             // In adaptive mode the time of untimed calls is an estimate, which later calls correct.
             is_estimated = [old.mode, new.mode] == [Mode::Adaptive; 2];
-            if new.reset_epoch > old.reset_epoch {
-                self.end(&before, &now)?;
-            }
         }
-        let all = self.with_ended(&now);
+        let follows = self
+            .series
+            .take(RecordEpoch::from(&now.capture), now.numbers.clone());
+        ensure!(follows, "{now:?}: the epoch before it ended unseen");
+        self.series.join_oldest(3, |one, other| one.and(other.clone()));
+        let links = self.series.links().iter();
+        let all = links.fold(Numbers::default(), |all, link| all.and(link.counts.clone()));
         let before = std::mem::replace(&mut self.all, all);
         if self.missed > 0 {
             return Ok(());
@@ -144,31 +147,6 @@ impl Epochs {
             "started is not ended + cancelled + in flight: {all:?} in record {sequence}"
         );
         Ok(())
-    }
-
-    /// Ends an epoch, or handles an undo that withdraws an epoch and all later ones.
-    fn end(&mut self, before: &Moment, now: &Moment) -> Result<()> {
-        let epoch = before.capture.reset_epoch;
-        self.ends.push((epoch, self.with_ended(before)));
-        if let Some(withdrawn) = now.capture.withdraws {
-            self.ends.retain(|(epoch, _)| *epoch < withdrawn);
-            return Ok(());
-        }
-        let is_next = now.capture.reset_epoch == epoch + 1;
-        let is_closed = before.capture.kind == CaptureKind::Closing;
-        ensure!(
-            is_next && is_closed,
-            "{now:?} after {before:?}: an epoch ended unseen"
-        );
-        Ok(())
-    }
-
-    /// Returns the numbers of a record, plus the numbers of all earlier epochs at their ends.
-    fn with_ended(&self, now: &Moment) -> Numbers {
-        match self.ends.last() {
-            Some((_, ended)) => ended.and(now.numbers.clone()),
-            None => now.numbers.clone(),
-        }
     }
 
     /// Checks all counts against the load's own account, if no record was missed.

@@ -2,9 +2,10 @@
 //! program.
 //!
 //! Calls that are still open count: a call that is open through three intervals fills each of them. Resets and undos do
-//! not disturb the numbers if the closing snapshots are given as well.
+//! not disturb the numbers if the closing snapshots are given as well (see [`Series`]).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tickscope_format::pattern::Pattern;
@@ -13,7 +14,8 @@ use tickscope_format::snapshot::{CaptureKind, Lines, Snapshot, Tasks, Thread};
 use crate::functions::Functions;
 use crate::groups;
 use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
-use crate::window::{between, same_epoch};
+use crate::merge::sum;
+use crate::series::{RecordEpoch, Series, counts};
 
 /// Groups and functions that are followed.
 #[derive(Clone, Debug, Default)]
@@ -69,9 +71,8 @@ pub struct Intervals {
     every_ns: u64,
     choice: Choice,
     /// The snapshot up to which all is counted.
-    last: Option<Snapshot>,
-    /// Closing snapshot of the reset epoch before, from which counts continue if the reset is undone.
-    closed: Option<Snapshot>,
+    last: Option<Arc<Snapshot>>,
+    series: Series<Arc<Snapshot>>,
     /// Tick of the program's clock when the interval began.
     began_tick: u64,
     /// Whether the first interval begins at the program's reset instead of the first snapshot.
@@ -79,6 +80,9 @@ pub struct Intervals {
     sums: BTreeMap<(Who, Subject), Sum>,
     any_met: bool,
 }
+
+/// Most records whose counts stay apart.
+const LINKS_MOST: usize = 4;
 
 /// A thread: whether it has ended, its id and its name.
 type Who = (bool, u32, String);
@@ -142,7 +146,7 @@ impl Intervals {
             every_ns: every.as_nanos() as u64,
             choice,
             last: None,
-            closed: None,
+            series: Series::default(),
             began_tick: 0,
             from_start: false,
             sums: BTreeMap::new(),
@@ -166,12 +170,13 @@ impl Intervals {
     /// Takes the next snapshot of the program and returns the interval that it completes. The first snapshot begins the
     /// first interval. Snapshots of a reset epoch may be left out between two calls, except closing ones.
     pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
-        let snapshot = without_latencies(snapshot);
+        let snapshot = Arc::new(without_latencies(snapshot));
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
         let reset_tick = snapshot
             .capture
             .tick
             .saturating_sub(ticks(snapshot.capture.since_reset_ns));
+        let window = self.window(&snapshot);
         let mut done = None;
         match &self.last {
             None if self.from_start => {
@@ -180,7 +185,6 @@ impl Intervals {
             }
             None => self.began_tick = snapshot.capture.tick,
             Some(last) => {
-                let window = self.window(&snapshot);
                 if snapshot.clock.epoch != last.clock.epoch {
                     // Ticks of another clock epoch do not add up.
                     done = self.finish();
@@ -196,9 +200,6 @@ impl Intervals {
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
         // A closing snapshot is followed by the first of the next epoch.
         let closes = snapshot.capture.kind == CaptureKind::Closing;
-        if closes {
-            self.closed = Some(snapshot.clone());
-        }
         self.last = Some(snapshot);
         let may_end = passed_ns > 0 && !closes;
         if may_end && passed_ns.saturating_add(slack_ns) >= self.every_ns {
@@ -238,29 +239,15 @@ impl Intervals {
         snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
     }
 
-    /// Returns the counts since the last snapshot, or none if they are unknown.
-    fn window(&self, now: &Snapshot) -> Option<Snapshot> {
-        let last = self.last.as_ref()?;
-        let as_of = |snapshot: &Snapshot, other: &Snapshot| {
-            let mut snapshot = snapshot.clone();
-            snapshot.capture.reset_epoch = other.capture.reset_epoch;
-            snapshot
-        };
-        if same_epoch(now, last) {
-            return Some(between(now, last));
-        }
-        let Some(withdrawn) = now.capture.withdraws else {
-            // A reset came after the last snapshot, so this snapshot counts all since the reset.
-            return Some(now.clone());
-        };
-        if last.capture.reset_epoch == withdrawn {
-            return Some(between(&as_of(now, last), last));
-        }
-        // Counts continue from where they stood at the reset, and include the counts since.
-        let closed = self.closed.as_ref();
-        let closed = closed.filter(|closed| closed.capture.reset_epoch == withdrawn)?;
-        let since = between(&as_of(now, closed), closed);
-        Some(between(&as_of(&since, last), last))
+    /// Adds a snapshot to the series. Returns the counts since the last one, or none if they are unknown.
+    fn window(&mut self, now: &Arc<Snapshot>) -> Option<Snapshot> {
+        let then = self.series.clone();
+        self.series.take(RecordEpoch::from(&now.capture), Arc::clone(now));
+        let terms = self.series.since(&then).map(|counts| &**counts);
+        let window = (!terms.more).then(|| counts(&terms.plus, &terms.minus));
+        self.series
+            .join_oldest(LINKS_MOST, |one, other| Arc::new(sum(&[one, other])));
+        window
     }
 
     /// Returns a thread's id, also for a thread that alone of its name has ended since the last snapshot; else 0.

@@ -14,7 +14,8 @@
 //!          -> filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
 //! two of a run -> window -> Snapshot
 //! many of a run -> merge -> Snapshot
-//!               -> history_window (merge, window) -> Snapshot
+//!               -> series (merge, window; counts over resets, undos and lost records) -> Snapshot
+//!               -> series, spent (self time of threads in functions between two moments)
 //! those of a run as they come -> intervals (what each thread spent inside groups and functions)
 //! many of any runs -> merge_runs (merge) -> Snapshot
 //! those of processes that run at once -> side_by_side (thread_names; merge_runs for those that have ended) -> Snapshot
@@ -51,7 +52,6 @@ pub mod filter;
 pub mod focus;
 pub mod functions;
 pub mod groups;
-pub mod history_window;
 pub mod hotspots;
 pub mod inclusive_time;
 mod index_map;
@@ -65,9 +65,11 @@ mod parts;
 pub mod per_call;
 pub mod sampled_rows;
 mod sampled_work;
+pub mod series;
 pub mod side_by_side;
 pub mod sites;
 pub mod slow;
+pub mod spent;
 pub mod tasks;
 pub mod thread_names;
 pub mod transform;

@@ -16,9 +16,7 @@ use self::pools::{Pools, take, take_from};
 /// other. An undone reset continues the earlier counts.
 pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
     let run = |s: &Snapshot| (s.process.pid, s.process.started_unix_ns);
-    let goes_on = |s: &Snapshot, from: &Snapshot| s.capture.withdraws == Some(from.capture.reset_epoch);
-    let same = one.capture.reset_epoch == other.capture.reset_epoch;
-    run(one) == run(other) && (same || goes_on(one, other) || goes_on(other, one))
+    run(one) == run(other) && one.capture.begin() == other.capture.begin()
 }
 
 /// Returns the difference of two snapshots of one run: counts and times of the later snapshot minus the earlier ones.

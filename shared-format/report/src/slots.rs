@@ -3,17 +3,18 @@
 //! Two neighbouring records make a slot; above 300 slots, neighbours are merged. Records are read one after the other, and only
 //! their sums by thread and function are kept until the next slot.
 
+mod known;
 mod plan;
-mod sums;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use tickscope_analysis::history_window::{RecordEpoch, terms};
+use tickscope_analysis::series::{RecordEpoch, Series};
+use tickscope_analysis::spent::{Lapse, Spent, TimeSpent, lapse};
 use tickscope_format::Snapshot;
 
-use self::sums::{Did, Known, Spent, Sums};
+use self::known::Known;
 
 /// Most slots, except that a gap may cut one in two.
 const SLOTS: usize = 300;
@@ -87,35 +88,43 @@ impl Slots {
         };
         let since = |at: usize| unix_ns[at].saturating_sub(began_unix_ns);
         let mut known = Known::default();
-        let mut kept: Vec<(usize, Rc<Sums>)> = Vec::new();
+        let mut kept: Vec<(usize, Rc<TimeSpent>)> = Vec::new();
         let mut out = Self {
             began_unix_ns,
             length_ns: ended_unix_ns.saturating_sub(began_unix_ns),
             ..Self::default()
         };
         let mut table = Table::default();
+        let mut series = Series::default();
+        let mut records = (0..).zip(records);
         for (begin, end) in plan::slots(times, SLOTS) {
             let (begin, end) = (from + begin, from + end);
-            let terms = terms(records, begin, end);
-            let mut used: Vec<(usize, Rc<Sums>)> = Vec::new();
-            for &at in terms.minus.iter().chain(&terms.plus) {
-                let sums = match kept.iter().chain(&used).find(|(of, _)| *of == at) {
-                    Some((_, sums)) => Rc::clone(sums),
-                    None => Rc::new(Sums::of(&read(at)?, &mut known)),
-                };
-                used.push((at, sums));
-            }
-            let (minus, plus) = used.split_at(terms.minus.len());
-            // Counts that an undo gave back did not happen in this time.
-            let did = if terms.more {
-                None
-            } else {
-                Did::between(plus, minus, &known)
+            let mut take_until = |end: usize| {
+                while series.newest().is_none_or(|newest| newest.counts < end)
+                    && let Some((at, &record)) = records.next()
+                {
+                    series.take(record, at);
+                }
+                series.clone()
             };
-            if let Some(did) = did {
-                out.waits |= did.waits;
+            let (then, now) = (take_until(begin), take_until(end));
+            let terms = now.since(&then).map(|&at| at);
+            let mut used: Vec<(usize, Rc<TimeSpent>)> = Vec::new();
+            for &at in terms.minus.iter().chain(&terms.plus) {
+                let spent = match kept.iter().chain(&used).find(|(of, _)| *of == at) {
+                    Some((_, spent)) => Rc::clone(spent),
+                    None => Rc::new(known.spent_in(&read(at)?)),
+                };
+                used.push((at, spent));
+            }
+            let spent: Vec<&TimeSpent> = used.iter().map(|(_, spent)| &**spent).collect();
+            let (minus, plus) = spent.split_at(terms.minus.len());
+            // Counts that an undo gave back did not happen in this time.
+            let lapse = if terms.more { None } else { lapse(plus, minus) };
+            if let Some(lapse) = lapse {
+                out.waits |= lapse.waits;
                 out.times.push((since(begin), since(end)));
-                table.add(&did);
+                table.add(&lapse, &mut known);
             }
             kept = used;
         }
@@ -150,16 +159,23 @@ struct Parts {
 }
 
 impl Table {
-    fn add(&mut self, did: &Did) {
+    fn add(&mut self, lapse: &Lapse, known: &mut Known) {
         let slot = self.slots;
         self.slots += 1;
-        self.ticks += did.ticks;
-        for (&thread, functions) in &did.threads {
-            let row = self.threads.entry(thread).or_default();
-            for (&function, &spent) in functions {
+        self.ticks += lapse.ticks;
+        for of_thread in lapse.spent.chunk_by(|((one, _), _), ((next, _), _)| one == next) {
+            let numbers = of_thread
+                .iter()
+                .map(|&((_, key), spent)| (known.number_of_function(key), spent));
+            let functions: BTreeMap<u32, Spent> = numbers.collect();
+            let row = self
+                .threads
+                .entry(known.number_of_thread(of_thread[0].0.0))
+                .or_default();
+            for (&function, &spent) in &functions {
                 row.all.entry(function).or_default().add(spent);
             }
-            row.loads.insert(slot, Parts::of(functions, did.ticks));
+            row.loads.insert(slot, Parts::of(&functions, lapse.ticks));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::{HotRow, hot};
+use tickscope_analysis::series::{Origin, RecordEpoch};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
@@ -20,9 +21,6 @@ pub(crate) const SHORTEST_NS: u64 = 950_000_000;
 /// Longest time in ns between two snapshots; after a longer pause the seconds between are unknown.
 pub(crate) const LONGEST_NS: u64 = 1_900_000_000;
 
-/// Bound in ns on the difference of two clocks: one times the last second, the other the last reset.
-pub(crate) const CLOCKS_DIFFER_NS: u64 = 50_000_000;
-
 /// Number of rows above which a program has no sparklines, because a key would have to wait for them.
 pub(crate) const ROWS_MAX: usize = 50_000;
 
@@ -38,8 +36,8 @@ pub(crate) struct Activity {
     pub(crate) rows: KeyMap<RowId, Beats>,
     /// Index of the next second in `Beats::seconds`.
     pub(crate) next: usize,
-    /// Unix time in ns at which the last second ended, and its reset epoch.
-    pub(crate) last: Option<(u64, u64)>,
+    /// Unix time in ns at which the last second ended, and the epochs of its record.
+    pub(crate) last: Option<(u64, RecordEpoch)>,
 }
 
 #[derive(Clone, Debug)]
@@ -96,7 +94,7 @@ impl Activity {
 
     /// Adds the totals of a snapshot.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, tree: &CallTree, hot: &[HotRow]) {
-        let (unix_ns, epoch) = (snapshot.capture.unix_ns, snapshot.capture.reset_epoch);
+        let (unix_ns, epoch) = (snapshot.capture.unix_ns, RecordEpoch::from(&snapshot.capture));
         // Rows that are gone from the snapshot are kept too, until there are more than `ROWS_MAX`.
         if tree.rows.len() + hot.len() > ROWS_MAX || self.rows.len() > ROWS_MAX {
             *self = Self::default();
@@ -111,17 +109,16 @@ impl Activity {
                 (unix_ns, epoch)
             }
         };
-        let reset = last_epoch != epoch;
+        let origin = epoch.origin(last_epoch);
         let between_ns = unix_ns - last;
         // After a reset the counters began at zero, and not at the end of the last second.
-        let ns = match reset {
-            true => snapshot.capture.since_reset_ns.min(between_ns),
-            false => between_ns,
+        let ns = match origin {
+            Origin::Same => between_ns,
+            Origin::Later => snapshot.capture.since_reset_ns.min(between_ns),
+            // The counters hold time from before the last second.
+            Origin::Earlier => 0,
         };
-        // A reset that was undone lies further back, and the counters hold time from before the last second.
-        let since_ns = snapshot.capture.since_reset_ns;
-        let undone = reset && since_ns > between_ns.saturating_add(CLOCKS_DIFFER_NS);
-        let known = (1..=LONGEST_NS).contains(&between_ns) && ns > 0 && !undone;
+        let known = (1..=LONGEST_NS).contains(&between_ns) && ns > 0;
         for beats in self.rows.values_mut() {
             beats.seconds[self.next] = if known { 0 } else { UNKNOWN };
         }
@@ -138,7 +135,7 @@ impl Activity {
                 seconds: [UNKNOWN; BEATS],
             });
             if known {
-                let before_ns = if reset { 0 } else { beats.total_ns };
+                let before_ns = if origin == Origin::Same { beats.total_ns } else { 0 };
                 let a_second = total_ns.saturating_sub(before_ns) as f64 * 1e9 / ns as f64;
                 beats.seconds[self.next] = match a_second.round() as u64 {
                     0 => 0,
@@ -228,6 +225,7 @@ mod tests {
             let mut snapshot = orderbook::snapshot(since);
             snapshot.capture.unix_ns = second * 1_000_000_000;
             snapshot.capture.reset_epoch = epoch;
+            snapshot.capture.withdraws = (epoch == 3).then_some(1);
             activity.note_all(&snapshot, &ThreadChoice::All);
         }
         let steps = steps(&activity, BEATS);

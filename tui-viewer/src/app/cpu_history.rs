@@ -1,11 +1,12 @@
 //! CPU time of each thread at the last snapshots, for its share of the time between them.
 
 use std::collections::VecDeque;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
+use tickscope_analysis::series::{Origin, RecordEpoch};
+use tickscope_analysis::spent::key_of;
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::{Thread, saturating_sum};
+use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::keyhash::KeyMap;
 
@@ -18,16 +19,12 @@ const THREADS_MAX: usize = 1_000;
 /// Maximum number of snapshots remembered, reached with few threads.
 const MOMENTS_MAX: usize = 600;
 
-/// Bound in ns on the difference of two clocks: one times the last snapshot, the other the last reset.
-const CLOCKS_DIFFER_NS: u64 = 50_000_000;
-
 /// CPU times at one snapshot.
 #[derive(Debug)]
 struct Moment {
     run: (u32, u64),
     seq: u64,
-    unix_ns: u64,
-    reset_epoch: u64,
+    epoch: RecordEpoch,
     since_reset_ns: u64,
     calls: u64,
     cpu_ns: KeyMap<u64, u64>,
@@ -53,30 +50,13 @@ pub(crate) struct CpuHistory {
     entries: usize,
 }
 
-/// Returns the key of a thread, from its name and id.
-pub(crate) fn key_of(thread: &Thread) -> u64 {
-    key(&thread.name, thread.tid)
-}
-
-/// Returns the common key of all ended threads of a name.
-pub(crate) fn key_once_ended(thread: &Thread) -> u64 {
-    key(&thread.name, 0)
-}
-
-fn key(name: &str, tid: u32) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (name, tid).hash(&mut hasher);
-    hasher.finish()
-}
-
 impl Moment {
     fn of(snapshot: &Snapshot) -> Self {
         let known = snapshot.threads.iter().filter(|thread| thread.tid != 0);
         Self {
             run: run_of(snapshot),
             seq: snapshot.capture.seq,
-            unix_ns: snapshot.capture.unix_ns,
-            reset_epoch: snapshot.capture.reset_epoch,
+            epoch: RecordEpoch::from(&snapshot.capture),
             since_reset_ns: snapshot.capture.since_reset_ns,
             calls: saturating_sum(snapshot.nodes.calls.iter().copied()),
             cpu_ns: known
@@ -89,14 +69,13 @@ impl Moment {
     /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` where it is not known.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
         let now = *self.cpu_ns.get(&key)?;
-        let (cpu_ns, wall_ns) = if self.reset_epoch == earlier.reset_epoch {
-            let wall_ns = self.since_reset_ns.checked_sub(earlier.since_reset_ns)?;
-            (now.checked_sub(*earlier.cpu_ns.get(&key)?)?, wall_ns)
-        } else {
-            // A reset lies between the moments, so only the time since it counts. An undone reset lies further back.
-            let between_ns = self.unix_ns.checked_sub(earlier.unix_ns)?;
-            let since_ns = self.since_reset_ns;
-            (since_ns <= between_ns.saturating_add(CLOCKS_DIFFER_NS)).then_some((now, since_ns))?
+        let (cpu_ns, wall_ns) = match self.epoch.origin(earlier.epoch) {
+            Origin::Same => (
+                now.checked_sub(*earlier.cpu_ns.get(&key)?)?,
+                self.since_reset_ns.checked_sub(earlier.since_reset_ns)?,
+            ),
+            Origin::Later => (now, self.since_reset_ns),
+            Origin::Earlier => return None,
         };
         (wall_ns > 0).then(|| (cpu_ns as f64 / wall_ns as f64).min(1.0))
     }
@@ -160,7 +139,7 @@ impl CpuHistory {
     pub(crate) fn load(&self) -> Option<Load> {
         let last = self.moments.back()?;
         let before = self.moments.iter().rev().skip(1);
-        let same = before.take_while(|moment| moment.reset_epoch == last.reset_epoch);
+        let same = before.take_while(|moment| last.epoch.origin(moment.epoch) == Origin::Same);
         let age = |moment: &Moment| last.since_reset_ns.saturating_sub(moment.since_reset_ns);
         // The first moment that is a second old, else the oldest.
         let mut from = None;
@@ -184,6 +163,8 @@ impl CpuHistory {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_format::snapshot::Thread;
+
     use super::*;
     use crate::orderbook::snapshot;
 
@@ -248,7 +229,15 @@ mod tests {
         assert_eq!(heard(&[used(10, 400), after]).busy(key), Some(0.5));
         let mut undone = used(11, 430);
         undone.capture.reset_epoch = 3;
-        assert_eq!(heard(&[used(10, 30), undone]).busy(key), None);
+        undone.capture.withdraws = Some(1);
+        let mut between = used(10, 30);
+        between.capture.reset_epoch = 2;
+        assert_eq!(heard(&[between, undone.clone()]).busy(key), None);
+        assert_eq!(
+            heard(&[used(10, 400), undone]).busy(key),
+            Some(0.3),
+            "as if there had been no reset"
+        );
     }
 
     #[test]

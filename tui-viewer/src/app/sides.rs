@@ -11,9 +11,6 @@ use crate::app::playback::Playback;
 use crate::app::query::Query;
 use crate::app::window::{Stretch, Window};
 
-/// Bound in ns on the difference of two clocks that time a reset.
-const CLOCKS_DIFFER_NS: u64 = 50_000_000;
-
 /// The snapshots that the tables are made of.
 #[derive(Debug)]
 pub(crate) struct Sides {
@@ -132,10 +129,9 @@ impl Playback {
             return Some(base);
         }
         // The window began during a reset that was undone, so the counters continue from a snapshot before that reset.
-        shown.capture.withdraws?;
-        let reset = base.capture.unix_ns.saturating_sub(base.capture.since_reset_ns);
-        let before = self.history.at_or_before(reset.saturating_add(CLOCKS_DIFFER_NS));
-        let before = self.history.get(before?)?;
+        let mut before = self.history.epochs(0, base.capture.unix_ns);
+        let before = before.rfind(|(_, epoch)| epoch.begin() == shown.capture.begin());
+        let before = self.history.get(before?.0)?;
         same_epoch(shown, &before).then_some(before)
     }
 

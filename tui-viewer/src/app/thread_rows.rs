@@ -1,11 +1,12 @@
 //! The rows of the view Threads, with state and current function.
 
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::spent::key_of;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
 
-use crate::app::cpu_history::{CpuHistory, key_of};
+use crate::app::cpu_history::CpuHistory;
 use crate::text::cells::safe;
 
 /// Share of a CPU in the last interval below which a thread inside a scope counts as waiting.

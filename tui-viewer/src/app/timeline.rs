@@ -5,7 +5,6 @@
 
 pub(crate) mod slot;
 pub(crate) mod slots;
-mod sums;
 
 use std::ops::RangeInclusive;
 

@@ -1,8 +1,7 @@
 //! Reads all rings of a host, again and again, and adds up the counts of their programs. It only reads, and sends programs no
 //! requests.
 //!
-//! It keeps only the position up to which it has read a ring. It decodes the newest record. Where the reset epoch has changed, it
-//! also reads the records between, for the last record of each epoch. A run is a process (pid, start time, start of the
+//! It keeps only the position up to which it has read a ring (see [`NewRecords`]). A run is a process (pid, start time, start of the
 //! collector), so its next ring goes on with the numbers of a lost one.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -11,7 +10,6 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
-use tickscope_format::codec::Decoder;
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::{FormatError, Snapshot, os};
@@ -19,7 +17,7 @@ use tickscope_format::{FormatError, Snapshot, os};
 use crate::fleet::account::{Account, AccountOptions, Now, RunNames, label};
 use crate::fleet::exposition::{AccountKey, AgentState};
 use crate::fleet::run_sums::RunSums;
-use crate::source::ring_reads::{RunKey, ends_between};
+use crate::source::ring_reads::{NewRecords, RunKey};
 use crate::source::target::wanted::is_live;
 
 /// Most programs with series. Programs choose their names, and each new one would otherwise be kept forever.
@@ -56,10 +54,7 @@ struct Run {
     account: AccountKey,
     sums: RunSums,
     names: RunNames,
-    /// Sites that do not change are read once.
-    decoder: Decoder,
-    /// Ring and record that were read last: nonce, position and number.
-    read: Option<(u64, u64, u64)>,
+    records: NewRecords,
     /// Capture time of the newest record, and the share that measuring takes.
     unix_ns: Option<u64>,
     cost_ratio: Option<f64>,
@@ -81,11 +76,13 @@ struct KeptRun {
     key: RunKey,
     account: AccountKey,
     sums: RunSums,
+    /// Number and epoch of the newest snapshot.
+    newest: Option<(u64, u64)>,
     ticks_per_second: Option<f64>,
 }
 
 /// Number of the form of [`Kept`].
-const KEPT_FORM: u32 = 1;
+const KEPT_FORM: u32 = 2;
 
 impl Agent {
     /// Returns the data with which the next agent goes on with these numbers.
@@ -101,6 +98,7 @@ impl Agent {
             key: key.clone(),
             account: run.account.clone(),
             sums: run.sums.clone(),
+            newest: run.records.newest(),
             ticks_per_second: run.names.ticks_per_second(),
         });
         serde_json::to_vec(&Kept {
@@ -131,11 +129,13 @@ impl Agent {
             key,
             account,
             sums,
+            newest,
             ticks_per_second,
         } in kept.runs
         {
             let run = Run {
                 sums,
+                records: NewRecords::after(newest),
                 names: RunNames::of_clock(ticks_per_second),
                 ..Run::of(account)
             };
@@ -221,38 +221,19 @@ impl Agent {
         let run = self.runs.entry(key).or_insert_with(|| Run::of(account_key));
         run.running |= is_live(liveness);
         run.absences = 0;
-        let nonce = ring.header().nonce;
-        let latest = ring.latest()?;
-        if run.read.is_some_and(|read| (read.0, read.1) == (nonce, latest)) {
-            return Ok(());
-        }
-        let record = match ring.newest() {
-            Ok(record) => record,
+        let records = match run.records.read(ring, true) {
+            Ok(records) => records,
             // The ring has just been made, or is written faster than it can be read: the next look finds more.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) if is_live(liveness) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let newest = run.decoder.decode(&record.payload)?;
-        if run.sums.knows(&newest.capture) {
-            return Ok(());
+        for record in &records {
+            account.take(record, &mut run.sums, &mut run.names, &self.options.account);
         }
-        let after = run.read.filter(|read| read.0 == nonce).map_or(0, |read| read.2);
-        run.read = Some((nonce, record.position, record.sequence));
-        if run.sums.epoch().unwrap_or(0) != newest.capture.reset_epoch {
-            let ends = ends_between(ring, after, &record);
-            for end in ends.iter().rev() {
-                // A record that another process may have overwritten since does not count.
-                if let Ok(end) = run.decoder.decode(&end.payload)
-                    && end.capture.seq < newest.capture.seq
-                    && !run.sums.knows(&end.capture)
-                {
-                    account.take(&end, &mut run.sums, &mut run.names, &self.options.account);
-                }
-            }
+        if let Some(newest) = records.last() {
+            run.unix_ns = Some(newest.capture.unix_ns);
+            run.cost_ratio = cost_ratio(newest);
         }
-        account.take(&newest, &mut run.sums, &mut run.names, &self.options.account);
-        run.unix_ns = Some(newest.capture.unix_ns);
-        run.cost_ratio = cost_ratio(&newest);
         Ok(())
     }
 
@@ -302,8 +283,7 @@ impl Run {
             account,
             sums: RunSums::default(),
             names: RunNames::default(),
-            decoder: Decoder::default(),
-            read: None,
+            records: NewRecords::default(),
             unix_ns: None,
             cost_ratio: None,
             running: false,
@@ -403,7 +383,7 @@ mod tests {
         assert_eq!(found(&mut new, "app"), (12, 1), "the ring does not show them");
         for (kept, why) in [
             (&b"{}"[..], "missing field"),
-            (br#"{"tickscope_metrics":2,"accounts":[],"runs":[]}"#, "form 2"),
+            (br#"{"tickscope_metrics":3,"accounts":[],"runs":[]}"#, "form 3"),
         ] {
             let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
             assert!(error.contains(why), "{error}");

@@ -2,21 +2,25 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
+use std::rc::Rc;
 
-use tickscope_analysis::history_window::{self, RecordEpoch};
+use tickscope_analysis::merge::sum;
 use tickscope_analysis::merge_runs::MergedRuns;
-use tickscope_format::codec::Decoder;
+use tickscope_analysis::series::{RecordEpoch, Series, counts};
 use tickscope_format::file::list::{self, Listed};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::{FormatError, Snapshot, os};
 
 use crate::fleet::account::label;
-use crate::source::ring_reads::{RunKey, ends_between};
+use crate::source::ring_reads::{NewRecords, RunKey};
 use crate::source::symbols::Names;
 use crate::source::target::wanted::is_live;
 
 /// Most runs that are followed. Others are left out.
 const RUNS_MOST: usize = 1000;
+
+/// Most records of a run whose counts stay apart.
+const LINKS_MOST: usize = 4;
 
 /// Work of a program's processes between two looks.
 #[derive(Debug)]
@@ -41,11 +45,8 @@ pub struct Windows {
 
 #[derive(Debug, Default)]
 struct Followed {
-    decoder: Decoder,
-    /// Ring, position and number of the newest record that was read.
-    read: Option<(u64, u64, u64)>,
-    /// End of the previous epoch, which an undo may bring back, and the newest record.
-    kept: Vec<Snapshot>,
+    records: NewRecords,
+    series: Series<Rc<Snapshot>>,
     names: Option<Names>,
 }
 
@@ -101,79 +102,26 @@ impl Windows {
 impl Followed {
     /// Returns the work since the record that was read last; for a run that `is_new`, since its begin.
     fn window(&mut self, ring: &RingFile, is_new: bool) -> Result<Option<Snapshot>, FormatError> {
-        let (nonce, latest) = (ring.header().nonce, ring.latest()?);
-        if self.read.is_some_and(|read| (read.0, read.1) == (nonce, latest)) {
+        let records = self.records.read(ring, true)?;
+        if records.is_empty() {
             return Ok(None);
         }
-        let record = ring.newest()?;
-        let newest = self.decoder.decode(&record.payload)?;
-        let known = self
-            .kept
-            .last()
-            .map_or((0, 0), |kept| (kept.capture.seq, kept.capture.reset_epoch));
-        if newest.capture.seq <= known.0 {
-            return Ok(None);
+        let then = self.series.clone();
+        for record in records {
+            self.series
+                .take(RecordEpoch::from(&record.capture), Rc::new(record));
         }
-        let after = self.read.filter(|read| read.0 == nonce).map_or(0, |read| read.2);
-        self.read = Some((nonce, record.position, record.sequence));
-        let mut from = self.kept.len().checked_sub(1);
-        let mut moments = std::mem::take(&mut self.kept);
-        if known.1 != newest.capture.reset_epoch {
-            for end in ends_between(ring, after, &record).iter().rev() {
-                if let Ok(end) = self.decoder.decode(&end.payload)
-                    && (known.0 + 1..newest.capture.seq).contains(&end.capture.seq)
-                {
-                    moments.push(end);
-                }
-            }
-        }
-        moments.push(newest);
-        if from.is_none() && is_new {
-            moments.insert(0, nothing_of(&moments[0]));
-            from = Some(0);
-        }
-        let window = from.map(|from| {
-            let mut window = window(&moments, from);
+        let window = (is_new || then.newest().is_some()).then(|| {
+            let terms = self.series.since(&then).map(|counts| &**counts);
+            let mut window = counts(&terms.plus, &terms.minus);
             let names = self.names.get_or_insert_with(|| Names::of(window.process.pid));
             names.add_rows(&mut window);
             window
         });
-        let newest = moments.pop();
-        let epoch = newest.as_ref().map(|newest| newest.capture.reset_epoch);
-        let end = moments
-            .into_iter()
-            .rev()
-            .find(|moment| Some(moment.capture.reset_epoch) != epoch);
-        self.kept = end.into_iter().chain(newest).collect();
+        self.series
+            .join_oldest(LINKS_MOST, |one, other| Rc::new(sum(&[one, other])));
         Ok(window)
     }
-}
-
-/// Returns the work between one moment and the last.
-fn window(moments: &[Snapshot], from: usize) -> Snapshot {
-    let epochs: Vec<RecordEpoch> = moments
-        .iter()
-        .map(|moment| RecordEpoch {
-            reset_epoch: moment.capture.reset_epoch,
-            withdraws: moment.capture.withdraws,
-            kind: moment.capture.kind,
-        })
-        .collect();
-    let terms = history_window::terms(&epochs, from, moments.len() - 1);
-    let of = |at: &[usize]| at.iter().map(|&at| &moments[at]).collect::<Vec<_>>();
-    history_window::across(&of(&terms.plus), &of(&terms.minus))
-}
-
-/// Returns the run before its first call.
-fn nothing_of(run: &Snapshot) -> Snapshot {
-    let mut nothing = Snapshot {
-        process: run.process.clone(),
-        clock: run.clock.clone(),
-        ..Snapshot::default()
-    };
-    nothing.capture.mode = run.capture.mode;
-    nothing.capture.reset_epoch = run.capture.reset_epoch;
-    nothing
 }
 
 /// Merges the processes of a program; returns none where there was no work.

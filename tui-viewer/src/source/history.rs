@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use tickscope_analysis::series::RecordEpoch;
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
 use tickscope_format::codec::Decoder;
@@ -30,6 +31,8 @@ const DECODED: usize = 3;
 #[derive(Debug)]
 struct Moment {
     unix_ns: u64,
+    /// Epochs of the record, where they can be read.
+    epoch: Option<RecordEpoch>,
     payload: Box<[u8]>,
     /// Encoded sites; most moments share them with a neighbour.
     sites: Rc<[u8]>,
@@ -93,6 +96,7 @@ impl History {
         if payload.len() > BYTES_MAX / 2 {
             return;
         }
+        let epoch = codec::capture(payload).ok().as_ref().map(RecordEpoch::from);
         let (Err(at), Ok((payload, sites))) = (self.place(unix_ns), codec::split_sites(payload)) else {
             return;
         };
@@ -103,6 +107,7 @@ impl History {
             .find(|known| known[..] == sites[..]);
         let moment = Moment {
             unix_ns,
+            epoch,
             payload: payload.into(),
             sites: shared.map_or_else(|| sites.into(), Rc::clone),
         };
@@ -198,6 +203,18 @@ impl History {
     pub(crate) fn after(&self, unix_ns: u64) -> Option<u64> {
         let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
         self.moments.get(after).map(|moment| moment.unix_ns)
+    }
+
+    /// Returns the times and the epochs of the moments from one time to another, the oldest first.
+    pub(crate) fn epochs(
+        &self,
+        from: u64,
+        to: u64,
+    ) -> impl DoubleEndedIterator<Item = (u64, RecordEpoch)> + '_ {
+        let begin = self.moments.partition_point(|moment| moment.unix_ns < from);
+        let end = self.moments.partition_point(|moment| moment.unix_ns <= to);
+        let moments = self.moments[begin..end.max(begin)].iter();
+        moments.filter_map(|moment| Some((moment.unix_ns, moment.epoch?)))
     }
 
     /// Returns the snapshot that was captured at a time, and keeps it decoded.

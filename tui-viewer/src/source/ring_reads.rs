@@ -1,9 +1,11 @@
 //! Reads of a ring's older records, and the identity of the run that writes it.
 
 use serde::{Deserialize, Serialize};
+use tickscope_format::codec::Decoder;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ring::Record;
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{FormatError, Snapshot};
 
 /// One run of a program. A process that makes another ring in place of one that was lost is the same run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,9 +33,74 @@ impl RunKey {
     }
 }
 
+/// Reads the records of a run that have come since the last look: the newest, and the last one of each epoch before it.
+#[derive(Debug, Default)]
+pub struct NewRecords {
+    /// Sites that do not change are read once.
+    decoder: Decoder,
+    /// Ring and record that were read last: nonce, position and number.
+    read: Option<(u64, u64, u64)>,
+    /// Number and epoch of the newest snapshot.
+    newest: Option<(u64, u64)>,
+}
+
+impl NewRecords {
+    /// Returns a reader that goes on after the snapshot with this number and epoch.
+    pub fn after(newest: Option<(u64, u64)>) -> Self {
+        Self {
+            newest,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the number and the epoch of the newest snapshot.
+    pub fn newest(&self) -> Option<(u64, u64)> {
+        self.newest
+    }
+
+    /// Returns the snapshots that are new, the newest last. Another ring of the run may take the place of one that was lost.
+    /// `from_start` decides whether the first look also returns the ends of the epochs before it.
+    ///
+    /// # Errors
+    /// The newest record cannot be read.
+    pub fn read(&mut self, ring: &RingFile, from_start: bool) -> Result<Vec<Snapshot>, FormatError> {
+        let (nonce, latest) = (ring.header().nonce, ring.latest()?);
+        if self
+            .read
+            .is_some_and(|(of, position, _)| (of, position) == (nonce, latest))
+        {
+            return Ok(Vec::new());
+        }
+        let record = ring.newest()?;
+        let newest = self.decoder.decode(&record.payload)?;
+        let before = self.read.replace((nonce, record.position, record.sequence));
+        let after = before
+            .filter(|(of, ..)| *of == nonce)
+            .map_or(0, |(.., number)| number);
+        let (seq, epoch) = self.newest.unwrap_or_default();
+        let mut records = Vec::new();
+        if newest.capture.seq <= seq {
+            return Ok(records);
+        }
+        if newest.capture.reset_epoch != epoch && (self.newest.is_some() || from_start) {
+            for end in ends_between(ring, after, &record).iter().rev() {
+                // Another process may have overwritten the record since: then it does not count.
+                if let Ok(end) = self.decoder.decode(&end.payload)
+                    && (seq + 1..newest.capture.seq).contains(&end.capture.seq)
+                {
+                    records.push(end);
+                }
+            }
+        }
+        self.newest = Some((newest.capture.seq, newest.capture.reset_epoch));
+        records.push(newest);
+        Ok(records)
+    }
+}
+
 /// Returns the last records of the epochs between one record and the newest, the newest first. The coarse ring, which has no
 /// latencies, supplies the records that the ring no longer holds.
-pub fn ends_between(ring: &RingFile, after: u64, newest: &Record) -> Vec<Record> {
+fn ends_between(ring: &RingFile, after: u64, newest: &Record) -> Vec<Record> {
     let mut oldest = (newest.sequence, newest.stamp.unix_ns);
     let mut ends = Vec::new();
     for record in ring.between(after, newest) {

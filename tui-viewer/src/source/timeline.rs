@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{anyhow, bail};
-use tickscope_analysis::history_window::{self, RecordEpoch, Terms};
 use tickscope_analysis::sampled_rows::add_sampled_rows;
+use tickscope_analysis::series::{self, RecordEpoch, Terms};
 use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::latency::Latencies;
@@ -113,11 +113,7 @@ impl Timeline {
         let mut facts = Vec::with_capacity(records.len());
         for record in &records {
             let capture = codec::capture(&record.payload).map_err(failed)?;
-            facts.push(RecordEpoch {
-                reset_epoch: capture.reset_epoch,
-                withdraws: capture.withdraws,
-                kind: record.stamp.kind,
-            });
+            facts.push(RecordEpoch::from(&capture));
         }
         Ok(Self {
             facts,
@@ -310,7 +306,7 @@ impl Timeline {
             minus,
             unclosed,
             more,
-        } = history_window::terms(&self.facts, from, to);
+        } = series::terms(self.facts.iter().copied(), from, to);
         let blind = plus.iter().chain(&minus).any(|&at| at < self.coarse);
         let read = |parts: &[usize]| -> anyhow::Result<Vec<Snapshot>> {
             parts.iter().map(|&at| self.snapshot(at)).collect()
@@ -326,7 +322,7 @@ impl Timeline {
             );
         }
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
-        let mut snapshot = history_window::across(&plus, &minus);
+        let mut snapshot = series::counts(&plus, &minus);
         if blind {
             // The latencies do not cover this span alone.
             snapshot.latencies = Latencies::default();

@@ -23,9 +23,9 @@ pub(crate) struct ResetEpochs {
     reset_ns: Option<u64>,
     /// How scopes are measured in this epoch; `None` before the first use.
     switch: Option<Switch>,
-    /// The epoch to which an undo would return, and the last reset before it.
+    /// The epoch with which counts would begin after an undo, and the last reset before it.
     undo: Option<(u64, Option<u64>)>,
-    /// The epoch that the last undo withdrew.
+    /// The epoch with which counts begin, if an undo continues it.
     withdrawn: Option<u64>,
     /// Closing snapshots of resets by the program, oldest first.
     closings: VecDeque<Snapshot>,
@@ -79,7 +79,8 @@ impl ResetEpochs {
 
     /// Begins an epoch after a reset.
     pub(crate) fn reset(&mut self) {
-        self.undo = Some((self.number, self.reset_ns));
+        let begin = self.withdrawn.unwrap_or(self.number);
+        self.undo = Some((begin, self.reset_ns));
         self.withdrawn = None;
         self.number += 1;
         self.reset_ns = Some(os::monotonic_ns());
@@ -92,10 +93,10 @@ impl ResetEpochs {
 
     /// Begins an epoch that continues the one before the last reset. Returns false if there is no reset to undo.
     pub(crate) fn undo(&mut self) -> bool {
-        let Some((number, reset_ns)) = self.undo.take() else {
+        let Some((begin, reset_ns)) = self.undo.take() else {
             return false;
         };
-        self.withdrawn = Some(number);
+        self.withdrawn = Some(begin);
         self.number += 1;
         self.reset_ns = reset_ns;
         true

@@ -8,7 +8,7 @@ use tickscope_format::snapshot::{CaptureKind, Extremes, Mode, Quantity, Tally, T
 
 use super::model::{Cell, Closed, Counted, Futures, Model, Path, Standing, Who};
 use crate::allocations::Allocated;
-use crate::support::path_of;
+use crate::support::{ends_that_count, path_of};
 
 /// Description of a difference, in words.
 pub(crate) type Difference = String;
@@ -335,14 +335,8 @@ pub(crate) fn sum(
     closings: &BTreeMap<u64, Snapshot>,
     base: &Base,
 ) -> Result<(), Difference> {
-    let withdrawn: BTreeSet<u64> = closings
-        .values()
-        .chain([last])
-        .filter_map(|snapshot| snapshot.capture.withdraws)
-        .collect();
-    let counted = closings.iter().filter(|(epoch, _)| !withdrawn.contains(epoch));
     let (mut calls, mut ticks) = (last.calls(), last.measured_ticks());
-    for (_, closing) in counted {
+    for closing in ends_that_count(closings, last) {
         calls += closing.calls();
         ticks += closing.measured_ticks();
     }

@@ -886,7 +886,7 @@ impl Model {
         };
         self.closed.insert(self.epoch, closed);
         self.each(Epochs::reset);
-        self.undo = Some(self.epoch);
+        self.undo = Some(self.withdraws.unwrap_or(self.epoch));
         self.withdraws = None;
         self.epoch += 1;
     }

@@ -14,7 +14,7 @@ use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
 use tickscope_analysis::waterfall::Waterfall;
 use tickscope_analysis::{
-    align, filter, groups, history_window, merge, sites as sites_of, transform, uncertainty, window,
+    align, filter, groups, merge, series, sites as sites_of, transform, uncertainty, window,
 };
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::{Addresses, Frame};
@@ -111,7 +111,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
         }
         10 => whole(&merge::sum(&[one, other])),
         11 if window::same_epoch(one, other) => whole(&window::between(other, one)),
-        11 | 12 => whole(&history_window::across(&[other, one], &[one])),
+        11 | 12 => whole(&series::counts(&[other, one], &[one])),
         13 => {
             let (later, earlier) = align::align(one, other);
             whole(&later);

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use tickscope_analysis::history_window::RecordEpoch;
+use tickscope_analysis::series::RecordEpoch;
 use tickscope_format::codec;
 use tickscope_format::ids::{SiteId, ThreadId};
 use tickscope_format::snapshot::{CaptureKind, Quantity, Site, Thread};

@@ -251,6 +251,7 @@ fn functions_that_are_sampled_have_time_in_their_lines() {
     for second in 1..=20 {
         let mut s = fixture::sampled();
         s.capture.unix_ns += second * 1_000_000_000;
+        s.capture.since_reset_ns += second * 1_000_000_000;
         s.capture.seq += second;
         s.nodes.self_ticks.iter_mut().for_each(|ticks| *ticks *= second);
         let samples: Vec<LineSample> = s

@@ -5,12 +5,13 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use tickscope_analysis::functions::Functions;
+use tickscope_analysis::series::terms;
+use tickscope_analysis::spent::{TimeSpent, lapse};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
 
 use crate::app::source::KnownCode;
 use crate::app::timeline::slot::Slot;
-use crate::app::timeline::sums::Sums;
 use crate::source::history::History;
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -18,8 +19,8 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Number of snapshot rows that are read at once, in some milliseconds. The rest is read at the next call.
 const ROWS_AT_ONCE: usize = 40_000;
 
-/// Number of snapshots whose sums are kept, because neighbouring slots share an end.
-const SUMS_KEPT: usize = 4;
+/// Number of snapshots whose self times are kept, because neighbouring slots share an end.
+const SPENT_KEPT: usize = 4;
 
 /// Gap in ns above which the load between moments is unknown, unless all gaps are long: the coarse history has one per 10 s.
 const GAP_NS: u64 = 30 * SECOND_NS;
@@ -46,11 +47,11 @@ pub(crate) struct Slots {
     unfinished: Option<(u64, u64)>,
     /// Number of changes of slots.
     changes: u64,
-    sums: Vec<Rc<Sums>>,
+    spent: Vec<Rc<TimeSpent>>,
     functions: Option<(Sites, Arc<Functions>)>,
     /// Revision of the history when unknown slots were read.
     revision: u64,
-    /// Revision of the named code when `sums` were made; 0 before any code was named.
+    /// Revision of the named code when `spent` were made; 0 before any code was named.
     code: u64,
 }
 
@@ -120,7 +121,7 @@ impl Slots {
                 self.slots.clear();
             }
             // Both ends of a slot must name the same code.
-            self.sums.clear();
+            self.spent.clear();
             self.code = code;
         }
         let newest_ns = past.newest.capture.unix_ns;
@@ -157,13 +158,25 @@ impl Slots {
             (number + 1).saturating_mul(self.slot_ns),
             gap_ns,
         )?;
-        let end = self.sums_at(past, end, left)?;
-        let begin = self.sums_at(past, begin, left)?;
-        end.since(&begin)
+        let records: Vec<_> = past.history.epochs(begin, end).collect();
+        let (&last, epochs) = (records.last()?, records.iter().map(|(_, epoch)| *epoch));
+        let mut terms = terms(epochs, 0, records.len() - 1).map(|at| records[at].0);
+        if terms.more {
+            return None;
+        }
+        if terms.unclosed {
+            // Only the time since the reset is known.
+            (terms.plus, terms.minus) = (vec![last.0], Vec::new());
+        }
+        let mut read = |times: &[u64]| -> Option<Vec<Rc<TimeSpent>>> {
+            times.iter().map(|&at| self.spent_at(past, at, left)).collect()
+        };
+        let (plus, minus) = (read(&terms.plus)?, read(&terms.minus)?);
+        Some(Slot::of(&lapse(&plus, &minus)?, plus.last()?))
     }
 
-    fn sums_at(&mut self, past: Past<'_>, unix_ns: u64, left: &mut usize) -> Option<Rc<Sums>> {
-        if let Some(known) = self.sums.iter().find(|sums| sums.unix_ns == unix_ns) {
+    fn spent_at(&mut self, past: Past<'_>, unix_ns: u64, left: &mut usize) -> Option<Rc<TimeSpent>> {
+        if let Some(known) = self.spent.iter().find(|spent| spent.unix_ns == unix_ns) {
             return Some(Rc::clone(known));
         }
         let snapshot = past.snapshot(unix_ns)?;
@@ -176,10 +189,10 @@ impl Slots {
                 functions
             }
         };
-        let sums = Rc::new(Sums::of(&snapshot, &functions));
-        self.sums.truncate(SUMS_KEPT - 1);
-        self.sums.insert(0, Rc::clone(&sums));
-        Some(sums)
+        let spent = Rc::new(TimeSpent::of(&snapshot, &functions));
+        self.spent.truncate(SPENT_KEPT - 1);
+        self.spent.insert(0, Rc::clone(&spent));
+        Some(spent)
     }
 
     /// Returns a slot; `None` where it is not known.

@@ -14,7 +14,6 @@ use crate::source::feed::answer::{answer_to, refusal};
 use crate::source::feed::pace::{LOOK, Pace};
 use crate::source::feed::past::{Earlier, past_of};
 use crate::source::known_functions::KnownFunctions;
-use crate::source::ring_reads::ends_between;
 
 /// Most records since the last look that are handed over beside the newest.
 pub(super) const MISSED_MOST: usize = 8;
@@ -98,48 +97,6 @@ impl Attached {
         past.push(newest);
         self.pace.saw(Instant::now(), snapshot.capture.interval_ns);
         Ok(Some(Rc::new(snapshot)))
-    }
-
-    /// Returns the newest snapshot, if it was not handed over yet, after the last snapshots of the epochs that ended since.
-    /// `known` is the number and the epoch of the snapshot handed over last, also by another ring of this process. Where there
-    /// was none, `from_start` decides whether all ends count.
-    pub(super) fn newest_and_ends(
-        &mut self,
-        known: Option<(u64, u64)>,
-        from_start: bool,
-    ) -> Result<Vec<Rc<Snapshot>>, String> {
-        let latest = self.ring.latest().map_err(|error| error.to_string())?;
-        if self.shown.is_some_and(|(position, _)| position == latest) {
-            return Ok(Vec::new());
-        }
-        let record = match self.ring.newest() {
-            Ok(record) => record,
-            // The ring has just been made, or is written faster than it can be read: the next look finds more.
-            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => return Ok(Vec::new()),
-            Err(error) => return Err(error.to_string()),
-        };
-        let mut decode = |payload: &[u8]| self.decoder.decode(payload).map_err(|error| error.to_string());
-        let newest = decode(&record.payload)?;
-        let after = self.shown.replace((record.position, record.sequence));
-        let (seq, epoch) = known.unwrap_or((0, 0));
-        if newest.capture.seq <= seq {
-            return Ok(Vec::new());
-        }
-        let mut records = Vec::new();
-        if newest.capture.reset_epoch != epoch && (known.is_some() || from_start) {
-            let ends = ends_between(&self.ring, after.map_or(0, |(_, number)| number), &record);
-            for end in ends.iter().rev() {
-                // Another process may have overwritten the record since: then it does not count.
-                if let Ok(end) = decode(&end.payload)
-                    && (seq + 1..newest.capture.seq).contains(&end.capture.seq)
-                {
-                    records.push(Rc::new(end));
-                }
-            }
-        }
-        self.pace.saw(Instant::now(), newest.capture.interval_ns);
-        records.push(Rc::new(newest));
-        Ok(records)
     }
 
     /// Returns all functions of the program, once, if a snapshot says that there are some.

@@ -57,7 +57,8 @@ pub struct TogetherFeed {
     ended: Option<Snapshot>,
     /// Counts of processes that ended before the last reset from here, and counts before it of processes that have ended since.
     ended_before: Option<Snapshot>,
-    is_undoable: bool,
+    /// Epoch with which counts begin once the last reset from here is taken back; none where it cannot be.
+    undoable: Option<u64>,
     /// Lifetime counts that no part holds any more.
     gone: Lifetime,
     /// Names of programs that were met.
@@ -98,7 +99,7 @@ impl TogetherFeed {
             over: HashSet::new(),
             ended: None,
             ended_before: None,
-            is_undoable: false,
+            undoable: None,
             gone: Lifetime::default(),
             programs: HashSet::new(),
             unread: BTreeMap::new(),
@@ -342,7 +343,7 @@ impl TogetherFeed {
                 Ok(words) => {
                     match request {
                         Request::Reset | Request::Mode(_) => past.extend(self.turn(&epochs, request)),
-                        Request::Undo => past.extend(self.turn_back(&epochs)),
+                        Request::Undo => past.extend(self.turn_back()),
                         Request::Interval { .. }
                         | Request::SitesOff(_)
                         | Request::SitesOn(_)
@@ -386,25 +387,22 @@ impl TogetherFeed {
             .collect();
         let end = side_by_side(self.clock.as_ref()?, &before);
         let end = self.completed(end, CaptureKind::Closing);
+        self.undoable =
+            Some(self.withdraws.take().unwrap_or(self.epoch)).filter(|_| request == Request::Reset);
         self.epoch += 1;
-        self.withdraws = None;
         self.ended_before = self.ended.take();
         if let Some(ended) = &self.ended_before {
             self.gone.calls = self.gone.calls.saturating_add(ended.lifetime.calls);
             self.gone.ticks = self.gone.ticks.saturating_add(ended.lifetime.ticks);
         }
-        self.is_undoable = request == Request::Reset;
         past_of(&end)
     }
 
     /// Takes the last reset back. Returns the last sum before that.
-    fn turn_back(&mut self, epochs: &[(u64, Option<u64>)]) -> Option<Past> {
+    fn turn_back(&mut self) -> Option<Past> {
         let end = self.sum(CaptureKind::Closing);
         for member in &mut self.members {
-            let is_undone = epochs
-                .iter()
-                .any(|(id, epoch)| *id == member.id && epoch.is_some());
-            member.counted.turn_back(is_undone);
+            member.counted.turn_back();
         }
         let since = self.ended.take();
         self.gone = Lifetime::default();
@@ -412,9 +410,8 @@ impl TogetherFeed {
             (before, Some(since)) => Some(fold(before, &since, 1.0)),
             (before, None) => before,
         };
-        self.withdraws = Some(self.epoch - 1);
+        self.withdraws = self.undoable.take().or(self.withdraws);
         self.epoch += 1;
-        self.is_undoable = false;
         past_of(&end?)
     }
 
@@ -506,7 +503,7 @@ impl Feed for TogetherFeed {
             Request::Lines(_) => {
                 return Err(format!("of one process at a time: tickscope {pid}, then S there"));
             }
-            Request::Undo if !self.is_undoable => return Err("there is no reset to undo".into()),
+            Request::Undo if self.undoable.is_none() => return Err("there is no reset to undo".into()),
             Request::Reset
             | Request::Undo
             | Request::Interval { .. }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use std::time::Duration;
 
-use tickscope_analysis::history_window::{RecordEpoch, across, terms};
+use tickscope_analysis::series::{RecordEpoch, counts, terms};
 use tickscope_format::Snapshot;
 use tickscope_format::codec;
 use tickscope_format::codec::Decoder;
@@ -91,11 +91,7 @@ impl Recent {
         self.bytes += past.payload.len();
         self.records.push_back(Record {
             unix_ns: past.unix_ns,
-            epoch: RecordEpoch {
-                reset_epoch: capture.reset_epoch,
-                withdraws: capture.withdraws,
-                kind: past.kind,
-            },
+            epoch: RecordEpoch::from(&capture),
             payload: Rc::clone(&past.payload),
         });
         self.fills = was_short && !self.is_short();
@@ -188,21 +184,14 @@ impl Recent {
                 ns: newest_ns - first.unix_ns,
             });
         }
-        let epochs: Vec<RecordEpoch> = self.records.iter().map(|record| record.epoch).collect();
-        let terms = terms(&epochs, 0, epochs.len() - 1);
+        let epochs = self.records.iter().map(|record| record.epoch);
+        let terms = terms(epochs, 0, self.records.len() - 1);
         if terms.unclosed || terms.more {
             return Err(NoWindow::Gap);
         }
         let (plus, minus) = (self.decode(&terms.plus)?, self.decode(&terms.minus)?);
-        let clock = |snapshot: &Snapshot| snapshot.clock.epoch;
-        let mut clocks = plus.iter().chain(&minus).map(clock);
-        let one = clocks.next();
-        if clocks.any(|clock| Some(clock) != one) {
-            // Ticks of two kinds cannot be subtracted.
-            return Err(NoWindow::Gap);
-        }
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
-        Ok(across(&plus, &minus))
+        Ok(counts(&plus, &minus))
     }
 
     /// Decodes the newest snapshot.

@@ -4,13 +4,13 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use tickscope_analysis::side_by_side::{Part, ratio};
-use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::snapshot::{ClockInfo, ClockSource};
+use tickscope_format::{FormatError, Snapshot};
 
 use crate::source::feed::attached::Attached;
 use crate::source::feed::together::counted::Counted;
-use crate::source::ring_reads::RunKey;
+use crate::source::ring_reads::{NewRecords, RunKey};
 use crate::source::target::runs_on;
 use crate::source::target::wanted::is_live;
 
@@ -32,6 +32,7 @@ pub(super) struct Member {
     pub(super) id: u64,
     pub(super) key: RunKey,
     pub(super) attached: Attached,
+    records: NewRecords,
     pub(super) counted: Counted,
     /// Reason why the ring cannot be read, and whether it was told.
     pub(super) trouble: Option<String>,
@@ -50,6 +51,7 @@ impl Member {
             id,
             key: RunKey::of(&ring),
             attached: Attached::new(ring),
+            records: NewRecords::default(),
             counted: Counted::default(),
             trouble: None,
             is_told: false,
@@ -91,21 +93,21 @@ impl Member {
 
     /// Reads new records. Returns whether there are any.
     pub(super) fn look(&mut self, common: &mut Option<ClockInfo>) -> bool {
-        let known = self.counted.newest().map(|newest| &newest.capture);
-        let known = known.map(|capture| (capture.seq, capture.reset_epoch));
-        match self.attached.newest_and_ends(known, self.is_new) {
+        match self.records.read(&self.attached.ring, self.is_new) {
             Ok(records) => {
                 let is_more = !records.is_empty();
                 if is_more {
                     (self.trouble, self.is_told) = (None, false);
                 }
                 for record in records {
-                    self.take(record, common);
+                    self.take(Rc::new(record), common);
                 }
                 is_more
             }
-            Err(why) => {
-                self.trouble = Some(why);
+            // The ring has just been made, or is written faster than it can be read: the next look finds more.
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => false,
+            Err(error) => {
+                self.trouble = Some(error.to_string());
                 false
             }
         }

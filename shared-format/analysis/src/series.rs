@@ -1,0 +1,412 @@
+//! Counts of a run over its records: across resets, undos, lost records and broken clocks.
+//!
+//! A record counts from a reset. An undo makes it count from an earlier reset again, so a record holds the counts of all epochs
+//! from [`RecordEpoch::begin`] to its own. All counts up to a moment are therefore a chain of records: the moment's own, below it
+//! the last record of the epoch before its begin, and so on. The counts between two moments are the difference of two chains,
+//! which share most of their records.
+//!
+//! A clock that breaks begins an epoch whose reset is final, so records with one begin have ticks of one clock.
+
+use tickscope_format::snapshot::{CaptureInfo, CaptureKind, Snapshot};
+
+use crate::merge::sum;
+use crate::window::less;
+
+/// The epochs whose counts a record holds, which can be read without its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordEpoch {
+    /// Reset epoch of the record.
+    pub reset_epoch: u64,
+    /// The reset epoch with which the counts begin, if an undo continues it.
+    pub withdraws: Option<u64>,
+    /// Reason for the capture.
+    pub kind: CaptureKind,
+}
+
+/// Begin of a record's counts, beside an earlier record of the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Both count from one reset: their difference is the counts between them.
+    Same,
+    /// A reset lies between the records: all counts of the later one are counts between them.
+    Later,
+    /// An undo lies between the records: the later one also holds counts from before the earlier one.
+    Earlier,
+}
+
+impl RecordEpoch {
+    /// Returns the reset epoch with which the counts of the record begin.
+    pub fn begin(self) -> u64 {
+        self.withdraws.unwrap_or(self.reset_epoch)
+    }
+
+    /// Returns where the counts begin, compared with an earlier record.
+    pub fn origin(self, earlier: Self) -> Origin {
+        match self.begin() {
+            begin if begin == earlier.begin() => Origin::Same,
+            begin if begin > earlier.reset_epoch => Origin::Later,
+            _ => Origin::Earlier,
+        }
+    }
+}
+
+impl From<&CaptureInfo> for RecordEpoch {
+    fn from(capture: &CaptureInfo) -> Self {
+        Self {
+            reset_epoch: capture.reset_epoch,
+            withdraws: capture.withdraws,
+            kind: capture.kind,
+        }
+    }
+}
+
+/// Counts of consecutive epochs, as their last record holds them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link<T> {
+    /// First epoch whose counts it holds.
+    pub begin: u64,
+    /// Last epoch whose counts it holds.
+    pub epoch: u64,
+    /// Whether its record closed that epoch.
+    pub is_end: bool,
+    /// Whether the link below holds all counts of the epoch before `begin`.
+    pub follows: bool,
+    /// Number of its record in the series.
+    pub number: u64,
+    /// Its counts.
+    pub counts: T,
+}
+
+/// All counts of a run up to its newest record.
+#[derive(Clone, Debug)]
+pub struct Series<T> {
+    /// Links with rising begins, the newest record last.
+    links: Vec<Link<T>>,
+    taken: u64,
+}
+
+/// Counts to add, and counts to subtract.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms<T> {
+    /// Counts to add, the oldest first.
+    pub plus: Vec<T>,
+    /// Counts to subtract, the oldest first. All of them are part of the first one of `plus`.
+    pub minus: Vec<T>,
+    /// Whether the closing record of an epoch is missing, so that its last counts are not included.
+    pub unclosed: bool,
+    /// Whether an undo restored counts from before the earlier moment that no record shows, so that they are included as well.
+    pub more: bool,
+}
+
+impl<T> Default for Series<T> {
+    fn default() -> Self {
+        Self::of(Vec::new())
+    }
+}
+
+impl<T> Series<T> {
+    /// Returns a series that goes on from these links.
+    pub fn of(links: Vec<Link<T>>) -> Self {
+        let taken = links.iter().map(|link| link.number).max().unwrap_or(0);
+        Self { links, taken }
+    }
+
+    /// Returns the links, the newest record last.
+    pub fn links(&self) -> &[Link<T>] {
+        &self.links
+    }
+
+    /// Returns the newest record.
+    pub fn newest(&self) -> Option<&Link<T>> {
+        self.links.last()
+    }
+
+    /// Takes the next record. Returns false if counts before its begin are lost.
+    pub fn take(&mut self, record: RecordEpoch, counts: T) -> bool {
+        let begin = record.begin();
+        let mut before = None;
+        // The record holds the counts of these links.
+        while let Some(held) = self.links.pop_if(|link| link.begin >= begin) {
+            before = (held.begin == begin).then_some(held.follows);
+        }
+        let below = self.links.last();
+        let is_end_of_before = |below: &Link<T>| below.is_end && below.epoch.saturating_add(1) == begin;
+        let follows = before.unwrap_or_else(|| below.map_or(begin == 0, is_end_of_before));
+        let is_lost = !follows && before.is_none() && below.is_some();
+        self.taken += 1;
+        self.links.push(Link {
+            begin,
+            epoch: record.reset_epoch,
+            is_end: record.kind == CaptureKind::Closing,
+            follows,
+            number: self.taken,
+            counts,
+        });
+        !is_lost
+    }
+
+    /// Returns the series as it was before an epoch began.
+    pub fn before(&self, epoch: u64) -> Self
+    where
+        T: Clone,
+    {
+        let links = self.links.iter().take_while(|link| link.epoch < epoch);
+        Self::of(links.cloned().collect())
+    }
+
+    /// Joins the oldest links while there are more than `most`, which is at least 3: an undo takes back the newest two.
+    pub fn join_oldest(&mut self, most: usize, join: impl Fn(&T, &T) -> T) {
+        while self.links.len() > most.max(3) {
+            let oldest = self.links.remove(0);
+            let next = &mut self.links[0];
+            next.counts = join(&oldest.counts, &next.counts);
+            (next.begin, next.follows) = (oldest.begin, oldest.follows);
+        }
+    }
+
+    /// Returns the terms of the counts since an earlier state of the series; of all counts if it had no record then.
+    pub fn since<'a>(&'a self, earlier: &'a Self) -> Terms<&'a T> {
+        let (links, old) = (&self.links[..], &earlier.links[..]);
+        let shared = links.iter().enumerate().rev().find_map(|(at, link)| {
+            let then = old.binary_search_by_key(&link.begin, |link| link.begin).ok()?;
+            Some((at, then))
+        });
+        // The links above these have to follow, or counts are missing, or are too many.
+        let (now, then) = shared.map_or((0, 0), |(now, then)| (now + 1, then + 1));
+        let lost = |links: &[Link<T>]| links.iter().any(|link| !link.follows);
+        let (mut unclosed, mut more) = (lost(&links[now..]), lost(&old[then..]));
+        let (mut plus, mut minus) = (&links[now..], &old[then..]);
+        match shared {
+            // The earlier moment and the end of its epoch are one record.
+            Some((now, then)) if links[now].number == old[then].number && !plus.is_empty() => {}
+            Some((now, then)) => (plus, minus) = (&links[now..], &old[then..]),
+            None if old.is_empty() => {}
+            // The first link also holds counts from before all that is known of the earlier moment.
+            None if links.first().map(|link| link.begin) < old.first().map(|link| link.begin) => {
+                (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true);
+            }
+            None => (unclosed, minus) = (true, &[]),
+        }
+        let counts = |links: &'a [Link<T>]| links.iter().map(|link| &link.counts).collect();
+        Terms {
+            plus: counts(plus),
+            minus: counts(minus),
+            unclosed,
+            more,
+        }
+    }
+}
+
+/// Returns the terms of the counts between two records, as their places in a list of records of one run.
+pub fn terms(records: impl IntoIterator<Item = RecordEpoch>, from: usize, to: usize) -> Terms<usize> {
+    let mut series = Series::default();
+    let mut earlier = Series::default();
+    for (at, record) in records.into_iter().enumerate().take(to.saturating_add(1)) {
+        series.take(record, at);
+        if at == from {
+            earlier = series.clone();
+        }
+    }
+    series.since(&earlier).map(|&at| at)
+}
+
+impl<T> Terms<T> {
+    /// Returns the terms with other counts in their places.
+    pub fn map<U>(self, of: impl Fn(T) -> U) -> Terms<U> {
+        Terms {
+            plus: self.plus.into_iter().map(&of).collect(),
+            minus: self.minus.into_iter().map(&of).collect(),
+            unclosed: self.unclosed,
+            more: self.more,
+        }
+    }
+}
+
+/// Returns the counts that terms name.
+pub fn counts(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
+    let (Some((&first, rest)), Some(last)) = (plus.split_first(), minus.last()) else {
+        return Snapshot {
+            window: true,
+            ..sum(plus)
+        };
+    };
+    let joined;
+    let before = match minus {
+        &[one] => one,
+        several => {
+            joined = sum(several);
+            &joined
+        }
+    };
+    let since = match last.clock.epoch == first.clock.epoch {
+        true => less(first, before),
+        // Links of two clocks were joined. What a sum adds to the first one is in ticks of its clock.
+        false => less(first, &less(&sum(&[before, first]), first)),
+    };
+    if rest.is_empty() {
+        return since;
+    }
+    sum(&[&[&since], rest].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    /// Ticks of a call by the first clock. Each clock that breaks is followed by one of half the rate.
+    const CALL: u64 = 1 << 10;
+
+    /// A step of a program, and whether a reader sees the record of it.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        Calls(u64),
+        Reset,
+        Undo,
+        ClockBreaks,
+    }
+
+    fn any_step() -> impl Strategy<Value = (Step, bool)> {
+        let step = prop_oneof![
+            4 => (1u64..8).prop_map(Step::Calls),
+            2 => Just(Step::Reset),
+            2 => Just(Step::Undo),
+            1 => Just(Step::ClockBreaks),
+        ];
+        (step, prop::bool::weighted(0.7))
+    }
+
+    /// A program that counts calls of one row; and its own account, which no reset touches.
+    #[derive(Clone, Debug, Default)]
+    struct Program {
+        epoch: u64,
+        withdraws: Option<u64>,
+        counted: u64,
+        /// Begin of the epoch before the last reset, and its counts.
+        before_reset: Option<(u64, u64)>,
+        clock: u32,
+        ever: u64,
+    }
+
+    /// A record that a reader saw, with the program's account.
+    #[derive(Clone, Debug)]
+    struct Seen {
+        epoch: RecordEpoch,
+        snapshot: Snapshot,
+        ever: u64,
+    }
+
+    impl Program {
+        fn record(&self, kind: CaptureKind) -> Seen {
+            let mut snapshot = fixture::recursion();
+            snapshot.capture.reset_epoch = self.epoch;
+            snapshot.capture.withdraws = self.withdraws;
+            snapshot.capture.kind = kind;
+            snapshot.clock.epoch = self.clock;
+            snapshot.clock.ticks_per_second = (CALL >> self.clock) as f64;
+            snapshot.nodes.calls.fill(0);
+            snapshot.nodes.self_ticks.fill(0);
+            snapshot.nodes.calls[1] = self.counted;
+            snapshot.nodes.self_ticks[1] = (CALL >> self.clock) * self.counted;
+            Seen {
+                epoch: RecordEpoch::from(&snapshot.capture),
+                snapshot,
+                ever: self.ever,
+            }
+        }
+
+        fn step(&mut self, step: Step) -> Option<Seen> {
+            match step {
+                Step::Calls(calls) => {
+                    self.counted += calls;
+                    self.ever += calls;
+                    return Some(self.record(CaptureKind::Periodic));
+                }
+                Step::Undo => {
+                    let (begin, counted) = self.before_reset.take()?;
+                    self.counted += counted;
+                    self.withdraws = Some(begin);
+                    self.epoch += 1;
+                    return None;
+                }
+                Step::Reset | Step::ClockBreaks => {}
+            }
+            let closing = self.record(CaptureKind::Closing);
+            self.before_reset = Some((closing.epoch.begin(), self.counted));
+            (self.counted, self.withdraws) = (0, None);
+            self.epoch += 1;
+            if matches!(step, Step::ClockBreaks) && self.clock < 9 {
+                self.clock += 1;
+                self.before_reset = None;
+            }
+            Some(closing)
+        }
+    }
+
+    fn seen(steps: &[(Step, bool)]) -> Vec<Seen> {
+        let mut program = Program::default();
+        let mut seen: Vec<Seen> = Vec::new();
+        for &(step, is_seen) in steps {
+            let record = program.step(step);
+            seen.extend(record.filter(|_| is_seen));
+        }
+        seen.push(program.record(CaptureKind::Final));
+        seen
+    }
+
+    /// Returns the calls of a window, which are the same by its ticks.
+    fn calls(terms: Terms<&Snapshot>) -> u64 {
+        let window = counts(&terms.plus, &terms.minus);
+        assert_eq!(
+            window.measured_ticks(),
+            (CALL >> window.clock.epoch) * window.calls()
+        );
+        window.calls()
+    }
+
+    proptest! {
+        /// Checks that a program counted between any two moments what its own account says. Where records are lost, terms say in
+        /// which direction they are wrong.
+        #[test]
+        fn nothing_is_lost_and_nothing_counts_twice(steps in prop::collection::vec(any_step(), 1..40), most in 3usize..6) {
+            let seen = seen(&steps);
+            let is_whole = steps.iter().all(|&(_, is_seen)| is_seen);
+            let (mut all, mut bounded) = (vec![Series::default()], vec![Series::default()]);
+            for record in &seen {
+                let (mut series, mut few) = (all[all.len() - 1].clone(), bounded[bounded.len() - 1].clone());
+                prop_assert!(series.take(record.epoch, &record.snapshot) || !is_whole);
+                few.take(record.epoch, record.snapshot.clone());
+                few.join_oldest(most, |one, other| sum(&[one, other]));
+                prop_assert!(few.links().len() <= most);
+                all.push(series);
+                bounded.push(few);
+            }
+            for (to, later) in (1..).zip(&seen) {
+                for (from, earlier) in (1..).zip(&seen[..to - 1]) {
+                    let wanted = later.ever - earlier.ever;
+                    let terms = all[to].since(&all[from]);
+                    let (unclosed, more) = (terms.unclosed, terms.more);
+                    let found = calls(terms.map(|&counts| counts));
+                    prop_assert!(found >= wanted || unclosed, "{} to {}: {} of {}", from, to, found, wanted);
+                    prop_assert!(found <= wanted || more, "{} to {}: {} of {}", from, to, found, wanted);
+                    if is_whole {
+                        prop_assert!(!unclosed && !more);
+                        prop_assert_eq!(calls(bounded[to].since(&bounded[from])), wanted);
+                    }
+                    let (now, then) = (later.snapshot.calls(), earlier.snapshot.calls());
+                    match later.epoch.origin(earlier.epoch) {
+                        Origin::Same => prop_assert_eq!(now - then, wanted),
+                        Origin::Later => prop_assert!(now <= wanted),
+                        Origin::Earlier => prop_assert!(later.epoch.withdraws.is_some()),
+                    }
+                }
+                let ever = all[to].since(&all[0]);
+                let found: u64 = ever.plus.iter().map(|snapshot| snapshot.calls()).sum();
+                prop_assert!(ever.minus.is_empty() && !ever.more);
+                prop_assert!(found == later.ever || found < later.ever && ever.unclosed);
+            }
+        }
+    }
+}
