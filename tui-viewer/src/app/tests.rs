@@ -1023,7 +1023,7 @@ fn the_footer_offers_only_what_works_now() {
     for line in crate::keys::keymap::lines(context).filter(|line| line.hint.is_some()) {
         let shown =
             last_line(&app).contains(&format!("{} {}", line.hint_keys(false), line.hint.unwrap().text));
-        let works = line.keys.iter().any(|&(_, action)| app.offers(action));
+        let works = line.keys().iter().any(|&(_, action)| app.offers(action));
         assert!(!shown || works, "{}", line.help);
     }
 }

@@ -200,15 +200,14 @@ impl App {
         };
     }
 
-    /// Searches in the help, while it is on top.
-    pub(crate) fn search_in_help(&mut self, action: Action) {
-        let Some(Overlay::Help(help)) = &mut self.overlay else {
-            return;
-        };
-        if action == Action::Search {
-            help.begin_search();
-        } else {
-            help.step(action == Action::NextMatch, &self.screen);
+    /// Searches in the help, while it is on top, else in the list.
+    pub(crate) fn search(&mut self, action: Action) {
+        let forward = action == Action::NextMatch;
+        match (&mut self.overlay, action) {
+            (Some(Overlay::Help(help)), Action::Search) => help.begin_search(),
+            (Some(Overlay::Help(help)), _) => help.step(forward, &self.screen),
+            (_, Action::Search) => self.search_begin(),
+            (_, _) => self.search_step(forward),
         }
     }
 

@@ -251,6 +251,9 @@ pub(crate) struct Hint {
     pub(crate) right: bool,
 }
 
+/// Most keys of a line.
+pub(crate) const KEYS_MOST: usize = 4;
+
 /// A line of the help: keys that belong together.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Binding {
@@ -260,8 +263,9 @@ pub(crate) struct Binding {
     pub(crate) views: &'static [View],
     /// Other contexts in which they work.
     pub(crate) others: &'static [Context],
-    /// Keys and their actions.
-    pub(crate) keys: &'static [(Code, Action)],
+    /// Keys and their actions, and their number.
+    pub(crate) keys: [(Code, Action); KEYS_MOST],
+    pub(crate) count: usize,
     /// Help text.
     pub(crate) help: &'static str,
     /// Text that only the book adds, because it has the room.
@@ -282,9 +286,14 @@ impl Binding {
         in_view || self.others.contains(&context)
     }
 
+    /// Returns the keys and their actions.
+    pub(crate) fn keys(&self) -> &[(Code, Action)] {
+        &self.keys[..self.count]
+    }
+
     /// Returns the names of all keys: `↑ ↓ k j`.
     pub(crate) fn keys_text(&self, ascii: bool) -> String {
-        let names: Vec<String> = self.keys.iter().map(|&(key, _)| key_name(key, ascii)).collect();
+        let names: Vec<String> = self.keys().iter().map(|&(key, _)| key_name(key, ascii)).collect();
         names.join(" ")
     }
 
@@ -298,11 +307,9 @@ impl Binding {
 
     /// Returns the first key's name, or the first two close together where their actions differ: `↑↓`.
     pub(crate) fn hint_keys(&self, ascii: bool) -> String {
-        let two = self.keys.len() > 1 && self.keys[0].1 != self.keys[1].1;
-        let first: Vec<String> = self
-            .keys
+        let two = self.count > 1 && self.keys[0].1 != self.keys[1].1;
+        let first: Vec<String> = self.keys()[..1 + usize::from(two)]
             .iter()
-            .take(1 + usize::from(two))
             .map(|&(key, _)| key_name(key, ascii))
             .collect();
         let short = first.iter().all(|name| name.chars().count() == 1);

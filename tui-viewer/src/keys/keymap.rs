@@ -10,7 +10,7 @@ pub(crate) use table::KEYS;
 /// Returns the action of a key in a context.
 pub(crate) fn lookup(context: Context, key: Code) -> Option<Action> {
     lines(context)
-        .flat_map(|line| line.keys)
+        .flat_map(|line| line.keys())
         .find(|(code, _)| *code == key)
         .map(|&(_, action)| action)
 }
@@ -26,7 +26,7 @@ pub fn markdown() -> String {
     for section in Section::ALL {
         for line in KEYS.iter().filter(|line| line.section == section) {
             let keys: Vec<String> = line
-                .keys
+                .keys()
                 .iter()
                 .map(|&(key, _)| format!("`{}`", key_name(key, false).replace('|', "\\|")))
                 .collect();
@@ -63,7 +63,7 @@ mod tests {
     fn no_key_stands_twice_in_one_context() {
         for context in contexts() {
             let mut seen = HashSet::new();
-            for (key, _) in lines(context).flat_map(|line| line.keys) {
+            for (key, _) in lines(context).flat_map(|line| line.keys()) {
                 assert!(seen.insert(key), "{key:?} twice in {context:?}");
                 assert_ne!(key_name(*key, false), "");
             }
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn every_line_says_what_it_does() {
         for line in KEYS.iter() {
-            assert!(!line.help.is_empty() && !line.keys.is_empty());
+            assert!(!line.help.is_empty() && !line.keys().is_empty());
             assert!(!line.views.is_empty() || !line.others.is_empty());
             assert!(line.help.is_ascii(), "{}", line.help);
             let marked = markdown();

@@ -4,8 +4,6 @@ pub(crate) mod graph;
 mod moves;
 pub(crate) mod rows;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
@@ -15,11 +13,11 @@ use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::update::acts::{Act, act, always, has_rows, never, only};
+use crate::app::update::acts::{Act, MOVES, ORDERS, act, always, each, has_rows, never, only};
 use crate::keys::action::Action;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::detail::Legend;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{ViewType, number_of};
 
 /// The view.
 #[derive(Debug)]
@@ -32,39 +30,14 @@ const ABOUT: About = About {
 };
 
 const ACTS: &[Act] = &[
-    act(
-        &[
-            Action::Up,
-            Action::Down,
-            Action::PageUp,
-            Action::PageDown,
-            Action::HalfUp,
-            Action::HalfDown,
-            Action::First,
-            Action::Last,
-        ],
-        always,
-        |app, action, _| app.flame_travel(action),
-    ),
-    act(&[Action::PreviousSibling], always, |app, _, _| {
-        app.flame_beside(-1)
-    }),
-    act(&[Action::NextSibling], always, |app, _, _| app.flame_beside(1)),
-    act(&[Action::Enter], has_rows, |app, _, _| app.zoom_in()),
-    act(&[Action::FlameColour], App::may_recolour, |app, _, _| {
-        app.flame_recolour()
-    }),
+    each(MOVES, always, App::flame_travel),
+    act(&[Action::PreviousSibling], always, |app| app.flame_beside(-1)),
+    act(&[Action::NextSibling], always, |app| app.flame_beside(1)),
+    act(&[Action::Enter], has_rows, App::zoom_in),
+    act(&[Action::FlameColour], App::may_recolour, App::flame_recolour),
     // A graph has neither an order to choose nor rows to leave out.
-    only(
-        &[
-            Action::SortLeft,
-            Action::SortRight,
-            Action::Reverse,
-            Action::MatchesOnly,
-            Action::Centre,
-        ],
-        never,
-    ),
+    only(ORDERS, never),
+    only(&[Action::MatchesOnly, Action::Centre], never),
 ];
 
 impl App {
@@ -85,9 +58,7 @@ impl ViewType for Flame {
     }
 
     fn choices(&self, app: &App) -> u64 {
-        let mut choices = DefaultHasher::new();
-        (app.layout().rows, &app.views.flame.zoom).hash(&mut choices);
-        choices.finish()
+        number_of((app.layout().rows, &app.views.flame.zoom))
     }
 
     fn first<'a>(&self, data: &Data, rows: &'a [Row]) -> Option<&'a Row> {

@@ -2,33 +2,33 @@
 
 mod keys;
 pub(crate) mod parts;
-mod rows;
 pub(crate) mod source;
 mod source_pane;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use ratatui::layout::{Position, Rect};
+use tickscope_analysis::call_tree::Figures;
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::uncertainty::Uncertainty;
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
+use crate::app::function::Around;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::percent_of::PercentOf;
-use crate::app::row::Row;
+use crate::app::row::{Fold, Row, RowId};
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, has_rows};
 use crate::keys::action::Action;
 use crate::keys::view::View;
-use crate::ui::theme::Meaning;
 use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Column, Place};
+use crate::ui::view::column::Place;
 use crate::ui::view::detail::Legend;
 use crate::views::functions;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{ViewType, number_of};
 
 /// The view.
 #[derive(Debug)]
@@ -37,17 +37,13 @@ pub(crate) struct Function;
 const ABOUT: About = About::TIME;
 
 const ACTS: &[Act] = &[
-    act(&[Action::Enter], has_rows, |app, _, _| app.enter_line()),
-    act(&[Action::ToCallers], App::has_second_list, |app, _, _| {
-        app.go_beside(0)
-    }),
-    act(&[Action::ToCallees], App::has_second_list, |app, _, _| {
-        app.go_beside(1)
-    }),
-    act(&[Action::SourceDown], App::shows_source, |app, _, _| {
+    act(&[Action::Enter], has_rows, App::enter_line),
+    act(&[Action::ToCallers], has_lists, |app| app.go_beside(0)),
+    act(&[Action::ToCallees], has_lists, |app| app.go_beside(1)),
+    act(&[Action::SourceDown], App::shows_source, |app| {
         app.scroll_source(true)
     }),
-    act(&[Action::SourceUp], App::shows_source, |app, _, _| {
+    act(&[Action::SourceUp], App::shows_source, |app| {
         app.scroll_source(false)
     }),
 ];
@@ -56,10 +52,6 @@ impl App {
     /// Returns the areas of callers and callees side by side, where they have room in `area`.
     pub(crate) fn lists_beside(&self, area: Rect) -> Option<[Rect; 2]> {
         halves(area).filter(|_| self.views.current == View::Function)
-    }
-
-    fn has_second_list(&self) -> bool {
-        self.list().second.is_some()
     }
 
     /// Shows the function of the selected line.
@@ -73,6 +65,10 @@ impl App {
             None => self.tell("no scope called it: these calls stand at the top of their threads"),
         }
     }
+}
+
+fn has_lists(app: &App) -> bool {
+    app.list().second.is_some()
 }
 
 fn has_headings(app: &App) -> bool {
@@ -89,11 +85,11 @@ impl ViewType for Function {
     }
 
     fn table(&self) -> &'static dyn RowTable {
-        &rows::FunctionRows
+        &Function
     }
 
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        rows::list(data, shape, has_headings(app), are_beside(app))
+        list(data, shape, has_headings(app), are_beside(app))
     }
 
     fn columns(&self, width: u16) -> Vec<Place> {
@@ -105,18 +101,8 @@ impl ViewType for Function {
         functions::of_function(area)
     }
 
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &functions::ALL
-    }
-
-    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
-        functions::weigh(app, data, row, then)
-    }
-
     fn choices(&self, app: &App) -> u64 {
-        let mut choices = DefaultHasher::new();
-        (has_headings(app), are_beside(app)).hash(&mut choices);
-        choices.finish()
+        number_of((has_headings(app), are_beside(app)))
     }
 
     fn searched(&self, app: &App, _data: &Data) -> usize {
@@ -211,4 +197,90 @@ impl ViewType for Function {
             false => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         }
     }
+}
+
+impl RowTable for Function {
+    fn count(&self, data: &Data) -> u32 {
+        data.around.as_ref().map_or(0, |around| around.callees().end)
+    }
+
+    fn id(&self, data: &Data, row: u32) -> RowId {
+        let around = data.around.as_ref();
+        around.map_or(RowId::Outside, |around| RowId::Call(around.id(&data.tree, row)))
+    }
+
+    fn figures(&self, data: &Data, row: u32) -> Figures {
+        let around = data.around.as_ref();
+        around.map_or_else(Figures::default, |around| around.figures(row))
+    }
+
+    fn function(&self, data: &Data, row: u32) -> Option<FunctionId> {
+        data.around.as_ref()?.function(row)
+    }
+
+    fn label<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
+        data.around.as_ref()?.label(row)
+    }
+
+    fn uncertainty(&self, data: &Data, row: u32) -> Option<Uncertainty> {
+        data.around.as_ref()?.uncertainty(row)
+    }
+
+    fn parent_ns(&self, data: &Data, _row: u32) -> u64 {
+        let around = data.around.as_ref();
+        around.map_or(data.measured_ns, |around| around.neighbours.figures.total_ns)
+    }
+
+    fn is_recursive(&self, data: &Data, row: u32) -> bool {
+        let around = data.around.as_ref();
+        around.is_some_and(|around| around.is_recursive(row))
+    }
+
+    fn is_part(&self, data: &Data, row: u32) -> bool {
+        data.around.as_ref().is_some_and(|around| row == around.own())
+    }
+
+    fn in_full(&self, data: &Data, row: u32) -> Option<What> {
+        data.hotspot_of(self.function(data, row)?)
+    }
+}
+
+/// Returns the callers of a function, the function itself, and its callees: in one list, or in two lists side by side.
+fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Listing {
+    let Some(around) = &data.around else {
+        return Listing::default();
+    };
+    let sorted = |lines: std::ops::Range<u32>| listing::arranged(data, shape, View::Function.rows(lines));
+    let heading = |line: u32| headings.then(|| View::Function.row(line));
+    let mut items: Vec<What> = Vec::new();
+    items.extend(heading(Around::CALLED_FROM));
+    items.extend(sorted(around.callers()));
+    let second = are_beside.then_some(items.len());
+    items.extend(heading(around.time_goes_to()));
+    items.extend(sorted(around.own()..around.own() + 1));
+    items.extend(sorted(around.callees()));
+    let mut out = Listing {
+        second,
+        ..Listing::default()
+    };
+    for what in items {
+        let id = data.id(what);
+        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
+        if shape.selected == Some(id) {
+            out.before = out.hits.len();
+        }
+        if hit {
+            out.hits.push(what);
+        }
+        out.rows.push(Row {
+            id,
+            what,
+            depth: 0,
+            parent: None,
+            last: false,
+            fold: Fold::Leaf,
+            hit,
+        });
+    }
+    out
 }

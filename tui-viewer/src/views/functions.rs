@@ -15,7 +15,7 @@ use crate::text::cells::{cut_middle, width, without_module};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Cell, Column, Content, Place, Value};
+use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
 use crate::ui::view::place::{gap, names_first};
 use crate::ui::view::{bar, difference, rows, spark};
 use crate::views::function::parts;
@@ -23,217 +23,99 @@ use crate::views::function::parts;
 /// Help of the columns for the state of a thread and of a site.
 pub(crate) const STATE_HELP: &str = "what a thread does; if a site is off";
 
-static TOTAL_SHARE: Column = Column::number(
-    "%TOT",
-    "share of all time shown, callees included",
-    6,
-    Content::Value(Value::Share(Portion::Total)),
-)
-.by(Order::TOTAL);
-static SELF_SHARE: Column = Column::number(
-    "%SELF",
-    "share of all time shown, without callees",
-    6,
-    Content::Value(Value::Share(Portion::Own)),
-)
-.by(Order::SELF)
-// At the top of a thread, all time of a row is its own.
-.titled(|app, _| bottom_up(app).then(|| "%TOP".to_string()));
-static OF_SHARE: Column = Column::number(
-    "%OF",
-    "share of the function that is shown",
-    6,
-    Content::Value(Value::Share(Portion::Total)),
-)
-.by(Order::TOTAL);
+static TOT_SHARE: Column = numbers("%TOT", 6, "share of all time shown, callees included")
+    .of(Value::Share(Portion::Total))
+    .by(Order::TOTAL);
+static OWN_SHARE: Column = numbers("%SELF", 6, "share of all time shown, without callees")
+    .of(Value::Share(Portion::Own))
+    .by(Order::SELF)
+    // At the top of a thread, all time of a row is its own.
+    .titled(|app, _| bottom_up(app).then(|| "%TOP".to_string()));
+static OF_SHARE: Column = numbers("%OF", 6, "share of the function that is shown")
+    .of(Value::Share(Portion::Total))
+    .by(Order::TOTAL);
 /// The main share of the view as a bar. Where moments are compared, the change of the mean stands in its place.
-static BAR: Column =
-    Column::text("", "the first share again, as a length", Content::Drawn(draw_bar)).titled(|app, width| {
+static BAR: Column = texts("", "the first share again, as a length")
+    .drawn(draw_bar)
+    .titled(|app, width| {
         let title = if width < 10 { "AVG %" } else { "AVG change" };
         app.compared().map(|_| title.to_string())
     });
-pub(crate) static TOTAL: Column = Column::number(
-    "TOTAL",
-    "time in it, with callees and waiting",
-    6,
-    Content::Value(Value::Time(Portion::Total)),
-)
-.by(Order::TOTAL);
-static WAIT: Column = Column::number(
-    "WAIT",
-    "part of TOTAL that waits, off the CPU",
-    6,
-    Content::Value(Value::OffCpu(|off| off.waiting_ns)),
-)
-.by(Order::of("wait", |data, what| data.figures(what).total_off.waiting_ns).adding_up());
-static READY: Column = Column::number(
-    "READY",
-    "part of TOTAL ready, without a CPU",
-    6,
-    Content::Value(Value::OffCpu(|off| off.ready_ns)),
-)
-.by(Order::of("ready", |data, what| data.figures(what).total_off.ready_ns).adding_up());
-static SELF: Column = Column::number(
-    "SELF",
-    "the same without measured callees",
-    6,
-    Content::Value(Value::Time(Portion::Own)),
-)
-.by(Order::SELF)
-.titled(|app, _| bottom_up(app).then(|| "TOP".to_string()));
-pub(crate) static CALLS: Column =
-    Column::number("CALLS", "calls that began", 6, Content::Value(Value::Calls)).by(Order::CALLS);
+pub(crate) static TOTAL: Column = numbers("TOTAL", 6, "time in it, with callees and waiting")
+    .of(Value::Time(Portion::Total))
+    .by(Order::TOTAL);
+static WAIT: Column = numbers("WAIT", 6, "part of TOTAL that waits, off the CPU")
+    .of(Value::OffCpu(|off| off.waiting_ns))
+    .by(Order::of("wait", |data, what| data.figures(what).total_off.waiting_ns).adding_up());
+static READY: Column = numbers("READY", 6, "part of TOTAL ready, without a CPU")
+    .of(Value::OffCpu(|off| off.ready_ns))
+    .by(Order::of("ready", |data, what| data.figures(what).total_off.ready_ns).adding_up());
+static SELF: Column = numbers("SELF", 6, "the same without measured callees")
+    .of(Value::Time(Portion::Own))
+    .by(Order::SELF)
+    .titled(|app, _| bottom_up(app).then(|| "TOP".to_string()));
+pub(crate) static CALLS: Column = numbers("CALLS", 6, "calls that began")
+    .of(Value::Calls)
+    .by(Order::CALLS);
 // Cells for two counts and the word between them.
-static CALLS_OF: Column = Column::number(
-    "CALLS",
-    "in Function: calls by it, of all calls",
-    11,
-    Content::Value(Value::CallsOf),
-)
-.by(Order::CALLS);
-static AVG: Column = Column::number(
-    "AVG",
-    "TOTAL of a call on average, or wall",
-    6,
-    Content::Value(Value::Mean),
-)
-.by(Order::of("avg", |data, what| {
-    or_last(data.figures(what).avg_ns())
-}));
-static P50: Column = Column::number(
-    "P50",
-    "half of the calls took no longer",
-    6,
-    Content::Value(Value::Quantile(50)),
-)
-.by(Order::P50);
-static P99: Column = Column::number(
-    "P99",
-    "99 of 100 calls took no longer",
-    6,
-    Content::Value(Value::Quantile(99)),
-)
-.by(Order::P99);
+static CALLS_OF: Column = numbers("CALLS", 11, "in Function: calls by it, of all calls")
+    .of(Value::CallsOf)
+    .by(Order::CALLS);
+static AVG: Column = numbers("AVG", 6, "TOTAL of a call on average, or wall")
+    .of(Value::Mean)
+    .by(Order::of("avg", |data, what| {
+        or_last(data.figures(what).avg_ns())
+    }));
+static P50: Column = numbers("P50", 6, "half of the calls took no longer")
+    .of(Value::Quantile(50))
+    .by(Order::P50);
+static P99: Column = numbers("P99", 6, "99 of 100 calls took no longer")
+    .of(Value::Quantile(99))
+    .by(Order::P99);
 // A mark for an upper bound stands before the number.
-static MAX: Column = Column::number("MAX", "the longest call", 7, Content::Value(Value::Longest)).by(
-    Order::of("max", |data, what| match data.figures(what).tally {
+static MAX: Column = numbers("MAX", 7, "the longest call")
+    .of(Value::Longest)
+    .by(Order::of("max", |data, what| match data.figures(what).tally {
         Some(_) => 0,
         None => or_last(data.latency(what).max().map(|(ticks, _)| ticks)),
-    }),
-);
-static SPARK: Column = Column::text(
-    "LAST 30 s",
-    "time in each second, of its own busiest",
-    Content::Text(|canvas, cell| spark::of(canvas, cell.app, cell.row.id, cell.place.width)),
-)
-.wide(10)
-.looks(|_| Meaning::Quiet);
-static NAME: Column = Column::name(
-    "FUNCTION",
-    "function or scope, with its module",
-    Content::Drawn(draw_name),
-)
-.by(Order::NAME)
-.titled(title_of_names);
-pub(crate) static WHERE: Column = Column::text(
-    "WHERE",
-    "file and line",
-    Content::Text(|canvas, cell| {
+    }));
+static SPARK: Column = texts("LAST 30 s", "time in each second, of its own busiest")
+    .shows(|canvas, cell| spark::of(canvas, cell.app, cell.row.id, cell.place.width))
+    .wide(10)
+    .looks(|_| Meaning::Quiet);
+static NAME: Column = names("FUNCTION", "function or scope, with its module")
+    .drawn(draw_name)
+    .titled(title_of_names);
+pub(crate) static WHERE: Column = texts("WHERE", "file and line")
+    .shows(|canvas, cell| {
         let function = cell.data.function(cell.row.what);
         let function = function.map(|function| cell.data.tree.functions.get(function));
         function.map_or_else(String::new, |function| {
             rows::file_and_line(canvas, &function.file, function.line, cell.place.width)
         })
-    }),
-)
-.looks(|_| Meaning::Quiet);
+    })
+    .looks(|_| Meaning::Quiet);
 
 /// All columns, in the order of the help.
 pub(crate) static ALL: [&Column; 17] = [
-    &TOTAL_SHARE,
-    &SELF_SHARE,
-    &OF_SHARE,
-    &BAR,
-    &TOTAL,
-    &WAIT,
-    &READY,
-    &SELF,
-    &CALLS,
-    &CALLS_OF,
-    &AVG,
-    &P50,
-    &P99,
-    &MAX,
-    &SPARK,
-    &NAME,
-    &WHERE,
+    &TOT_SHARE, &OWN_SHARE, &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &SELF, &CALLS, &CALLS_OF, &AVG, &P50,
+    &P99, &MAX, &SPARK, &NAME, &WHERE,
 ];
 
-/// Columns of a view, from left to right, and the columns that leave first of the pairs for total and self time.
-struct Set {
-    columns: &'static [&'static Column],
-    second_share: &'static Column,
-    second_time: &'static Column,
-}
-
-static TREE: Set = Set {
-    columns: &[
-        &TOTAL_SHARE,
-        &BAR,
-        &TOTAL,
-        &WAIT,
-        &READY,
-        &SELF,
-        &SELF_SHARE,
-        &CALLS,
-        &AVG,
-        &P50,
-        &P99,
-        &MAX,
-        &SPARK,
-        &NAME,
-    ],
-    second_share: &SELF_SHARE,
-    second_time: &SELF,
-};
-
-static HOT: Set = Set {
-    columns: &[
-        &SELF_SHARE,
-        &BAR,
-        &SELF,
-        &TOTAL,
-        &TOTAL_SHARE,
-        &WAIT,
-        &READY,
-        &CALLS,
-        &AVG,
-        &P50,
-        &P99,
-        &MAX,
-        &SPARK,
-        &NAME,
-        &WHERE,
-    ],
-    second_share: &TOTAL_SHARE,
-    second_time: &TOTAL,
-};
-
-static FUNCTION: Set = Set {
-    columns: &[
-        &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &CALLS_OF, &AVG, &NAME, &WHERE,
-    ],
-    second_share: &TOTAL_SHARE,
-    second_time: &TOTAL,
-};
-
-static NARROW_FUNCTION: Set = Set {
-    columns: &[
-        &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &CALLS, &AVG, &NAME, &WHERE,
-    ],
-    second_share: &TOTAL_SHARE,
-    second_time: &TOTAL,
-};
+/// Columns of the views, from left to right.
+static TREE: [&Column; 14] = [
+    &TOT_SHARE, &BAR, &TOTAL, &WAIT, &READY, &SELF, &OWN_SHARE, &CALLS, &AVG, &P50, &P99, &MAX, &SPARK, &NAME,
+];
+static HOT: [&Column; 15] = [
+    &OWN_SHARE, &BAR, &SELF, &TOTAL, &TOT_SHARE, &WAIT, &READY, &CALLS, &AVG, &P50, &P99, &MAX, &SPARK,
+    &NAME, &WHERE,
+];
+static FUNCTION: [&Column; 9] = [
+    &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &CALLS_OF, &AVG, &NAME, &WHERE,
+];
+static NARROW: [&Column; 9] = [
+    &OF_SHARE, &BAR, &TOTAL, &WAIT, &READY, &CALLS, &AVG, &NAME, &WHERE,
+];
 
 /// Returns the columns of the tree, from left to right.
 pub(crate) fn of_tree(width: u16) -> Vec<Place> {
@@ -252,12 +134,13 @@ pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
     };
     // Both lists have the same columns, even where one list is a cell wider.
     let width = halves[0].width;
-    let set = match width < ROOM_FOR_ALL_CALLS {
-        true => &NARROW_FUNCTION,
-        false => &FUNCTION,
+    let columns = if width < ROOM_FOR_ALL_CALLS {
+        &NARROW
+    } else {
+        &FUNCTION
     };
     let places_on = |list: Rect| {
-        let moved = places(set, width, true).into_iter().map(|place| Place {
+        let moved = places(columns, width, true).into_iter().map(|place| Place {
             x: list.x + place.x,
             ..place
         });
@@ -267,29 +150,20 @@ pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
 }
 
 /// Returns the columns of a list that is `width` cells wide, from left to right. `is_half`: another list stands beside it.
-fn places(set: &Set, width: u16, is_half: bool) -> Vec<Place> {
+fn places(columns: &[&'static Column], width: u16, is_half: bool) -> Vec<Place> {
     // The least needed columns leave first, until the name has its part of the line. The pane shows all values.
+    let (share, time) = match *columns[0] == TOT_SHARE {
+        true => (&OWN_SHARE, &SELF),
+        false => (&TOT_SHARE, &TOTAL),
+    };
     let leaving = [
-        &WHERE,
-        &P50,
-        &READY,
-        set.second_share,
-        &MAX,
-        &P99,
-        &SPARK,
-        &WAIT,
-        &AVG,
-        &CALLS,
-        &CALLS_OF,
-        set.second_time,
-        &BAR,
-        &TOTAL,
+        &WHERE, &P50, &READY, share, &MAX, &P99, &SPARK, &WAIT, &AVG, &CALLS, &CALLS_OF, time, &BAR, &TOTAL,
         &SELF,
     ];
     let places = |bar: u16| {
         names_first(&[&NAME], &leaving, width, |gone| {
             let has_room = |column: &Column| *column != BAR || is_half || width >= ROOM_FOR_BAR;
-            let stay = set.columns.iter().copied();
+            let stay = columns.iter().copied();
             let stay: Vec<_> = stay
                 .filter(|column| has_room(column) && !gone.contains(column))
                 .collect();

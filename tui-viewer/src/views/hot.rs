@@ -1,18 +1,23 @@
 //! View Hot: functions by self time.
 
-pub(crate) mod rows;
+use tickscope_analysis::call_tree::Figures;
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::uncertainty::Uncertainty;
+use tickscope_format::latency::Histogram;
 
 use crate::app::about::About;
 use crate::app::data::Data;
+use crate::app::detail::Detail;
 use crate::app::figures::{Portion, What};
 use crate::app::layout::Layout;
-use crate::app::listing::{Listing, Shape};
-use crate::app::row::Row;
+use crate::app::listing::{self, Listing, Shape};
+use crate::app::row::RowId;
 use crate::app::row_table::RowTable;
+use crate::app::sort;
 use crate::app::sort::Order;
 use crate::app::state::App;
-use crate::ui::theme::Meaning;
-use crate::ui::view::column::{Column, Place};
+use crate::keys::view::View;
+use crate::ui::view::column::Place;
 use crate::views::functions;
 use crate::views::view_type::ViewType;
 
@@ -36,30 +41,71 @@ impl ViewType for Hot {
     }
 
     fn table(&self) -> &'static dyn RowTable {
-        &rows::HotRows
+        &Hot
     }
 
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        rows::list(data, shape)
+        list(data, shape)
     }
 
     fn columns(&self, width: u16) -> Vec<Place> {
         functions::of_hot(width)
     }
 
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &functions::ALL
-    }
-
-    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
-        functions::weigh(app, data, row, then)
-    }
-
-    fn searched(&self, _app: &App, data: &Data) -> usize {
-        data.hot().len()
-    }
-
     fn layout(&self, _app: &App, layout: Layout) -> Layout {
         layout.with_large_pane()
     }
+}
+
+impl RowTable for Hot {
+    fn count(&self, data: &Data) -> u32 {
+        data.hot().len() as u32
+    }
+
+    fn id(&self, data: &Data, row: u32) -> RowId {
+        RowId::Function(data.tree.functions.get(data.hot()[row as usize].function).key)
+    }
+
+    fn figures(&self, data: &Data, row: u32) -> Figures {
+        data.hot()[row as usize].figures
+    }
+
+    fn function(&self, data: &Data, row: u32) -> Option<FunctionId> {
+        Some(data.hot()[row as usize].function)
+    }
+
+    fn latency<'a>(&self, data: &'a Data, row: u32) -> &'a Histogram {
+        &data.hot()[row as usize].latency
+    }
+
+    fn uncertainty(&self, data: &Data, row: u32) -> Option<Uncertainty> {
+        data.hot()[row as usize].uncertainty
+    }
+
+    fn ticks(&self, data: &Data, row: u32) -> Option<(u64, u64)> {
+        let row = &data.hot()[row as usize];
+        Some((row.total_ticks, row.self_ticks))
+    }
+
+    fn sorted_self_ns(&self, data: &Data, row: u32) -> u64 {
+        let row = &data.hot()[row as usize];
+        // Waits are left out, so that joins and parks are not the hottest functions.
+        match sort::leaves_out_waits(&data.snapshot) {
+            true => row.self_ns.saturating_sub(row.self_off.ns()),
+            false => row.self_ns,
+        }
+    }
+
+    fn detail(&self, data: &Data, row: u32) -> Detail {
+        Detail::of_function(data, row)
+    }
+}
+
+/// Returns the hotspots.
+pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
+    let mut all = View::Hot.rows(0..data.hot().len() as u32);
+    if shape.outside {
+        all.push(What::outside(View::Hot));
+    }
+    listing::walk(data, shape, all)
 }

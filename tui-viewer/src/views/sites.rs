@@ -2,25 +2,29 @@
 
 mod columns;
 pub(crate) mod pane;
-mod rows;
+
+use std::collections::BTreeSet;
 
 use ratatui::layout::Rect;
+use tickscope_analysis::call_tree::Figures;
+use tickscope_analysis::functions::FunctionId;
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::row::Row;
+use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
+use crate::app::search::Matcher;
 use crate::app::site_rows::SiteState;
 use crate::app::sort::Order;
 use crate::app::state::App;
-use crate::app::update::acts::{Act, act, has_rows, only};
+use crate::app::update::acts::{Act, act, ask, has_rows, only};
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Column, Place};
+use crate::ui::view::column::Place;
 use crate::ui::view::detail;
 use crate::views::view_type::ViewType;
 
@@ -37,10 +41,8 @@ const ABOUT: About = About {
 };
 
 const ACTS: &[Act] = &[
-    act(&[Action::Enter], has_rows, |app, _, _| app.enter_place()),
-    act(&[Action::ToggleSite], has_rows, |app, _, effects| {
-        app.toggle_site(effects)
-    }),
+    act(&[Action::Enter], has_rows, App::enter_place),
+    ask(&[Action::ToggleSite], has_rows, App::toggle_site),
     // Sites stand below modules where the program has functions.
     only(
         &[
@@ -77,7 +79,7 @@ impl ViewType for Sites {
     }
 
     fn table(&self) -> &'static dyn RowTable {
-        &rows::SiteRows
+        &Sites
     }
 
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
@@ -87,10 +89,6 @@ impl ViewType for Sites {
 
     fn columns(&self, width: u16) -> Vec<Place> {
         columns::places(width)
-    }
-
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &columns::ALL
     }
 
     fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
@@ -128,5 +126,72 @@ impl ViewType for Sites {
             ),
         }
         pane::detail(canvas, app, data, row.what.row, area);
+    }
+}
+
+impl RowTable for Sites {
+    fn count(&self, data: &Data) -> u32 {
+        data.sites().len() as u32
+    }
+
+    fn id(&self, data: &Data, row: u32) -> RowId {
+        RowId::Site(data.sites()[row as usize].key)
+    }
+
+    fn figures(&self, data: &Data, row: u32) -> Figures {
+        Figures {
+            calls: data.sites()[row as usize].calls,
+            ..Figures::default()
+        }
+    }
+
+    fn function(&self, data: &Data, row: u32) -> Option<FunctionId> {
+        let site = data.sites()[row as usize].site?;
+        Some(data.tree.functions.of_site[site.index()])
+    }
+
+    fn label<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
+        let table = data.site_table();
+        table.is_grouped().then(|| table.name(row))
+    }
+
+    fn full_name<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
+        Some(data.site_table().full_name(row))
+    }
+
+    fn above(&self, data: &Data, row: u32) -> Option<u32> {
+        data.site_table().parent(row)
+    }
+
+    fn children<'a>(&self, data: &'a Data, row: u32) -> &'a [u32] {
+        data.site_table().children(row)
+    }
+
+    fn below(&self, data: &Data, row: u32) -> u32 {
+        data.site_table().below(row)
+    }
+
+    fn is_hit(&self, data: &Data, row: u32, matcher: &Matcher) -> bool {
+        match data.site_table().is_grouped() {
+            true => matcher.places(data).0[row as usize],
+            false => self
+                .function(data, row)
+                .is_some_and(|function| matcher.finds(function)),
+        }
+    }
+
+    fn has_hit_below(&self, data: &Data, row: u32, matcher: &Matcher) -> bool {
+        data.site_table().is_grouped() && matcher.places(data).1[row as usize]
+    }
+
+    fn callees(&self, data: &Data, row: u32) -> Result<BTreeSet<FunctionId>, &'static str> {
+        if data.site_table().is_module(row) {
+            return Err("a module calls nothing itself: Space switches all that is in it");
+        }
+        let calls = data.whole();
+        let own = self.function(data, row);
+        let rows = (0..calls.rows.len() as u32).filter(|&row| Some(calls.rows[row as usize].function) == own);
+        let children = rows.flat_map(|row| calls.children(row));
+        Ok(children.map(|&row| calls.rows[row as usize].function).collect())
     }
 }

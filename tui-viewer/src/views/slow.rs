@@ -3,30 +3,29 @@
 pub(crate) mod call;
 mod columns;
 mod keys;
-mod rows;
-
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use ratatui::layout::{Position, Rect};
+use tickscope_analysis::call_tree::Figures;
+use tickscope_analysis::functions::FunctionId;
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::row::Row;
+use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
 use crate::app::sort::Sort;
 use crate::app::state::App;
-use crate::app::update::acts::{Act, act, always, has_rows};
+use crate::app::update::acts::{Act, ZOOMS, act, always, ask, each, has_rows};
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Column, Place};
+use crate::ui::view::column::Place;
 use crate::ui::view::table;
 use crate::views::slow::call::{LARGE, NOTABLE};
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{ViewType, number_of};
 
 /// The view.
 #[derive(Debug)]
@@ -43,31 +42,25 @@ const ABOUT: About = About {
 };
 
 const ACTS: &[Act] = &[
-    act(&[Action::Enter], has_rows, |app, _, effects| {
+    ask(&[Action::Enter], has_rows, |app, effects| {
         match app.offers_tails() {
             true => app.watch_row(effects),
             false => app.enter_row(),
         }
     }),
-    act(
-        &[Action::Unwatch],
-        |app| app.watched().is_some(),
-        |app, _, effects| app.unwatch(effects),
-    ),
-    act(&[Action::NextWatch], always, |app, _, _| app.next_watch()),
-    act(&[Action::NextCall], always, |app, _, _| app.step_call(true)),
-    act(&[Action::PreviousCall], always, |app, _, _| app.step_call(false)),
-    act(&[Action::ExportCall], always, |app, _, effects| {
-        app.export_call(effects)
-    }),
-    act(&[Action::Closer], always, |app, _, _| app.zoom_call(None, true)),
-    act(&[Action::Further], always, |app, _, _| app.zoom_call(None, false)),
-    act(&[Action::WholeCall], always, |app, _, _| {
-        app.views.slow.zoom = None
-    }),
-    act(&[Action::PartEarlier], always, |app, _, _| app.pan_call(false)),
-    act(&[Action::PartLater], always, |app, _, _| app.pan_call(true)),
+    ask(&[Action::Unwatch], watches, App::unwatch),
+    act(&[Action::NextWatch], always, App::next_watch),
+    act(&[Action::NextCall], always, |app| app.step_call(true)),
+    act(&[Action::PreviousCall], always, |app| app.step_call(false)),
+    ask(&[Action::ExportCall], always, App::export_call),
+    each(ZOOMS, always, App::zoom_call_by),
+    act(&[Action::PartEarlier], always, |app| app.pan_call(false)),
+    act(&[Action::PartLater], always, |app| app.pan_call(true)),
 ];
+
+fn watches(app: &App) -> bool {
+    app.watched().is_some()
+}
 
 impl ViewType for Slow {
     fn about(&self) -> &'static About {
@@ -75,7 +68,7 @@ impl ViewType for Slow {
     }
 
     fn table(&self) -> &'static dyn RowTable {
-        &rows::SlowRows
+        &Slow
     }
 
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
@@ -103,10 +96,6 @@ impl ViewType for Slow {
         vec![(area, places)]
     }
 
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &columns::ALL
-    }
-
     fn weigh(&self, app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
         let Some(watch) = app.watched() else {
             return [Meaning::Plain; 2];
@@ -123,9 +112,7 @@ impl ViewType for Slow {
     }
 
     fn choices(&self, app: &App) -> u64 {
-        let mut choices = DefaultHasher::new();
-        app.views.slow.function.hash(&mut choices);
-        choices.finish()
+        number_of(&app.views.slow.function)
     }
 
     /// Its keys choose calls and move in time, so they do not hold the order of its rows.
@@ -182,5 +169,27 @@ impl ViewType for Slow {
 
     fn pane(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
         call::calls(canvas, app, data, area);
+    }
+}
+
+impl RowTable for Slow {
+    fn count(&self, data: &Data) -> u32 {
+        data.slow().rows.len() as u32
+    }
+
+    fn id(&self, data: &Data, row: u32) -> RowId {
+        RowId::Slow(data.slow().rows[row as usize].key)
+    }
+
+    fn figures(&self, _data: &Data, _row: u32) -> Figures {
+        Figures::default()
+    }
+
+    fn function(&self, data: &Data, row: u32) -> Option<FunctionId> {
+        data.slow().rows[row as usize].function
+    }
+
+    fn label<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
+        Some(&data.slow().rows[row as usize].name)
     }
 }

@@ -2,21 +2,23 @@
 
 mod columns;
 mod pane;
-mod rows;
 
 use ratatui::layout::Rect;
+use tickscope_analysis::call_tree::{AsyncCalls, Figures};
+use tickscope_analysis::functions::FunctionId;
+use tickscope_format::latency::Histogram;
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::row::Row;
+use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Column, Place};
+use crate::ui::view::column::Place;
 use crate::ui::view::detail;
 use crate::views::view_type::ViewType;
 
@@ -41,7 +43,7 @@ impl ViewType for Tasks {
     }
 
     fn table(&self) -> &'static dyn RowTable {
-        &rows::TaskRows
+        &Tasks
     }
 
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
@@ -51,10 +53,6 @@ impl ViewType for Tasks {
 
     fn columns(&self, width: u16) -> Vec<Place> {
         columns::places(width)
-    }
-
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &columns::ALL
     }
 
     fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
@@ -68,12 +66,53 @@ impl ViewType for Tasks {
         Some(NOTHING.to_string())
     }
 
-    fn searched(&self, _app: &App, data: &Data) -> usize {
-        data.tasks().rows.len()
-    }
-
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
         detail::heading(canvas, app, data, row, area);
         pane::detail(canvas, data, row.what.row, area);
+    }
+}
+
+impl RowTable for Tasks {
+    fn count(&self, data: &Data) -> u32 {
+        data.tasks().rows.len() as u32
+    }
+
+    fn id(&self, data: &Data, row: u32) -> RowId {
+        RowId::Task(data.tasks().rows[row as usize].path)
+    }
+
+    fn figures(&self, data: &Data, row: u32) -> Figures {
+        let row = &data.tasks().rows[row as usize];
+        Figures {
+            total_ns: row.busy_ns,
+            calls: row.started,
+            asynchronous: AsyncCalls {
+                ended: row.over(),
+                ticks: 0,
+                ns: row.wall_ns,
+                is_future: true,
+            },
+            ..Figures::default()
+        }
+    }
+
+    fn function(&self, data: &Data, row: u32) -> Option<FunctionId> {
+        Some(data.tasks().rows[row as usize].function)
+    }
+
+    fn label<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
+        Some(data.task_name(row))
+    }
+
+    fn latency<'a>(&self, data: &'a Data, row: u32) -> &'a Histogram {
+        data.tasks().wall(row)
+    }
+
+    fn children<'a>(&self, data: &'a Data, row: u32) -> &'a [u32] {
+        data.tasks().children(row)
+    }
+
+    fn is_open(&self) -> bool {
+        true
     }
 }

@@ -2,24 +2,27 @@
 
 mod columns;
 mod pane;
-pub(crate) mod rows;
 
 use ratatui::layout::Rect;
+use tickscope_analysis::call_tree::Figures;
 
 use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::figures::What;
-use crate::app::listing::{Listing, Shape};
-use crate::app::row::Row;
+use crate::app::listing::{self, Listing, Shape};
+use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
+use crate::app::search::Matcher;
 use crate::app::state::App;
 use crate::app::thread_rows::RunState;
 use crate::app::timeline::Lanes;
 use crate::app::update::acts::{Act, act, has_rows};
+use crate::app::{names, threads};
 use crate::keys::action::Action;
+use crate::keys::view::View;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Column, Place};
+use crate::ui::view::column::Place;
 use crate::views::timeline::keys::TimeColumns;
 use crate::views::view_type::ViewType;
 
@@ -33,7 +36,7 @@ const ABOUT: About = About {
     ..About::LIST
 };
 
-const ACTS: &[Act] = &[act(&[Action::Enter], has_rows, |app, _, _| app.enter_thread())];
+const ACTS: &[Act] = &[act(&[Action::Enter], has_rows, App::enter_thread)];
 
 impl ViewType for Threads {
     fn about(&self) -> &'static About {
@@ -41,19 +44,15 @@ impl ViewType for Threads {
     }
 
     fn table(&self) -> &'static dyn RowTable {
-        &rows::ThreadRows
+        &Threads
     }
 
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        rows::list(data, shape)
+        list(data, shape)
     }
 
     fn columns(&self, width: u16) -> Vec<Place> {
         columns::places(width)
-    }
-
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &columns::ALL
     }
 
     fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
@@ -65,10 +64,6 @@ impl ViewType for Threads {
 
     fn why_empty(&self, _app: &App, _data: &Data) -> Option<String> {
         Some("No thread has entered a scope since the program began.".to_string())
-    }
-
-    fn searched(&self, _app: &App, data: &Data) -> usize {
-        data.threads().len()
     }
 
     fn time_columns(&self, app: &App) -> Option<TimeColumns> {
@@ -88,4 +83,44 @@ impl ViewType for Threads {
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
         pane::detail(canvas, app, data, row.what.row, area);
     }
+}
+
+impl RowTable for Threads {
+    fn count(&self, data: &Data) -> u32 {
+        data.threads().len() as u32
+    }
+
+    fn id(&self, data: &Data, row: u32) -> RowId {
+        RowId::Thread(data.threads()[row as usize].key)
+    }
+
+    fn figures(&self, data: &Data, row: u32) -> Figures {
+        let row = &data.threads()[row as usize];
+        Figures {
+            total_ns: row.measured_ns,
+            self_ns: row.measured_ns,
+            calls: row.calls,
+            ..Figures::default()
+        }
+    }
+
+    fn label<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
+        Some(&data.threads()[row as usize].name)
+    }
+
+    fn overtakes(&self) -> bool {
+        true
+    }
+
+    fn is_hit(&self, data: &Data, row: u32, matcher: &Matcher) -> bool {
+        let row = &data.threads()[row as usize];
+        let doing = row.doing.is_some_and(|function| matcher.finds(function));
+        doing || names::contains(&row.name, &matcher.text)
+    }
+}
+
+/// Returns the threads as a list. Equal threads are in the order of numbers in their names: `job-2` before `job-10`.
+pub(crate) fn list(data: &Data, shape: &Shape<'_>) -> Listing {
+    let all = threads::busiest_first(&data.snapshot);
+    listing::walk(data, shape, View::Threads.rows(all.into_iter().map(|id| id.0)))
 }

@@ -12,7 +12,7 @@ use crate::app::listing::{Listing, Shape};
 use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{LANE_LINES, Lanes, PARTS_LINES, columns_in};
-use crate::app::update::acts::{Act, act, always, has_rows, never, only, shows};
+use crate::app::update::acts::{Act, ORDERS, ZOOMS, act, always, each, has_rows, never, only, shows};
 use crate::keys::action::Action;
 use crate::ui::view::canvas::Canvas;
 use crate::views::timeline::keys::TimeColumns;
@@ -31,25 +31,14 @@ const ABOUT: About = About {
 };
 
 const ACTS: &[Act] = &[
-    act(&[Action::Enter], has_rows, |app, _, _| {
-        match app.views.timeline.lanes {
-            Lanes::Threads => app.enter_thread(),
-            Lanes::Functions => app.enter_row(),
-        }
-    }),
-    act(&[Action::SlotEarlier], shows, |app, _, _| app.step_slot(false)),
-    act(&[Action::SlotLater], shows, |app, _, _| app.step_slot(true)),
-    act(&[Action::RangeEarlier], shows, |app, _, _| {
-        app.extend_range(false)
-    }),
-    act(&[Action::RangeLater], shows, |app, _, _| app.extend_range(true)),
-    act(&[Action::Lanes], shows, |app, _, _| app.turn_lanes()),
-    act(
-        &[Action::Closer, Action::Further, Action::WholeCall],
-        always,
-        |app, action, _| app.zoom_timeline(action),
-    ),
-    only(&[Action::SortLeft, Action::SortRight, Action::Reverse], never),
+    act(&[Action::Enter], has_rows, App::enter_lane),
+    act(&[Action::SlotEarlier], shows, |app| app.step_slot(false)),
+    act(&[Action::SlotLater], shows, |app| app.step_slot(true)),
+    act(&[Action::RangeEarlier], shows, |app| app.extend_range(false)),
+    act(&[Action::RangeLater], shows, |app| app.extend_range(true)),
+    act(&[Action::Lanes], shows, App::turn_lanes),
+    each(ZOOMS, always, App::zoom_timeline),
+    only(ORDERS, never),
 ];
 
 impl ViewType for Timeline {
@@ -59,10 +48,10 @@ impl ViewType for Timeline {
 
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         match app.views.timeline.lanes {
-            Lanes::Threads => threads::rows::list(data, shape),
+            Lanes::Threads => threads::list(data, shape),
             Lanes::Functions => {
                 let sort = Sort::by(Order::SELF);
-                hot::rows::list(data, &Shape { sort, ..*shape })
+                hot::list(data, &Shape { sort, ..*shape })
             }
         }
     }

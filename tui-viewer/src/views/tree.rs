@@ -1,17 +1,22 @@
 //! View Tree: functions below their callers.
 
 mod keys;
-mod rows;
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::collections::BTreeSet;
+use tickscope_analysis::call_tree::Figures;
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::uncertainty::Uncertainty;
+use tickscope_format::latency::Histogram;
 
 use crate::app::about::About;
 use crate::app::data::Data;
+use crate::app::detail::Detail;
 use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::row::Row;
+use crate::app::row::RowId;
 use crate::app::row_table::RowTable;
+use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{Lanes, columns_in};
@@ -19,16 +24,12 @@ use crate::app::update::acts::{Act, act, has_rows, shows};
 use crate::app::view::Below;
 use crate::keys::action::Action;
 use crate::keys::view::View;
-use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::views::flame;
-use crate::views::functions;
-use crate::views::threads;
-use crate::views::timeline;
 use crate::views::timeline::keys::TimeColumns;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{ViewType, number_of};
+use crate::views::{flame, functions, threads, timeline};
 
 /// The view.
 #[derive(Debug)]
@@ -43,17 +44,17 @@ const ABOUT: About = About {
 };
 
 const ACTS: &[Act] = &[
-    act(&[Action::HotPath], has_rows, |app, _, _| app.go_hot()),
-    act(&[Action::Invert], shows, |app, _, _| app.invert()),
-    act(&[Action::FoldRecursion], shows, |app, _, _| app.fold_recursion()),
-    act(&[Action::OtherPlace], has_rows, |app, _, _| app.other_place()),
-    act(&[Action::Second], shows, |app, _, _| app.next_below()),
-    act(
-        &[Action::FlameColour],
-        |app| app.below() == Below::Flame && app.may_recolour(),
-        |app, _, _| app.flame_recolour(),
-    ),
+    act(&[Action::HotPath], has_rows, App::go_hot),
+    act(&[Action::Invert], shows, App::invert),
+    act(&[Action::FoldRecursion], shows, App::fold_recursion),
+    act(&[Action::OtherPlace], has_rows, App::other_place),
+    act(&[Action::Second], shows, App::next_below),
+    act(&[Action::FlameColour], has_frames, App::flame_recolour),
 ];
+
+fn has_frames(app: &App) -> bool {
+    app.below() == Below::Flame && app.may_recolour()
+}
 
 impl ViewType for Tree {
     fn about(&self) -> &'static About {
@@ -61,7 +62,7 @@ impl ViewType for Tree {
     }
 
     fn table(&self) -> &'static dyn RowTable {
-        &rows::TreeRows
+        &Tree
     }
 
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
@@ -91,7 +92,7 @@ impl ViewType for Tree {
                     ..plain
                 };
                 Listing {
-                    lanes: Some(threads::rows::list(data, &lanes).rows),
+                    lanes: Some(threads::list(data, &lanes).rows),
                     ..listing
                 }
             }
@@ -103,22 +104,12 @@ impl ViewType for Tree {
         functions::of_tree(width)
     }
 
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &functions::ALL
-    }
-
-    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
-        functions::weigh(app, data, row, then)
+    fn all_columns(&self) -> Vec<&'static Column> {
+        functions::ALL.to_vec()
     }
 
     fn choices(&self, app: &App) -> u64 {
-        let mut choices = DefaultHasher::new();
-        (app.layout().second, app.below()).hash(&mut choices);
-        choices.finish()
-    }
-
-    fn searched(&self, _app: &App, data: &Data) -> usize {
-        data.tree.rows.len()
+        number_of((app.layout().second, app.below()))
     }
 
     fn time_columns(&self, app: &App) -> Option<TimeColumns> {
@@ -165,5 +156,81 @@ impl ViewType for Tree {
             text += &format!("{dot}{} waits", legend.glyphs.waits);
         }
         text + &legend.bars()
+    }
+}
+
+impl RowTable for Tree {
+    fn count(&self, data: &Data) -> u32 {
+        data.tree.rows.len() as u32
+    }
+
+    fn id(&self, data: &Data, row: u32) -> RowId {
+        RowId::Path(data.tree.rows[row as usize].path)
+    }
+
+    fn figures(&self, data: &Data, row: u32) -> Figures {
+        data.tree.rows[row as usize].figures
+    }
+
+    fn function(&self, data: &Data, row: u32) -> Option<FunctionId> {
+        Some(data.tree.rows[row as usize].function)
+    }
+
+    fn latency<'a>(&self, data: &'a Data, row: u32) -> &'a Histogram {
+        data.tree.latency(row)
+    }
+
+    fn uncertainty(&self, data: &Data, row: u32) -> Option<Uncertainty> {
+        data.tree.uncertainty(row)
+    }
+
+    fn ticks(&self, data: &Data, row: u32) -> Option<(u64, u64)> {
+        let row = &data.tree.rows[row as usize];
+        Some((row.total_ticks, row.self_ticks))
+    }
+
+    fn parent_ns(&self, data: &Data, row: u32) -> u64 {
+        let parent = self.above(data, row);
+        parent.map_or(data.measured_ns, |parent| {
+            data.tree.rows[parent as usize].total_ns
+        })
+    }
+
+    fn above(&self, data: &Data, row: u32) -> Option<u32> {
+        data.tree.rows[row as usize].parent
+    }
+
+    fn children<'a>(&self, data: &'a Data, row: u32) -> &'a [u32] {
+        data.tree.children(row)
+    }
+
+    fn below(&self, data: &Data, row: u32) -> u32 {
+        data.below(row)
+    }
+
+    fn is_recursive(&self, data: &Data, row: u32) -> bool {
+        data.tree.is_folded(row)
+    }
+
+    fn has_hit_below(&self, _data: &Data, row: u32, matcher: &Matcher) -> bool {
+        matcher.inside[row as usize]
+    }
+
+    fn place(&self, _data: &Data, row: u32) -> Option<u32> {
+        Some(row)
+    }
+
+    fn callees(&self, data: &Data, row: u32) -> Result<BTreeSet<FunctionId>, &'static str> {
+        if data.bottom_up {
+            return Err("below are callers here: i shows callees again");
+        }
+        let children = data.tree.children(row).iter();
+        Ok(children
+            .map(|&row| data.tree.rows[row as usize].function)
+            .collect())
+    }
+
+    fn detail(&self, data: &Data, row: u32) -> Detail {
+        Detail::of_path(data, row)
     }
 }

@@ -1,5 +1,7 @@
 //! What a view is: the questions that the rest of the program asks it, with the answers of most views.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
@@ -17,6 +19,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
 use crate::ui::view::{detail, large_pane, rows, table};
+use crate::views::functions;
 use crate::views::timeline::keys::TimeColumns;
 
 impl App {
@@ -25,6 +28,13 @@ impl App {
         let lists = self.views.current.kind().lists(self, area);
         lists.into_iter().flat_map(|(_, places)| places).collect()
     }
+}
+
+/// Returns a number that changes with these choices.
+pub(crate) fn number_of(choices: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    choices.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// A view of the program.
@@ -53,13 +63,14 @@ pub(crate) trait ViewType: Sync {
     }
 
     /// Returns the columns of its tables, in the order of the help.
-    fn all_columns(&self) -> &'static [&'static Column] {
-        &[]
+    fn all_columns(&self) -> Vec<&'static Column> {
+        let widest = self.columns(u16::MAX).into_iter();
+        widest.map(|place| place.column).collect()
     }
 
     /// Returns the look of the first cell of a row, and of the others; `then` is the row in the data to compare with.
-    fn weigh(&self, _app: &App, _data: &Data, _row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
-        [Meaning::Plain; 2]
+    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
+        functions::weigh(app, data, row, then)
     }
 
     /// Returns a number that changes with each choice of its own that its rows are made of.
@@ -78,7 +89,9 @@ pub(crate) trait ViewType: Sync {
     }
 
     /// Returns the number of rows that a search looks at.
-    fn searched(&self, app: &App, data: &Data) -> usize;
+    fn searched(&self, _app: &App, data: &Data) -> usize {
+        self.table().count(data) as usize
+    }
 
     /// Returns the word for several rows.
     fn rows_word(&self, _app: &App) -> &'static str {

@@ -5,8 +5,13 @@ use crate::app::overlay::Overlay;
 use crate::app::state::App;
 use crate::keys::action::Action;
 
-/// Carries an action out.
-type Run = fn(&mut App, Action, &mut Vec<Effect>);
+/// How an action is carried out.
+#[derive(Clone, Copy, Debug)]
+enum Run {
+    Plainly(fn(&mut App)),
+    Each(fn(&mut App, Action)),
+    Outside(fn(&mut App, &mut Vec<Effect>)),
+}
 
 /// Some actions.
 #[derive(Debug)]
@@ -17,23 +22,55 @@ pub(crate) struct Act {
     run: Option<Run>,
 }
 
-/// Returns actions that have an effect at these times.
-pub(crate) const fn act(actions: &'static [Action], when: fn(&App) -> bool, run: Run) -> Act {
-    Act {
-        actions,
-        when,
-        run: Some(run),
-    }
-}
-
 /// Returns actions that a view limits to these times.
 pub(crate) const fn only(actions: &'static [Action], when: fn(&App) -> bool) -> Act {
-    Act {
-        actions,
-        when,
-        run: None,
-    }
+    let run = None;
+    Act { actions, when, run }
 }
+
+/// Returns actions that change the screen at these times.
+pub(crate) const fn act(actions: &'static [Action], when: fn(&App) -> bool, run: fn(&mut App)) -> Act {
+    let run = Some(Run::Plainly(run));
+    Act { actions, when, run }
+}
+
+/// Returns actions with one effect each.
+pub(crate) const fn each(
+    actions: &'static [Action],
+    when: fn(&App) -> bool,
+    run: fn(&mut App, Action),
+) -> Act {
+    let run = Some(Run::Each(run));
+    Act { actions, when, run }
+}
+
+/// Returns actions with effects outside.
+pub(crate) const fn ask(
+    actions: &'static [Action],
+    when: fn(&App) -> bool,
+    run: fn(&mut App, &mut Vec<Effect>),
+) -> Act {
+    let run = Some(Run::Outside(run));
+    Act { actions, when, run }
+}
+
+/// Moves in a list.
+pub(crate) const MOVES: &[Action] = &[
+    Action::Up,
+    Action::Down,
+    Action::PageUp,
+    Action::PageDown,
+    Action::HalfUp,
+    Action::HalfDown,
+    Action::First,
+    Action::Last,
+];
+
+/// Changes of the order of rows.
+pub(crate) const ORDERS: &[Action] = &[Action::SortLeft, Action::SortRight, Action::Reverse];
+
+/// Changes of the part of the time on the screen.
+pub(crate) const ZOOMS: &[Action] = &[Action::Closer, Action::Further, Action::WholeCall];
 
 pub(crate) fn always(_: &App) -> bool {
     true
@@ -58,106 +95,76 @@ fn may_ask(app: &App) -> bool {
     shows(app) && app.requests.pending.is_none()
 }
 
-fn searches(app: &App) -> bool {
-    app.views.search.as_ref().is_some_and(|search| search.is_set())
+fn may_search(app: &App) -> bool {
+    app.help().is_some() || has_rows(app)
 }
 
-/// Actions for which the whole screen, or an overlay, is enough.
+/// Whether there are matches to go to.
+fn searches(app: &App) -> bool {
+    match app.help() {
+        Some(help) => help.search.is_some(),
+        None => app.views.search.as_ref().is_some_and(|search| search.is_set()),
+    }
+}
+
+fn may_choose(app: &App) -> bool {
+    app.derived.data.is_some() || !app.program.found.is_empty()
+}
+
+/// Actions that are the same in most views, and actions of overlays.
 const COMMON: &[Act] = &[
-    act(&[Action::NextView], always, |app, _, _| {
+    act(&[Action::NextView], always, |app| {
         app.show(app.views.current.beside(1))
     }),
-    act(&[Action::PreviousView], always, |app, _, _| {
+    act(&[Action::PreviousView], always, |app| {
         app.show(app.views.current.beside(-1))
     }),
-    act(&[Action::Help], always, |app, _, _| app.turn_help()),
-    act(&[Action::Back], always, |app, _, _| app.back()),
-    act(&[Action::Close], always, |app, _, effects| {
-        match app.has_popup() {
-            true => app.overlay = None,
-            false => effects.push(Effect::Quit),
-        }
+    act(&[Action::Help], always, App::turn_help),
+    act(&[Action::Back], always, App::back),
+    ask(&[Action::Close], always, |app, effects| match app.has_popup() {
+        true => app.overlay = None,
+        false => effects.push(Effect::Quit),
     }),
-    act(&[Action::Quit], always, |_, _, effects| {
-        effects.push(Effect::Quit)
-    }),
-    act(&[Action::Repaint], always, |_, _, effects| {
+    ask(&[Action::Quit], always, |_, effects| effects.push(Effect::Quit)),
+    ask(&[Action::Repaint], always, |_, effects| {
         effects.push(Effect::Repaint)
     }),
-    act(&[Action::Suspend], always, |_, _, effects| {
+    ask(&[Action::Suspend], always, |_, effects| {
         effects.push(Effect::Suspend)
     }),
-    act(
-        &[
-            Action::Up,
-            Action::Down,
-            Action::PageUp,
-            Action::PageDown,
-            Action::HalfUp,
-            Action::HalfDown,
-            Action::First,
-            Action::Last,
-        ],
-        always,
-        |app, action, _| app.step(action),
-    ),
-    act(&[Action::Open], has_rows, |app, _, _| app.go_in()),
-    act(&[Action::Shut], has_rows, |app, _, _| app.go_out()),
-    act(&[Action::Fold], has_rows, |app, _, _| app.fold()),
-    act(&[Action::OpenAll], has_rows, |app, _, _| app.fold_all(true)),
-    act(&[Action::CloseAll], has_rows, |app, _, _| app.fold_all(false)),
-    act(&[Action::PreviousSibling], always, |app, _, _| {
-        app.step_sibling(-1)
-    }),
-    act(&[Action::NextSibling], always, |app, _, _| app.step_sibling(1)),
-    act(&[Action::Centre], has_rows, |app, _, _| {
+    each(MOVES, always, App::step),
+    act(&[Action::Open], has_rows, App::go_in),
+    act(&[Action::Shut], has_rows, App::go_out),
+    act(&[Action::Fold], has_rows, App::fold),
+    act(&[Action::OpenAll], has_rows, |app| app.fold_all(true)),
+    act(&[Action::CloseAll], has_rows, |app| app.fold_all(false)),
+    act(&[Action::PreviousSibling], always, |app| app.step_sibling(-1)),
+    act(&[Action::NextSibling], always, |app| app.step_sibling(1)),
+    act(&[Action::Centre], has_rows, |app| {
         let page = app.page();
         app.list_mut().centre(page);
     }),
-    act(&[Action::Enter], has_rows, |app, _, _| app.enter_row()),
-    act(
-        &[Action::Choose],
-        |app| app.derived.data.is_some() || !app.program.found.is_empty(),
-        |app, _, effects| app.choose(effects),
-    ),
-    act(&[Action::FocusFunction], has_rows, |app, _, _| {
-        app.focus_function()
-    }),
-    act(&[Action::FocusSubtree], has_rows, |app, _, _| app.focus_subtree()),
-    act(&[Action::Groups], shows, |app, _, _| app.group()),
-    act(&[Action::ToTree], has_rows, |app, _, _| app.show_in_tree()),
-    act(
-        &[Action::Search],
-        |app| app.help().is_some() || has_rows(app),
-        |app, action, _| match app.help() {
-            Some(_) => app.search_in_help(action),
-            None => app.search_begin(),
-        },
-    ),
-    act(
-        &[Action::NextMatch, Action::PreviousMatch],
-        |app| match app.help() {
-            Some(help) => help.search.is_some(),
-            None => searches(app),
-        },
-        |app, action, _| match app.help() {
-            Some(_) => app.search_in_help(action),
-            None => app.search_step(action == Action::NextMatch),
-        },
-    ),
-    act(&[Action::MatchesOnly], searches, |app, _, _| app.search_only()),
-    act(&[Action::SortLeft], always, |app, _, _| app.sort_by(-1)),
-    act(&[Action::SortRight], always, |app, _, _| app.sort_by(1)),
-    act(&[Action::Reverse], always, |app, _, _| {
+    act(&[Action::Enter], has_rows, App::enter_row),
+    ask(&[Action::Choose], may_choose, App::choose),
+    act(&[Action::FocusFunction], has_rows, App::focus_function),
+    act(&[Action::FocusSubtree], has_rows, App::focus_subtree),
+    act(&[Action::Groups], shows, App::group),
+    act(&[Action::ToTree], has_rows, App::show_in_tree),
+    each(&[Action::Search], may_search, App::search),
+    each(&[Action::NextMatch, Action::PreviousMatch], searches, App::search),
+    act(&[Action::MatchesOnly], searches, App::search_only),
+    act(&[Action::SortLeft], always, |app| app.sort_by(-1)),
+    act(&[Action::SortRight], always, |app| app.sort_by(1)),
+    act(&[Action::Reverse], always, |app| {
         let sort = &mut app.list_mut().sort;
         sort.reversed = !sort.reversed;
     }),
-    act(&[Action::Percent], always, |app, _, _| app.next_percent_of()),
-    act(&[Action::PerCall], has_rows, |app, _, _| app.per_call()),
-    act(&[Action::Units], shows, |app, _, _| app.change_units()),
-    act(&[Action::Measure], shows, |app, _, _| app.next_measure()),
-    act(&[Action::Window], shows, |app, _, _| app.next_window()),
-    act(
+    act(&[Action::Percent], always, App::next_percent_of),
+    act(&[Action::PerCall], has_rows, App::per_call),
+    act(&[Action::Units], shows, App::change_units),
+    act(&[Action::Measure], shows, App::next_measure),
+    act(&[Action::Window], shows, App::next_window),
+    each(
         &[
             Action::Earlier,
             Action::Later,
@@ -168,48 +175,38 @@ const COMMON: &[Act] = &[
             Action::Live,
         ],
         shows,
-        |app, action, _| app.travel_in_time(action),
+        App::travel_in_time,
     ),
-    act(&[Action::Mark], shows, |app, _, _| app.mark_moment()),
-    act(&[Action::Compare], shows, |app, _, _| app.compare()),
-    act(&[Action::ToggleCallees], has_rows, |app, _, effects| {
-        app.toggle_callees(effects)
-    }),
-    act(&[Action::Watch], has_rows, |app, _, effects| {
-        app.watch_row(effects)
-    }),
-    act(&[Action::Source], has_rows, |app, _, effects| {
-        app.turn_source(effects)
-    }),
-    act(&[Action::Scope], shows, |app, _, _| app.choose_threads()),
-    act(&[Action::Freeze], shows, |app, _, _| app.freeze()),
-    act(&[Action::Reset], may_ask, |app, _, effects| {
-        app.request_reset(effects)
-    }),
-    act(&[Action::Undo], may_ask, |app, _, effects| app.undo(effects)),
-    act(&[Action::Modes], may_ask, |app, _, _| app.list_modes()),
-    act(&[Action::Yes], always, |app, _, effects| {
+    act(&[Action::Mark], shows, App::mark_moment),
+    act(&[Action::Compare], shows, App::compare),
+    ask(&[Action::ToggleCallees], has_rows, App::toggle_callees),
+    ask(&[Action::Watch], has_rows, App::watch_row),
+    ask(&[Action::Source], has_rows, App::turn_source),
+    act(&[Action::Scope], shows, App::choose_threads),
+    act(&[Action::Freeze], shows, App::freeze),
+    ask(&[Action::Reset], may_ask, App::request_reset),
+    ask(&[Action::Undo], may_ask, App::undo),
+    act(&[Action::Modes], may_ask, App::list_modes),
+    ask(&[Action::Yes], always, |app, effects| {
         if let Some(Overlay::Confirm(request)) = app.overlay.take() {
             app.send(request, effects);
         }
     }),
-    act(&[Action::Report], shows, |app, _, effects| app.report(effects)),
-    act(&[Action::Keep], shows, |app, _, effects| app.keep(effects)),
-    act(&[Action::Copy], has_rows, |app, _, effects| app.copy(effects)),
-    act(&[Action::Edit], has_rows, |app, _, effects| {
-        app.edit_source(effects)
-    }),
-    act(&[Action::Slower], may_ask, |app, _, effects| {
+    ask(&[Action::Report], shows, App::report),
+    ask(&[Action::Keep], shows, App::keep),
+    ask(&[Action::Copy], has_rows, App::copy),
+    ask(&[Action::Edit], has_rows, App::edit_source),
+    ask(&[Action::Slower], may_ask, |app, effects| {
         app.change_rate(false, effects)
     }),
-    act(&[Action::Faster], may_ask, |app, _, effects| {
+    ask(&[Action::Faster], may_ask, |app, effects| {
         app.change_rate(true, effects)
     }),
-    act(&[Action::Theme], always, |app, _, _| {
+    act(&[Action::Theme], always, |app| {
         app.screen.theme = app.screen.theme.next();
         app.tell(format!("theme: {}", app.screen.theme.name()));
     }),
-    act(&[Action::Mouse], always, |app, _, effects| {
+    ask(&[Action::Mouse], always, |app, effects| {
         app.screen.mouse = !app.screen.mouse;
         app.tell(match app.screen.mouse {
             true => "mouse on: click and wheel; with Shift most terminals still select text",
@@ -242,8 +239,11 @@ impl App {
             return self.show(view);
         }
         let own = self.own_act(action).and_then(|act| act.run);
-        if let Some(run) = own.or_else(|| find(COMMON, action)?.run) {
-            run(self, action, effects);
+        match own.or_else(|| find(COMMON, action)?.run) {
+            Some(Run::Plainly(run)) => run(self),
+            Some(Run::Each(run)) => run(self, action),
+            Some(Run::Outside(run)) => run(self, effects),
+            None => {}
         }
     }
 }
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn every_key_of_every_view_does_something() {
         for line in KEYS.iter() {
-            for &(_, action) in line.keys {
+            for &(_, action) in line.keys() {
                 let runs = |acts| find(acts, action).is_some_and(|act| act.run.is_some());
                 let in_views = line
                     .views

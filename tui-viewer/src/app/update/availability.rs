@@ -11,7 +11,7 @@ use crate::keys::view::View;
 pub(crate) fn elsewhere(key: Code) -> Option<String> {
     let has = |view: &View| {
         let mut lines = KEYS.iter().filter(|line| line.views.contains(view));
-        lines.any(|line| line.keys.iter().any(|(code, _)| *code == key))
+        lines.any(|line| line.keys().iter().any(|(code, _)| *code == key))
     };
     let views: Vec<&str> = View::ALL
         .into_iter()

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::keys::action::{Action, Binding, Context, Hint, Section};
+use crate::keys::action::{Action, Binding, Context, Hint, KEYS_MOST, Section};
 use crate::keys::decoder::Code;
 use crate::keys::view::View;
 
@@ -10,7 +10,6 @@ use Code::{Char, Ctrl};
 use Context::{Asking, Choosing, Help, Measuring, Start, Typing};
 use View::{Flame, Function, Hot, Sites, Slow, Tasks, Threads, Timeline, Tree};
 
-const NO_VIEWS: &[View] = &[];
 const VIEWS: &[View] = &View::ALL;
 /// Views whose rows have an order to choose: all but the time line.
 const SORTED: &[View] = &{
@@ -36,28 +35,14 @@ pub(super) const EVERYWHERE: &[Context] = &[Typing, Help, Choosing, Measuring, A
 const NOT_TYPING: &[Context] = &[Help, Choosing, Measuring, Asking, Start];
 const LISTS: &[Context] = &[Help, Choosing, Measuring, Start];
 
-/// Keys that show the views, from left to right.
-static SHOW: [[(Code, Action); 1]; VIEWS.len()] = {
-    let mut keys = [[(Char('1'), Action::Show(Tree))]; VIEWS.len()];
-    let mut at = 1;
-    while at < VIEWS.len() {
-        keys[at] = [(Char(b"1234567890"[at] as char), Action::Show(VIEWS[at]))];
-        at += 1;
-    }
-    keys
-};
-
-const fn line(
-    section: Section,
-    views: &'static [View],
-    keys: &'static [(Code, Action)],
-    help: &'static str,
-) -> Binding {
+/// Returns a line whose keys work in these views.
+const fn within(views: &'static [View], help: &'static str) -> Binding {
     Binding {
-        section,
+        section: Section::Views,
         views,
         others: &[],
-        keys,
+        keys: [(Code::Esc, Action::Back); KEYS_MOST],
+        count: 0,
         help,
         note: "",
         hint: None,
@@ -65,19 +50,35 @@ const fn line(
     }
 }
 
+/// Returns a line whose keys work in all views.
+const fn all(help: &'static str) -> Binding {
+    within(VIEWS, help)
+}
+
+/// Returns a line whose keys work while these are on top.
+const fn top(others: &'static [Context], help: &'static str) -> Binding {
+    within(&[], help).and(others)
+}
+
 impl Binding {
+    const fn key(mut self, key: Code, action: Action) -> Self {
+        self.keys[self.count] = (key, action);
+        self.count += 1;
+        self
+    }
+
+    const fn hint(mut self, text: &'static str, rank: u8, right: bool) -> Self {
+        self.hint = Some(Hint { text, rank, right });
+        self
+    }
+
     const fn note(mut self, text: &'static str) -> Self {
         self.note = text;
         self
     }
 
-    const fn left(mut self, text: &'static str, rank: u8) -> Self {
-        self.hint = Some(Hint {
-            text,
-            rank,
-            right: false,
-        });
-        self
+    const fn left(self, text: &'static str, rank: u8) -> Self {
+        self.hint(text, rank, false)
     }
 
     const fn early(mut self, views: &'static [View]) -> Self {
@@ -91,646 +92,379 @@ impl Binding {
         self
     }
 
-    const fn right(mut self, text: &'static str, rank: u8) -> Self {
-        self.hint = Some(Hint {
-            text,
-            rank,
-            right: true,
-        });
-        self
+    const fn right(self, text: &'static str, rank: u8) -> Self {
+        self.hint(text, rank, true)
     }
 }
 
 /// All keys.
 pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
-    let show = VIEWS.iter().zip(&SHOW).map(|(view, keys)| {
+    let show = VIEWS.iter().zip("1234567890".chars()).map(|(&view, digit)| {
         let words = view.words();
-        line(Section::Views, VIEWS, keys, words.help).note(words.note)
+        all(words.help)
+            .key(Char(digit), Action::Show(view))
+            .note(words.note)
     });
-    show.chain(OTHERS.iter().copied()).collect()
+    let others = GROUPS
+        .iter()
+        .flat_map(|&(section, lines)| lines.iter().map(move |&line| Binding { section, ..line }));
+    show.chain(others).collect()
 });
 
-const OTHERS: &[Binding] = &[
-    line(
+/// All keys, in groups of a section of the help.
+const GROUPS: &[(Section, &[Binding])] = &[
+    (
         Section::Views,
-        &[Tree, Hot, Function, Flame, Sites, Tasks, Slow],
-        &[(Char('W'), Action::Watch)],
-        "watch this function; again: the view",
-    )
-    .note(": tell its slow calls from typical ones, and show in the view Slow why they are slow")
-    .left("why slow", 13),
-    line(
-        Section::Views,
-        &[Tree, Hot, Function, Sites, Tasks, Slow],
-        &[(Char('S'), Action::Source)],
-        "source of this function; again: away",
-    )
-    .note(
-        ": the view Function with its source, samples of its lines, and what it calls that is not measured; the program samples while \
-        the source is shown",
-    )
-    .left("source", 14),
-    line(
-        Section::Tree,
-        &[Function],
-        &[(Char('J'), Action::SourceDown), (Char('K'), Action::SourceUp)],
-        "in Function: source down, up",
-    ),
-    line(
-        Section::Views,
-        VIEWS,
         &[
-            (Code::Tab, Action::NextView),
-            (Code::BackTab, Action::PreviousView),
+            within(
+                &[Tree, Hot, Function, Flame, Sites, Tasks, Slow],
+                "watch this function; again: the view",
+            )
+            .key(Char('W'), Action::Watch)
+            .note(": tell its slow calls from typical ones, and show in the view Slow why they are slow")
+            .left("why slow", 13),
+            within(
+                &[Tree, Hot, Function, Sites, Tasks, Slow],
+                "source of this function; again: away",
+            )
+            .key(Char('S'), Action::Source)
+            .note(
+                ": the view Function with its source, samples of its lines, and what it calls that is \
+                 not measured; the program samples while the source is shown",
+            )
+            .left("source", 14),
         ],
-        "next, previous view",
     ),
-    line(
+    (
+        Section::Tree,
+        &[within(&[Function], "in Function: source down, up")
+            .key(Char('J'), Action::SourceDown)
+            .key(Char('K'), Action::SourceUp)],
+    ),
+    (
         Section::Views,
-        VIEWS,
-        &[(Char('?'), Action::Help), (Code::F1, Action::Help)],
-        "this help",
-    )
-    .and(NOT_TYPING)
-    .right("keys", 0),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Code::Esc, Action::Back)],
-        "one step back (never quits)",
-    )
-    .and(EVERYWHERE),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Char('q'), Action::Close)],
-        "close what is on top, else quit",
-    )
-    .and(NOT_TYPING)
-    .right("quit", 0),
-    line(
-        Section::Views,
-        VIEWS,
-        &[(Ctrl('c'), Action::Quit)],
-        "quit from anywhere",
-    )
-    .and(EVERYWHERE),
-    line(
+        &[
+            all("next, previous view")
+                .key(Code::Tab, Action::NextView)
+                .key(Code::BackTab, Action::PreviousView),
+            all("this help")
+                .key(Char('?'), Action::Help)
+                .key(Code::F1, Action::Help)
+                .and(NOT_TYPING)
+                .right("keys", 0),
+            all("one step back (never quits)")
+                .key(Code::Esc, Action::Back)
+                .and(EVERYWHERE),
+            all("close what is on top, else quit")
+                .key(Char('q'), Action::Close)
+                .and(NOT_TYPING)
+                .right("quit", 0),
+            all("quit from anywhere")
+                .key(Ctrl('c'), Action::Quit)
+                .and(EVERYWHERE),
+        ],
+    ),
+    (
         Section::Move,
-        VIEWS,
         &[
-            (Code::Up, Action::Up),
-            (Code::Down, Action::Down),
-            (Char('k'), Action::Up),
-            (Char('j'), Action::Down),
+            all("one row")
+                .key(Code::Up, Action::Up)
+                .key(Code::Down, Action::Down)
+                .key(Char('k'), Action::Up)
+                .key(Char('j'), Action::Down)
+                .and(LISTS)
+                .left("move", 8),
+            all("a page, half a page")
+                .key(Code::PageUp, Action::PageUp)
+                .key(Code::PageDown, Action::PageDown)
+                .key(Ctrl('u'), Action::HalfUp)
+                .key(Ctrl('d'), Action::HalfDown)
+                .and(LISTS),
+            all("first, last")
+                .key(Code::Home, Action::First)
+                .key(Code::End, Action::Last)
+                .key(Char('g'), Action::First)
+                .key(Char('G'), Action::Last)
+                .and(LISTS),
+            all("put the row mid-screen").key(Char('z'), Action::Centre),
         ],
-        "one row",
-    )
-    .and(LISTS)
-    .left("move", 8),
-    line(
-        Section::Move,
-        VIEWS,
-        &[
-            (Code::PageUp, Action::PageUp),
-            (Code::PageDown, Action::PageDown),
-            (Ctrl('u'), Action::HalfUp),
-            (Ctrl('d'), Action::HalfDown),
-        ],
-        "a page, half a page",
-    )
-    .and(LISTS),
-    line(
-        Section::Move,
-        VIEWS,
-        &[
-            (Code::Home, Action::First),
-            (Code::End, Action::Last),
-            (Char('g'), Action::First),
-            (Char('G'), Action::Last),
-        ],
-        "first, last",
-    )
-    .and(LISTS),
-    line(
-        Section::Move,
-        VIEWS,
-        &[(Char('z'), Action::Centre)],
-        "put the row mid-screen",
     ),
-    line(
+    (
         Section::Tree,
-        FOLDING,
         &[
-            (Code::Left, Action::Shut),
-            (Code::Right, Action::Open),
-            (Char('h'), Action::Shut),
-            (Char('l'), Action::Open),
+            within(FOLDING, "close, then parent; open, then child")
+                .key(Code::Left, Action::Shut)
+                .key(Code::Right, Action::Open)
+                .key(Char('h'), Action::Shut)
+                .key(Char('l'), Action::Open)
+                .left("fold", 5),
+            within(TREE, "open or close").key(Char(' '), Action::Fold),
+            within(&[Flame], "in Flame: the frame beside it")
+                .key(Code::Left, Action::PreviousSibling)
+                .key(Code::Right, Action::NextSibling)
+                .key(Char('h'), Action::PreviousSibling)
+                .key(Char('l'), Action::NextSibling)
+                .note("; up and down lead to who calls it and to the largest it calls")
+                .left("beside", 6),
+            within(&[Function], "in Function: callers, callees")
+                .key(Code::Left, Action::ToCallers)
+                .key(Code::Right, Action::ToCallees)
+                .key(Char('h'), Action::ToCallers)
+                .key(Char('l'), Action::ToCallees)
+                .note(", where they stand side by side"),
+            within(TREE, "below: flame graph, time line, none")
+                .key(Char('P'), Action::Second)
+                .note("; from 200 columns and 50 lines on the flame graph is there by itself"),
+            within(&[Tree, Flame], "frames: colour by module, or own share")
+                .key(Char('R'), Action::FlameColour)
+                .note("; where moments are compared, red is more than then and blue is less")
+                .left("colour", 5),
+            all("callers and callees, or this thread")
+                .key(Code::Enter, Action::Enter)
+                .left("open", 4),
+            within(&[Tree, Hot, Flame], "only this function; only this subtree")
+                .key(Char('f'), Action::FocusFunction)
+                .key(Char('F'), Action::FocusSubtree)
+                .note(" (the function wherever it is called)")
+                .left("focus", 13),
+            within(TREE, "from the bottom up: who called it")
+                .key(Char('i'), Action::Invert)
+                .left("invert", 14),
+            within(TREE, "recursion in one row").key(Char('c'), Action::FoldRecursion),
+            within(&[Tree, Hot, Function, Flame], "groups in place of their members")
+                .key(Char('&'), Action::Groups)
+                .note(" (time inside the outermost one), or the members again"),
+            within(TREE, "next place of the same function").key(Char('#'), Action::OtherPlace),
+            within(FOLDING, "open, close all below")
+                .key(Char('E'), Action::OpenAll)
+                .key(Char('C'), Action::CloseAll),
+            within(TREE, "open and go down the hottest path")
+                .key(Char('H'), Action::HotPath)
+                .left("hot path", 14),
+            within(FOLDING, "previous, next sibling")
+                .key(Char('K'), Action::PreviousSibling)
+                .key(Char('J'), Action::NextSibling),
+            within(&[Hot, Function, Flame], "show where it is in the tree")
+                .key(Char('t'), Action::ToTree)
+                .left("in tree", 5),
+            within(&[Slow], "in Slow: next, previous slow call")
+                .key(Char('J'), Action::NextCall)
+                .key(Char('K'), Action::PreviousCall)
+                .left("call", 5),
+            within(&[Slow], "in Slow: zoom in, out; the whole call")
+                .key(Char('+'), Action::Closer)
+                .key(Char('-'), Action::Further)
+                .key(Char('0'), Action::WholeCall)
+                .left("zoom", 6),
+            within(&[Slow], "in Slow: earlier, later in the call")
+                .key(Code::Left, Action::PartEarlier)
+                .key(Code::Right, Action::PartLater)
+                .key(Char('h'), Action::PartEarlier)
+                .key(Char('l'), Action::PartLater),
+            within(&[Slow], "in Slow: write the call for other tools")
+                .key(Char('E'), Action::ExportCall)
+                .note(" (a file each for Perfetto, the Firefox Profiler and speedscope)")
+                .left("export", 13),
+            within(&[Slow], "in Slow: the next watched function")
+                .key(Char(' '), Action::NextWatch)
+                .left("next watch", 9),
         ],
-        "close, then parent; open, then child",
-    )
-    .left("fold", 5),
-    line(Section::Tree, TREE, &[(Char(' '), Action::Fold)], "open or close"),
-    line(
-        Section::Tree,
-        &[Flame],
-        &[
-            (Code::Left, Action::PreviousSibling),
-            (Code::Right, Action::NextSibling),
-            (Char('h'), Action::PreviousSibling),
-            (Char('l'), Action::NextSibling),
-        ],
-        "in Flame: the frame beside it",
-    )
-    .note("; up and down lead to who calls it and to the largest it calls")
-    .left("beside", 6),
-    line(
-        Section::Tree,
-        &[Function],
-        &[
-            (Code::Left, Action::ToCallers),
-            (Code::Right, Action::ToCallees),
-            (Char('h'), Action::ToCallers),
-            (Char('l'), Action::ToCallees),
-        ],
-        "in Function: callers, callees",
-    )
-    .note(", where they stand side by side"),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char('P'), Action::Second)],
-        "below: flame graph, time line, none",
-    )
-    .note("; from 200 columns and 50 lines on the flame graph is there by itself"),
-    line(
-        Section::Tree,
-        &[Tree, Flame],
-        &[(Char('R'), Action::FlameColour)],
-        "frames: colour by module, or own share",
-    )
-    .note("; where moments are compared, red is more than then and blue is less")
-    .left("colour", 5),
-    line(
-        Section::Tree,
-        VIEWS,
-        &[(Code::Enter, Action::Enter)],
-        "callers and callees, or this thread",
-    )
-    .left("open", 4),
-    line(
-        Section::Tree,
-        &[Tree, Hot, Flame],
-        &[
-            (Char('f'), Action::FocusFunction),
-            (Char('F'), Action::FocusSubtree),
-        ],
-        "only this function; only this subtree",
-    )
-    .note(" (the function wherever it is called)")
-    .left("focus", 13),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char('i'), Action::Invert)],
-        "from the bottom up: who called it",
-    )
-    .left("invert", 14),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char('c'), Action::FoldRecursion)],
-        "recursion in one row",
     ),
-    line(
-        Section::Tree,
-        &[Tree, Hot, Function, Flame],
-        &[(Char('&'), Action::Groups)],
-        "groups in place of their members",
-    )
-    .note(" (time inside the outermost one), or the members again"),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char('#'), Action::OtherPlace)],
-        "next place of the same function",
-    ),
-    line(
-        Section::Tree,
-        FOLDING,
-        &[(Char('E'), Action::OpenAll), (Char('C'), Action::CloseAll)],
-        "open, close all below",
-    ),
-    line(
-        Section::Tree,
-        TREE,
-        &[(Char('H'), Action::HotPath)],
-        "open and go down the hottest path",
-    )
-    .left("hot path", 14),
-    line(
-        Section::Tree,
-        FOLDING,
-        &[
-            (Char('K'), Action::PreviousSibling),
-            (Char('J'), Action::NextSibling),
-        ],
-        "previous, next sibling",
-    ),
-    line(
-        Section::Tree,
-        &[Hot, Function, Flame],
-        &[(Char('t'), Action::ToTree)],
-        "show where it is in the tree",
-    )
-    .left("in tree", 5),
-    line(
-        Section::Tree,
-        &[Slow],
-        &[(Char('J'), Action::NextCall), (Char('K'), Action::PreviousCall)],
-        "in Slow: next, previous slow call",
-    )
-    .left("call", 5),
-    line(
-        Section::Tree,
-        &[Slow],
-        &[
-            (Char('+'), Action::Closer),
-            (Char('-'), Action::Further),
-            (Char('0'), Action::WholeCall),
-        ],
-        "in Slow: zoom in, out; the whole call",
-    )
-    .left("zoom", 6),
-    line(
-        Section::Tree,
-        &[Slow],
-        &[
-            (Code::Left, Action::PartEarlier),
-            (Code::Right, Action::PartLater),
-            (Char('h'), Action::PartEarlier),
-            (Char('l'), Action::PartLater),
-        ],
-        "in Slow: earlier, later in the call",
-    ),
-    line(
-        Section::Tree,
-        &[Slow],
-        &[(Char('E'), Action::ExportCall)],
-        "in Slow: write the call for other tools",
-    )
-    .note(" (a file each for Perfetto, the Firefox Profiler and speedscope)")
-    .left("export", 13),
-    line(
-        Section::Tree,
-        &[Slow],
-        &[(Char(' '), Action::NextWatch)],
-        "in Slow: the next watched function",
-    )
-    .left("next watch", 9),
-    line(
+    (
         Section::Program,
-        &[Slow],
-        &[(Char('X'), Action::Unwatch)],
-        "in Slow: stop watching this function",
-    )
-    .left("stop watching", 10),
-    line(
+        &[within(&[Slow], "in Slow: stop watching this function")
+            .key(Char('X'), Action::Unwatch)
+            .left("stop watching", 10)],
+    ),
+    (
         Section::Find,
-        VIEWS,
-        &[(Char('/'), Action::Search)],
-        "search as you type",
-    )
-    .left("find", 3),
-    line(
-        Section::Find,
-        VIEWS,
-        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
-        "next, previous match",
-    )
-    .left("match", 1),
-    line(
-        Section::Find,
-        VIEWS,
-        &[(Char('\\'), Action::MatchesOnly)],
-        "matches only, or everything",
-    )
-    .left("only", 2),
-    line(
-        Section::Columns,
-        SORTED,
         &[
-            (Char('<'), Action::SortLeft),
-            (Char('>'), Action::SortRight),
-            (Char('I'), Action::Reverse),
+            all("search as you type")
+                .key(Char('/'), Action::Search)
+                .left("find", 3),
+            all("next, previous match")
+                .key(Char('n'), Action::NextMatch)
+                .key(Char('N'), Action::PreviousMatch)
+                .left("match", 1),
+            all("matches only, or everything")
+                .key(Char('\\'), Action::MatchesOnly)
+                .left("only", 2),
         ],
-        "sort by column left, right; reverse",
-    )
-    .left("sort", 7),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('%'), Action::Percent)],
-        "percent of measured, wall, or parent",
-    )
-    .left("base", 14),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('v'), Action::Measure)],
-        "by time, what is counted, or calls",
-    )
-    .note(": shares, totals, bars and the order are of the next measure that the program has (waiting, allocations, ...)")
-    .left("measure", 8),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('b'), Action::PerCall)],
-        "all numbers per call of this row",
-    )
-    .note(": per frame, per request; again: totals")
-    .left("/call", 10),
-    line(
-        Section::Columns,
-        VIEWS,
-        &[(Char('U'), Action::Units)],
-        "nanoseconds, or ticks of the clock",
     ),
-    line(
-        Section::Time,
-        VIEWS,
-        &[(Char('w'), Action::Window)],
-        "reset, last second, last 10 s, mark",
-    )
-    .note("; `window` above the columns says how long it really is")
-    .left("window", 5),
-    line(
-        Section::Time,
-        VIEWS,
-        &[(Char(','), Action::Earlier), (Char('.'), Action::Later)],
-        "one snapshot back, forth",
-    )
-    .left("past", 9),
-    line(
-        Section::Time,
-        VIEWS,
-        &[(Char('('), Action::FarEarlier), (Char(')'), Action::FarLater)],
-        "5 s back, forth",
-    )
-    .left("5 s back", 12)
-    // In these views users ask about earlier work of a thread.
-    .early(&[Threads, Timeline]),
-    line(
-        Section::Time,
-        VIEWS,
-        &[(Char('{'), Action::Oldest), (Char('}'), Action::Newest)],
-        "the oldest, the newest snapshot",
-    ),
-    line(
-        Section::Time,
-        VIEWS,
-        &[(Char('L'), Action::Live)],
-        "follow the program again",
-    )
-    .left("live", 1),
-    line(
-        Section::Time,
-        VIEWS,
-        &[(Char('m'), Action::Mark), (Char('\''), Action::Compare)],
-        "mark; compare: with it, or 10 s before",
-    )
-    .note(
-        ": each number now minus the number then; percentages differ in points. In a window, pressed again or without a \
-         mark: this window minus the one before it",
-    )
-    .left("mark", 10),
-    line(
-        Section::Time,
-        &[Timeline],
+    (
+        Section::Columns,
         &[
-            (Code::Left, Action::SlotEarlier),
-            (Code::Right, Action::SlotLater),
-            (Char('h'), Action::SlotEarlier),
-            (Char('l'), Action::SlotLater),
+            within(SORTED, "sort by column left, right; reverse")
+                .key(Char('<'), Action::SortLeft)
+                .key(Char('>'), Action::SortRight)
+                .key(Char('I'), Action::Reverse)
+                .left("sort", 7),
+            all("percent of measured, wall, or parent")
+                .key(Char('%'), Action::Percent)
+                .left("base", 14),
+            all("by time, what is counted, or calls")
+                .key(Char('v'), Action::Measure)
+                .note(
+                    ": shares, totals, bars and the order are of the next measure that the program has \
+                 (waiting, allocations, ...)",
+                )
+                .left("measure", 8),
+            all("all numbers per call of this row")
+                .key(Char('b'), Action::PerCall)
+                .note(": per frame, per request; again: totals")
+                .left("/call", 10),
+            all("nanoseconds, or ticks of the clock").key(Char('U'), Action::Units),
         ],
-        "in Timeline: a column earlier, later",
-    )
-    .left("cursor", 4),
-    line(
+    ),
+    (
         Section::Time,
-        &[Timeline],
         &[
-            (Char('<'), Action::RangeEarlier),
-            (Char('>'), Action::RangeLater),
-            (Code::ShiftLeft, Action::RangeEarlier),
-            (Code::ShiftRight, Action::RangeLater),
+            all("reset, last second, last 10 s, mark")
+                .key(Char('w'), Action::Window)
+                .note("; `window` above the columns says how long it really is")
+                .left("window", 5),
+            all("one snapshot back, forth")
+                .key(Char(','), Action::Earlier)
+                .key(Char('.'), Action::Later)
+                .left("past", 9),
+            all("5 s back, forth")
+                .key(Char('('), Action::FarEarlier)
+                .key(Char(')'), Action::FarLater)
+                .left("5 s back", 12)
+                // In these views users ask about earlier work of a thread.
+                .early(&[Threads, Timeline]),
+            all("the oldest, the newest snapshot")
+                .key(Char('{'), Action::Oldest)
+                .key(Char('}'), Action::Newest),
+            all("follow the program again")
+                .key(Char('L'), Action::Live)
+                .left("live", 1),
+            all("mark; compare: with it, or 10 s before")
+                .key(Char('m'), Action::Mark)
+                .key(Char('\''), Action::Compare)
+                .note(
+                    ": each number now minus the number then; percentages differ in points. In a window, \
+                 pressed again or without a mark: this window minus the one before it",
+                )
+                .left("mark", 10),
+            within(&[Timeline], "in Timeline: a column earlier, later")
+                .key(Code::Left, Action::SlotEarlier)
+                .key(Code::Right, Action::SlotLater)
+                .key(Char('h'), Action::SlotEarlier)
+                .key(Char('l'), Action::SlotLater)
+                .left("cursor", 4),
+            within(&[Timeline], "in Timeline: choose a stretch of time")
+                .key(Char('<'), Action::RangeEarlier)
+                .key(Char('>'), Action::RangeLater)
+                .key(Code::ShiftLeft, Action::RangeEarlier)
+                .key(Code::ShiftRight, Action::RangeLater)
+                .note(" (or drag with the mouse): all other views show it, until Esc")
+                .left("range", 2),
+            within(&[Timeline], "in Timeline: zoom in, out; as usual")
+                .key(Char('+'), Action::Closer)
+                .key(Char('-'), Action::Further)
+                .key(Char('0'), Action::WholeCall)
+                .note(": from 10 s to an hour; of a recording all of it")
+                .left("zoom", 6),
+            within(&[Timeline], "in Timeline: functions, or threads")
+                .key(Char('f'), Action::Lanes)
+                .left("functions", 3),
         ],
-        "in Timeline: choose a stretch of time",
-    )
-    .note(" (or drag with the mouse): all other views show it, until Esc")
-    .left("range", 2),
-    line(
-        Section::Time,
-        &[Timeline],
+    ),
+    (
+        Section::Program,
         &[
-            (Char('+'), Action::Closer),
-            (Char('-'), Action::Further),
-            (Char('0'), Action::WholeCall),
+            all("one thread, or all threads")
+                .key(Char('a'), Action::Scope)
+                .left("thread", 12),
+            all("freeze the screen; the program runs on")
+                .key(Char('p'), Action::Freeze)
+                .left("freeze", 9),
+            all("count from zero, at once")
+                .key(Char('r'), Action::Reset)
+                .right("reset", 8),
+            all("take the reset back")
+                .key(Char('u'), Action::Undo)
+                .right("undo reset", 2),
+            all("list of modes: how to measure")
+                .key(Char('e'), Action::Modes)
+                .note(
+                    " (exact, adaptive, sampled, off); another mode counts from zero, and `u` does not \
+                 take that back",
+                )
+                .left("mode", 11),
+            within(&[Sites], "in Sites: switch it off, or on again")
+                .key(Char(' '), Action::ToggleSite)
+                .note("; of a crate or module all that is in it")
+                .left("off/on", 2),
+            within(FOLDING, "switch what the row calls off, or on")
+                .key(Char('-'), Action::ToggleCallees)
+                .note(
+                    ": the functions that it calls itself, wherever they are called; their time is then \
+                 their callers'",
+                )
+                .left("callees", 13),
+            all("write a report of what is on screen")
+                .key(Char('d'), Action::Report)
+                .note(
+                    ": its moment or window, threads and focus, as text and as HTML page; order and \
+                 percents (of measured time) are its own",
+                )
+                .right("report", 7),
+            within(SORTED, "keep this snapshot in a file")
+                .key(Char('s'), Action::Keep)
+                .and(&[Measuring])
+                .right("keep", 12),
+            all("slower, faster: 2 to 20 times a second")
+                .key(Char('['), Action::Slower)
+                .key(Char(']'), Action::Faster),
         ],
-        "in Timeline: zoom in, out; as usual",
-    )
-    .note(": from 10 s to an hour; of a recording all of it")
-    .left("zoom", 6),
-    line(
-        Section::Time,
-        &[Timeline],
-        &[(Char('f'), Action::Lanes)],
-        "in Timeline: functions, or threads",
-    )
-    .left("functions", 3),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('a'), Action::Scope)],
-        "one thread, or all threads",
-    )
-    .left("thread", 12),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('p'), Action::Freeze)],
-        "freeze the screen; the program runs on",
-    )
-    .left("freeze", 9),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('r'), Action::Reset)],
-        "count from zero, at once",
-    )
-    .right("reset", 8),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('u'), Action::Undo)],
-        "take the reset back",
-    )
-    .right("undo reset", 2),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('e'), Action::Modes)],
-        "list of modes: how to measure",
-    )
-    .note(" (exact, adaptive, sampled, off); another mode counts from zero, and `u` does not take that back")
-    .left("mode", 11),
-    line(
-        Section::Program,
-        &[Sites],
-        &[(Char(' '), Action::ToggleSite)],
-        "in Sites: switch it off, or on again",
-    )
-    .note("; of a crate or module all that is in it")
-    .left("off/on", 2),
-    line(
-        Section::Program,
-        FOLDING,
-        &[(Char('-'), Action::ToggleCallees)],
-        "switch what the row calls off, or on",
-    )
-    .note(": the functions that it calls itself, wherever they are called; their time is then their callers'")
-    .left("callees", 13),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('d'), Action::Report)],
-        "write a report of what is on screen",
-    )
-    .note(": its moment or window, threads and focus, as text and as HTML page; order and percents (of measured time) are its own")
-    .right("report", 7),
-    line(
-        Section::Program,
-        SORTED,
-        &[(Char('s'), Action::Keep)],
-        "keep this snapshot in a file",
-    )
-    .and(&[Measuring])
-    .right("keep", 12),
-    line(
-        Section::Program,
-        VIEWS,
-        &[(Char('['), Action::Slower), (Char(']'), Action::Faster)],
-        "slower, faster: 2 to 20 times a second",
     ),
-    line(
+    (
         Section::Screen,
-        VIEWS,
-        &[(Char('y'), Action::Copy)],
-        "copy the full name",
+        &[
+            all("copy the full name").key(Char('y'), Action::Copy),
+            within(ROWS, "open the source in $VISUAL or $EDITOR").key(Char('o'), Action::Edit),
+            all("next theme").key(Char('T'), Action::Theme).and(NOT_TYPING),
+            all("mouse: click, wheel; or select text")
+                .key(Char('M'), Action::Mouse)
+                .and(NOT_TYPING)
+                .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
+            all("draw everything again")
+                .key(Ctrl('l'), Action::Repaint)
+                .and(EVERYWHERE),
+            all("suspend").key(Ctrl('z'), Action::Suspend).and(EVERYWHERE),
+        ],
     ),
-    line(
-        Section::Screen,
-        ROWS,
-        &[(Char('o'), Action::Edit)],
-        "open the source in $VISUAL or $EDITOR",
+    (
+        Section::OnTop,
+        &[
+            top(&[Start], "at the start: open the program")
+                .key(Code::Enter, Action::Choose)
+                .left("open", 1),
+            top(&[Choosing], "list of threads: show this one")
+                .key(Code::Enter, Action::Choose)
+                .left("show", 1),
+            top(&[Measuring], "list of modes: measure this way")
+                .key(Code::Enter, Action::Choose)
+                .left("measure so", 1),
+            top(&[Measuring], "list of modes: one row down").key(Char('e'), Action::Down),
+            top(&[Help], "help: look something up")
+                .key(Char('/'), Action::Search)
+                .left("look up", 2),
+            top(&[Help], "help: next, previous line found")
+                .key(Char('n'), Action::NextMatch)
+                .key(Char('N'), Action::PreviousMatch)
+                .left("match", 1),
+            top(&[Typing], "search: keep it")
+                .key(Code::Enter, Action::Choose)
+                .right("keep", 1),
+            top(&[Typing], "search: previous, next match")
+                .key(Code::Up, Action::PreviousMatch)
+                .key(Code::Down, Action::NextMatch),
+            top(&[Asking], "question: yes")
+                .key(Char('y'), Action::Yes)
+                .right("yes", 1),
+        ],
     ),
-    line(
-        Section::Screen,
-        VIEWS,
-        &[(Char('T'), Action::Theme)],
-        "next theme",
-    )
-    .and(NOT_TYPING),
-    line(
-        Section::Screen,
-        VIEWS,
-        &[(Char('M'), Action::Mouse)],
-        "mouse: click, wheel; or select text",
-    )
-    .and(NOT_TYPING)
-    .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
-    line(
-        Section::Screen,
-        VIEWS,
-        &[(Ctrl('l'), Action::Repaint)],
-        "draw everything again",
-    )
-    .and(EVERYWHERE),
-    line(
-        Section::Screen,
-        VIEWS,
-        &[(Ctrl('z'), Action::Suspend)],
-        "suspend",
-    )
-    .and(EVERYWHERE),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Code::Enter, Action::Choose)],
-        "at the start: open the program",
-    )
-    .and(&[Start])
-    .left("open", 1),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Code::Enter, Action::Choose)],
-        "list of threads: show this one",
-    )
-    .and(&[Choosing])
-    .left("show", 1),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Code::Enter, Action::Choose)],
-        "list of modes: measure this way",
-    )
-    .and(&[Measuring])
-    .left("measure so", 1),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Char('e'), Action::Down)],
-        "list of modes: one row down",
-    )
-    .and(&[Measuring]),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Char('/'), Action::Search)],
-        "help: look something up",
-    )
-    .and(&[Help])
-    .left("look up", 2),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Char('n'), Action::NextMatch), (Char('N'), Action::PreviousMatch)],
-        "help: next, previous line found",
-    )
-    .and(&[Help])
-    .left("match", 1),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Code::Enter, Action::Choose)],
-        "search: keep it",
-    )
-    .and(&[Typing])
-    .right("keep", 1),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Code::Up, Action::PreviousMatch), (Code::Down, Action::NextMatch)],
-        "search: previous, next match",
-    )
-    .and(&[Typing]),
-    line(
-        Section::OnTop,
-        NO_VIEWS,
-        &[(Char('y'), Action::Yes)],
-        "question: yes",
-    )
-    .and(&[Asking])
-    .right("yes", 1),
 ];

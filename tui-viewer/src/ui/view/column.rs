@@ -80,42 +80,52 @@ impl PartialEq for Column {
     }
 }
 
+/// Returns a column of texts.
+pub(crate) const fn texts(title: &'static str, help: &'static str) -> Column {
+    Column {
+        title,
+        help,
+        width: 0,
+        is_number: false,
+        is_name: false,
+        sort: None,
+        content: Content::Text(|_, _| String::new()),
+        meaning: None,
+        title_now: None,
+    }
+}
+
+/// Returns a column of numbers.
+pub(crate) const fn numbers(title: &'static str, width: u16, help: &'static str) -> Column {
+    let mut column = texts(title, help).wide(width);
+    column.is_number = true;
+    column
+}
+
+/// Returns the column of the names of the rows.
+pub(crate) const fn names(title: &'static str, help: &'static str) -> Column {
+    let mut column = texts(title, help).by(Order::NAME);
+    column.is_name = true;
+    column
+}
+
 impl Column {
-    /// Returns a column of numbers.
-    pub(crate) const fn number(
-        title: &'static str,
-        help: &'static str,
-        width: u16,
-        content: Content,
-    ) -> Self {
-        Self {
-            width,
-            is_number: true,
-            ..Self::text(title, help, content)
-        }
+    /// Returns the same column with a value.
+    pub(crate) const fn of(mut self, value: Value) -> Self {
+        self.content = Content::Value(value);
+        self
     }
 
-    /// Returns a column of texts.
-    pub(crate) const fn text(title: &'static str, help: &'static str, content: Content) -> Self {
-        Self {
-            title,
-            help,
-            width: 0,
-            is_number: false,
-            is_name: false,
-            sort: None,
-            content,
-            meaning: None,
-            title_now: None,
-        }
+    /// Returns the same column with a text.
+    pub(crate) const fn shows(mut self, text: fn(&Canvas<'_>, &Cell<'_>) -> String) -> Self {
+        self.content = Content::Text(text);
+        self
     }
 
-    /// Returns the column of the names of the rows.
-    pub(crate) const fn name(title: &'static str, help: &'static str, content: Content) -> Self {
-        Self {
-            is_name: true,
-            ..Self::text(title, help, content)
-        }
+    /// Returns the same column with a drawing.
+    pub(crate) const fn drawn(mut self, draw: fn(&mut Canvas<'_>, &Cell<'_>)) -> Self {
+        self.content = Content::Drawn(draw);
+        self
     }
 
     /// Returns the same column with a title that sorts.

@@ -5,64 +5,32 @@ use tickscope_format::snapshot::Tally;
 use tickscope_report::{number, tally};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::keys::view::View;
+use crate::app::figures::{Portion, What};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::unit::{calls, quotient};
 
-/// Content of a column for a row that has no time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CounterCell {
-    /// The sign that the row is a sum or a level, and no time.
-    Sign,
-    /// The sum, or the level.
-    Main,
-    /// The smallest number or the lowest level.
-    Least,
-    /// The mean of the numbers of a value.
-    Mean,
-    /// The number that this percentage of all numbers did not exceed.
-    Quantile(u8),
-    /// The largest number or the highest level.
-    Most,
-    /// The calls, as of a scope.
-    Calls,
-    /// Nothing, because the row has no time.
-    Nothing,
-}
-
-impl CounterCell {
-    /// Returns the content of a column: the sum in place of the time that matters most in the view, and the smallest
-    /// number in place of the other time.
-    pub(crate) fn of(view: View, value: Value) -> Self {
-        let main = view.about().main;
-        match value {
-            Value::Share(portion) if portion == main => Self::Sign,
-            Value::Time(portion) if portion == main => Self::Main,
-            Value::Time(_) => Self::Least,
-            Value::Calls | Value::CallsOf => Self::Calls,
-            Value::Mean => Self::Mean,
-            Value::Quantile(percent) => Self::Quantile(percent),
-            Value::Longest => Self::Most,
-            Value::Share(_) | Value::TimeOf(_) | Value::CpuTime(_) | Value::OffCpu(_) => Self::Nothing,
-        }
-    }
-}
-
-/// Returns the text of a cell.
-pub(crate) fn text(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally, cell: CounterCell) -> String {
-    let text = match cell {
-        CounterCell::Sign if of.is_gauge() => Some(tally::LEVEL.to_string()),
-        CounterCell::Sign => Some(canvas.glyphs.sum.to_string()),
-        CounterCell::Main => Some(main(data, of)),
-        CounterCell::Least => tally::least(of, canvas.ascii),
-        CounterCell::Mean => tally::mean(of, data.figures(what).calls),
-        CounterCell::Quantile(percent) => tally::quantile(of, data.latency(what), f64::from(percent) / 100.0),
-        CounterCell::Most => tally::most(of, canvas.ascii),
-        CounterCell::Calls => calls(data, data.figures(what).calls),
-        CounterCell::Nothing => None,
+/// Returns the text of a cell for a row that has no time: the sum in place of the time that matters most, `main`, and the
+/// smallest number in place of the other time.
+pub(crate) fn text(
+    canvas: &Canvas<'_>,
+    data: &Data,
+    what: What,
+    of: Tally,
+    main: Portion,
+    value: Value,
+) -> String {
+    let text = match value {
+        Value::Share(portion) if portion == main && of.is_gauge() => Some(tally::LEVEL.to_string()),
+        Value::Share(portion) if portion == main => Some(canvas.glyphs.sum.to_string()),
+        Value::Time(portion) if portion == main => Some(self::main(data, of)),
+        Value::Time(_) => tally::least(of, canvas.ascii),
+        Value::Mean => tally::mean(of, data.figures(what).calls),
+        Value::Quantile(percent) => tally::quantile(of, data.latency(what), f64::from(percent) / 100.0),
+        Value::Longest => tally::most(of, canvas.ascii),
+        Value::Calls | Value::CallsOf => calls(data, data.figures(what).calls),
+        Value::Share(_) | Value::TimeOf(_) | Value::CpuTime(_) | Value::OffCpu(_) => None,
     };
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
@@ -125,19 +93,15 @@ pub(crate) fn no_latencies(of: Tally) -> &'static str {
 
 /// Describes the same row at another moment.
 pub(crate) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
-    let cell = |cell| text(canvas, data, what, of, cell);
+    let cell = |value| text(canvas, data, what, of, Portion::Total, value);
     let mut text = format!(
         "{} {}  calls {}",
-        cell(CounterCell::Sign),
-        cell(CounterCell::Main),
-        cell(CounterCell::Calls)
+        cell(Value::Share(Portion::Total)),
+        cell(Value::Time(Portion::Total)),
+        cell(Value::Calls)
     );
     if of.is_value() {
-        text += &format!(
-            "  mean {}  max {}",
-            cell(CounterCell::Mean),
-            cell(CounterCell::Most)
-        );
+        text += &format!("  mean {}  max {}", cell(Value::Mean), cell(Value::Longest));
     }
     text
 }

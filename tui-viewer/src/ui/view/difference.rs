@@ -1,7 +1,5 @@
 //! Change of a row between two moments: a sign and a number, so that no colour is needed.
 
-use tickscope_analysis::uncertainty::Uncertainty;
-use tickscope_format::snapshot::Tally;
 use tickscope_report::number;
 
 use crate::app::data::Data;
@@ -13,7 +11,6 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::counter;
-use crate::ui::view::counter::CounterCell;
 use crate::ui::view::marks::{ABOUT, UNKNOWN, has_rough_percentiles};
 use crate::ui::view::place::gap;
 use crate::ui::view::unit::{self, clock_ticks, counts, quotient, rounded, ticks, ticks_of};
@@ -24,7 +21,7 @@ const SAME: &str = "0";
 /// Cells of a number that leave one of its column's six for the sign.
 const LONGEST_SIGNED: usize = 5;
 
-/// Change of a column's value between two moments.
+/// Change of a column's value between two moments, or a number of a column at one of them.
 enum Change {
     /// Difference in nanoseconds, and in counts.
     Time(i128),
@@ -39,6 +36,19 @@ enum Change {
     Unknown,
 }
 
+impl Change {
+    /// Returns the difference of two numbers of a column.
+    fn minus(&self, then: &Self) -> Self {
+        match (self, then) {
+            (Self::Time(a), Self::Time(b)) => Self::Time(a - b),
+            (Self::Count(a), Self::Count(b)) => Self::Count(a - b),
+            (Self::Hundredths(a), Self::Hundredths(b)) => Self::Hundredths(a - b),
+            (Self::Points(a), Self::Points(b)) => Self::Points(a - b),
+            (_, _) => Self::Unknown,
+        }
+    }
+}
+
 /// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves. `there` is the row then.
 pub(crate) fn text(
     canvas: &Canvas<'_>,
@@ -48,141 +58,119 @@ pub(crate) fn text(
     there: Option<(&Data, What)>,
     value: Value,
 ) -> String {
-    let change = |read: &dyn Fn(&Data, What) -> u64, parts: u128| {
-        // A row that was missing then had nothing.
-        let was = there.map_or(Some(0), |(then, what)| per_call(then, read(then, what), parts));
-        Some(per_call(now, read(now, what), parts)? - was?)
+    let tally = now.figures(what).tally;
+    let main = app.views.current.about().main;
+    let adds_up = match value {
+        Value::Mean | Value::Quantile(_) | Value::Longest => false,
+        Value::Time(portion) => tally.is_none() || portion == main,
+        Value::Share(_) | Value::Calls | Value::CallsOf => true,
+        Value::TimeOf(_) | Value::OffCpu(_) | Value::CpuTime(_) => true,
     };
-    let count = |read: &dyn Fn(&Data, What) -> u64| match now.per_calls {
-        None => change(read, 1).map_or(Change::Unknown, Change::Count),
-        Some(_) => change(read, 100).map_or(Change::Unknown, Change::Hundredths),
-    };
-    let adds_up = |read: &dyn Fn(&Data, What) -> u64, in_ticks: bool| match in_ticks {
-        true => count(read),
-        false => change(read, 1).map_or(Change::Unknown, Change::Time),
-    };
-    let time = |in_ns: fn(&Data, What) -> u64, in_ticks: fn(&Data, What) -> u64| match counts(app) {
-        true => adds_up(&in_ticks, true),
-        false => adds_up(&in_ns, false),
-    };
-    if let Some(tally) = now.figures(what).tally {
-        let cell = CounterCell::of(app.views.current, value);
-        let change = match cell {
-            // Levels are not subtracted: the current level is shown.
-            CounterCell::Sign | CounterCell::Nothing => None,
-            CounterCell::Calls => Some(count(&|data: &Data, what| data.figures(what).calls)),
-            _ if tally.is_gauge() => None,
-            CounterCell::Main => Some(count(&|data: &Data, what| {
-                data.figures(what).tally.map_or(0, Tally::sum)
-            })),
-            CounterCell::Mean | CounterCell::Least | CounterCell::Quantile(_) | CounterCell::Most => {
-                let then = there.and_then(|(then, what)| number_of_value(then, what, cell));
-                Some(match (number_of_value(now, what, cell), then) {
-                    (Some(a), Some(b)) if cell == CounterCell::Mean => Change::Hundredths(a - b),
-                    (Some(a), Some(b)) => Change::Count(a - b),
-                    (Some(_), None) => Change::New,
-                    (None, Some(_)) if is_gone(now, what) => Change::Gone,
-                    (None, _) => Change::Unknown,
-                })
-            }
-        };
-        return match change {
-            Some(change) => written(canvas, gap(app.list_cells()) == 1, &change, false),
-            None => counter::text(canvas, now, what, tally, cell),
-        };
+    let is_count = matches!(value, Value::Calls | Value::CallsOf);
+    if let Some(tally) = tally
+        && !is_count
+        && (tally.is_gauge() || (adds_up && !matches!(value, Value::Time(_))))
+    {
+        // Levels are not subtracted: the current level is shown.
+        return counter::text(canvas, now, what, tally, main, value);
     }
-    let (share, share_then) = (
-        app.shares(now, what),
-        there.map_or((0.0, 0.0), |(then, what)| app.shares(then, what)),
-    );
-    let of_now = unit::rough(now, what);
-    let of_then = there.map_or_else(Uncertainty::default, |(then, what)| unit::rough(then, what));
-    let total_about = of_now.total_estimated || of_then.total_estimated;
-    let self_about = of_now.self_estimated || of_then.self_estimated;
-    let latency_about = has_rough_percentiles(now, what)
-        || there.is_some_and(|(then, what)| has_rough_percentiles(then, what));
-    let gone = is_gone(now, what);
-    let of_both = |now: Option<u64>, then: Option<u64>, counts: bool| match (now, then) {
-        (Some(a), Some(b)) if counts => Change::Count(i128::from(a) - i128::from(b)),
-        (Some(a), Some(b)) => Change::Time(i128::from(a) - i128::from(b)),
-        (Some(_), None) => Change::New,
-        (None, Some(_)) if gone => Change::Gone,
-        (None, Some(_)) | (None, None) => Change::Unknown,
+    let then = there.and_then(|(then, what)| amount(app, then, what, value));
+    let change = match (amount(app, now, what, value), then) {
+        (_, _) if matches!(value, Value::OffCpu(_)) && !now.snapshot.waits => Change::Unknown,
+        (Some(now), Some(then)) => now.minus(&then),
+        // A row that was missing then had nothing.
+        (Some(now), None) if adds_up && there.is_none() => now,
+        (Some(_), None) if !adds_up => Change::New,
+        (None, Some(_)) if !adds_up && is_gone(now, what) => Change::Gone,
+        (_, _) => Change::Unknown,
     };
-    let of_calls = |read: fn(&Data, What, bool) -> Option<u64>, counts: bool| {
-        let then = there.and_then(|(then, what)| read(then, what, counts));
-        of_both(read(now, what, counts), then, counts)
-    };
-    // Latencies are times under every measure.
-    let in_ticks = app.query.in_ticks;
-    let (change, about) = match value {
-        Value::Share(Portion::Total) => (Change::Points(share.0 - share_then.0), total_about),
-        Value::Share(Portion::Own) => (Change::Points(share.1 - share_then.1), self_about),
-        Value::Time(Portion::Total) => (
-            time(
-                |data, what| data.figures(what).total_ns,
-                |data, what| ticks(data, what).0,
-            ),
-            total_about,
-        ),
-        Value::Time(Portion::Own) => (
-            time(
-                |data, what| data.figures(what).self_ns,
-                |data, what| ticks(data, what).1,
-            ),
-            self_about,
-        ),
-        Value::Calls if what.is_outside() => (Change::Unknown, false),
-        Value::Calls | Value::CallsOf => (count(&|data: &Data, what| data.figures(what).calls), false),
-        Value::Mean => (of_calls(average, counts(app)), total_about),
-        Value::Quantile(percent) => {
-            let part = f64::from(percent) / 100.0;
-            let read = |data: &Data, what| quantile(data, what, part, in_ticks);
-            let then = there.and_then(|(then, what)| read(then, what));
-            (of_both(read(now, what), then, in_ticks), latency_about)
-        }
-        Value::Longest => (of_calls(longest, in_ticks), latency_about),
-        Value::OffCpu(_) if !now.snapshot.waits => (Change::Unknown, false),
-        Value::OffCpu(part) => {
-            let unit = |data: &Data, what| match in_ticks {
-                true => clock_ticks(data, part(data.figures(what).total_off)),
-                false => part(data.figures(what).total_off),
-            };
-            (adds_up(&unit, in_ticks), false)
-        }
-        Value::TimeOf(read) => {
-            let in_ticks = in_ticks || counts(app);
-            let unit = |data: &Data, what| match in_ticks {
-                true => ticks_of(data, read(data, what)),
-                false => read(data, what),
-            };
-            (adds_up(&unit, in_ticks), false)
-        }
-        Value::CpuTime(read) => {
-            let unit = |data: &Data, what| match (in_ticks, read(data, what).unwrap_or(0)) {
-                (true, ns) => ticks_of(data, ns),
-                (false, ns) => ns,
-            };
-            (adds_up(&unit, in_ticks), false)
+    let is_about = |data: &Data, what: What| {
+        let rough = unit::rough(data, what);
+        match value {
+            Value::Share(Portion::Total) | Value::Time(Portion::Total) | Value::Mean => rough.total_estimated,
+            Value::Share(Portion::Own) | Value::Time(Portion::Own) => rough.self_estimated,
+            Value::Quantile(_) | Value::Longest => has_rough_percentiles(data, what),
+            Value::Calls | Value::CallsOf => false,
+            Value::TimeOf(_) | Value::OffCpu(_) | Value::CpuTime(_) => false,
         }
     };
-    written(canvas, gap(app.list_cells()) == 1, &change, about)
+    let about = is_about(now, what) || there.is_some_and(|(then, what)| is_about(then, what));
+    written(
+        canvas,
+        gap(app.list_cells()) == 1,
+        &change,
+        about && tally.is_none(),
+    )
 }
 
-/// Returns a number of a value's column; the mean in hundredths.
-fn number_of_value(data: &Data, what: What, cell: CounterCell) -> Option<i128> {
+/// Returns the number of a column at one moment, in the unit on the screen.
+fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     let figures = data.figures(what);
-    let tally = figures.tally.filter(|tally| tally.is_value())?;
-    let hundredths = |sum: u64| (i128::from(sum) * 100).checked_div(figures.calls.into());
-    match cell {
-        CounterCell::Mean => hundredths(tally.sum()),
-        CounterCell::Least => tally.range().map(|range| range.min.into()),
-        CounterCell::Most => tally.range().map(|range| range.max.into()),
-        CounterCell::Quantile(percent) => {
-            let number = tally.quantile(data.latency(what), f64::from(percent) / 100.0);
-            number.map(i128::from)
+    let (counts, in_ticks) = (counts(app), app.query.in_ticks);
+    let count = |n: u64| match data.per_calls {
+        None => Some(Change::Count(n.into())),
+        Some(_) => per_call(data, n, 100).map(Change::Hundredths),
+    };
+    let time = |ns: u64, ticks: u64, in_ticks: bool| match in_ticks {
+        true => count(ticks),
+        false => per_call(data, ns, 1).map(Change::Time),
+    };
+    // Latencies are times under every measure.
+    let latency = |ticks: u64| match in_ticks {
+        true => Change::Count(ticks.into()),
+        false => Change::Time(data.snapshot.nanos(ticks).into()),
+    };
+    let (total_ticks, self_ticks) = ticks(data, what);
+    if let Some(tally) = figures.tally {
+        let range = || tally.range().filter(|_| tally.is_value());
+        return match value {
+            Value::Calls | Value::CallsOf => count(figures.calls),
+            Value::Time(portion) if portion == app.views.current.about().main => count(tally.sum()),
+            Value::Time(_) => range().map(|range| Change::Count(range.min.into())),
+            Value::Longest => range().map(|range| Change::Count(range.max.into())),
+            Value::Mean if tally.is_value() => {
+                let mean = (i128::from(tally.sum()) * 100).checked_div(figures.calls.into());
+                mean.map(Change::Hundredths)
+            }
+            Value::Quantile(percent) if tally.is_value() => {
+                let number = tally.quantile(data.latency(what), f64::from(percent) / 100.0);
+                number.map(|number| Change::Count(number.into()))
+            }
+            Value::Mean | Value::Quantile(_) | Value::Share(_) => None,
+            Value::TimeOf(_) | Value::OffCpu(_) | Value::CpuTime(_) => None,
+        };
+    }
+    match value {
+        Value::Share(Portion::Total) => Some(Change::Points(app.shares(data, what).0)),
+        Value::Share(Portion::Own) => Some(Change::Points(app.shares(data, what).1)),
+        Value::Time(Portion::Total) => time(figures.total_ns, total_ticks, counts),
+        Value::Time(Portion::Own) => time(figures.self_ns, self_ticks, counts),
+        Value::Calls if what.is_outside() => None,
+        Value::Calls | Value::CallsOf => count(figures.calls),
+        Value::Mean => figures.avg_ns().map(|ns| match counts {
+            true => {
+                let (ticks, of_calls) = figures.avg_ticks(total_ticks);
+                Change::Count(rounded(ticks, of_calls).into())
+            }
+            false => Change::Time(ns.into()),
+        }),
+        Value::Quantile(percent) => {
+            let ticks = data.latency(what).quantile(f64::from(percent) / 100.0);
+            ticks.map(latency)
         }
-        CounterCell::Sign | CounterCell::Main | CounterCell::Calls | CounterCell::Nothing => None,
+        Value::Longest => data.latency(what).max().map(|(ticks, _)| latency(ticks)),
+        Value::OffCpu(part) => {
+            let ns = part(figures.total_off);
+            time(ns, clock_ticks(data, ns), in_ticks)
+        }
+        Value::TimeOf(read) => {
+            let ns = read(data, what);
+            time(ns, ticks_of(data, ns), in_ticks || counts)
+        }
+        Value::CpuTime(read) => {
+            let ns = read(data, what)?;
+            time(ns, clock_ticks(data, ns), in_ticks)
+        }
     }
 }
 
@@ -195,36 +183,6 @@ fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
         Some(calls) => (n + calls / 2) / calls,
     };
     i128::try_from(each).ok()
-}
-
-fn average(data: &Data, what: What, in_ticks: bool) -> Option<u64> {
-    let figures = data.figures(what);
-    let average_ns = figures.avg_ns()?;
-    Some(match in_ticks {
-        true => {
-            let (ticks, of_calls) = figures.avg_ticks(ticks(data, what).0);
-            rounded(ticks, of_calls)
-        }
-        false => average_ns,
-    })
-}
-
-fn quantile(data: &Data, what: What, share: f64, in_ticks: bool) -> Option<u64> {
-    let ticks = data.latency(what).quantile(share)?;
-    Some(in_time(data, ticks, in_ticks))
-}
-
-fn longest(data: &Data, what: What, in_ticks: bool) -> Option<u64> {
-    let (ticks, _) = data.latency(what).max()?;
-    Some(in_time(data, ticks, in_ticks))
-}
-
-fn in_time(data: &Data, ticks: u64, in_ticks: bool) -> u64 {
-    if in_ticks {
-        ticks
-    } else {
-        data.snapshot.nanos(ticks)
-    }
 }
 
 /// Whether the row had no calls, has none running, and has no measured time.

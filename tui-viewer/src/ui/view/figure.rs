@@ -10,7 +10,6 @@ use crate::ui::view::call_counts;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::counter;
-use crate::ui::view::counter::CounterCell;
 use crate::ui::view::difference;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, has_rough_percentiles, timed_in_part};
 use crate::ui::view::place::gap;
@@ -36,11 +35,12 @@ pub(crate) fn text(
 /// Returns the text for one moment.
 pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
-    if let Some(tally) = figures.tally {
-        let cell = CounterCell::of(app.views.current, value);
-        if cell != CounterCell::Calls {
-            return counter::text(canvas, data, what, tally, cell);
-        }
+    if let Some(tally) = figures
+        .tally
+        .filter(|_| !matches!(value, Value::Calls | Value::CallsOf))
+    {
+        let main = app.views.current.about().main;
+        return counter::text(canvas, data, what, tally, main, value);
     }
     let (of_total, of_self) = app.shares(data, what);
     let ticks = ticks(data, what);

@@ -172,9 +172,9 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let kept = app.views.search.as_ref().filter(|search| search.is_set());
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
-        .filter(|line| line.keys.iter().any(|&(_, action)| app.offers(action)))
+        .filter(|line| line.keys().iter().any(|&(_, action)| app.offers(action)))
         // The kept search itself stands there.
-        .filter(|line| !(searched && line.keys.iter().any(|&(_, action)| action == Action::Search)))
+        .filter(|line| !(searched && line.keys().iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| Some((line.hint_keys(canvas.ascii), line.hint_in(context)?)))
         .collect();
     let esc = match context {

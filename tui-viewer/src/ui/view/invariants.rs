@@ -62,7 +62,7 @@ fn statuses() -> [Status; 10] {
 /// Returns all keys that mean something somewhere, each once.
 fn codes() -> Vec<Code> {
     let mut codes: Vec<Code> = Vec::new();
-    for &(code, _) in KEYS.iter().flat_map(|line| line.keys) {
+    for &(code, _) in KEYS.iter().flat_map(|line| line.keys()) {
         if !codes.contains(&code) {
             codes.push(code);
         }

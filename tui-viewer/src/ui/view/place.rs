@@ -13,8 +13,8 @@ pub(crate) enum Width {
     Parts(u16),
 }
 
-/// Columns with their cells, from left to right.
-pub(crate) type Columns = [(&'static Column, Width)];
+/// Columns with their cells, from left to right, each with the width of a line from which on it stands.
+pub(crate) type Columns = [(&'static Column, Width, u16)];
 
 /// A name has at least this part of the line, in percent.
 const NAME_PERCENT: u16 = 45;
@@ -52,7 +52,8 @@ pub(crate) fn side_by_side_names_first(
     width: u16,
 ) -> Vec<Place> {
     names_first(names, leaving, width, |gone| {
-        let stay = columns.iter().filter(|(column, _)| !gone.contains(column));
+        let stay = columns.iter();
+        let stay = stay.filter(|(column, _, from)| width >= *from && !gone.contains(column));
         side_by_side(&stay.copied().collect::<Vec<_>>(), width)
     })
 }
@@ -63,14 +64,14 @@ pub(crate) fn gap(width: u16) -> u16 {
 }
 
 /// Puts columns side by side on `width` cells.
-pub(crate) fn side_by_side(columns: &Columns, width: u16) -> Vec<Place> {
+fn side_by_side(columns: &Columns, width: u16) -> Vec<Place> {
     let gap = gap(width);
-    let cells = |&(column, width): &(&Column, Width)| match width {
+    let cells = |&(column, width, _): &(&Column, Width, u16)| match width {
         Width::Own => column.width,
         Width::Cells(cells) => cells,
         Width::Parts(_) => 0,
     };
-    let parts = |&(_, width): &(&Column, Width)| match width {
+    let parts = |&(_, width, _): &(&Column, Width, u16)| match width {
         Width::Parts(parts) => parts,
         Width::Own | Width::Cells(_) => 0,
     };
@@ -80,7 +81,7 @@ pub(crate) fn side_by_side(columns: &Columns, width: u16) -> Vec<Place> {
     let left = u32::from(width.saturating_sub(taken));
     let all: u16 = columns.iter().map(parts).sum();
     let mut x = gap;
-    let place = |column: &(&'static Column, Width)| {
+    let place = |column: &(&'static Column, Width, u16)| {
         let share = left * u32::from(parts(column)) / u32::from(all.max(1));
         let width = cells(column) + share as u16;
         let place = Place {

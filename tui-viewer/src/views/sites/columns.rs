@@ -9,7 +9,7 @@ use crate::app::sort::Order;
 use crate::text::cells::{cut_end, cut_middle, cut_start, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Cell, Column, Content, Place};
+use crate::ui::view::column::{Cell, Column, Place, names, texts};
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::rows;
@@ -19,7 +19,8 @@ use crate::views::sites::pane::rule_of;
 /// Cells from which on the rule stands after the state.
 const ROOM_FOR_RULE: u16 = 20;
 
-static STATE: Column = Column::text("STATE", STATE_HELP, Content::Text(state))
+static STATE: Column = texts("STATE", STATE_HELP)
+    .shows(state)
     .by(Order::of("state", |data, what| {
         u64::MAX - data.sites()[what.row as usize].state as u64
     })
@@ -28,16 +29,9 @@ static STATE: Column = Column::text("STATE", STATE_HELP, Content::Text(state))
         SiteState::Off | SiteState::OverBudget => Meaning::Notable,
         SiteState::NotChosen | SiteState::NotSince | SiteState::Hit => cell.usual(),
     });
-static NAME: Column = Column::name(
-    "FUNCTION",
-    "function or scope, with its module",
-    Content::Drawn(draw_name),
-)
-.by(Order::NAME);
-static MODULE: Column = Column::text(
-    "MODULE",
-    "module that the site is in",
-    Content::Text(|canvas, cell| {
+static NAME: Column = names("FUNCTION", "function or scope, with its module").drawn(draw_name);
+static MODULE: Column = texts("MODULE", "module that the site is in")
+    .shows(|canvas, cell| {
         let (table, row) = (cell.data.site_table(), cell.row.what.row);
         let module = if table.is_module(row) {
             ""
@@ -45,24 +39,17 @@ static MODULE: Column = Column::text(
             table.module(row)
         };
         cut_start(module, cell.room(), canvas.glyphs.cut).into_owned()
-    }),
-)
-.looks(|_| Meaning::Quiet);
-static WHERE: Column = Column::text(
-    "WHERE",
-    "file and line",
-    Content::Text(|canvas, cell| {
+    })
+    .looks(|_| Meaning::Quiet);
+static WHERE: Column = texts("WHERE", "file and line")
+    .shows(|canvas, cell| {
         let table = cell.data.site_table();
         let site = table.source(&cell.data.snapshot, cell.row.what.row);
         site.map_or_else(String::new, |site| {
             rows::file_and_line(canvas, &site.file, site.line, cell.place.width)
         })
-    }),
-)
-.looks(|_| Meaning::Quiet);
-
-/// All columns, in the order of the help.
-pub(super) static ALL: [&Column; 5] = [&CALLS, &STATE, &NAME, &MODULE, &WHERE];
+    })
+    .looks(|_| Meaning::Quiet);
 
 /// Returns the columns of a list that is `width` cells wide, from left to right.
 pub(super) fn places(width: u16) -> Vec<Place> {
@@ -73,17 +60,13 @@ pub(super) fn places(width: u16) -> Vec<Place> {
         40.. => 11,
         _ => 5,
     };
-    let columns: &Columns = match width {
-        80.. => &[
-            (&CALLS, Own),
-            (&STATE, Cells(state)),
-            (&NAME, Parts(8)),
-            (&MODULE, Parts(2)),
-            (&WHERE, Parts(4)),
-        ],
-        40.. => &[(&CALLS, Own), (&STATE, Cells(state)), (&NAME, Parts(1))],
-        _ => &[(&STATE, Cells(state)), (&NAME, Parts(1))],
-    };
+    let columns: &Columns = &[
+        (&CALLS, Own, 40),
+        (&STATE, Cells(state), 0),
+        (&NAME, Parts(8), 0),
+        (&MODULE, Parts(2), 80),
+        (&WHERE, Parts(4), 80),
+    ];
     side_by_side_names_first(columns, &[&NAME], &[&MODULE, &WHERE, &CALLS], width)
 }
 

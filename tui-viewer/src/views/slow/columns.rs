@@ -13,10 +13,10 @@ use crate::text::cells::{cut_path, cut_start, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Cell, Column, Content, Place};
+use crate::ui::view::column::{Cell, Column, Place, names, numbers, texts};
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
-use crate::ui::view::place::{Columns, side_by_side, side_by_side_names_first};
+use crate::ui::view::place::{Columns, side_by_side_names_first};
 
 /// Order of the paths at the start. Without slow calls the longest typical time comes first.
 pub(super) const ORDER: Order = Order::of("difference", |data, what| {
@@ -29,74 +29,51 @@ pub(super) const ORDER: Order = Order::of("difference", |data, what| {
 pub(super) const TAIL_ORDER: Order =
     Order::of("difference", |data, what| data.tail(what).map_or(0, Tail::weight)).of_now();
 
-static DIFFERENCE: Column = Column::number(
-    "DIFFERENCE",
-    "slow less typical, per call",
-    11,
-    Content::Text(|canvas, cell| {
+static DIFFERENCE: Column = numbers("DIFFERENCE", 11, "slow less typical, per call")
+    .shows(|canvas, cell| {
         let ns = of(cell).difference_ns();
         ns.map_or_else(unknown, |ns| difference(ns, canvas.ascii))
-    }),
-)
-.by(ORDER);
-static SHARE: Column = Column::number(
-    "SHARE",
-    "its part of the whole difference",
-    6,
-    Content::Text(|_, cell| share(cell).map_or_else(unknown, number::percent)),
-)
-.by(ORDER);
-static BAR: Column = Column::text(
-    "",
-    "the same as a bar",
-    Content::Text(|canvas, cell| bar(share(cell).unwrap_or(0.0), cell.place.width, canvas.glyphs)),
-)
-.wide(10);
-static TYPICAL: Column = Column::number(
-    "TYPICAL",
-    "in the path itself, in a typical call",
-    8,
-    Content::Text(|canvas, cell| time(canvas, of(cell).typical.map(|typical| typical.ns))),
-)
-.by(Order::of("typical", |data, what| {
-    weight(means(data, what).typical.map(|typical| typical.ns))
-})
-.of_now())
-.looks(|_| Meaning::Quiet);
-static SLOW: Column = Column::number(
-    "SLOW",
-    "in the path itself, in a slow call",
-    6,
-    Content::Text(|canvas, cell| time(canvas, of(cell).slow.map(|slow| slow.ns))),
-)
-.by(Order::of("slow", |data, what| {
-    weight(means(data, what).slow.map(|slow| slow.ns))
-})
-.of_now())
-.looks(|_| Meaning::Plain);
-static CALLS: Column = Column::number(
-    "CALLS",
-    "of the path, in a typical, a slow call",
-    13,
-    Content::Text(|canvas, cell| both_calls(of(cell), canvas.ascii)),
-)
-.by(Order::of("calls", |data, what| {
-    weight(means(data, what).slow.map(|slow| slow.calls * 1e3))
-})
-.of_now())
-.looks(|cell| {
-    let means = of(cell);
-    let called_more = means.typical.zip(means.slow).is_some_and(|(typical, slow)| {
-        // The calls doubled, and the difference shows in whole numbers.
-        slow.calls >= 2.0 * typical.calls && slow.calls - typical.calls >= 0.5
+    })
+    .by(ORDER);
+static SHARE: Column = numbers("SHARE", 6, "its part of the whole difference")
+    .shows(|_, cell| share(cell).map_or_else(unknown, number::percent))
+    .by(ORDER);
+static BAR: Column = texts("", "the same as a bar")
+    .shows(|canvas, cell| bar(share(cell).unwrap_or(0.0), cell.place.width, canvas.glyphs))
+    .wide(10);
+static TYPICAL: Column = numbers("TYPICAL", 8, "in the path itself, in a typical call")
+    .shows(|canvas, cell| time(canvas, of(cell).typical.map(|typical| typical.ns)))
+    .by(Order::of("typical", |data, what| {
+        weight(means(data, what).typical.map(|typical| typical.ns))
+    })
+    .of_now())
+    .looks(|_| Meaning::Quiet);
+static SLOW: Column = numbers("SLOW", 6, "in the path itself, in a slow call")
+    .shows(|canvas, cell| time(canvas, of(cell).slow.map(|slow| slow.ns)))
+    .by(Order::of("slow", |data, what| {
+        weight(means(data, what).slow.map(|slow| slow.ns))
+    })
+    .of_now())
+    .looks(|_| Meaning::Plain);
+static CALLS: Column = numbers("CALLS", 13, "of the path, in a typical, a slow call")
+    .shows(|canvas, cell| both_calls(of(cell), canvas.ascii))
+    .by(Order::of("calls", |data, what| {
+        weight(means(data, what).slow.map(|slow| slow.calls * 1e3))
+    })
+    .of_now())
+    .looks(|cell| {
+        let means = of(cell);
+        let called_more = means.typical.zip(means.slow).is_some_and(|(typical, slow)| {
+            // The calls doubled, and the difference shows in whole numbers.
+            slow.calls >= 2.0 * typical.calls && slow.calls - typical.calls >= 0.5
+        });
+        match called_more {
+            true => Meaning::Notable,
+            false => Meaning::Quiet,
+        }
     });
-    match called_more {
-        true => Meaning::Notable,
-        false => Meaning::Quiet,
-    }
-});
-static NAME: Column = Column::name("PATH", "from the watched function on", Content::Text(name))
-    .by(Order::NAME)
+static NAME: Column = names("PATH", "from the watched function on")
+    .shows(name)
     .looks(|cell| cell.name(Meaning::Plain))
     .titled(|app, cells| {
         let all = whose_means(app).into_iter().map(|words| format!("PATH  {words}"));
@@ -105,38 +82,18 @@ static NAME: Column = Column::name("PATH", "from the watched function on", Conte
             .find(|title| width(title) < usize::from(cells).max(1))
     });
 
-/// All columns, in the order of the help.
-pub(super) static ALL: [&Column; 7] = [&DIFFERENCE, &SHARE, &BAR, &TYPICAL, &SLOW, &CALLS, &NAME];
-
 /// Returns the columns of a table that is `width` cells wide, from left to right.
 pub(super) fn places(width: u16) -> Vec<Place> {
-    let columns: &Columns = match width {
-        100.. => &[
-            (&DIFFERENCE, Own),
-            (&SHARE, Own),
-            (&BAR, Own),
-            (&TYPICAL, Own),
-            (&SLOW, Own),
-            (&CALLS, Own),
-            (&NAME, Parts(1)),
-        ],
-        80.. => &[
-            (&DIFFERENCE, Own),
-            (&SHARE, Own),
-            (&TYPICAL, Own),
-            (&SLOW, Own),
-            (&CALLS, Own),
-            (&NAME, Parts(1)),
-        ],
-        60.. => &[
-            (&DIFFERENCE, Own),
-            (&SHARE, Own),
-            (&CALLS, Own),
-            (&NAME, Parts(1)),
-        ],
-        40.. => &[(&DIFFERENCE, Own), (&SHARE, Own), (&NAME, Parts(1))],
-        _ => &[(&DIFFERENCE, Cells(7)), (&NAME, Parts(1))],
-    };
+    let difference = if width < 40 { Cells(7) } else { Own };
+    let columns: &Columns = &[
+        (&DIFFERENCE, difference, 0),
+        (&SHARE, Own, 40),
+        (&BAR, Own, 100),
+        (&TYPICAL, Own, 80),
+        (&SLOW, Own, 80),
+        (&CALLS, Own, 60),
+        (&NAME, Parts(1), 0),
+    ];
     side_by_side_names_first(columns, &[&NAME], &[&BAR, &TYPICAL, &SLOW, &SHARE], width)
 }
 
@@ -203,70 +160,37 @@ fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     format!("{name}{behind}")
 }
 
-static TAIL: Column = Column::number(
-    "TAIL",
-    "",
-    6,
-    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| Some(tail.ticks))),
-)
-.by(TAIL_ORDER)
-.looks(|_| Meaning::Warm);
-static TAIL_CALLS: Column = Column::number(
-    "CALLS",
-    "",
-    6,
-    Content::Text(|_, cell| {
-        let tail = cell.data.tail(cell.row.what);
-        tail.map_or_else(String::new, |tail| number::count(tail.latency.count()))
-    }),
-);
-static TAIL_P50: Column = Column::number(
-    "P50",
-    "",
-    6,
-    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.quantile(0.5))),
-);
-static TAIL_P99: Column = Column::number(
-    "P99",
-    "",
-    6,
-    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.quantile(0.99))),
-);
-static TAIL_MAX: Column = Column::number(
-    "MAX",
-    "",
-    7,
-    Content::Text(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.max().map(|(ticks, _)| ticks))),
-);
-static TAIL_NAME: Column = Column::name(
-    "FUNCTION",
-    "",
-    Content::Text(|canvas, cell| {
+static TAIL: Column = numbers("TAIL", 6, "")
+    .shows(|canvas, cell| tail_time(canvas, cell, |tail| Some(tail.ticks)))
+    .by(TAIL_ORDER)
+    .looks(|_| Meaning::Warm);
+static TAIL_CALLS: Column = numbers("CALLS", 6, "").shows(|_, cell| {
+    let tail = cell.data.tail(cell.row.what);
+    tail.map_or_else(String::new, |tail| number::count(tail.latency.count()))
+});
+static TAIL_P50: Column =
+    numbers("P50", 6, "").shows(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.quantile(0.5)));
+static TAIL_P99: Column =
+    numbers("P99", 6, "").shows(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.quantile(0.99)));
+static TAIL_MAX: Column = numbers("MAX", 7, "")
+    .shows(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.max().map(|(ticks, _)| ticks)));
+static TAIL_NAME: Column = texts("FUNCTION", "")
+    .shows(|canvas, cell| {
         cut_path(cell.data.label(cell.row.what), cell.room(), canvas.glyphs.cut).into_owned()
-    }),
-)
-.looks(|cell| cell.name(Meaning::Plain));
+    })
+    .looks(|cell| cell.name(Meaning::Plain));
 
 /// Returns the columns of the functions with a tail, from left to right.
 pub(super) fn tail_places(width: u16) -> Vec<Place> {
-    let columns: &Columns = match width {
-        60.. => &[
-            (&TAIL, Own),
-            (&TAIL_CALLS, Own),
-            (&TAIL_P50, Own),
-            (&TAIL_P99, Own),
-            (&TAIL_MAX, Own),
-            (&TAIL_NAME, Parts(1)),
-        ],
-        40.. => &[
-            (&TAIL, Own),
-            (&TAIL_P50, Own),
-            (&TAIL_MAX, Own),
-            (&TAIL_NAME, Parts(1)),
-        ],
-        _ => &[(&TAIL, Own), (&TAIL_NAME, Parts(1))],
-    };
-    side_by_side(columns, width)
+    let columns: &Columns = &[
+        (&TAIL, Own, 0),
+        (&TAIL_CALLS, Own, 60),
+        (&TAIL_P50, Own, 40),
+        (&TAIL_P99, Own, 60),
+        (&TAIL_MAX, Own, 40),
+        (&TAIL_NAME, Parts(1), 0),
+    ];
+    side_by_side_names_first(columns, &[&TAIL_NAME], &[], width)
 }
 
 fn tail_time(canvas: &Canvas<'_>, cell: &Cell<'_>, ticks: impl Fn(&Tail) -> Option<u64>) -> String {

@@ -12,6 +12,7 @@ use crate::app::message::Effect;
 use crate::app::slow_table::{CallLine, WatchTable, watched_as};
 use crate::app::state::App;
 use crate::app::view::View;
+use crate::keys::action::Action;
 use crate::source::events::Request;
 use crate::source::kept_traces::KeptTraces;
 use crate::text::cells::wrapped;
@@ -112,6 +113,14 @@ impl App {
             self.views.slow.zoom = None;
         }
         self.views.slow.call = number;
+    }
+
+    /// Zooms by a key: closer, further, or to the whole call.
+    pub(crate) fn zoom_call_by(&mut self, action: Action) {
+        match action == Action::WholeCall {
+            true => self.views.slow.zoom = None,
+            false => self.zoom_call(None, action == Action::Closer),
+        }
     }
 
     /// Zooms closer to a part of the call, or further; around a moment or the middle.

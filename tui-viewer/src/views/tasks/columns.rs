@@ -7,7 +7,7 @@ use crate::app::sort::{Order, or_last};
 use crate::text::cells::cut_middle;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Cell, Column, Content, Place};
+use crate::ui::view::column::{Cell, Column, Place, names, numbers, texts};
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
@@ -18,155 +18,88 @@ pub(super) const ORDER: Order = Order::of("in flight", |data, what| {
     data.tasks().rows[what.row as usize].in_flight
 });
 
-static IN_FLIGHT: Column = Column::number(
-    "IN FLIGHT",
-    "async calls begun and not over",
-    9,
-    Content::Text(|_, cell| number::count(of(cell).in_flight)),
-)
-.by(ORDER);
-static OLDEST: Column = Column::number(
-    "OLDEST",
-    "since the oldest of them began",
-    6,
-    Content::Text(|canvas, cell| match of(cell).in_flight {
+static IN_FLIGHT: Column = numbers("IN FLIGHT", 9, "async calls begun and not over")
+    .shows(|_, cell| number::count(of(cell).in_flight))
+    .by(ORDER);
+static OLDEST: Column = numbers("OLDEST", 6, "since the oldest of them began")
+    .shows(|canvas, cell| match of(cell).in_flight {
         0 => UNKNOWN.to_string(),
         _ => canvas.duration(of(cell).oldest_ns),
-    }),
-)
-.by(Order::of("oldest", |data, what| {
-    data.tasks().rows[what.row as usize].oldest_ns
-}));
-static P50: Column = Column::number(
-    "P50",
-    "half of the calls took no longer",
-    6,
-    Content::Text(|canvas, cell| quantile(canvas, cell, 0.5)),
-)
-.by(Order::P50);
-static P99: Column = Column::number(
-    "P99",
-    "99 of 100 calls took no longer",
-    6,
-    Content::Text(|canvas, cell| quantile(canvas, cell, 0.99)),
-)
-.by(Order::P99);
-static BUSY: Column = Column::number(
-    "BUSY",
-    "polls of a call, on average",
-    6,
-    Content::Text(|canvas, cell| time(canvas, cell, of(cell).mean_busy_ns())),
-)
-.by(Order::of("busy", |data, what| {
-    or_last(data.tasks().rows[what.row as usize].mean_busy_ns())
-}))
-.looks(|cell| match of(cell).blocks_executor() {
-    true => Meaning::Notable,
-    false => cell.usual(),
-});
-static AWAIT: Column = Column::number(
-    "AWAIT",
-    "rest of a call, on average",
-    6,
-    Content::Text(|canvas, cell| time(canvas, cell, of(cell).mean_await_ns())),
-)
-.by(Order::of("await", |data, what| {
-    or_last(data.tasks().rows[what.row as usize].mean_await_ns())
-}));
-static POLLS: Column = Column::number(
-    "POLLS",
-    "number of polls of a call",
-    6,
-    Content::Text(|_, cell| match of(cell).started {
+    })
+    .by(Order::of("oldest", |data, what| {
+        data.tasks().rows[what.row as usize].oldest_ns
+    }));
+static P50: Column = numbers("P50", 6, "half of the calls took no longer")
+    .shows(|canvas, cell| quantile(canvas, cell, 0.5))
+    .by(Order::P50);
+static P99: Column = numbers("P99", 6, "99 of 100 calls took no longer")
+    .shows(|canvas, cell| quantile(canvas, cell, 0.99))
+    .by(Order::P99);
+static BUSY: Column = numbers("BUSY", 6, "polls of a call, on average")
+    .shows(|canvas, cell| time(canvas, cell, of(cell).mean_busy_ns()))
+    .by(Order::of("busy", |data, what| {
+        or_last(data.tasks().rows[what.row as usize].mean_busy_ns())
+    }))
+    .looks(|cell| match of(cell).blocks_executor() {
+        true => Meaning::Notable,
+        false => cell.usual(),
+    });
+static AWAIT: Column = numbers("AWAIT", 6, "rest of a call, on average")
+    .shows(|canvas, cell| time(canvas, cell, of(cell).mean_await_ns()))
+    .by(Order::of("await", |data, what| {
+        or_last(data.tasks().rows[what.row as usize].mean_await_ns())
+    }));
+static POLLS: Column = numbers("POLLS", 6, "number of polls of a call")
+    .shows(|_, cell| match of(cell).started {
         0 => UNKNOWN.to_string(),
         _ if is_unnamed(cell) => UNKNOWN.to_string(),
         started => number::quotient(of(cell).polls, started),
-    }),
-)
-.by(Order::of("polls", |data, what| {
-    let row = &data.tasks().rows[what.row as usize];
-    row.polls.saturating_mul(1_000) / row.started.max(1)
-}));
-static CANCELLED: Column = Column::number(
-    "CANCELLED",
-    "calls dropped before they were ready",
-    9,
-    Content::Text(|_, cell| match is_unnamed(cell) {
+    })
+    .by(Order::of("polls", |data, what| {
+        let row = &data.tasks().rows[what.row as usize];
+        row.polls.saturating_mul(1_000) / row.started.max(1)
+    }));
+static CANCELLED: Column = numbers("CANCELLED", 9, "calls dropped before they were ready")
+    .shows(|_, cell| match is_unnamed(cell) {
         true => UNKNOWN.to_string(),
         false => number::count(of(cell).cancelled),
-    }),
-)
-.by(Order::of("cancelled", |data, what| {
-    data.tasks().rows[what.row as usize].cancelled
-}));
-static NAME: Column = Column::name(
-    "FUTURE",
-    "async function, block or await",
-    Content::Text(|canvas, cell| {
+    })
+    .by(Order::of("cancelled", |data, what| {
+        data.tasks().rows[what.row as usize].cancelled
+    }));
+static NAME: Column = names("FUTURE", "async function, block or await")
+    .shows(|canvas, cell| {
         let indent = "  ".repeat(cell.row.depth.min(u32::from(cell.place.width) / 4) as usize);
         let room = cell.room().saturating_sub(indent.len());
         let name = cut_middle(cell.data.label(cell.row.what), room, canvas.glyphs.cut);
         format!("{indent}{name}")
-    }),
-)
-.by(Order::NAME)
-.looks(|cell| cell.name(cell.usual()));
-static WHERE: Column = Column::text(
-    "WHERE",
-    "file and line",
-    Content::Text(|canvas, cell| {
+    })
+    .looks(|cell| cell.name(cell.usual()));
+static WHERE: Column = texts("WHERE", "file and line")
+    .shows(|canvas, cell| {
         if is_unnamed(cell) {
             return String::new();
         }
         let function = cell.data.tree.functions.get(of(cell).function);
         rows::file_and_line(canvas, &function.file, function.line, cell.place.width)
-    }),
-)
-.looks(|_| Meaning::Quiet);
-
-/// All columns, in the order of the help.
-pub(super) static ALL: [&Column; 10] = [
-    &IN_FLIGHT, &OLDEST, &P50, &P99, &BUSY, &AWAIT, &POLLS, &CANCELLED, &NAME, &WHERE,
-];
+    })
+    .looks(|_| Meaning::Quiet);
 
 /// Returns the columns of a tree that is `width` cells wide, from left to right.
 pub(super) fn places(width: u16) -> Vec<Place> {
-    let columns: &Columns = match width {
-        120.. => &[
-            (&IN_FLIGHT, Own),
-            (&OLDEST, Own),
-            (&P50, Own),
-            (&P99, Own),
-            (&BUSY, Own),
-            (&AWAIT, Own),
-            (&POLLS, Own),
-            (&CANCELLED, Own),
-            (&NAME, Parts(3)),
-            (&WHERE, Parts(2)),
-        ],
-        100.. => &[
-            (&IN_FLIGHT, Own),
-            (&OLDEST, Own),
-            (&P50, Own),
-            (&P99, Own),
-            (&BUSY, Own),
-            (&AWAIT, Own),
-            (&POLLS, Own),
-            (&CANCELLED, Own),
-            (&NAME, Parts(1)),
-        ],
-        80.. => &[
-            (&IN_FLIGHT, Own),
-            (&OLDEST, Own),
-            (&P50, Own),
-            (&P99, Own),
-            (&BUSY, Own),
-            (&NAME, Parts(1)),
-        ],
-        60.. => &[(&IN_FLIGHT, Own), (&OLDEST, Own), (&P99, Own), (&NAME, Parts(1))],
-        40.. => &[(&IN_FLIGHT, Own), (&OLDEST, Own), (&NAME, Parts(1))],
-        _ => &[(&IN_FLIGHT, Cells(5)), (&NAME, Parts(1))],
-    };
+    let in_flight = if width < 40 { Cells(5) } else { Own };
+    let columns: &Columns = &[
+        (&IN_FLIGHT, in_flight, 0),
+        (&OLDEST, Own, 40),
+        (&P50, Own, 80),
+        (&P99, Own, 60),
+        (&BUSY, Own, 80),
+        (&AWAIT, Own, 100),
+        (&POLLS, Own, 100),
+        (&CANCELLED, Own, 100),
+        (&NAME, Parts(3), 0),
+        (&WHERE, Parts(2), 120),
+    ];
     let leaving = [&WHERE, &CANCELLED, &POLLS, &P50, &AWAIT, &BUSY, &P99, &OLDEST];
     side_by_side_names_first(columns, &[&NAME], &leaving, width)
 }

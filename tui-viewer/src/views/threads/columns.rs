@@ -9,7 +9,7 @@ use crate::app::thread_rows::{RunState, ThreadRow};
 use crate::text::cells::{cut_end, cut_middle, safe, width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::column::{Cell, Column, Content, Place, Value};
+use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
 use crate::ui::view::lane;
 use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
@@ -17,97 +17,62 @@ use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::popup::who;
 use crate::views::functions::{STATE_HELP, TOTAL};
 
-static THREAD: Column = Column::name(
-    "THREAD",
-    "name of the thread",
-    Content::Text(|canvas, cell| cell.cut(canvas, &of(cell).name)),
-)
-.by(Order::NAME)
-.looks(|cell| cell.name(Meaning::Plain));
-static TID: Column = Column::number(
-    "TID",
-    "its kernel id; of ended ones how many",
-    8,
-    Content::Text(|canvas, cell| match who(in_snapshot(cell), canvas.ascii) {
+static THREAD: Column = names("THREAD", "name of the thread")
+    .shows(|canvas, cell| cell.cut(canvas, &of(cell).name))
+    .looks(|cell| cell.name(Meaning::Plain));
+static TID: Column = numbers("TID", 8, "its kernel id; of ended ones how many")
+    .shows(|canvas, cell| match who(in_snapshot(cell), canvas.ascii) {
         id if id.is_empty() => UNKNOWN.to_string(),
         id => id.chars().take(cell.room()).collect(),
-    }),
-)
-.by(Order::of("tid", |data, what| {
-    u64::from(u32::MAX - data.snapshot.threads[what.row as usize].tid)
-})
-.fixed());
-static STATE: Column = Column::text(
-    "STATE",
-    STATE_HELP,
-    Content::Text(|_, cell| of(cell).run_state.word().to_string()),
-)
-.by(Order::of("state", |data, what| {
-    u64::MAX - data.threads()[what.row as usize].run_state as u64
-})
-.fixed())
-.looks(|cell| match of(cell).run_state {
-    RunState::Waiting => Meaning::Notable,
-    RunState::Running | RunState::Paused | RunState::Idle | RunState::Finished => cell.usual(),
-});
-static BUSY: Column = Column::number(
-    "BUSY",
-    "share of a CPU in the last interval",
-    6,
-    Content::Text(|_, cell| of(cell).busy.map_or_else(|| UNKNOWN.to_string(), number::percent)),
-)
-// The value is in whole percents, so that equally busy threads do not change places all the time.
-.by(Order::of("busy", |data, what| {
-    let busy = data.threads()[what.row as usize].busy;
-    or_last(busy.map(|busy| (busy * 100.0).round() as u64))
-})
-.of_now())
-.looks(|cell| match of(cell).busy {
-    Some(0.75..) => Meaning::Hottest,
-    Some(0.25..) => Meaning::Warm,
-    Some(0.01..) => Meaning::Plain,
-    Some(_) | None => Meaning::Small,
-});
+    })
+    .by(Order::of("tid", |data, what| {
+        u64::from(u32::MAX - data.snapshot.threads[what.row as usize].tid)
+    })
+    .fixed());
+static STATE: Column = texts("STATE", STATE_HELP)
+    .shows(|_, cell| of(cell).run_state.word().to_string())
+    .by(Order::of("state", |data, what| {
+        u64::MAX - data.threads()[what.row as usize].run_state as u64
+    })
+    .fixed())
+    .looks(|cell| match of(cell).run_state {
+        RunState::Waiting => Meaning::Notable,
+        RunState::Running | RunState::Paused | RunState::Idle | RunState::Finished => cell.usual(),
+    });
+static BUSY: Column = numbers("BUSY", 6, "share of a CPU in the last interval")
+    .shows(|_, cell| of(cell).busy.map_or_else(|| UNKNOWN.to_string(), number::percent))
+    // The value is in whole percents, so that equally busy threads do not change places all the time.
+    .by(Order::of("busy", |data, what| {
+        let busy = data.threads()[what.row as usize].busy;
+        or_last(busy.map(|busy| (busy * 100.0).round() as u64))
+    })
+    .of_now())
+    .looks(|cell| match of(cell).busy {
+        Some(0.75..) => Meaning::Hottest,
+        Some(0.25..) => Meaning::Warm,
+        Some(0.01..) => Meaning::Plain,
+        Some(_) | None => Meaning::Small,
+    });
 /// Work and waits in the last 30 s, side by side.
-pub(super) static COURSE: Column = Column::text(
-    "LAST 30 s",
-    "work by module, waiting on top of it",
-    Content::Drawn(draw_course),
-);
-static CPU: Column = Column::number(
-    "CPU",
-    "time on a CPU, as the kernel counts it",
-    6,
-    Content::Value(Value::CpuTime(|data, what| {
+pub(super) static COURSE: Column =
+    texts("LAST 30 s", "work by module, waiting on top of it").drawn(draw_course);
+static CPU: Column = numbers("CPU", 6, "time on a CPU, as the kernel counts it")
+    .of(Value::CpuTime(|data, what| {
         data.snapshot.threads[what.row as usize].cpu_ns
-    })),
-)
-.by(Order::of("cpu", |data, what| {
-    or_last(data.snapshot.threads[what.row as usize].cpu_ns)
-})
-.adding_up());
-static OUTSIDE: Column = Column::number(
-    "OUTSIDE",
-    "time outside of any scope",
-    8,
-    Content::Value(Value::TimeOf(|data, what| {
+    }))
+    .by(Order::of("cpu", |data, what| {
+        or_last(data.snapshot.threads[what.row as usize].cpu_ns)
+    })
+    .adding_up());
+static OUTSIDE: Column = numbers("OUTSIDE", 8, "time outside of any scope")
+    .of(Value::TimeOf(|data, what| {
         data.threads()[what.row as usize].outside_ns
-    })),
-)
-.by(Order::of("outside", |data, what| {
-    data.threads()[what.row as usize].outside_ns
-})
-.adding_up());
-static NOW: Column = Column::text(
-    "NOW",
-    "what it does or waits in, in which scope",
-    Content::Text(now),
-);
-
-/// All columns, in the order of the help.
-pub(super) static ALL: [&Column; 9] = [
-    &THREAD, &TID, &STATE, &BUSY, &COURSE, &CPU, &TOTAL, &OUTSIDE, &NOW,
-];
+    }))
+    .by(Order::of("outside", |data, what| {
+        data.threads()[what.row as usize].outside_ns
+    })
+    .adding_up());
+static NOW: Column = texts("NOW", "what it does or waits in, in which scope").shows(now);
 
 /// Returns the columns of a list that is `width` cells wide, from left to right.
 pub(super) fn places(width: u16) -> Vec<Place> {
@@ -118,21 +83,18 @@ pub(super) fn places(width: u16) -> Vec<Place> {
         60.. => (13, 10),
         _ => (12, 0),
     };
-    let columns: &Columns = match width {
-        60.. => &[
-            (&THREAD, Cells(thread)),
-            (&TID, Own),
-            (&STATE, Cells(8)),
-            (&BUSY, Own),
-            (&COURSE, Cells(course)),
-            (&CPU, Own),
-            (&TOTAL, Own),
-            (&OUTSIDE, Own),
-            (&NOW, Parts(1)),
-        ],
-        40.. => &[(&THREAD, Cells(thread)), (&BUSY, Own), (&NOW, Parts(1))],
-        _ => &[(&THREAD, Parts(1)), (&BUSY, Own)],
-    };
+    let thread = if width < 40 { Parts(1) } else { Cells(thread) };
+    let columns: &Columns = &[
+        (&THREAD, thread, 0),
+        (&TID, Own, 60),
+        (&STATE, Cells(8), 60),
+        (&BUSY, Own, 0),
+        (&COURSE, Cells(course), 60),
+        (&CPU, Own, 60),
+        (&TOTAL, Own, 60),
+        (&OUTSIDE, Own, 60),
+        (&NOW, Parts(1), 40),
+    ];
     // The names of a thread and of its current function share the part of the line that names have.
     let leaving = [&OUTSIDE, &TID, &CPU, &TOTAL, &STATE, &COURSE];
     side_by_side_names_first(columns, &[&THREAD, &NOW], &leaving, width)

@@ -106,6 +106,14 @@ impl App {
         matches!(self.query.window, Window::Chosen(_))
     }
 
+    /// Shows only the selected thread, or the selected function with its callers.
+    pub(crate) fn enter_lane(&mut self) {
+        match self.views.timeline.lanes {
+            Lanes::Threads => self.enter_thread(),
+            Lanes::Functions => self.enter_row(),
+        }
+    }
+
     /// Goes to the column beside the cursor.
     pub(crate) fn step_slot(&mut self, later: bool) {
         let (Some(past), Some(shown)) = (self.past(), self.shown()) else {
