@@ -37,7 +37,9 @@ mod word {
 
     #[inline(always)]
     pub(super) fn get() -> Option<&'static Tree> {
-        HOT.get()
+        // Not `HOT.get()`, which is a function of its own without link-time optimisation. The word has no destructor, so
+        // it is never gone.
+        HOT.try_with(Cell::get).ok().flatten()
     }
 
     pub(super) fn set(tree: Option<&'static Tree>) {
