@@ -315,3 +315,16 @@ pub(crate) fn line_or_none(app: &App) -> Option<usize> {
     let cursor = &app.list().cursor;
     app.list().selected().map(|_| cursor.index - cursor.offset)
 }
+
+/// Compares the screens of apps of these sizes after these keys.
+macro_rules! golden {
+    ($name:literal, $sizes:expr, $keys:expr, $app:expr) => {
+        for (width, height) in $sizes {
+            let mut app = $app(width, height);
+            crate::test_driver::keys(&mut app, $keys);
+            let name = format!("{}_{width}x{height}", $name);
+            insta::assert_snapshot!(name, crate::test_driver::looks(&app));
+        }
+    };
+}
+pub(crate) use golden;

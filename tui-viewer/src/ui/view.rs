@@ -18,7 +18,7 @@ mod golden_counters;
 #[cfg(test)]
 mod golden_moments;
 #[cfg(test)]
-mod golden_tables;
+pub(crate) mod golden_tables;
 mod header;
 mod help;
 #[cfg(test)]

@@ -3,6 +3,8 @@
 pub(crate) mod graph;
 mod moves;
 pub(crate) mod rows;
+#[cfg(test)]
+mod tests;
 
 use ratatui::layout::{Position, Rect};
 

@@ -4,6 +4,8 @@ mod keys;
 pub(crate) mod parts;
 pub(crate) mod source;
 mod source_pane;
+#[cfg(test)]
+mod tests;
 
 use ratatui::layout::{Position, Rect};
 use tickscope_analysis::call_tree::Figures;

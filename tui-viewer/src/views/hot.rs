@@ -1,5 +1,8 @@
 //! View Hot: functions by self time.
 
+#[cfg(test)]
+mod tests;
+
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;

@@ -2,6 +2,8 @@
 
 mod columns;
 pub(crate) mod pane;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 

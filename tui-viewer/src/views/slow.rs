@@ -3,6 +3,8 @@
 pub(crate) mod call;
 mod columns;
 mod keys;
+#[cfg(test)]
+mod tests;
 
 use ratatui::layout::{Position, Rect};
 use tickscope_analysis::call_tree::Figures;

@@ -2,6 +2,8 @@
 
 mod columns;
 mod pane;
+#[cfg(test)]
+mod tests;
 
 use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::Figures;

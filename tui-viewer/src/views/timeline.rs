@@ -2,6 +2,8 @@
 
 pub(crate) mod keys;
 pub(crate) mod lanes;
+#[cfg(test)]
+mod tests;
 
 use ratatui::layout::{Position, Rect};
 

@@ -1,6 +1,8 @@
 //! View Tree: functions below their callers.
 
 mod keys;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use tickscope_analysis::call_tree::Figures;

@@ -1,7 +1,7 @@
 //! Golden screens: the text and the look of each cell.
 //!
 //! This command writes all of them anew:
-//! `rm tui-viewer/src/ui/view/snapshots/*golden*; INSTA_UPDATE=always cargo test -p tickscope-cli --lib golden`.
+//! `rm tui-viewer/src/{ui/view,views/*}/snapshots/*; INSTA_UPDATE=always cargo test -p tickscope-cli --lib`.
 
 use insta::assert_snapshot;
 use ratatui::layout::Size;
@@ -80,11 +80,9 @@ pub(crate) fn waiting(width: u16, height: u16, live: bool) -> App {
     app
 }
 
-/// Of the other views, `golden_tables` and `golden_moments` have screens with more in them.
+/// The screens of a view stand in its folder; `golden_tables` and `golden_moments` have screens of several views.
 #[test]
-fn the_views() {
-    typed("tree", &[(120, 30), (80, 24), (60, 15), (20, 5)], "jjj");
-    typed("hot", &SIZES, "jjj2");
+fn what_is_on_top_and_other_numbers() {
     typed("help", &SIZES, "?");
     typed("search", &SIZES, "/book::");
     typed("modes", &[(120, 30), (20, 5)], "ee");

@@ -27,25 +27,6 @@ fn the_past() {
 }
 
 #[test]
-fn the_time_line() {
-    for (width, height) in SIZES {
-        let mut app = watched(width, height);
-        keys(&mut app, "9");
-        assert_snapshot!(format!("timeline_{width}x{height}"), looks(&app));
-    }
-    let mut app = watched(120, 30);
-    keys(&mut app, "9f<<<<");
-    assert_snapshot!("timeline_functions_120x30", looks(&app));
-}
-
-#[test]
-fn the_time_line_below_the_tree() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9<<<<<1PP");
-    assert_snapshot!("timeline_below_120x40", looks(&app));
-}
-
-#[test]
 fn differences() {
     for (width, height) in SIZES {
         let mut app = empty(width, height);

@@ -1,28 +1,17 @@
-//! Golden screens of the views that are neither a tree nor a list of functions: Threads, Flame, Sites.
+//! Golden screens that several views have: other measures, futures, waits; and columns of any content.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use tickscope_format::Snapshot;
-use tickscope_format::ids::SiteId;
-use tickscope_format::snapshot::{Rule, Thread, ThreadState, WatchState};
+use tickscope_format::snapshot::{Thread, ThreadState};
 use tickscope_testkit::fixture;
 
-use crate::app::row::RowId;
-use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
-use crate::keys::decoder::Code;
-use crate::keys::view::View;
 use crate::orderbook;
-use crate::source::status::Status;
-use crate::test_driver::{
-    empty, events, find_code, key, keys, live, looks, screen, showing, tell_functions, text, with_functions,
-};
-
-/// A large screen, a small one, and one with room for the list alone; the invariants hold at every size.
-const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
+use crate::test_driver::{keys, looks, screen, showing, text};
 
 /// Returns the made-up program with CPU times: one thread waits in a scope, another is outside all scopes, and many ended.
-fn with_cpu(tenths: u64) -> Snapshot {
+pub(crate) fn with_cpu(tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     for (thread, percent) in s.threads.iter_mut().zip([99, 81, 46, 0]) {
         // The share differs each time.
@@ -40,23 +29,6 @@ fn with_cpu(tenths: u64) -> Snapshot {
         ..Thread::default()
     });
     s
-}
-
-fn watched(width: u16, height: u16) -> App {
-    let mut app = empty(width, height);
-    for tenths in 1_320..=1_340 {
-        events(&mut app, Status::Live, Some(with_cpu(tenths)));
-    }
-    app
-}
-
-#[test]
-fn the_threads() {
-    for (width, height) in SIZES {
-        let mut app = watched(width, height);
-        keys(&mut app, "4");
-        assert_snapshot!(format!("threads_{width}x{height}"), looks(&app));
-    }
 }
 
 #[test]
@@ -78,71 +50,6 @@ fn live_bytes_are_estimates_and_say_how_far() {
         keys(&mut app, view);
         text(&app)
     });
-    assert_snapshot!(screens.join("\n"));
-}
-
-#[test]
-fn tasks_in_flight_and_what_they_wait_for() {
-    for (width, height) in SIZES {
-        let mut app = showing(width, height, fixture::serving());
-        keys(&mut app, "7jj");
-        assert_snapshot!(format!("tasks_{width}x{height}"), looks(&app));
-    }
-    let mut app = live(80, 24);
-    keys(&mut app, "7");
-    assert_snapshot!("tasks_of_a_program_without_futures", text(&app));
-}
-
-/// Returns a program that watches a function in this state; its earlier calls are unchanged.
-fn slow_frames(state: WatchState) -> Snapshot {
-    let mut s = fixture::slow_frames();
-    s.watches[0].state = state;
-    s
-}
-
-#[test]
-fn why_slow_calls_are_slow() {
-    for (width, height) in [(160, 42), (120, 30), (60, 15)] {
-        let mut app = showing(width, height, slow_frames(WatchState::Watching));
-        keys(&mut app, "8j");
-        assert_snapshot!(format!("slow_{width}x{height}"), looks(&app));
-    }
-    let mut app = showing(120, 30, slow_frames(WatchState::Watching));
-    keys(&mut app, "8J++l");
-    assert_snapshot!("slow_zoomed_120x30", looks(&app));
-}
-
-#[test]
-fn the_source_of_a_function() {
-    for (width, height) in [(120, 40), (80, 24)] {
-        let mut app = empty(width, height);
-        let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
-        find_code(&mut app, effects);
-        keys(&mut app, "1");
-        let effects = key(&mut app, Code::Char('S'));
-        find_code(&mut app, effects);
-        assert_snapshot!(format!("source_{width}x{height}"), looks(&app));
-    }
-}
-
-#[test]
-fn what_is_said_where_slow_calls_cannot_be_told() {
-    let mut app = live(80, 24);
-    keys(&mut app, "8");
-    let mut screens = vec![text(&app)];
-    for state in [WatchState::Learning(57), WatchState::NoTail] {
-        let mut app = empty(80, 24);
-        let mut snapshot = slow_frames(state);
-        if state != WatchState::NoTail {
-            snapshot.watches[0].exemplars.clear();
-            snapshot.watches[0].causes.clear();
-            snapshot.watches[0].paths.clear();
-            snapshot.watches[0].threshold_ticks = 0;
-        }
-        events(&mut app, Status::Live, Some(snapshot));
-        keys(&mut app, "8");
-        screens.push(text(&app));
-    }
     assert_snapshot!(screens.join("\n"));
 }
 
@@ -193,85 +100,6 @@ fn working_and_waiting_have_two_tones_in_every_theme() {
             assert_snapshot!(format!("tones_{view}_{name}"), looks(&app));
         }
     }
-}
-
-#[test]
-fn the_flame() {
-    for (width, height) in SIZES {
-        let mut app = live(width, height);
-        keys(&mut app, "5jj");
-        assert_snapshot!(format!("flame_{width}x{height}"), looks(&app));
-    }
-    let mut app = live(80, 24);
-    keys(&mut app, "5jj\n");
-    assert_snapshot!("flame_zoomed_80x24", looks(&app));
-}
-
-#[test]
-fn the_sites() {
-    for (width, height) in SIZES {
-        let mut app = empty(width, height);
-        let mut s = orderbook::snapshot(1_340);
-        s.measuring.rules = [("orderbook_sim::book", true), ("book::apply", false)]
-            .map(|(pattern, off)| Rule {
-                pattern: pattern.into(),
-                off,
-            })
-            .to_vec();
-        s.measuring.off_sites = [3, 4, 6].map(SiteId).to_vec();
-        let published = (0..s.nodes.len()).filter(|&row| s.nodes.site[row] == 14);
-        for row in published.collect::<Vec<_>>() {
-            s.nodes.calls[row] = 0;
-        }
-        events(&mut app, Status::Live, Some(s));
-        keys(&mut app, "6jjjj");
-        assert_snapshot!(format!("sites_{width}x{height}"), looks(&app));
-    }
-}
-
-#[test]
-fn functions_by_module() {
-    for (width, height) in SIZES {
-        let mut app = empty(width, height);
-        let (mut s, known) = with_functions(1_340);
-        s.measuring.rules = vec![Rule {
-            pattern: "orderbook_sim::risk::*".into(),
-            off: true,
-        }];
-        let risk = s
-            .sites
-            .iter()
-            .zip(0..)
-            .filter(|(site, _)| site.module.ends_with("risk"));
-        let risk: Vec<SiteId> = risk.map(|(_, site)| SiteId(site)).collect();
-        s.measuring.off_sites.extend(risk);
-        tell_functions(&mut app, s, &known);
-        keys(&mut app, "6E");
-        // Selects a site over the budget.
-        while app
-            .list()
-            .selected()
-            .is_some_and(|row| row.id != over_budget(&app))
-        {
-            keys(&mut app, "j");
-        }
-        assert_snapshot!(format!("functions_{width}x{height}"), looks(&app));
-    }
-    let mut app = empty(80, 24);
-    let (s, known) = with_functions(1_340);
-    tell_functions(&mut app, s, &known);
-    keys(&mut app, "6/pad\n");
-    keys(&mut app, "\\");
-    app.screen.ascii = true;
-    app.screen.theme = ThemeKind::Mono;
-    assert!(text(&app).is_ascii(), "{}", text(&app));
-    assert_snapshot!("functions_search_80x24", looks(&app));
-}
-
-fn over_budget(app: &App) -> RowId {
-    let data = app.derived.data.as_ref().expect("there is data");
-    let row = data.sites().iter().position(|row| row.over_budget.is_some());
-    data.id(View::Sites.row(row.expect("one is over the budget") as u32))
 }
 
 proptest! {

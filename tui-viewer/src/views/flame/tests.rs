@@ -1,0 +1,16 @@
+//! Golden screens of the view Flame.
+
+use insta::assert_snapshot;
+
+use crate::test_driver::{golden, keys, live, looks};
+
+/// A large screen, a small one, and one with room for the list alone; the invariants hold at every size.
+const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
+
+#[test]
+fn the_flame() {
+    golden!("flame", SIZES, "5jj", live);
+    let mut app = live(80, 24);
+    keys(&mut app, "5jj\n");
+    assert_snapshot!("flame_zoomed_80x24", looks(&app));
+}

@@ -1,0 +1,47 @@
+//! Golden screens of the view Slow.
+
+use insta::assert_snapshot;
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::WatchState;
+use tickscope_testkit::fixture;
+
+use crate::source::status::Status;
+use crate::test_driver::{empty, events, golden, keys, live, looks, showing, text};
+
+/// Returns a program that watches a function in this state; its earlier calls are unchanged.
+fn slow_frames(state: WatchState) -> Snapshot {
+    let mut s = fixture::slow_frames();
+    s.watches[0].state = state;
+    s
+}
+
+#[test]
+fn why_slow_calls_are_slow() {
+    golden!("slow", [(160, 42), (120, 30), (60, 15)], "8j", |width, height| {
+        showing(width, height, slow_frames(WatchState::Watching))
+    });
+    let mut app = showing(120, 30, slow_frames(WatchState::Watching));
+    keys(&mut app, "8J++l");
+    assert_snapshot!("slow_zoomed_120x30", looks(&app));
+}
+
+#[test]
+fn what_is_said_where_slow_calls_cannot_be_told() {
+    let mut app = live(80, 24);
+    keys(&mut app, "8");
+    let mut screens = vec![text(&app)];
+    for state in [WatchState::Learning(57), WatchState::NoTail] {
+        let mut app = empty(80, 24);
+        let mut snapshot = slow_frames(state);
+        if state != WatchState::NoTail {
+            snapshot.watches[0].exemplars.clear();
+            snapshot.watches[0].causes.clear();
+            snapshot.watches[0].paths.clear();
+            snapshot.watches[0].threshold_ticks = 0;
+        }
+        events(&mut app, Status::Live, Some(snapshot));
+        keys(&mut app, "8");
+        screens.push(text(&app));
+    }
+    assert_snapshot!(screens.join("\n"));
+}
