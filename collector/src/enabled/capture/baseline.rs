@@ -140,6 +140,7 @@ impl Amounts for Measured {
         self.with(other, u64::wrapping_add)
     }
 
+    #[inline]
     fn minus(self, other: Self) -> Self {
         self.with(other, u64::saturating_sub)
     }
@@ -196,11 +197,14 @@ impl Baseline {
         self.counts.shown(index)
     }
 
-    /// Returns the amounts of a node beside calls and time since the reset.
+    /// Returns the amounts of a node beside calls and time since the reset. Most programs count no such amounts.
     pub(crate) fn measured(&self, index: usize) -> Measured {
-        let mut shown = self.measured.shown(index);
+        let Some(&whole) = self.measured.current.get(index) else {
+            return Measured::default();
+        };
+        let mut shown = whole.minus(at(&self.measured.base, index));
         // The number of calls in flight is a level, so the reset does not lower it.
-        shown.set_in_flight(at(&self.measured.current, index));
+        shown.set_in_flight(whole);
         shown
     }
 
