@@ -34,6 +34,19 @@ impl View {
         }
     }
 
+    /// Returns the table of the view's own rows. Frames and lines of the time line are rows of other tables.
+    pub(crate) fn table(self) -> &'static dyn RowTable {
+        match self {
+            Self::Tree | Self::Flame => &tree::Tree,
+            Self::Hot => &hot::Hot,
+            Self::Function => &function::Function,
+            Self::Threads | Self::Timeline => &threads::Threads,
+            Self::Sites => &sites::Sites,
+            Self::Tasks => &tasks::Tasks,
+            Self::Slow => &slow::Slow,
+        }
+    }
+
     /// Returns the facts about the view.
     pub(crate) fn about(self) -> &'static About {
         self.kind().about()
@@ -45,7 +58,7 @@ impl What {
     pub(crate) fn table(self) -> &'static dyn RowTable {
         match self.is_outside() {
             true => &Outside,
-            false => self.of.kind().table(),
+            false => self.of.table(),
         }
     }
 }

@@ -67,10 +67,6 @@ impl ViewType for Flame {
         rows::largest(data, rows)
     }
 
-    fn searched(&self, _app: &App, data: &Data) -> usize {
-        data.tree.rows.len()
-    }
-
     fn settle(&self, app: &mut App) {
         app.flame_settle();
     }

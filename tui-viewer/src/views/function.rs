@@ -86,10 +86,6 @@ impl ViewType for Function {
         &ABOUT
     }
 
-    fn table(&self) -> &'static dyn RowTable {
-        &Function
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape, has_headings(app), are_beside(app))
     }

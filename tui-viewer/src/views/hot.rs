@@ -43,10 +43,6 @@ impl ViewType for Hot {
         &ABOUT
     }
 
-    fn table(&self) -> &'static dyn RowTable {
-        &Hot
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape)
     }

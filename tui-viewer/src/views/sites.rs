@@ -80,10 +80,6 @@ impl ViewType for Sites {
         &ABOUT
     }
 
-    fn table(&self) -> &'static dyn RowTable {
-        &Sites
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let top = data.site_table().top().iter().copied();
         listing::walk(data, shape, View::Sites.rows(top))

@@ -69,10 +69,6 @@ impl ViewType for Slow {
         &ABOUT
     }
 
-    fn table(&self) -> &'static dyn RowTable {
-        &Slow
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let table = data.slow();
         if table.watches.is_empty() {

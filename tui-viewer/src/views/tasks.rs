@@ -44,10 +44,6 @@ impl ViewType for Tasks {
         &ABOUT
     }
 
-    fn table(&self) -> &'static dyn RowTable {
-        &Tasks
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let top = data.tasks().top().iter().copied();
         listing::walk(data, shape, View::Tasks.rows(top))

@@ -45,10 +45,6 @@ impl ViewType for Threads {
         &ABOUT
     }
 
-    fn table(&self) -> &'static dyn RowTable {
-        &Threads
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape)
     }

@@ -63,10 +63,6 @@ impl ViewType for Tree {
         &ABOUT
     }
 
-    fn table(&self) -> &'static dyn RowTable {
-        &Tree
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let mut top = View::Tree.rows(data.tree.top().iter().copied());
         if shape.outside {

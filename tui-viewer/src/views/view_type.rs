@@ -11,7 +11,6 @@ use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
-use crate::app::row_table::{Outside, RowTable};
 use crate::app::state::App;
 use crate::app::update::acts::Act;
 use crate::ui::theme::Meaning;
@@ -43,11 +42,6 @@ pub(crate) trait ViewType: Sync {
     fn about(&self) -> &'static About;
 
     // Rows
-
-    /// Returns the table that its rows are in, where it has one of its own.
-    fn table(&self) -> &'static dyn RowTable {
-        &Outside
-    }
 
     /// Returns its rows.
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing;
@@ -89,8 +83,8 @@ pub(crate) trait ViewType: Sync {
     }
 
     /// Returns the number of rows that a search looks at.
-    fn searched(&self, _app: &App, data: &Data) -> usize {
-        self.table().count(data) as usize
+    fn searched(&self, app: &App, data: &Data) -> usize {
+        app.views.current.table().count(data) as usize
     }
 
     /// Returns the word for several rows.
