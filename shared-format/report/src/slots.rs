@@ -3,18 +3,17 @@
 //! Two neighbouring records make a slot; above 300 slots, neighbours are merged. Records are read one after the other, and only
 //! their sums by thread and function are kept until the next slot.
 
-mod known;
 mod plan;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use tickscope_analysis::functions::Functions;
 use tickscope_analysis::series::{RecordEpoch, Series};
-use tickscope_analysis::spent::{Lapse, Spent, TimeSpent, lapse};
+use tickscope_analysis::spent::{Lapse, Spent, TimeSpent, key_of, key_once_ended, lapse};
 use tickscope_format::Snapshot;
-
-use self::known::Known;
+use tickscope_format::snapshot::Sites;
 
 /// Most slots, except that a gap may cut one in two.
 const SLOTS: usize = 300;
@@ -124,12 +123,46 @@ impl Slots {
             if let Some(lapse) = lapse {
                 out.waits |= lapse.waits;
                 out.times.push((since(begin), since(end)));
-                table.add(&lapse, &mut known);
+                table.add(&lapse);
             }
             kept = used;
         }
         table.rows(&mut out, &known);
         Ok(out)
+    }
+}
+
+/// Threads of all records so far, and what seldom changes from record to record.
+#[derive(Default)]
+struct Known {
+    /// Name and id of each thread, by its key.
+    threads: HashMap<u64, (String, u32)>,
+    of_sites: Option<(Sites, Functions)>,
+}
+
+impl Known {
+    fn thread(&self, key: u64) -> (&str, u32) {
+        self.threads.get(&key).map_or(("", 0), |(name, tid)| (name, *tid))
+    }
+
+    /// Returns the self times in a record.
+    fn spent_in(&mut self, snapshot: &Snapshot) -> TimeSpent {
+        for thread in &snapshot.threads {
+            for (key, tid) in [(key_of(thread), thread.tid), (key_once_ended(&thread.name), 0)] {
+                self.threads
+                    .entry(key)
+                    .or_insert_with(|| (thread.name.clone(), tid));
+            }
+        }
+        if self
+            .of_sites
+            .as_ref()
+            .is_none_or(|(sites, _)| *sites != snapshot.sites)
+        {
+            self.of_sites = Some((snapshot.sites.clone(), Functions::of(snapshot)));
+        }
+        let functions = self.of_sites.as_ref().map(|(_, functions)| functions);
+        TimeSpent::of(snapshot, functions.unwrap_or(&Functions::default()))
     }
 }
 
@@ -139,12 +172,12 @@ struct Table {
     /// Known time of all slots, in ticks.
     ticks: f64,
     slots: usize,
-    threads: BTreeMap<u32, Thread>,
+    threads: BTreeMap<u64, Thread>,
 }
 
 #[derive(Default)]
 struct Thread {
-    all: BTreeMap<u32, Spent>,
+    all: BTreeMap<u64, Spent>,
     /// Loads by slot, for slots with activity.
     loads: BTreeMap<usize, Parts>,
 }
@@ -154,28 +187,22 @@ struct Thread {
 struct Parts {
     working: f64,
     waiting: f64,
-    functions: Vec<(u32, f64)>,
-    waits_in: Option<(u32, f64)>,
+    functions: Vec<(u64, f64)>,
+    waits_in: Option<(u64, f64)>,
 }
 
 impl Table {
-    fn add(&mut self, lapse: &Lapse, known: &mut Known) {
+    fn add(&mut self, lapse: &Lapse) {
         let slot = self.slots;
         self.slots += 1;
         self.ticks += lapse.ticks;
         for of_thread in lapse.spent.chunk_by(|((one, _), _), ((next, _), _)| one == next) {
-            let numbers = of_thread
-                .iter()
-                .map(|&((_, key), spent)| (known.number_of_function(key), spent));
-            let functions: BTreeMap<u32, Spent> = numbers.collect();
-            let row = self
-                .threads
-                .entry(known.number_of_thread(of_thread[0].0.0))
-                .or_default();
-            for (&function, &spent) in &functions {
+            let functions = of_thread.iter().map(|&((_, function), spent)| (function, spent));
+            let row = self.threads.entry(of_thread[0].0.0).or_default();
+            row.loads.insert(slot, Parts::of(functions.clone(), lapse.ticks));
+            for (function, spent) in functions {
                 row.all.entry(function).or_default().add(spent);
             }
-            row.loads.insert(slot, Parts::of(&functions, lapse.ticks));
         }
     }
 
@@ -183,59 +210,59 @@ impl Table {
     fn rows(mut self, out: &mut Slots, known: &Known) {
         self.join_ended(known);
         let ticks = self.ticks.max(1.0);
-        let mut rows: Vec<(u32, Parts, Thread)> = std::mem::take(&mut self.threads)
+        let mut rows: Vec<((&str, u32), Parts, Thread)> = std::mem::take(&mut self.threads)
             .into_iter()
-            .map(|(at, thread)| (at, Parts::of(&thread.all, ticks), thread))
+            .map(|(key, thread)| {
+                let all = thread.all.iter().map(|(&function, &spent)| (function, spent));
+                (known.thread(key), Parts::of(all, ticks), thread)
+            })
             .filter(|(_, all, _)| all.working > 0.0 || all.waiting > 0.0)
             .collect();
+        // Of equal threads, the ended ones come last.
+        let is_over = |(_, tid): &(&str, u32)| *tid == 0;
         rows.sort_by(|(one, a, _), (other, b, _)| {
             let by = |x: f64, y: f64| y.total_cmp(&x);
             by(a.working, b.working)
                 .then(by(a.waiting, b.waiting))
+                .then(is_over(one).cmp(&is_over(other)))
                 .then(one.cmp(other))
         });
         out.left_out = rows.len().saturating_sub(ROWS);
         rows.truncate(ROWS);
-        let mut worked: BTreeMap<u32, u64> = BTreeMap::new();
-        for (at, all, thread) in rows {
+        let mut worked: BTreeMap<u64, u64> = BTreeMap::new();
+        for ((name, tid), all, thread) in rows {
             for (&function, spent) in &thread.all {
                 let sum = worked.entry(function).or_default();
                 *sum = sum.saturating_add(spent.working());
             }
-            let (name, tid) = known.thread(at);
             out.rows.push(Row {
                 name: name.to_owned(),
                 tid,
-                all: all.load(known),
+                all: all.load(),
                 loads: (0..self.slots)
-                    .map(|slot| {
-                        thread
-                            .loads
-                            .get(&slot)
-                            .map_or_else(Load::default, |parts| parts.load(known))
-                    })
+                    .map(|slot| thread.loads.get(&slot).map_or_else(Load::default, Parts::load))
                     .collect(),
             });
         }
-        let mut worked: Vec<(u32, u64)> = worked.into_iter().collect();
+        let mut worked: Vec<(u64, u64)> = worked.into_iter().collect();
         worked.sort_by_key(|&(function, ticks)| (Reverse(ticks), function));
         let loads = out.rows.iter().flat_map(|row| row.loads.iter().chain([&row.all]));
         let told: BTreeSet<u64> = loads
             .flat_map(|load| load.functions.iter().map(|&(key, _)| key).chain(load.waits_in))
             .collect();
-        let keys = worked.into_iter().map(|(function, _)| known.function(function));
+        let keys = worked.into_iter().map(|(function, _)| function);
         out.functions = keys.filter(|key| told.contains(key)).collect();
     }
 
     /// Joins threads that have ended with their rows. The time between a thread's last record and its end is in the row of ended
     /// threads. If only one thread has that name, the time is its own.
     fn join_ended(&mut self, known: &Known) {
-        let mut by_name: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+        let mut by_name: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
         for &at in self.threads.keys() {
             by_name.entry(known.thread(at).0).or_default().push(at);
         }
         for threads in by_name.into_values() {
-            let (ended, alive): (Vec<u32>, Vec<u32>) =
+            let (ended, alive): (Vec<u64>, Vec<u64>) =
                 threads.into_iter().partition(|&at| known.thread(at).1 == 0);
             let (&[ended], &[alive]) = (&ended[..], &alive[..]) else {
                 continue;
@@ -255,9 +282,9 @@ impl Table {
 }
 
 impl Parts {
-    fn of(functions: &BTreeMap<u32, Spent>, ticks: f64) -> Self {
+    fn of(functions: impl Iterator<Item = (u64, Spent)>, ticks: f64) -> Self {
         let mut parts = Self::default();
-        for (&function, spent) in functions {
+        for (function, spent) in functions {
             let (working, waiting) = (spent.working() as f64 / ticks, spent.off_ticks as f64 / ticks);
             parts.working += working;
             parts.waiting += waiting;
@@ -295,9 +322,8 @@ impl Parts {
         self.functions.truncate(FUNCTIONS);
     }
 
-    fn load(&self, known: &Known) -> Load {
+    fn load(&self) -> Load {
         let percent = |part: f64| (part * 100.0).round() as u32;
-        let key = |function| known.function(function);
         let works = self.working >= LEAST;
         let functions = self.functions.iter().enumerate();
         Load {
@@ -306,12 +332,12 @@ impl Parts {
             // The first function is always listed, as a sign of activity, for any percentage.
             functions: functions
                 .filter(|&(at, &(_, part))| works && (at == 0 || percent(part) > 0))
-                .map(|(_, &(function, part))| (key(function), percent(part)))
+                .map(|(_, &(function, part))| (function, percent(part)))
                 .collect(),
             waits_in: self
                 .waits_in
                 .filter(|_| percent(self.waiting) > 0)
-                .map(|(function, _)| key(function)),
+                .map(|(function, _)| function),
         }
     }
 }

@@ -78,56 +78,38 @@ impl Load {
 #[cfg(test)]
 mod tests {
     use tickscope_analysis::functions::Functions;
-    use tickscope_analysis::spent::{key_of, lapse};
+    use tickscope_analysis::spent::{Spent, key_of};
     use tickscope_format::Snapshot;
-    use tickscope_format::ids::SiteId;
-    use tickscope_format::snapshot::{Site, Sites, Thread};
+    use tickscope_format::snapshot::Thread;
 
     use super::*;
-
-    const SECOND: u64 = 1_000_000_000;
-
-    /// Returns a moment with threads of one name, each with the seconds that it has worked; ended threads have the id 0.
-    fn moment(second: u64, threads: &[(u32, f64)]) -> TimeSpent {
-        let site = Site {
-            name: "work".into(),
-            ..Site::default()
-        };
-        let mut s = Snapshot {
-            sites: Sites::from([site]),
-            ..Snapshot::default()
-        };
-        s.clock.ticks_per_second = SECOND as f64;
-        s.capture.since_reset_ns = second * SECOND;
-        for (first_row, &(tid, worked)) in (0..).zip(threads) {
-            s.nodes.push(None, SiteId(0), 1, (worked * SECOND as f64) as u64);
-            s.threads.push(Thread {
-                name: "worker".into(),
-                tid,
-                first_row,
-                rows: 1,
-                ..Thread::default()
-            });
-        }
-        TimeSpent::of(&s, &Functions::of(&s))
-    }
 
     /// The last moment of a recording has only ended threads. Their lines were empty except for the last column.
     #[test]
     fn what_a_thread_did_is_in_the_line_of_its_name_once_it_has_ended() {
-        let end = moment(100, &[(0, 30.25), (5, 90.5), (6, 0.125)]);
-        let lapse = lapse(&[&end], &[&moment(99, &[(0, 30.0), (5, 90.0)])]).unwrap();
-        let slot = Slot::of(&lapse, &end);
-        let line = |tid| {
-            key_of(&Thread {
-                name: "worker".into(),
-                tid,
-                ..Thread::default()
-            })
+        let worker = |tid| Thread {
+            name: "worker".into(),
+            tid,
+            ..Thread::default()
         };
+        let line = |tid| key_of(&worker(tid));
+        let end = Snapshot {
+            threads: [0, 5, 6].map(worker).into(),
+            ..Snapshot::default()
+        };
+        let spent = [(0, 250), (5, 500), (6, 125)].map(|(tid, ticks)| {
+            let spent = Spent { ticks, off_ticks: 0 };
+            ((line(tid), 1), spent)
+        });
+        let lapse = Lapse {
+            ticks: 1000.0,
+            waits: false,
+            spent: spent.into(),
+        };
+        let slot = Slot::of(&lapse, &TimeSpent::of(&end, &Functions::default()));
         let worked = |shown: &[u32], tid| {
-            slot.thread(line(tid), &shown.iter().map(|&tid| line(tid)).collect())
-                .working
+            let lines = shown.iter().map(|&tid| line(tid)).collect();
+            slot.thread(line(tid), &lines).working
         };
         assert_eq!([0, 5, 6].map(|tid| worked(&[0, 5, 6], tid)), [0.25, 0.5, 0.125]);
         assert_eq!([0, 6].map(|tid| worked(&[0, 6], tid)), [0.75, 0.125]);

@@ -242,44 +242,6 @@ mod tests {
         assert!(!recent.push(&past(&orderbook::snapshot(900))));
     }
 
-    /// Returns records of a program that is reset at second 3; its closing record may be missing.
-    fn with_reset(closing: bool) -> Recent {
-        let mut recent = Recent::new(Duration::from_secs(5));
-        for tenths in 0..=60u64 {
-            let mut snapshot = orderbook::snapshot(match tenths {
-                0..30 => 1_000 + tenths,
-                _ => tenths - 29,
-            });
-            snapshot.capture.seq = 1 + 2 * tenths;
-            snapshot.capture.unix_ns = 1_000 * SECOND + tenths * SECOND / 10;
-            if tenths >= 30 {
-                snapshot.capture.reset_epoch = 2;
-            }
-            recent.push(&past(&snapshot));
-            if tenths == 29 && closing {
-                snapshot.capture.kind = CaptureKind::Closing;
-                snapshot.capture.seq += 1;
-                recent.push(&past(&snapshot));
-            }
-        }
-        recent
-    }
-
-    #[test]
-    fn a_reset_in_the_window_takes_nothing_away_and_one_without_its_end_is_said() {
-        let window = with_reset(true).window().unwrap();
-        let calls = |tenths: u64| orderbook::snapshot(tenths).calls();
-        // From second 1 to second 6: calls until the reset, and calls since.
-        let wanted = calls(1_029) - calls(1_010) + calls(31);
-        let slack = calls(1_002) - calls(1_000);
-        assert!(
-            window.calls().abs_diff(wanted) <= slack,
-            "{} {wanted}",
-            window.calls()
-        );
-        assert_eq!(with_reset(false).window(), Err(NoWindow::Gap));
-    }
-
     #[test]
     fn a_clock_that_was_set_back_begins_the_window_anew() {
         let mut recent = Recent::new(Duration::from_secs(1));
