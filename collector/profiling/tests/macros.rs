@@ -42,7 +42,7 @@ impl World {
 
     /// Its name in the tree is that of the type and its own.
     #[inline]
-    #[allow(dead_code, reason = "it has attributes of its own")]
+    #[allow(dead_code, reason = "the function has other attributes")]
     fn other(&self) {}
 }
 

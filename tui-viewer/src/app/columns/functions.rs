@@ -91,14 +91,19 @@ impl FunctionColumn {
             Self::OfShare => {
                 number("%OF", "share of the function that is shown", 6, SortKey::Total).of(total)
             }
-            Self::Bar => text("", "the first share again, as a length"),
+            Self::Bar => text("", "the first share, as a bar"),
             Self::Total => spec::TOTAL,
             Self::Wait => number("WAIT", "part of TOTAL that waits, off the CPU", 6, SortKey::Wait)
                 .of(Value::OffCpu(|off| off.waiting_ns)),
             Self::Ready => number("READY", "part of TOTAL ready, without a CPU", 6, SortKey::Ready)
                 .of(Value::OffCpu(|off| off.ready_ns)),
-            Self::SelfTime => number("SELF", "the same without measured callees", 6, SortKey::SelfTime)
-                .of(Value::Time(Portion::Own)),
+            Self::SelfTime => number(
+                "SELF",
+                "time in it, without measured callees",
+                6,
+                SortKey::SelfTime,
+            )
+            .of(Value::Time(Portion::Own)),
             Self::Calls => spec::CALLS,
             // Cells for two counts and the word between them.
             Self::CallsOf => number(
@@ -115,7 +120,7 @@ impl FunctionColumn {
             Self::P99 => spec::P99,
             // A mark for an upper bound stands before the number.
             Self::Max => number("MAX", "the longest call", 7, SortKey::Max).of(Value::Longest),
-            Self::Spark => text("LAST 30 s", "time in each second, of its own busiest").wide(10),
+            Self::Spark => text("LAST 30 s", "time a second, relative to its busiest").wide(10),
             Self::Name => spec::NAME,
             Self::Where => spec::WHERE,
         }

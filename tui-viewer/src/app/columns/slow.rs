@@ -45,13 +45,8 @@ impl SlowColumn {
                 11,
                 SortKey::Difference,
             ),
-            Self::Share => number(
-                "SHARE",
-                "its part of the whole difference",
-                6,
-                SortKey::Difference,
-            ),
-            Self::Bar => text("", "the same as a bar").wide(10),
+            Self::Share => number("SHARE", "part of the whole difference", 6, SortKey::Difference),
+            Self::Bar => text("", "the share, as a bar").wide(10),
             Self::Typical => number(
                 "TYPICAL",
                 "in the path itself, in a typical call",
@@ -61,7 +56,7 @@ impl SlowColumn {
             Self::Slow => number("SLOW", "in the path itself, in a slow call", 6, SortKey::Slow),
             Self::Calls => number(
                 "CALLS",
-                "of the path, in a typical, a slow call",
+                "calls in a typical and in a slow call",
                 13,
                 SortKey::Calls,
             ),

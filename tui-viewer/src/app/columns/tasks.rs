@@ -55,11 +55,11 @@ impl TaskColumn {
                 9,
                 SortKey::InFlight,
             ),
-            Self::Oldest => number("OLDEST", "since the oldest of them began", 6, SortKey::Oldest),
+            Self::Oldest => number("OLDEST", "age of the oldest call", 6, SortKey::Oldest),
             Self::P50 => spec::P50,
             Self::P99 => spec::P99,
             Self::Busy => number("BUSY", "polls of a call, on average", 6, SortKey::Avg),
-            Self::Await => number("AWAIT", "rest of a call, on average", 6, SortKey::Await),
+            Self::Await => number("AWAIT", "time between polls, on average", 6, SortKey::Await),
             Self::Polls => number("POLLS", "number of polls of a call", 6, SortKey::Polls),
             Self::Cancelled => number(
                 "CANCELLED",

@@ -49,7 +49,7 @@ impl ThreadColumn {
     pub(crate) const fn spec(self) -> ColumnSpec {
         match self {
             Self::Thread => text("THREAD", "name of the thread").sorted_by(SortKey::Name),
-            Self::Tid => number("TID", "its kernel id; of ended ones how many", 8, SortKey::Tid),
+            Self::Tid => number("TID", "kernel id; of ended threads the number", 8, SortKey::Tid),
             Self::State => spec::STATE,
             Self::Busy => number("BUSY", "share of a CPU in the last interval", 6, SortKey::Busy),
             Self::Course => text("LAST 30 s", "work by module, waiting on top of it"),
@@ -58,7 +58,7 @@ impl ThreadColumn {
             Self::Total => spec::TOTAL,
             Self::Outside => number("OUTSIDE", "time outside of any scope", 8, SortKey::Outside)
                 .of(Value::TimeOf(outside_ns)),
-            Self::Now => text("NOW", "what it does or waits in, in which scope"),
+            Self::Now => text("NOW", "its work or wait, and its current scope"),
         }
     }
 }

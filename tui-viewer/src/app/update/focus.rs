@@ -30,13 +30,11 @@ impl App {
                 let chosen = self.selected_function();
                 match chosen {
                     Some(chosen) if self.views.current == View::Function && self.is_chosen(chosen.key) => {
-                        self.tell(
-                            "this is the function itself: who calls it stands above, what it calls below",
-                        );
+                        self.tell("this is the function itself: its callers are above, its callees below");
                     }
                     Some(chosen) => self.go_to_function(chosen),
                     None if self.views.current == View::Function => {
-                        self.tell("no scope called it: these calls stand at the top of their threads");
+                        self.tell("no scope called it: these calls are at the top of their threads");
                     }
                     None if self.views.current == View::Sites => self.enter_place(),
                     // No row is selected.
@@ -67,7 +65,7 @@ impl App {
     /// Shows only this function, in all its places, or all calls again.
     pub(in crate::app) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
-            return self.tell("no function to focus on: choose a row that has one");
+            return self.tell("no function to focus on: choose a row with a function");
         };
         self.focus_on(FocusOn::Function(key));
     }
@@ -75,7 +73,9 @@ impl App {
     /// Shows only the calls below this row, or all calls again.
     pub(in crate::app) fn focus_subtree(&mut self) {
         if self.views.current == View::Tree && self.query.filter.inverted {
-            return self.tell("bottom-up there is no subtree of calls: i turns back, f takes the function");
+            return self.tell(
+                "bottom-up there is no subtree of calls: i goes back to top-down, f shows the function",
+            );
         }
         let Some((data, row)) = self.selected() else {
             return;
@@ -93,7 +93,7 @@ impl App {
                 .and_then(|function| data.heaviest_place(function)),
         };
         let Some(path) = place.map(|row| data.tree.rows[row as usize].path) else {
-            return self.tell("no function to focus on: choose a row that has one");
+            return self.tell("no function to focus on: choose a row with a function");
         };
         if !data.is_place(path) {
             return self.tell("folded recursion put this row here: c unfolds it, then F");

@@ -135,7 +135,9 @@ impl App {
             many => format!("{many} functions"),
         };
         let said = if switched_off {
-            format!("off everywhere: {count} called by {name}; callers have their time now; - takes it back")
+            format!(
+                "off everywhere: {count} called by {name}; their time counts for callers; - takes it back"
+            )
         } else {
             format!("on again: {count} called by {name}; - switches off")
         };
@@ -181,7 +183,7 @@ fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
                 .collect()
         }
         What::Site(row) if data.site_table().is_module(row) => {
-            return Err("a module calls nothing itself: Space switches all that is in it".into());
+            return Err("a module calls nothing itself: Space switches all functions in it".into());
         }
         What::Site(_) => {
             let calls = data.whole();

@@ -139,16 +139,16 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('W'), Action::Watch)],
         "watch this function; again: the view",
     )
-    .note(": tell its slow calls from typical ones, and show in the view Slow why they are slow")
+    .note(": tell its slow calls from typical calls, and show in the view Slow why they are slow")
     .left("why slow", 13),
     line(
         Section::Views,
         &[Tree, Hot, Function, Sites, Tasks, Slow],
         &[(Char('S'), Action::Source)],
-        "source of this function; again: away",
+        "source of this function; again: close",
     )
     .note(
-        ": the view Function with its source, samples of its lines, and what it calls that is not measured; the program samples while \
+        ": the view Function with its source, samples of its lines, and its callees that are not measured; the program samples while \
         the source is shown",
     )
     .left("source", 14),
@@ -257,7 +257,7 @@ pub(crate) const KEYS: &[Binding] = &[
         ],
         "in Flame: the frame beside it",
     )
-    .note("; up and down lead to who calls it and to the largest it calls")
+    .note("; up and down go to its caller and to its largest callee")
     .left("beside", 6),
     line(
         Section::Tree,
@@ -270,21 +270,21 @@ pub(crate) const KEYS: &[Binding] = &[
         ],
         "in Function: callers, callees",
     )
-    .note(", where they stand side by side"),
+    .note(", if they are side by side"),
     line(
         Section::Tree,
         TREE,
         &[(Char('P'), Action::Second)],
         "below: flame graph, time line, none",
     )
-    .note("; from 200 columns and 50 lines on the flame graph is there by itself"),
+    .note("; from 200 columns and 50 lines on the flame graph is shown by default"),
     line(
         Section::Tree,
         &[Tree, Flame],
         &[(Char('R'), Action::FlameColour)],
         "frames: colour by module, or own share",
     )
-    .note("; where moments are compared, red is more than then and blue is less")
+    .note("; in comparisons red is more than before, blue is less")
     .left("colour", 5),
     line(
         Section::Tree,
@@ -323,7 +323,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('&'), Action::Groups)],
         "groups in place of their members",
     )
-    .note(" (time inside the outermost one), or the members again"),
+    .note(" (time inside the outermost member), or the members again"),
     line(
         Section::Tree,
         TREE,
@@ -455,7 +455,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('v'), Action::Measure)],
         "by time, what is counted, or calls",
     )
-    .note(": shares, totals, bars and the order are of the next measure that the program has (waiting, allocations, ...)")
+    .note(": shares, totals, bars and the order use the next measure that the program has (waiting, allocations, ...)")
     .left("measure", 8),
     line(
         Section::Columns,
@@ -516,7 +516,7 @@ pub(crate) const KEYS: &[Binding] = &[
     )
     .note(
         ": each number now minus the number then; percentages differ in points. In a window, pressed again or without a \
-         mark: this window minus the one before it",
+         mark: this window minus the window before it",
     )
     .left("mark", 10),
     line(
@@ -554,7 +554,7 @@ pub(crate) const KEYS: &[Binding] = &[
         ],
         "in Timeline: zoom in, out; as usual",
     )
-    .note(": from 10 s to an hour; of a recording all of it")
+    .note(": from 10 s to an hour; a recording as a whole")
     .left("zoom", 6),
     line(
         Section::Time,
@@ -605,15 +605,15 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char(' '), Action::ToggleSite)],
         "in Sites: switch it off, or on again",
     )
-    .note("; of a crate or module all that is in it")
+    .note("; for a crate or module, all functions in it")
     .left("off/on", 2),
     line(
         Section::Program,
         FOLDING,
         &[(Char('-'), Action::ToggleCallees)],
-        "switch what the row calls off, or on",
+        "switch callees of the row off, or on",
     )
-    .note(": the functions that it calls itself, wherever they are called; their time is then their callers'")
+    .note(": the functions that it calls directly, wherever they are called; their time then counts in their callers")
     .left("callees", 13),
     line(
         Section::Program,
@@ -621,7 +621,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('d'), Action::Report)],
         "write a report of what is on screen",
     )
-    .note(": its moment or window, threads and focus, as text and as HTML page; order and percents (of measured time) are its own")
+    .note(": its moment or window, threads and focus, as text and as HTML page, in the report's order, with percents of measured time")
     .right("report", 7),
     line(
         Section::Program,
@@ -660,7 +660,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Char('M'), Action::Mouse)],
         "mouse: click, wheel; or select text",
     )
-    .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
+    .note(" (`--mouse` and `--no-mouse` choose at the start; by default the terminal has the mouse)"),
     line(
         Section::Screen,
         EVERYWHERE,
@@ -693,7 +693,7 @@ pub(crate) const KEYS: &[Binding] = &[
         &[(Code::Enter, Action::Choose)],
         "list of modes: measure this way",
     )
-    .left("measure so", 1),
+    .left("use mode", 1),
     line(
         Section::OnTop,
         &[Measuring],

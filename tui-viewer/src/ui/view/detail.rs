@@ -265,7 +265,7 @@ pub(super) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     if let Some(tally) = figures.tally {
         facts = counter::facts(canvas, data, figures, tally);
     } else if figures.sampled.is_all(figures.calls) {
-        facts.push(("calls", "not counted: its time is that of samples".into()));
+        facts.push(("calls", "not counted: its time comes from samples".into()));
     } else if row.what != What::Outside {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
@@ -464,7 +464,7 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     if data.uncertainty(row.what).is_some() {
         let sign = canvas.glyphs.give_or_take;
         notes.push(format!(
-            "{sign} estimated: two times in three the truth is so near; {ABOUT} if that is more than 5%"
+            "{sign} estimated: the truth is nearer 2 times in 3; {ABOUT} if that is more than 5%"
         ));
     }
     notes.join(canvas.glyphs.dot)
@@ -504,13 +504,13 @@ pub(super) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
     let [off_in_bars, off_in_frames] = canvas.glyphs.off_cpu;
     let mut text = match app.views.current {
         View::Tree if data_is_bottom_up(app) && wide => format!(
-            "TOTAL, AVG self {of} of the topmost row's function when called so{dot}TOP the part without a caller"
+            "TOTAL, AVG self {of} of the topmost row's function on this path{dot}TOP the part without a caller"
         ),
         View::Tree if data_is_bottom_up(app) => {
             format!("TOTAL self {of} of the topmost row{dot}TOP not called")
         }
         View::Function if wide => format!(
-            "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
+            "callers add up to 100%, and so do (self) and callees{dot}CALLS of all calls{dot}{again} calls back"
         ),
         View::Function => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         View::Tree => format!("{inside}{dot}{itself}{dot}{running} open now"),

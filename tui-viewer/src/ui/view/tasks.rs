@@ -36,7 +36,7 @@ pub(super) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     });
 }
 
-#[expect(clippy::too_many_arguments, reason = "what a line is of, and where it stands")]
+#[expect(clippy::too_many_arguments, reason = "the data of a line, and its place")]
 fn line(
     canvas: &mut Canvas<'_>,
     app: &App,
@@ -147,7 +147,7 @@ pub(super) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rec
     };
     canvas.put_cut(area.x, area.y + 2, area.width, &waits, Meaning::Plain);
     if task.kind == TaskKind::UnnamedAwait {
-        let text = "what these calls await has no name: tickscope::wait!(\"name\", future) gives it one";
+        let text = "these calls await a future without a name: tickscope::wait!(\"name\", future) names it";
         return canvas_line(canvas, area, 3, text);
     }
     let vanished = match task.vanished {

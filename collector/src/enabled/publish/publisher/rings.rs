@@ -100,7 +100,7 @@ impl Rings {
                 Ok(()) if !removed_before && ring.is_removed() => {
                     let path = ring.path().display();
                     found = Some(format!(
-                        "{path}: was removed or moved from outside, or another file took its name"
+                        "{path}: was removed or moved by another program, or another file took its name"
                     ));
                     self.removed = true;
                 }
@@ -124,10 +124,10 @@ impl Rings {
         if due {
             self.replaced = Some(Instant::now());
             // The message comes before the first record, which contains it.
-            self.say("a new one was made; records from before are gone");
+            self.say("a new ring was made; earlier records are gone");
         } else if is_news {
             self.say(
-                "the next one is made a minute after the last; until then new viewers find nothing; to have it at \
+                "the next ring is made a minute after the last; until then new viewers find nothing; for a ring at \
                  once, restart the session",
             );
         }
@@ -152,7 +152,7 @@ impl Rings {
                 self.removed = false;
             }
             Err(error) => self.say(&format!(
-                "a new one could not be made ({error}) and is tried again every minute; free some space, or set \
+                "a new ring could not be made ({error}), which is tried again every minute; free some space, or set \
                  TICKSCOPE_DIR and restart the session"
             )),
         }
