@@ -5,7 +5,10 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 /// A future that holds an open scope across an `.await` is not `Send`. The compiler's error names the innermost type
 /// that is not `Send`, which is `dyn` of this trait, so the name tells the user what to do.
-#[allow(non_camel_case_types, reason = "it is a sentence, for the compiler's message")]
+#[allow(
+    non_camel_case_types,
+    reason = "the compiler's message shows the name as a sentence"
+)]
 pub(crate) trait a_scope_stays_on_its_thread_measure_what_awaits_with_future_or_profile {}
 
 /// A marker that is neither `Send` nor `Sync`.

@@ -200,7 +200,7 @@ pub fn free_bytes(file: &File) -> Option<u64> {
     check(unsafe { libc::fstatvfs64(file.as_raw_fd(), facts.as_mut_ptr()) }).ok()?;
     // SAFETY: the call succeeded, so it has filled in `facts`.
     let facts = unsafe { facts.assume_init() };
-    #[allow(clippy::unnecessary_cast, reason = "it has 32 bits where pointers have")]
+    #[allow(clippy::unnecessary_cast, reason = "the type has 32 bits on 32-bit systems")]
     let block = facts.f_frsize as u64;
     // A tmpfs without a limit has no blocks at all.
     (facts.f_blocks > 0).then(|| facts.f_bavail.saturating_mul(block))

@@ -237,7 +237,7 @@ impl Recording {
             what: "record",
             offset: offset(moment.position),
             found: "another checksum".into(),
-            wanted: "what was written".into(),
+            wanted: "the checksum of its bytes".into(),
         })
     }
 
@@ -255,8 +255,8 @@ impl Recording {
             return Err(FormatError::Damaged {
                 what: "sites of a record",
                 offset: offset(moment.position),
-                found: format!("those at word {position}"),
-                wanted: "its own or an earlier record's".into(),
+                found: format!("the sites at word {position}"),
+                wanted: "its own sites or an earlier record's".into(),
             });
         };
         let sites: Rc<[u8]> = stored::unpacked_sites(&self.stored(&self.moments[owner])?)?.into();

@@ -103,7 +103,7 @@ impl ExitReason {
 /// # Errors
 /// Fails where there is no terminal to take over, or where the terminal reports an error.
 pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitReason> {
-    let terminal = Terminal::enter().context("cannot take the terminal over (is there one?)")?;
+    let terminal = Terminal::enter().context("cannot take over the terminal (is there a terminal?)")?;
     let mut screen = Screen::new(terminal, options);
     if screen.options.mouse {
         screen.app.screen.mouse = true;
@@ -395,7 +395,10 @@ impl Screen {
             .panic_after
             .is_some_and(|frames| self.frames >= frames)
         {
-            #[expect(clippy::panic, reason = "asked for, by the test of how the terminal is left")]
+            #[expect(
+                clippy::panic,
+                reason = "requested by the test of the terminal's state after a panic"
+            )]
             {
                 panic!("asked to panic after {} frames", self.frames);
             }

@@ -50,7 +50,7 @@ extern "C" fn tickscope_dump_to(descriptor: i32, format: i32) -> i32 {
     };
     if descriptor < 0 {
         return failed(&format!(
-            "no dump: {descriptor} is no descriptor; wanted an open file"
+            "no dump: {descriptor} is not a descriptor; wanted an open file"
         ));
     }
     // SAFETY: the header asks for a descriptor that stays open during the call.

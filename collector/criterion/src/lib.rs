@@ -54,7 +54,7 @@ pub use tickscope::Format;
 
 /// Writes a report for each benchmark that criterion profiles: see [the crate](crate).
 #[derive(Debug)]
-#[must_use = "nothing is written before criterion has it: `Criterion::default().with_profiler(..)`"]
+#[must_use = "no report is written unless criterion gets it: `Criterion::default().with_profiler(..)`"]
 pub struct TickscopeProfiler {
     formats: Vec<Format>,
     /// Whether scopes are off while criterion measures.
@@ -142,7 +142,7 @@ impl Profiler for TickscopeProfiler {
     /// The report cannot be written.
     #[expect(
         clippy::panic,
-        reason = "the run is for its reports alone, and criterion takes no error"
+        reason = "the run is only for its reports, and criterion accepts no error"
     )]
     fn stop_profiling(&mut self, benchmark: &str, directory: &Path) {
         if IS_MEASURED && let Err(error) = self.end(directory) {

@@ -72,8 +72,8 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
         Kind::Function { is_const: true, .. } => {
             return Err(Error::new(
                 span,
-                "#[profile] found a const fn, wanted one that runs at run time alone: the compiler, which may \
-                 call this one, has no clock. Take away `const`, or profile the functions that call it",
+                "#[profile] found a const fn, wanted a fn that runs at run time only: the compiler may call a \
+                 const fn, and has no clock. Remove `const`, or profile the functions that call it",
             ));
         }
         Kind::Function { is_async, .. } => {
@@ -83,7 +83,7 @@ fn direct(stream: TokenStream, options: &Options) -> Result<TokenStream, Error> 
             {
                 return Err(Error::new(
                     word.span(),
-                    "found `task` on a fn that is not seen to return a future, wanted an async fn: a task is a future \
+                    "found `task` on a fn that does not visibly return a future, wanted an async fn: a task is a future \
                      that an executor polls. For any other future, write `tickscope::task(\"name\", future)`",
                 ));
             }

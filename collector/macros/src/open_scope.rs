@@ -43,7 +43,7 @@ impl Open {
         let text = match self.kind {
             Kind::Scope => {
                 "#[profile] found an `.await` while this scope is open, wanted a scope that ends before it: other \
-                 tasks run on this thread during the wait. Put what the scope measures into a block of its own, or \
+                 tasks run on this thread during the wait. Close the scope before the `.await` by a block around it, or \
                  measure the polls: `tickscope::future!(\"name\", async { .. }).await`"
             }
             Kind::Time => {

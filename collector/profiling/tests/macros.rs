@@ -43,7 +43,7 @@ impl World {
 
     /// Its row has the type's name and the function's name.
     #[inline]
-    #[allow(dead_code, reason = "it has attributes of its own")]
+    #[allow(dead_code, reason = "the function has other attributes")]
     fn other(&self) {}
 }
 

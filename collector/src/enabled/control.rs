@@ -68,7 +68,7 @@ fn rule(pattern: &str, off: bool) -> Result<usize, SitesError> {
     let matched = capture_lock::with(|state| state.rule(pattern, off));
     matched.ok_or_else(|| failed(FORKED.into()))?.ok_or_else(|| {
         failed(format!(
-            "{RULES_MAX} patterns are in force, and no more are kept; `enable_sites(\"*\")` forgets them all"
+            "{RULES_MAX} patterns are in force, which is the limit; `enable_sites(\"*\")` removes them all"
         ))
     })
 }

@@ -23,7 +23,7 @@ use crate::enabled::scope;
 #[must_use = "futures do nothing unless they are awaited or polled"]
 #[allow(
     missing_debug_implementations,
-    reason = "without the feature it is any future, of which nothing else is known"
+    reason = "without the feature it is any future, and no other trait is known"
 )]
 pub enum Profiled<F> {
     #[doc(hidden)]

@@ -98,7 +98,7 @@ fn counted(snapshot: &Snapshot, name: &str) -> [u64; 4] {
     [Allocations, AllocatedBytes, Frees, FreedBytes].map(|quantity| measured(snapshot, name, quantity))
 }
 
-#[allow(clippy::vec_box, reason = "each block is to be an allocation of its own")]
+#[allow(clippy::vec_box, reason = "each block is to be a separate allocation")]
 fn made(count: usize) -> Vec<Box<[u8; 64]>> {
     let mut made = Vec::with_capacity(count);
     tickscope::scope!("make");
@@ -270,7 +270,7 @@ fn more_live_blocks_than_have_a_place_are_said() {
             // SAFETY: `addresses` allocated the block.
             unsafe { addresses.dealloc(block, layout) };
         }
-        assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "and none is left");
+        assert_eq!(live(&tickscope::snapshot(), "holds").0, 0, "no block is left");
         allocate(&mut blocks, 10);
         assert_eq!(
             live(&tickscope::snapshot(), "holds").0,

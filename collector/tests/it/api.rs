@@ -467,7 +467,7 @@ fn settings_that_come_too_late_are_refused() {
         );
         assert!(
             warnings.contains(
-                "nodes a thread since the first scope; other ones come too late: start the session"
+                "nodes a thread since the first scope; other limits come too late: start the session"
             ),
             "{warnings}"
         );

@@ -246,7 +246,7 @@ fn an_ending_that_says_no_form_is_text_and_told() {
                 .unwrap()
                 .contains("Call tree")
         );
-        let told = "report.svg is text: its ending names no form; endings that do: .txt .html .json ";
+        let told = "report.svg is text: its ending names no form; endings with a form: .txt .html .json ";
         assert_eq!(done.stderr.contains(told), is_told, "{}", done.stderr);
         assert_eq!(
             done.stderr.lines().count(),
@@ -309,7 +309,7 @@ fn where_all_names_are_taken_it_is_said() {
     let done = test.env("TICKSCOPE_REPORT", place).run(work).succeeded();
     assert!(
         done.stderr
-            .ends_with("report.html exists, and so does every number up to 999 of it: remove some\n"),
+            .ends_with("report.html and its numbered names up to 999 exist: remove some of these files\n"),
         "{}",
         done.stderr
     );
@@ -408,7 +408,7 @@ fn a_name_that_is_no_regular_file_gets_no_report_beside_it() {
         fs::create_dir_all(&inside).unwrap();
         let done = test.env("TICKSCOPE_REPORT", &path).run(work).succeeded();
         let said = format!(
-            "tickscope: no report at exit: {} is not a regular file: give the name of a new one, or `stderr` or `stdout`\n",
+            "tickscope: no report at exit: {} is not a regular file: give the name of a new file, or `stderr` or `stdout`\n",
             path.display()
         );
         assert_eq!(done.stderr, said);

@@ -91,7 +91,7 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
         let warnings = session.warnings().join("\n");
         // Without a descriptor the publisher cannot check the file, and a store into the mapping could raise a signal.
         let said = match tickscope_testkit::ring::kernel_copies() {
-            true => "was removed or moved from outside",
+            true => "was removed or moved by another program",
             false => "was moved away, and the program has closed its descriptor",
         };
         assert!(warnings.contains(said), "{warnings}");

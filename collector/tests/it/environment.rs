@@ -226,7 +226,7 @@ fn report_prints_the_tree_on_standard_error_at_exit() {
     assert_eq!(
         rings_in(&done.place().join("rings")).len(),
         0,
-        "nobody asked to publish"
+        "publishing was not requested"
     );
     let done = run("adaptive", "stdout");
     assert!(done.stdout.contains("marked") && done.stderr.is_empty());

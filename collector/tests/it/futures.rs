@@ -131,11 +131,7 @@ fn a_call_lasts_from_its_first_poll_to_its_end() {
         assert_eq!(calls(&after, "work"), over);
         assert!(after.tasks.is_empty());
         assert_eq!(tree(&after, "main"), "work 1 12 12\n");
-        assert_eq!(
-            after.latencies.of(0).count(),
-            2,
-            "a poll has a latency of its own"
-        );
+        assert_eq!(after.latencies.of(0).count(), 2, "each poll has a latency");
     });
 }
 

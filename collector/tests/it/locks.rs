@@ -113,7 +113,11 @@ fn the_wait_is_the_waiters_and_the_holder_is_charged() {
             let charged = charged(&snapshot, "holder");
             assert!(charged + about(charged) >= HOLD_NS, "{charged} ns");
             assert!(charged <= waited + about(waited), "{charged} of {waited} ns");
-            assert_eq!(all(&snapshot, MadeOthersWait), charged, "and nobody else");
+            assert_eq!(
+                all(&snapshot, MadeOthersWait),
+                charged,
+                "no other scope is charged"
+            );
             if snapshot.capture.mode.is_sampling() {
                 return;
             }
@@ -214,7 +218,11 @@ fn readers_are_charged_for_writers_and_a_writer_for_readers() {
         });
         until_asleep([0]);
         let before = tickscope::snapshot();
-        assert_eq!(all(&before, MadeOthersWait), 0, "readers alone make nobody wait");
+        assert_eq!(
+            all(&before, MadeOthersWait),
+            0,
+            "readers alone make no thread wait"
+        );
         let held = hold();
         done.wait();
         for reader in readers {

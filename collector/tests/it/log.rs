@@ -193,7 +193,7 @@ fn a_pipe_that_is_not_read_holds_up_no_record_and_no_answer() {
             // The next session writes its log to the same pipe.
             let session = logs();
             let mut text = String::new();
-            while !text.contains(" lines were left out: standard error accepted none)\n") {
+            while !text.contains(" lines were left out: standard error did not accept them)\n") {
                 let mut bytes = [0; 4096];
                 let read = reader.read(&mut bytes).unwrap();
                 text.push_str(std::str::from_utf8(&bytes[..read]).unwrap());

@@ -70,7 +70,9 @@ fn a_ring_cut_at_any_place_is_replaced() {
             replaced(
                 &session,
                 &path,
-                &[&format!("cut from outside to {length} bytes, wanted 1060864")],
+                &[&format!(
+                    "cut by another program to {length} bytes, wanted 1060864"
+                )],
             );
             assert_eq!(
                 fs::metadata(&path).unwrap().len(),
@@ -91,7 +93,7 @@ fn a_ring_emptied_and_long_again_is_replaced() {
         replaced(
             &session,
             &path,
-            &["was emptied or written over from outside, wanted what this program wrote"],
+            &["was emptied or overwritten by another program, wanted the bytes that this program wrote"],
         );
         drop(session);
         // Only the page with the ring's control words is emptied, while the ring has a history.
@@ -103,7 +105,7 @@ fn a_ring_emptied_and_long_again_is_replaced() {
         replaced(
             &session,
             &path,
-            &["was emptied or written over from outside, wanted what this program wrote"],
+            &["was emptied or overwritten by another program, wanted the bytes that this program wrote"],
         );
     });
 }
@@ -145,7 +147,7 @@ fn a_ring_that_cannot_be_found_any_more_is_replaced() {
             replaced(
                 &session,
                 &path,
-                &["was removed or moved from outside", "a new one was made"],
+                &["was removed or moved by another program", "a new ring was made"],
             );
             seen.newest_snapshot().unwrap();
             if path.exists() {
@@ -180,7 +182,7 @@ fn a_second_lost_ring_waits_for_its_minute() {
         let warnings = session.warnings().join("\n");
         for says in [
             "lost: 2; the last: ",
-            "cut from outside",
+            "cut by another program",
             "new viewers find nothing",
             "a minute",
             "restart the session",
@@ -285,7 +287,7 @@ fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
                 replaced(
                     &session,
                     &path,
-                    &["was removed or moved from outside", "a new one was made"],
+                    &["was removed or moved by another program", "a new ring was made"],
                 );
             };
             // A panic would end only this thread, because it is not the main thread.
@@ -356,7 +358,7 @@ fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
             assert_eq!(session.warnings(), [""; 0]);
             // A cut that comes before the publisher's look raises no signal.
             open_to_write(&path).set_len(5000).unwrap();
-            replaced(&session, &path, &["cut from outside to 5000 bytes"]);
+            replaced(&session, &path, &["cut by another program to 5000 bytes"]);
         },
     );
 }

@@ -66,7 +66,7 @@ fn a_forked_child_goes_on_and_publishes_nothing() {
             assert!(
                 refused
                     .to_string()
-                    .contains("a forked child has no tree of its own; start a new program instead"),
+                    .contains("a forked child has no call tree; start a new program instead"),
                 "{refused}"
             );
             let pause = tickscope::pause();

@@ -83,7 +83,7 @@ fn check_tree(snapshot: &Snapshot, times: u64) {
     check(snapshot);
     let nodes = &snapshot.nodes;
     let sizes = nodes.totals(&vec![times; nodes.len()]);
-    assert!(nodes.calls == sizes, "calls are those of the subtree");
+    assert!(nodes.calls == sizes, "calls are calls of the subtree");
     check_histograms(snapshot);
 }
 

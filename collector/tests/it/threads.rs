@@ -196,7 +196,10 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
         assert_eq!(OPENED.load(Ordering::Relaxed), 240);
         assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
         // The same number even if a destructor opens the first scope, which registers the collector's destructor.
-        assert_eq!(snapshot.capture.losses.dropped, 120, "those behind our own");
+        assert_eq!(
+            snapshot.capture.losses.dropped, 120,
+            "scopes after our own destructor"
+        );
         let living = snapshot.threads.iter().filter(|thread| thread.tid != 0);
         assert_eq!(living.count(), 1);
     });

@@ -127,7 +127,7 @@ fn threads_are_found_in_the_calls_they_wait_in() {
         check(&snapshot);
         assert!(
             found(&snapshot, "input").1 >= kept,
-            "those that have ended keep theirs"
+            "ended threads keep their samples"
         );
         assert_eq!(now(&snapshot, "reading"), None);
     });

@@ -67,17 +67,17 @@ struct Entry {
     missing: &'static str,
 }
 
-const NO_WAITS: &str = "time off the CPU is not told from work here: that takes the modes exact or adaptive, and no \
-                        TICKSCOPE_WAITS=off";
+const NO_WAITS: &str = "time off the CPU is not known here: it needs mode exact or adaptive, and TICKSCOPE_WAITS must \
+                        not be off";
 
-const NO_OTHERS: &str = "nobody waited for a lock of tickscope::sync here, or the program's locks are others (the book's \
-                         chapter on waits)";
+const NO_OTHERS: &str = "no thread waited for a lock of tickscope::sync here, or the program uses other locks (see the \
+                         book's chapter on waits)";
 
-const NO_LIVE: &str = "no live bytes are known here: a program samples them where tickscope::Alloc is its global allocator, one \
-                       block for each 512 KiB allocated (the book's chapter on allocations)";
+const NO_LIVE: &str = "live bytes are not known here: a program samples them if tickscope::Alloc is its global allocator, one \
+                       block for each 512 KiB allocated (see the book's chapter on allocations)";
 
-const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them where tickscope::Alloc is its global \
-                              allocator (the book's chapter on allocations)";
+const NO_ALLOCATIONS: &str = "no allocations are counted here: a program counts them if tickscope::Alloc is its global \
+                              allocator (see the book's chapter on allocations)";
 
 /// Quantities of time off the CPU.
 const OFF_CPU: [Quantity; 2] = [Quantity::Waiting, Quantity::Ready];

@@ -76,29 +76,29 @@ impl MergedRuns {
         let mut said = Vec::new();
         if programs.len() > 1 {
             said.push(format!(
-                "functions of {} programs are added up: those of one name are one",
+                "functions with equal names in {} programs are added up",
                 programs.len()
             ));
         }
         if self.modes.len() > 1 {
             let modes: Vec<&str> = self.modes.into_iter().collect();
             said.push(format!(
-                "measured in several modes ({}): times of some are estimates, and others have none",
+                "measured in several modes ({}): some runs have estimated times, or no times",
                 modes.join(", ")
             ));
         }
         if self.other_rates > 0 {
             said.push(format!(
-                "clocks of {} of {} runs have another rate: their latencies are within one bucket (12.5 %) of where they were",
+                "clocks of {} of {} runs have another rate: their latencies are wrong by at most one bucket (12.5 %)",
                 self.other_rates, self.runs
             ));
         }
         if self.gauges {
-            said.push("levels of gauges do not add up: each is that of one run".into());
+            said.push("levels of gauges do not add up: each level is from one run".into());
         }
         if self.beside > 0 {
             said.push(format!(
-                "slow calls, lines and tasks of {} of {} runs are left out: they are of one run alone",
+                "slow calls, lines and tasks of {} of {} runs are left out: they do not add up",
                 self.beside, self.runs
             ));
         }
@@ -252,7 +252,7 @@ mod tests {
         );
         assert_eq!(
             said,
-            ["slow calls, lines and tasks of 2 of 2 runs are left out: they are of one run alone"]
+            ["slow calls, lines and tasks of 2 of 2 runs are left out: they do not add up"]
         );
     }
 

@@ -54,15 +54,15 @@ impl fmt::Display for PerCallError {
             Self::None { name, there } => {
                 write!(
                     f,
-                    "no function or scope is called {name}; most calls have {there}"
+                    "no function or scope is called {name}; the most called are {there}"
                 )
             }
             Self::Group { name, there } => write!(
                 f,
-                "{name} is a group, and numbers are per call of one function or scope; in it are {there}"
+                "{name} is a group, but numbers are per call of one function or scope; its members are {there}"
             ),
-            Self::NoCalls { name } => write!(f, "{name} was not called, so nothing is per call of it"),
-            Self::Several { name, there } => write!(f, "{name} may be {there}; give more of its path"),
+            Self::NoCalls { name } => write!(f, "{name} was not called, so there are no calls to divide by"),
+            Self::Several { name, there } => write!(f, "{name} matches {there}; give more of its path"),
         }
     }
 }
@@ -161,7 +161,7 @@ mod tests {
         let uncalled = calls_of(&snapshot, &format!("elsewhere::{}", site.name));
         let said = uncalled.unwrap_err().to_string();
         assert!(
-            said.ends_with(" was not called, so nothing is per call of it"),
+            said.ends_with(" was not called, so there are no calls to divide by"),
             "{said}"
         );
     }

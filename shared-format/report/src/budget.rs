@@ -20,7 +20,7 @@ pub(crate) fn off_for_the_budget(snapshot: &Snapshot) -> Option<String> {
     let (most, _) = by_crate.into_iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
     let learned = match off.iter().filter(|over| over.learned).count() {
         0 => String::new(),
-        learned => format!("{learned} of them as an earlier run learned; "),
+        learned => format!("{learned} of them learned by an earlier run; "),
     };
     Some(format!(
         "{} off for the budget of {} ({learned}`tickscope on '{most}::*'`, --only or --budget off counts them)",

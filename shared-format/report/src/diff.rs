@@ -240,7 +240,7 @@ impl Comparison<'_> {
         let sums = counters.then(|| {
             let sum = Glyphs::of(self.ascii).sum;
             let of = tally::missing(self.diff.measure);
-            format!("{sum} is what a counter has added up in its calls; it has no {of}")
+            format!("{sum} is the sum that a counter has added up in its calls; it has no {of}")
         });
         let around = self.diff.whole.around_scope.then(|| {
             format!(

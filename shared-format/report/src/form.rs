@@ -144,7 +144,7 @@ again: keep a .tks file or a page for that.",
         refuses_per: None,
         refuses_unit: Some("--unit is for text; json has both, as total_ns and total_ticks: leave it out"),
         refuses_by: Some(
-            "--by is for forms that show one measure; json has each as a member of its own: leave it out",
+            "--by is for forms that show one measure; json has a member for each measure: leave it out",
         ),
         write: export!(|input, out| {
             let shown = input.shown();
@@ -161,8 +161,8 @@ again: keep a .tks file or a page for that.",
         prefix: None,
         description: "Folded stacks, for flame graphs",
         help: "\
-For flame graphs: path;path SELF-NANOSECONDS, all threads together; with --by what a
-path has itself of that measure.
+For flame graphs: path;path SELF-NANOSECONDS, all threads together; with --by the
+path's own part of that measure.
   tickscope report -f folded | inferno-flamegraph --countname ns > now.svg",
         feature: "report",
         refuses_per: WHOLE_NUMBERS,
@@ -178,7 +178,7 @@ path has itself of that measure.
         description: "For speedscope",
         help: "\
 For speedscope: a profile for each thread, the busiest first on the screen.
-Callees stand side by side; their order is not that of time.
+Callees are side by side, but not in the order of time.
   tickscope report -o now.speedscope.json && speedscope now.speedscope.json",
         feature: "export",
         refuses_per: WHOLE_NUMBERS,
@@ -193,9 +193,9 @@ Callees stand side by side; their order is not that of time.
         prefix: None,
         description: "For pprof",
         help: "\
-For pprof and all that reads its profile.proto: values calls, time, and each other
-measure that was counted; --by chooses the one shown first. The thread is in the tags
-thread and tid. With samples of lines (tickscope lines on) there is the value sampled:
+For pprof and other readers of profile.proto: values calls, time, and each other
+measure that was counted; --by chooses the first. The tags thread and tid name the
+thread. With samples of lines (tickscope lines on) there is also the value sampled:
 pprof -sample_index=sampled -list FUNCTION shows it beside the source.
   tickscope report -o now.pb.gz && go tool pprof -http=: now.pb.gz",
         feature: "export",
@@ -217,9 +217,9 @@ pprof -sample_index=sampled -list FUNCTION shows it beside the source.
         description: "For KCachegrind and `callgrind_annotate`",
         help: "\
 For callgrind_annotate and KCachegrind: events Ns, Calls, and each other measure that
-was counted, that of --by first. All threads are together below one function called
-[PROGRAM]. Recursion is counted once in inclusive costs. With samples of lines
-(tickscope lines on) there is the event Sampled, which stands beside the source.
+was counted, the measure of --by first. All threads are below one function, named
+[PROGRAM]. Inclusive costs count recursion once. With samples of lines (tickscope
+lines on) there is also the event Sampled, which is shown beside the source.
   tickscope report -o callgrind.out.1 && callgrind_annotate callgrind.out.1",
         feature: "report",
         refuses_per: WHOLE_NUMBERS,
@@ -238,7 +238,7 @@ was counted, that of --by first. All threads are together below one function cal
         help: "The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.",
         feature: "report",
         refuses_per: Some(
-            "a tks file has what was measured; leave out --per, and use it when you open the file",
+            "a tks file has the numbers as measured; leave out --per, and use it when you open the file",
         ),
         refuses_unit: Some("--unit is for text; a tks file has ticks and their length: leave it out"),
         refuses_by: Some("a tks file has every measure; leave out --by, and use it when you open the file"),

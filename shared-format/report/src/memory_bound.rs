@@ -5,7 +5,7 @@ use tickscope_format::snapshot::{Mode, Snapshot};
 /// Returns a sentence, without its full stop, if the program of a snapshot shows some functions too long in this mode.
 pub fn doubt(snapshot: &Snapshot, mode: Mode) -> Option<&'static str> {
     (snapshot.clock_drains() && mode == Mode::Exact).then_some(
-        "functions bound by memory look longer than they are, as the clock waits for loads; adaptive mode does not have that",
+        "functions bound by memory look longer than they are, as the clock waits for loads; adaptive mode avoids that",
     )
 }
 

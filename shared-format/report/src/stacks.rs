@@ -56,16 +56,16 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     if ended && busy == 0 {
         return writeln!(
             out,
-            "\nthe program has ended; none of its threads was inside a scope then"
+            "\nthe program has ended; no thread was inside a scope at its end"
         );
     }
     if shown.is_empty() {
-        return writeln!(out, "\nno thread that lives has entered a scope");
+        return writeln!(out, "\nno live thread has entered a scope");
     }
     if ended {
         write!(
             out,
-            "the program has ended; inside a scope were then {busy} of {all} threads"
+            "the program has ended; {busy} of {all} threads were inside a scope at its end"
         )?;
     } else {
         write!(out, "{busy} of {all} live threads inside a scope")?;
@@ -190,7 +190,7 @@ mod tests {
         };
         let text = of(&snapshot, ProcessState::Crashed);
         assert!(
-            text.contains("\nthe program has ended; inside a scope were then "),
+            text.contains(" threads were inside a scope at its end; outermost scope first"),
             "{text}"
         );
         for thread in &mut snapshot.threads {
@@ -201,14 +201,14 @@ mod tests {
         for state in [ProcessState::Exited, ProcessState::FromFile] {
             let text = of(&snapshot, state);
             assert!(
-                text.ends_with("\n\nthe program has ended; none of its threads was inside a scope then\n"),
+                text.ends_with("\n\nthe program has ended; no thread was inside a scope at its end\n"),
                 "{text}"
             );
             assert!(!text.contains("live"), "{text}");
         }
         // The text is the same for a program whose threads had all ended before.
         let text = of(&fixtures::empty(), ProcessState::Exited);
-        assert!(text.contains("\nthe program has ended; none"), "{text}");
+        assert!(text.contains("\nthe program has ended; no thread"), "{text}");
     }
 
     #[test]

@@ -82,7 +82,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
     if table.beyond > 0 {
         writeln!(
             out,
-            "{} of them are in no row, because so many at once have no place",
+            "{} of them are in no row, because too many were in flight at once",
             number::count(table.beyond)
         )?;
     }

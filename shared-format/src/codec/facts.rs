@@ -89,7 +89,7 @@ pub(super) const DRAINS: Section = Section {
     write: |s, out| s.drains_ns.map_or(Ok(()), |ns| out.put(ns)),
     read: |to, body| body.read().map(|ns| to.snapshot.drains_ns = Some(ns)),
     check: |s| match s.drains_ns.filter(|ns| !ns.is_finite() || *ns < 0.0) {
-        Some(ns) => Err(damaged("time of loads that the clock parts", 0, ns, "0 or more")),
+        Some(ns) => Err(damaged("added time of loads at clock reads", 0, ns, "0 or more")),
         None => Ok(()),
     },
 };
@@ -100,12 +100,7 @@ pub(super) const SEEN_COST: Section = Section {
     read: |to, body| body.read().map(|seen| to.snapshot.seen_cost = Some(seen)),
     check: |s| match s.seen_cost.is_none_or(|seen| seen.is_sound()) {
         true => Ok(()),
-        false => Err(damaged(
-            "cost that was measured",
-            0,
-            "a number that is none",
-            "0 or more",
-        )),
+        false => Err(damaged("measured cost", 0, "not a number", "0 or more")),
     },
 };
 

@@ -77,11 +77,11 @@ pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), 
     let Latencies { row, end, packed } = latencies;
     let damaged = |found: &str, wanted: &str| Err(damaged("histograms", 0, found, wanted));
     if end.len() != row.len() {
-        return damaged("columns of different lengths", "columns of one length");
+        return damaged("columns of different lengths", "columns of equal length");
     }
     check_rows("histograms", row.iter().copied(), rows)?;
     if end.last().map_or(0, |&end| end as usize) != packed.len() {
-        return damaged("ends that do not fit", "the last end where the bytes end");
+        return damaged("ends beyond the bytes", "the last end at the end of the bytes");
     }
     let mut begin = 0;
     for &end in end {
@@ -89,7 +89,7 @@ pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), 
             return damaged("ends out of order", "ends that rise");
         };
         if packed::walk(bytes, |_, _| {}).is_none() {
-            return damaged("bytes that are no histogram", "buckets that rise and exist");
+            return damaged("bytes that are not a histogram", "rising buckets that exist");
         }
         begin = end as usize;
     }

@@ -11,12 +11,7 @@ pub(super) const LINES: Section = Section {
     },
     read: |to, body| body.read_small().map(|lines| to.snapshot.lines = lines),
     check: |s| match fault(&s.lines, s.nodes.len(), s.threads.len()) {
-        Some(found) => Err(damaged(
-            "samples of the code",
-            0,
-            found,
-            "samples that fit together",
-        )),
+        Some(found) => Err(damaged("samples of the code", 0, found, "consistent samples")),
         None => Ok(()),
     },
 };
@@ -41,8 +36,8 @@ fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
         .iter()
         .all(|sample| is_there(sample.inside) && is_module(sample.module))
     {
-        return Some("a row, a thread or a module that is not there");
+        return Some("a row, a thread or a module that does not exist");
     }
     let rises = lines.samples.is_sorted_by(|a, b| a.place() < b.place());
-    (!rises).then_some("places that do not rise")
+    (!rises).then_some("places out of order")
 }

@@ -194,7 +194,7 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
             "counters",
             0,
             "a counter with time or with rows below it",
-            "calls and a sum alone",
+            "only calls and a sum",
         ));
     }
     Ok(())
@@ -214,13 +214,13 @@ fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
         .map(|row| row.node)
         .chain(gauges.iter().map(|row| row.node));
     let found = if rows.any(|row| s.sum_of(row).is_none()) {
-        "rows that are no counters"
+        "rows that are not counters"
     } else if gauges.iter().any(|row| s.is_value(row.node)) {
-        "a row that is both"
+        "a row that is a value and a gauge"
     } else if !values.iter().all(|row| fits(row.range))
         || !gauges.iter().all(|row| fits(row.level.map(|level| level.range)))
     {
-        "a smallest number above the largest"
+        "a minimum above the maximum"
     } else {
         return Ok(());
     };

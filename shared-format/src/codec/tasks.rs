@@ -27,7 +27,7 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
                 WHAT,
                 index,
                 format!("parent {parent}"),
-                format!("below {index} or none"),
+                format!("below {index} or no parent"),
             ));
         }
         if path.site.index() >= s.sites.len() {
@@ -42,8 +42,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
             return Err(damaged(
                 WHAT,
                 index,
-                "a part above the whole",
-                "at most all in flight",
+                "more calls in a part than in all",
+                "at most all calls in flight",
             ));
         }
     }

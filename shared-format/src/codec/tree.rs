@@ -186,7 +186,12 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         for row in first..end {
             let parent = s.nodes.parent[row];
             if parent != NO_PARENT && !(first..row).contains(&(parent as usize)) {
-                return Err(damaged("parent", row, parent, format!("{first}..{row} or none")));
+                return Err(damaged(
+                    "parent",
+                    row,
+                    parent,
+                    format!("{first}..{row} or no parent"),
+                ));
             }
         }
         for frame in &thread.open {
@@ -218,7 +223,7 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     )?;
     let inside = check_sum("ticks", s.nodes.self_ticks.iter().copied())?;
     if s.nanos(outside.max(inside)) >= u64::MAX / 4 {
-        return Err(damaged("ticks", 0, "over 146 years", "a time that programs run"));
+        return Err(damaged("ticks", 0, "over 146 years", "at most 146 years"));
     }
     Ok(())
 }

@@ -32,7 +32,7 @@ fn fault(waits_in: &WaitsIn, rows: usize, threads: usize) -> Option<&'static str
     };
     let names = waits_in.names.len();
     if !waits_in.names.is_sorted_by(|a, b| a < b) || !waits_in.names.iter().all(is_word) {
-        return Some("names out of order, or that are no words");
+        return Some("names out of order, or names that are not text");
     }
     let sample_fits =
         |&(row, call, count): &(u32, u32, u64)| (row as usize) < rows && (call as usize) < names && count > 0;

@@ -30,12 +30,7 @@ pub(super) const WATCHES: Section = Section {
         }
         let faults = s.watches.iter().map(|watch| fault(watch, s.sites.len()));
         match faults.enumerate().find_map(|(at, fault)| Some((at, fault?))) {
-            Some((at, found)) => Err(damaged(
-                WHAT,
-                at,
-                found,
-                "paths, causes and calls that fit together",
-            )),
+            Some((at, found)) => Err(damaged(WHAT, at, found, "consistent paths, causes and calls")),
             None => Ok(()),
         }
     },
@@ -65,7 +60,7 @@ fn fault(watch: &Watch, sites: usize) -> Option<&'static str> {
     let has_path = |path: u32| (path as usize) < paths;
     for (index, path) in watch.paths.iter().enumerate() {
         if path.parent != NO_PARENT && path.parent as usize >= index {
-            return Some("a path in front of its parent");
+            return Some("a path before its parent");
         }
         if path.site.index() >= sites {
             return Some("a site that does not exist");
@@ -132,13 +127,13 @@ fn fault_of_trace(trace: &Trace, paths: usize) -> Option<&'static str> {
     if !notes.is_sorted_by_key(|note| note.step)
         || notes.last().is_some_and(|note| note.step as usize > steps)
     {
-        return Some("notes out of order, or behind the last step");
+        return Some("notes out of order, or after the last step");
     }
     if notes.iter().any(|note| note.key as usize >= trace.keys.len()) {
         return Some("a note with a key that does not exist");
     }
     if trace.gap.is_some_and(|gap| gap.step as usize > steps) {
-        return Some("a gap behind the last step");
+        return Some("a gap after the last step");
     }
     None
 }

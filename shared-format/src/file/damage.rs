@@ -26,12 +26,12 @@ impl Damage {
         let (found, wanted) = match self {
             Self::Fault(fault) => return FormatError::io(fault.call, path, fault.source()),
             Self::Cut(found) => (
-                format!("was cut from outside to {found} bytes"),
+                format!("was cut by another program to {found} bytes"),
                 bytes.to_string(),
             ),
             Self::Emptied => (
-                "was emptied or written over from outside".into(),
-                "what this program wrote".into(),
+                "was emptied or overwritten by another program".into(),
+                "the bytes that this program wrote".into(),
             ),
             Self::OutOfSight => (
                 "was moved away, and the program has closed its descriptor".into(),

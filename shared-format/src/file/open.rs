@@ -121,7 +121,7 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
     if kind.is_symlink() {
         return Err(unsuitable(
             "is a symbolic link".into(),
-            "a plain file; name the one it points to",
+            "a plain file; name the file it points to",
         ));
     }
     if kind.is_dir() {
@@ -146,7 +146,7 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
     match file.metadata() {
         Ok(facts) if facts.is_file() => Ok(file),
         Ok(_) => Err(unsuitable(
-            "was exchanged while it was opened".into(),
+            "was replaced while it was opened".into(),
             "a plain file",
         )),
         Err(error) => Err(FormatError::io("stat", path, error)),
@@ -196,7 +196,7 @@ impl RingFile {
             return Err(FormatError::Unsuitable {
                 path: path.to_path_buf(),
                 found: format!("has {} names (hard links)", facts.nlink()),
-                wanted: "one; copy the file instead of linking it".into(),
+                wanted: "one name; copy the file instead of linking it".into(),
             });
         }
         Ok(Self {

@@ -74,7 +74,7 @@ pub(super) fn check_owner(place: &Path) -> Result<(), FormatError> {
         path: place.to_path_buf(),
         found: format!("belongs to user {}", facts.uid()),
         wanted: format!(
-            "your own ({}); remove it if you can, nothing in it was looked at",
+            "your own ({}); remove it if you can; nothing in it was read",
             os::user_id()
         ),
     })
@@ -106,12 +106,12 @@ fn judge(dir: &Path, facts: &Metadata) -> Result<(), FormatError> {
     if facts.is_symlink() {
         return wrong(
             "is a symbolic link".into(),
-            "a directory; name the one it points to",
+            "a directory; name the directory it points to",
         );
     }
     if !facts.is_dir() {
         return wrong(
-            "is no directory".into(),
+            "is not a directory".into(),
             "a directory; remove it or choose another with TICKSCOPE_DIR",
         );
     }
@@ -152,11 +152,11 @@ mod tests {
         for (path, says) in [
             (
                 link,
-                "is a symbolic link, wanted a directory; name the one it points to",
+                "is a symbolic link, wanted a directory; name the directory it points to",
             ),
             (
                 file,
-                "is no directory, wanted a directory; remove it or choose another with TICKSCOPE_DIR",
+                "is not a directory, wanted a directory; remove it or choose another with TICKSCOPE_DIR",
             ),
             (open, "may be written by others (mode 777), wanted mode 700"),
         ] {

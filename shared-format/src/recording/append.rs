@@ -43,7 +43,7 @@ impl Writer {
         let there = path.symlink_metadata().ok();
         let refused = match &there {
             Some(_) if !force => Some(("exists already", "a new file")),
-            Some(facts) if !facts.is_file() => Some(("exists and is no plain file", "a new file")),
+            Some(facts) if !facts.is_file() => Some(("exists and is not a plain file", "a new file")),
             _ => None,
         };
         if let Some((found, wanted)) = refused {

@@ -151,7 +151,11 @@ fn inflated(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatE
         }
         at += 16 + body.len();
     }
-    Err(damaged(stored.len(), format!("no section {wanted}"), "one"))
+    Err(damaged(
+        stored.len(),
+        format!("no section {wanted}"),
+        "this section",
+    ))
 }
 
 #[cfg(feature = "deflate")]
@@ -172,8 +176,8 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     Err(damaged(
         at,
-        format!("packed, {longest} bytes at most"),
-        "a build that unpacks",
+        format!("compressed bytes, at most {longest}"),
+        "a build that can decompress",
     ))
 }
 

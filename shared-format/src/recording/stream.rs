@@ -88,7 +88,7 @@ impl<R: Read> Stream<R> {
             let found = &head[..head.len().min(WORD)];
             return Err(FormatError::NotOurs {
                 found: format!("\"{}\"", found.escape_ascii()),
-                wanted: "\"TICKKEPT\", as tickscope record -o - writes it".into(),
+                wanted: "\"TICKKEPT\", the start of what tickscope record -o - writes".into(),
             });
         }
         let torn = |read: u64| Ok(Piece::End { torn: read - begin });
@@ -107,7 +107,7 @@ impl<R: Read> Stream<R> {
         if !ring::is_head(words, position) {
             return Err(damaged(
                 begin,
-                "something else",
+                "other bytes",
                 "a record or the beginning of a recording",
             ));
         }
@@ -123,7 +123,7 @@ impl<R: Read> Stream<R> {
         }
         body.truncate(bytes as usize);
         if words[record::CRC] != checksum(&words[..record::CRC], &body) {
-            return Err(damaged(begin, "another checksum", "what was written"));
+            return Err(damaged(begin, "another checksum", "the checksum of its bytes"));
         }
         let addresses = match stored::has_addresses(&body) {
             true => stored::unpacked_addresses(&body)?,
@@ -149,7 +149,7 @@ impl<R: Read> Stream<R> {
         let sites = self.sites.as_ref().filter(|(of, _)| *of == info.sites);
         let Some((_, sites)) = sites else {
             let found = format!("the sites at word {}", info.sites);
-            return Err(damaged(begin, &found, "its own or those read last"));
+            return Err(damaged(begin, &found, "its own sites or the sites read last"));
         };
         let mut payload = stored::unpacked_within(&stored, self.longest)?;
         payload.extend_from_slice(sites);

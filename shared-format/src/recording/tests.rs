@@ -258,7 +258,7 @@ fn a_record_that_points_to_nothing_is_said() {
     for (stored, says) in [
         (info(0), "no section 65"),
         ([info(0), section(65, &empty)].concat(), "no section 66"),
-        ([info(7), section(65, &empty)].concat(), "those at word 7"),
+        ([info(7), section(65, &empty)].concat(), "the sites at word 7"),
         ([info(0), section(65, b"\xff\xff")].concat(), "packed record"),
         ([info(0), 65u64.to_le_bytes().to_vec()].concat(), "truncated"),
         ([info(0), words::to_bytes([65, u64::MAX])].concat(), "truncated"),

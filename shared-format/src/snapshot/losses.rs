@@ -51,8 +51,8 @@ impl Losses {
                 short: "drop",
                 counted: "calls dropped",
                 cause: "over a limit",
-                explanation: "calls got no row of their own (over a limit): they are in rows \"(over the limit)\", or not counted and \
-                    their time is their callers'",
+                explanation: "calls over a limit got no separate row: they are in rows \"(over the limit)\", or are not counted and \
+                    their time counts for their callers",
             },
             Loss {
                 value: self.unbalanced,

@@ -92,7 +92,9 @@ impl FromStr for Over {
             _ => {}
         }
         let wanted = || {
-            format!("{text:?} is no threshold; wanted: tail, p99, p99.9, or a duration such as 5ms or 800us")
+            format!(
+                "{text:?} is not a threshold; wanted: tail, p99, p99.9, or a duration such as 5ms or 800us"
+            )
         };
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let unit = match &text[digits.len()..] {

@@ -657,7 +657,7 @@ mod tests {
         assert_eq!(
             rows(Quantity::LiveBytes),
             Some(&[(1, 12)][..]),
-            "a level is that of now"
+            "a level is the current one"
         );
         assert_eq!(rows(Quantity::Ready), Some(&[(1, 3 + 4 + 12)][..]));
         assert_eq!(sum.measures.of(Quantity::Frees).unwrap().of_outside(0), 2);

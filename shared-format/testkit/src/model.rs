@@ -25,7 +25,7 @@ pub fn runs() -> bool {
 }
 
 /// Runs a model in all interleavings with at most `bound` preemptions, or in all interleavings if `bound` is `None`.
-#[allow(dead_code, reason = "the collector's models begin in a way of their own")]
+#[allow(dead_code, reason = "the collector's models start in another way")]
 pub fn check(bound: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     let model = Arc::new(model);
     // A mutation may first have to find the word that it changes.

@@ -15,7 +15,7 @@ pub fn until<T>(what: &str, condition: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Waits as [`until`] does, with a text that is made only when it is printed.
-#[allow(clippy::print_stderr, reason = "for who looks at a test that takes long")]
+#[allow(clippy::print_stderr, reason = "tells the user why a test takes long")]
 pub fn until_shown<T>(what: impl Fn() -> String, mut condition: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     let mut is_told = false;

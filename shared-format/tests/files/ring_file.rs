@@ -294,7 +294,7 @@ fn what_is_no_ring_says_what_it_is() {
         ("missing.ring", "No such file"),
         (
             "link.ring",
-            "is a symbolic link, wanted a plain file; name the one it points to",
+            "is a symbolic link, wanted a plain file; name the file it points to",
         ),
         ("dir.ring", "is a directory, wanted a file"),
         ("random.ring", "begins with \"ZZZZZZZZ\""),
@@ -426,7 +426,7 @@ fn a_fifo_put_there_between_look_and_opening_is_refused() {
                     opened += 1;
                 }
                 Err(error) => {
-                    let told = "was exchanged while it was opened, wanted a plain file";
+                    let told = "was replaced while it was opened, wanted a plain file";
                     exchanged += u32::from(error.to_string().contains(told));
                 }
             }

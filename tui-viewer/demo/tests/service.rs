@@ -86,7 +86,7 @@ fn each_request_is_served_once_and_nothing_stays_behind() {
     assert_eq!(
         in_flight(Quantity::InFlight),
         in_flight(Quantity::EndedElsewhere),
-        "none is in flight"
+        "no call is in flight"
     );
     assert!(first.tasks.is_empty(), "{:?}", first.tasks);
 

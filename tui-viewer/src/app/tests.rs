@@ -548,7 +548,7 @@ fn a_new_run_keeps_folds_and_selection() {
         (selected(&app).as_str(), app.list().rows.len()),
         ("tree::rebalance", 14)
     );
-    says(&app, "new run: pid 42010");
+    says(&app, "new run: now following pid 42010");
     assert!(header(&app).contains("pid 42010"));
 }
 

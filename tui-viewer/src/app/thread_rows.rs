@@ -105,7 +105,7 @@ impl RunState {
             Self::Running => "in a scope",
             Self::Waiting => "in a scope, off CPU",
             Self::Idle => "in no scope",
-            Self::Paused => "clock stands still",
+            Self::Paused => "clock is stopped",
             Self::Finished => "ended",
         }
     }
@@ -115,7 +115,7 @@ impl RunState {
         match self {
             Self::Running => "in a scope",
             Self::Waiting => "off CPU",
-            Self::Idle => "in none",
+            Self::Idle => "outside",
             Self::Paused => "clock off",
             Self::Finished => "",
         }

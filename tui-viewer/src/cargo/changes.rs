@@ -123,7 +123,7 @@ fn readable(call: &Invocation) -> Vec<&'static str> {
 fn join(call: &Invocation, facts: &Facts, changes: &mut Changes) -> Result<(), String> {
     if !call.has_feature("enable") {
         changes.notes.push(
-            "the program's own tickscope is built without the feature `enable`, so its scopes do not count; the functions do"
+            "the program's own tickscope is built without the feature `enable`, so its scopes are not counted, but functions are"
                 .into(),
         );
         return Ok(());
@@ -170,8 +170,8 @@ fn for_links(prepared: &Prepared, own: Option<&Path>) -> Vec<OsString> {
 
 fn static_library(call: &Invocation) -> String {
     format!(
-        "lib{}.a: a static library gets no collector, because the program that links it is not built here; its functions stay \
-         silent\n  build a program or a cdylib from it",
+        "lib{}.a: a static library gets no collector, because the program that links it is not built here; its functions are not \
+         counted\n  build a program or a cdylib from it",
         call.crate_name
     )
 }

@@ -104,7 +104,7 @@ fn check(cli: &CargoCli, for_cargo: &[OsString]) -> Result<(), String> {
     let name = cli.command.name();
     if let Some(option) = misplaced(for_cargo) {
         return Err(format!(
-            "{} is no option of cargo {name}: it stands before {name}, as in cargo tickscope {} {name}",
+            "{} is not an option of cargo {name}: put it before {name}, as in cargo tickscope {} {name}",
             printable(option),
             printable(option)
         ));
@@ -218,7 +218,7 @@ fn temporary(target_dir: &Path) -> anyhow::Result<NamedTempFile> {
 fn texts(words: &[OsString]) -> anyhow::Result<Vec<String>> {
     let text = |word: &OsString| {
         let text = word.to_str().map(ToString::to_string);
-        text.ok_or_else(|| anyhow!("{}: wanted UTF-8, as in all that cargo takes", word.display()))
+        text.ok_or_else(|| anyhow!("{}: wanted UTF-8, which cargo requires", word.display()))
     };
     words.iter().map(text).collect()
 }
@@ -237,7 +237,7 @@ impl Build<'_> {
     fn cargo(&self) -> anyhow::Result<Command> {
         let us = std::env::current_exe().context("cannot tell where this program is")?;
         let Some(us_text) = us.to_str() else {
-            bail!("{}: wanted UTF-8, as in all that cargo takes", us.display());
+            bail!("{}: wanted UTF-8, which cargo requires", us.display());
         };
         let mut command = Command::new(cargo());
         for target in self.handover.targets.keys() {
@@ -349,7 +349,7 @@ mod tests {
         };
         assert_eq!(checked("c --report run --release"), Ok(()));
         for (line, why) in [
-            ("c run --only x", "it stands before run"),
+            ("c run --only x", "put it before run"),
             ("c --report build", "build runs nothing"),
             ("c --record /x.json run", "ending .tks"),
             ("c --record /dev/null run", "exists already"),

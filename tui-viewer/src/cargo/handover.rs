@@ -84,7 +84,7 @@ impl Handover {
     /// # Errors
     /// The system reports an error, or a path is not UTF-8.
     pub(crate) fn write(&self, file: &Path) -> anyhow::Result<()> {
-        let text = serde_json::to_string(self).context("a path is no UTF-8, as cargo wants it")?;
+        let text = serde_json::to_string(self).context("a path is not UTF-8, which cargo requires")?;
         fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 

@@ -52,7 +52,7 @@ impl Project {
                 anyhow!("cargo cannot read the project: {why}")
             });
         }
-        Self::of(&serde_json::from_slice(&output.stdout)?).context("cargo's metadata is not as known here")
+        Self::of(&serde_json::from_slice(&output.stdout)?).context("cargo's metadata has an unknown form")
     }
 
     fn of(metadata: &Value) -> Option<Self> {

@@ -76,7 +76,7 @@ fn parse(text: &str) -> Result<FunctionsArgs, Wrong> {
         // A missing part at the end of the text counts as an error at its end.
         let span = error.span().unwrap_or(text.len()..text.len());
         let at = span.start.min(text.trim_end().len());
-        Wrong::at(at..at, format!("this is no TOML: {}", error.message()))
+        Wrong::at(at..at, format!("this is not TOML: {}", error.message()))
     })?;
     let mut functions = FunctionsArgs::default();
     for (key, value) in in_order(file.get_ref()) {
@@ -148,7 +148,7 @@ fn patterns(name: &str, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, Wro
         let wrong =
             |why: String| Wrong::at(item.span(), format!("the pattern \"{}\": {why}", printable(text)));
         match values::function_patterns(text) {
-            Ok(several) if several.contains(',') => Err(wrong("each pattern is an entry of its own".into())),
+            Ok(several) if several.contains(',') => Err(wrong("each pattern is a separate entry".into())),
             pattern => pattern.map_err(wrong),
         }
     };
@@ -208,13 +208,13 @@ mod tests {
             [functions]\nonly = [] | 2 | an empty list | leave the key out
             [functions]\nnot = ["a",\n  7] | 3 | an entry of not is the number 7 | wanted a pattern
             [functions]\nnot = [\n"a",\n""] | 4 | the pattern "" | found nothing
-            [functions]\nnot = ["a,b"] | 2 | the pattern "a,b" | an entry of its own
+            [functions]\nnot = ["a,b"] | 2 | the pattern "a,b" | a separate entry
             [functions]\nevery = "yes" | 2 | every is the text "yes" | wanted true or false
             [functions]\nbudget = 5 | 2 | budget is the number 5 | wanted a text like "5%"
             [functions]\nbudget = "much" | 2 | budget is "much" | wanted 0.1% to 1000%
-            [functions]\nevery = \n | 2 | this is no TOML
-            [functions]\nnot = ["a"\n | 2 | this is no TOML
-            [functions]\nevery = true\nevery = true | 3 | this is no TOML | duplicate
+            [functions]\nevery = \n | 2 | this is not TOML
+            [functions]\nnot = ["a"\n | 2 | this is not TOML
+            [functions]\nevery = true\nevery = true | 3 | this is not TOML | duplicate
         "#;
         for row in table.lines().map(str::trim).filter(|row| !row.is_empty()) {
             let parts: Vec<&str> = row.split(" | ").map(str::trim).collect();

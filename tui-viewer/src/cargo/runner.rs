@@ -18,8 +18,8 @@ use crate::cli::commands::run;
 use crate::cli::commands::run::Program;
 
 /// Possible reasons why a program published nothing.
-const UNHEARD: &str = "a program that starts others, or ends by a signal at once, leaves nothing; see also what cargo tickscope says \
-                       at the end";
+const UNHEARD: &str = "a program that starts others, or ends by a signal at once, leaves no records; see also the last message of \
+                       cargo tickscope";
 
 /// Arguments with which a test program lists its tests.
 const LIST: [&str; 3] = ["--list", "--format", "terse"];

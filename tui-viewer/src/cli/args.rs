@@ -75,19 +75,19 @@ Examples:
   tickscope diff a.tks b.tks       what changed between two runs or builds
   tickscope record -d 30s -o run.tks, then: tickscope run.tks
   tickscope record -- ./app --fast record a program from its start to its end
-  tickscope trigger 'p99(handle) > 50ms'  keep the half minute before it becomes slow
+  tickscope trigger 'p99(handle) > 50ms'  keep the half minute before calls become slow
   tickscope log --group malloc     time in it, a line for each thread and second
   tickscope stacks 4711            where each thread is right now
   tickscope mode exact             time every call from now on
-  tickscope off 'alloc::*'         leave sites out
+  tickscope off 'alloc::*'         switch sites off
   tickscope why handle --for 10s   why its slow calls are slow
-  tickscope top --json             what takes most, for scripts; tickscope agents says more
+  tickscope top --json             functions that take most, for scripts; more: tickscope agents
   tickscope demo                   look around without a program of your own
-  tickscope completions bash       a script that makes Tab complete all this
+  tickscope completions bash       a script that makes Tab complete commands
   tickscope man | man -l -         the manual; of one command: tickscope man report
 
-Exit codes: 0 done; 1 failed; 2 misuse, or no such target; 3 a gate of diff failed, or the time of wait-until
-is over; 4 the program of wait-until has ended; run: the program's own.
+Exit codes: 0 done; 1 failed; 2 misuse, or no such target; 3 a gate of diff failed, or wait-until timed out;
+4 the program of wait-until has ended; run: the program's own.
 
 On the screen, : takes these commands too, and ? shows all keys.
 A TARGET is a path if it contains / or ends in .ring .tks .json .html, a pid if it is all digits, else a name.";

@@ -61,7 +61,7 @@ fn two_targets(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let first = before.target.target.filter(is_meant)?;
     let (first, second) = (printable(&first), printable(second));
     Some(format!(
-        "{first} and {second}: one is opened at a time; to see what differs: tickscope {second} --compare {first}"
+        "{first} and {second}: only one can be opened; for the differences: tickscope {second} --compare {first}"
     ))
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn write_call(
         Some((watch, calls.find(|call| call.number == number)?))
     });
     let Some((watch, call)) = call else {
-        return Err(format!("call {number} is kept no longer"));
+        return Err(format!("call {number} is no longer kept"));
     };
     let endings = CALL_FORMS.map(|(_, ending)| ending);
     let paths = first_free(snapshot, &endings, offset);

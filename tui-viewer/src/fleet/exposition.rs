@@ -132,7 +132,7 @@ impl Text {
             "tickscope_group_seconds",
             "counter",
             "seconds",
-            "Time inside the outermost calls of a group. Groups may be inside of each other: their sum means nothing.",
+            "Time inside the outermost calls of a group. Groups may contain each other: their sum has no meaning.",
         );
         for (key, account) in accounts {
             for (name, amounts) in exported(account, ItemKind::Group) {
@@ -222,7 +222,7 @@ impl Text {
             (
                 "tickscope_without_series",
                 "",
-                "Functions, counters and groups that have no series of their own.",
+                "Functions, counters and groups without a separate series.",
                 |account, _| Some(account.without_series().to_string()),
             ),
         ];
@@ -239,7 +239,7 @@ impl Text {
             "tickscope_unclosed_resets",
             "counter",
             "",
-            "Resets whose last numbers were overwritten before they were read: a part of what was counted is missing.",
+            "Resets whose last numbers were overwritten before they were read: a part of the counts is missing.",
         );
         for (key, account) in accounts {
             self.begin("tickscope_unclosed_resets", "_total", key, &[]);

@@ -110,7 +110,7 @@ pub fn advised(error: &FormatError) -> String {
     };
     let advice = match found {
         "is a directory" => "; --dir DIR looks into a directory",
-        "exists already" => "; --force writes over it",
+        "exists already" => "; --force overwrites it",
         _ => "",
     };
     format!("{error}{advice}")

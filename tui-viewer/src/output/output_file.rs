@@ -65,10 +65,13 @@ fn write_file(
     // Links are not followed, because the file behind a link is not ours to replace.
     if let Ok(there) = path.symlink_metadata() {
         if !force {
-            bail!("{} exists already; --force writes over it", path.display());
+            bail!("{} exists already; --force overwrites it", path.display());
         }
         if !there.is_file() {
-            bail!("{} exists and is no plain file: not written over", path.display());
+            bail!(
+                "{} exists and is not a plain file: not overwritten",
+                path.display()
+            );
         }
     }
     check_folder(path)?;

@@ -58,15 +58,15 @@ fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Sw
     };
     match switch {
         _ if count == 0 => format!(
-            "no function that is known matches {name}{}; those met later are switched by it",
+            "no known function matches {name}{}; functions met later are switched by it",
             similar(pattern.as_str(), snapshot)
         ),
         Switch::On if pattern.as_str() == "*" => {
-            "all functions as at the program's start; all rules are gone".into()
+            "all functions are as at the program's start; all rules were removed".into()
         }
-        Switch::Off => format!("{functions} switched off by {name}; callers have their time now"),
+        Switch::Off => format!("{functions} switched off by {name}; their time counts for callers"),
         Switch::On => format!("{functions} switched on by {name}, also beyond the budget"),
-        Switch::Back => format!("the rule {name} is gone: {functions} as without it"),
+        Switch::Back => format!("the rule {name} was removed: {functions} as without it"),
     }
 }
 

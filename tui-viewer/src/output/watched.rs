@@ -53,7 +53,7 @@ pub(crate) fn began(
     let name = printable(function.as_str());
     let slow = match over {
         Over::Tail => "calls in the tail are slow".to_owned(),
-        Over::P99 | Over::P999 => format!("the slowest are those above {over}"),
+        Over::P99 | Over::P999 => format!("calls above {over} are slow"),
         Over::Ns(_) => format!("calls of {over} and more are slow"),
     };
     let Some((snapshot, watch)) = now.and_then(|now| Some((now, watch_of(now, function)?))) else {
@@ -61,7 +61,7 @@ pub(crate) fn began(
     };
     let state = match watch.state {
         WatchState::NoFunction => format!(
-            "no function that has been called matches{}",
+            "no called function matches{}",
             similar(function.as_str(), snapshot)
         ),
         WatchState::Learning(_) | WatchState::Watching | WatchState::NoTail | WatchState::Raised => slow,
@@ -96,7 +96,7 @@ pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: b
     match watch.state {
         WatchState::Learning(_) | WatchState::Watching | WatchState::NoTail | WatchState::Raised => begins,
         WatchState::NoFunction => format!(
-            "{full} is watched: no function that has been called matches{}",
+            "{full} is watched: no called function matches{}",
             similar(function.as_str(), snapshot)
         ),
         WatchState::NoHistograms | WatchState::NoTime | _ => {
@@ -121,7 +121,7 @@ pub(crate) fn stopped(before: Option<&Snapshot>, function: &Pattern) -> String {
         .iter()
         .any(|watch| watch.function == function.as_str())
     {
-        true => format!("{name} is watched no longer"),
+        true => format!("{name} is no longer watched"),
         false => format!("{name} was not watched; {}", others(before)),
     }
 }
@@ -190,18 +190,18 @@ mod tests {
         unknown.watches[0].function = "lokup".into();
         assert_eq!(
             began_here(Some(&unknown), &pattern("lokup"), false),
-            "lokup is watched: no function that has been called matches (did you mean lookup?)"
+            "lokup is watched: no called function matches (did you mean lookup?)"
         );
         let line = began(None, Some(&unknown), &pattern("lokup"), Over::P99);
         assert!(
-            line.contains("no function that has been called matches (did you mean lookup?)"),
+            line.contains("no called function matches (did you mean lookup?)"),
             "{line}"
         );
         assert_eq!(
             began(None, None, &frame, Over::Ns(5_000_000)),
             "draw_frame is watched; calls of 5ms and more are slow"
         );
-        assert_eq!(stopped(Some(&now), &frame), "draw_frame is watched no longer");
+        assert_eq!(stopped(Some(&now), &frame), "draw_frame is no longer watched");
         assert_eq!(
             stopped(Some(&now), &pattern("lookup")),
             "lookup was not watched; watched: draw_frame"

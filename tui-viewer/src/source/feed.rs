@@ -238,7 +238,7 @@ fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
     let pid = ring.header().pid;
     Status::Broken {
         why: match target::runs_on(ring.header()) {
-            true => format!("Ring lost, process {pid} runs on: another within a minute. {why}"),
+            true => format!("Ring lost, process {pid} runs on: new ring within a minute. {why}"),
             false => format!("{place}{why}"),
         },
     }

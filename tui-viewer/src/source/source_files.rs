@@ -30,7 +30,7 @@ pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
 /// The file is not there: a message with the name and the places.
 pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
     if file.is_empty() {
-        return Err("where its source is, the program does not say".into());
+        return Err("the program does not say where its source is".into());
     }
     let path = Path::new(file);
     let mut looked = Vec::new();
@@ -100,7 +100,7 @@ mod tests {
         assert!(
             find("", &places)
                 .unwrap_err()
-                .contains("where its source is, the program does not say")
+                .contains("the program does not say where its source is")
         );
         let why = |file: &str, places: &[PathBuf]| find(file, places).unwrap_err();
         assert_eq!(why("/no/such/file.rs", &places), "no file /no/such/file.rs here");

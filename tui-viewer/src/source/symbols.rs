@@ -299,7 +299,7 @@ impl Known {
                     module.path
                 ),
                 true => format!(
-                    "{}: the file was replaced since the program has begun, so its functions and lines are not known",
+                    "{}: the file was replaced after the program began, so its functions and lines are not known",
                     module.path
                 ),
             });
@@ -578,11 +578,7 @@ mod tests {
         compiled(place.path(), "program", "fn main() {}", &["-Cdebuginfo=1"]);
         let (function, _, problem) = found(&module, address);
         assert_eq!(function, "", "another program");
-        assert!(
-            problem
-                .unwrap()
-                .contains("was replaced since the program has begun")
-        );
+        assert!(problem.unwrap().contains("was replaced after the program began"));
 
         fs::remove_file(&file).unwrap();
         let (_, _, problem) = found(&module, address);

@@ -126,7 +126,10 @@ pub fn check_all(name: &str) -> anyhow::Result<()> {
     } else {
         format!("--all takes a name, and this is a {of_one}")
     };
-    Err(Misuse(format!("{what}: tickscope NAME --all, and '*' is all that run")).into())
+    Err(Misuse(format!(
+        "{what}: tickscope NAME --all; '*' means all running programs"
+    ))
+    .into())
 }
 
 /// Finds all running programs of a name.
@@ -179,7 +182,7 @@ fn closed_form(path: &Path) -> Option<String> {
     let known = [Form::Html, Form::Tks];
     (!known.contains(&form)).then(|| {
         format!(
-            "{}: reports as .{} cannot be opened again; those as .html can, and .tks",
+            "{}: reports as .{} cannot be opened again; .html and .tks can",
             path.display(),
             form.ending()
         )
@@ -237,7 +240,7 @@ fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
 
 fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
     let lead = if *wanted == Wanted::Only {
-        "no program runs that carries tickscope".to_string()
+        "no program with tickscope runs".to_string()
     } else {
         format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };

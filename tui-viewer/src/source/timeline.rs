@@ -61,7 +61,7 @@ impl Timeline {
             Found::Ring(ring, _) => Self::of_ring(ring, offset),
             Found::Kept(path) if snapshot_file::is_snapshot_file(path) => Self::of_series(path, offset),
             Found::Kept(path) => Err(single(path)),
-            Found::Together(name, _) => Err(one_alone(name, "the past is of a program").into()),
+            Found::Together(name, _) => Err(one_alone(name, "looking back needs a program").into()),
             Found::Streamed(_) => Err(anyhow!(
                 "of standard input only the newest moment is kept; record into a file to look back: tickscope record -o run.tks"
             )),
@@ -212,7 +212,7 @@ impl Timeline {
     }
 
     fn not_of_then(&self) -> anyhow::Error {
-        Misuse(format!("no moment of then; {}", self.extent())).into()
+        Misuse(format!("there is no record from then; {}", self.extent())).into()
     }
 
     fn nearest(&self, wanted: u64) -> anyhow::Result<usize> {
@@ -298,7 +298,7 @@ impl Timeline {
     /// The moments are the same, in the wrong order, of two processes, or cannot be read.
     pub fn between(&self, from: usize, to: usize) -> anyhow::Result<Between> {
         if from >= to {
-            let why = format!("no time lies between these two moments; {}", self.extent());
+            let why = format!("there is no time between these two moments; {}", self.extent());
             return Err(Misuse(why).into());
         }
         let Terms {
@@ -317,7 +317,7 @@ impl Timeline {
         let first = runs.next();
         if runs.any(|run| Some(run) != first) {
             bail!(
-                "{}: found records of two processes, wanted those of one, as `tickscope record` keeps them",
+                "{}: found records of two processes, wanted one process, as `tickscope record` writes",
                 self.path().display()
             );
         }
@@ -330,11 +330,11 @@ impl Timeline {
         let doubts = [
             (
                 unclosed,
-                "a reset took away what was counted just before it, and no record shows that: it is missing here",
+                "counts just before a reset are in no record, so they are missing here",
             ),
             (
                 more,
-                "an undo gave back what was counted before the first record: that is counted here as well",
+                "an undo brought back counts from before the first record, which are included here",
             ),
         ];
         Ok(Between {
@@ -357,7 +357,7 @@ impl Timeline {
 /// Returns the error for a file with one snapshot, which has no past.
 fn single(path: &Path) -> anyhow::Error {
     anyhow!(
-        "{} holds one moment and nothing from before it; `tickscope record` keeps a series",
+        "{} holds one moment, without a past; `tickscope record` keeps a series",
         path.display()
     )
 }
@@ -483,21 +483,24 @@ mod tests {
         let reset = recorded(dir.path(), &[of(100, 2), of(101, 3)]);
         assert_eq!(
             reset.between(0, 1).unwrap().doubts,
-            [
-                "a reset took away what was counted just before it, and no record shows that: it is missing here"
-            ]
+            ["counts just before a reset are in no record, so they are missing here"]
         );
         let mut undone = of(101, 3);
         undone.capture.withdraws = Some(1);
         let undone = recorded(dir.path(), &[of(100, 2), undone]);
         assert_eq!(
             undone.between(0, 1).unwrap().doubts,
-            ["an undo gave back what was counted before the first record: that is counted here as well"]
+            ["an undo brought back counts from before the first record, which are included here"]
         );
         let mut other = of(101, 2);
         other.process.pid += 1;
         let two = recorded(dir.path(), &[of(100, 2), other]);
         let why = two.between(0, 1).unwrap_err().to_string();
-        assert!(why.ends_with("run.tks: found records of two processes, wanted those of one, as `tickscope record` keeps them"), "{why}");
+        assert!(
+            why.ends_with(
+                "run.tks: found records of two processes, wanted one process, as `tickscope record` writes"
+            ),
+            "{why}"
+        );
     }
 }

@@ -61,10 +61,10 @@ impl App {
         let now = self.views.function.chosen.as_ref().map(|chosen| chosen.key);
         match self.selected_function() {
             Some(chosen) if Some(chosen.key) == now => {
-                self.tell("this is the function itself: who calls it stands above, what it calls below");
+                self.tell("this is the function itself: its callers are above, its callees below");
             }
             Some(chosen) => self.go_to_function(chosen),
-            None => self.tell("no scope called it: these calls stand at the top of their threads"),
+            None => self.tell("no scope called it: these calls are at the top of their threads"),
         }
     }
 }
@@ -190,7 +190,7 @@ impl ViewType for Function {
         let (dot, again) = (legend.glyphs.dot, legend.glyphs.again);
         match legend.is_wide {
             true => format!(
-                "callers add up to 100%, and so do (self) and what it calls{dot}CALLS of all calls{dot}{again} calls back"
+                "callers add up to 100%, and so do (self) and callees{dot}CALLS of all calls{dot}{again} calls back"
             ),
             false => format!("callers are 100%, (self) and callees too{dot}{again} calls back"),
         }

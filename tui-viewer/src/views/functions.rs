@@ -35,7 +35,7 @@ static OF_SHARE: Column = numbers("%OF", 6, "share of the function that is shown
     .of(Value::Share(Portion::Total))
     .by(Order::TOTAL);
 /// The main share of the view as a bar. Where moments are compared, the change of the mean stands in its place.
-static BAR: Column = texts("", "the first share again, as a length")
+static BAR: Column = texts("", "the first share, as a bar")
     .drawn(draw_bar)
     .titled(|app, width| {
         let title = if width < 10 { "AVG %" } else { "AVG change" };
@@ -50,7 +50,7 @@ static WAIT: Column = numbers("WAIT", 6, "part of TOTAL that waits, off the CPU"
 static READY: Column = numbers("READY", 6, "part of TOTAL ready, without a CPU")
     .of(Value::OffCpu(|off| off.ready_ns))
     .by(Order::of("ready", |data, what| data.figures(what).total_off.ready_ns).adding_up());
-static SELF: Column = numbers("SELF", 6, "the same without measured callees")
+static SELF: Column = numbers("SELF", 6, "time in it, without measured callees")
     .of(Value::Time(Portion::Own))
     .by(Order::SELF)
     .titled(|app, _| bottom_up(app).then(|| "TOP".to_string()));
@@ -79,7 +79,7 @@ static MAX: Column = numbers("MAX", 7, "the longest call")
         Some(_) => 0,
         None => or_last(data.latency(what).max().map(|(ticks, _)| ticks)),
     }));
-static SPARK: Column = texts("LAST 30 s", "time in each second, of its own busiest")
+static SPARK: Column = texts("LAST 30 s", "time a second, relative to its busiest")
     .shows(|canvas, cell| spark::of(canvas, cell.app, cell.row.id, cell.place.width))
     .wide(10)
     .looks(|_| Meaning::Quiet);

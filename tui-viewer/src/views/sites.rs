@@ -184,7 +184,7 @@ impl RowTable for Sites {
 
     fn callees(&self, data: &Data, row: u32) -> Result<BTreeSet<FunctionId>, &'static str> {
         if data.site_table().is_module(row) {
-            return Err("a module calls nothing itself: Space switches all that is in it");
+            return Err("a module calls nothing itself: Space switches all functions in it");
         }
         let calls = data.whole();
         let own = self.function(data, row);

@@ -142,7 +142,7 @@ impl ViewType for Tree {
         let (dot, of) = (legend.glyphs.dot, legend.of);
         let mut text = match (legend.is_bottom_up, legend.is_wide) {
             (true, true) => format!(
-                "TOTAL, AVG self {of} of the topmost row's function when called so{dot}TOP the part without a caller"
+                "TOTAL, AVG self {of} of the topmost row's function on this path{dot}TOP the part without a caller"
             ),
             (true, false) => format!("TOTAL self {of} of the topmost row{dot}TOP not called"),
             (false, _) => format!(

@@ -275,7 +275,7 @@ fn a_program_without_its_table_says_so() {
     .with_code(0);
     let (done, _) = run_measured(&project, &mut project.command(program.to_str().unwrap()), "none");
     let done = done.with_code(0).says(&[
-        "functions do not count",
+        "functions are not counted",
         "has no section .tickscope.functions; build it with cargo tickscope",
     ]);
     assert_eq!(done.has_messages(1).out, "done\n");
@@ -568,7 +568,7 @@ fn a_module_is_switched_while_the_program_runs() {
     assert!(then[0] == 0 && then[1] > before[1], "{before:?} {then:?}");
     let said = running.ask(&["off", "small::hot::*", "small"]);
     assert!(
-        said.contains("functions switched off by small::hot::*; callers have their time now"),
+        said.contains("functions switched off by small::hot::*; their time counts for callers"),
         "{said}"
     );
     let (before, then) = running.calls_meanwhile();
@@ -577,7 +577,10 @@ fn a_module_is_switched_while_the_program_runs() {
     let (before, then) = running.calls_meanwhile();
     assert!(then[0] > before[0] && then[1] == before[1], "{before:?} {then:?}");
     let said = running.ask(&["on", "*", "small"]);
-    assert!(said.contains("all functions as at the program's start"), "{said}");
+    assert!(
+        said.contains("all functions are as at the program's start"),
+        "{said}"
+    );
     let (before, then) = running.calls_meanwhile();
     assert!(then[0] == before[0] && then[1] > before[1], "{before:?} {then:?}");
     running.ask(&["on", "hot::*", "small"]);

@@ -79,7 +79,7 @@ fn check_scopes(project: &Project, build: &str) {
     assert_eq!(done.out, "499500\n");
     let done = done.says(&["tickscope report: small, pid ", "small::marked"]);
     // The scopes and the sleds use one collector, so nothing is reported as missing.
-    done.says_nothing_of(&["no report", "do not count"]);
+    done.says_nothing_of(&["no report", "are not counted"]);
     run("--record r.tks run")
         .with_code(0)
         .says(&["tickscope: r.tks: "]);

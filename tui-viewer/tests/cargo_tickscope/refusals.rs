@@ -24,7 +24,7 @@ fn command_lines_that_make_no_sense() {
     for (line, words) in [
         (
             "run --only x",
-            "it stands before run, as in cargo tickscope --only run",
+            "put it before run, as in cargo tickscope --only run",
         ),
         ("--report build", "build runs nothing"),
         ("--record x.json run", "ending .tks"),

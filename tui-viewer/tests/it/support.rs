@@ -274,7 +274,7 @@ impl Program {
     /// Stops the program, and waits until it is stopped.
     pub(crate) fn stop(&self) {
         send(&self.child, Signal::STOP);
-        until("the program stands", || stands(self.pid()).then_some(()));
+        until("the program is stopped", || stands(self.pid()).then_some(()));
     }
 
     pub(crate) fn go_on(&self) {

@@ -151,6 +151,6 @@ pub(crate) fn watch(pattern: &str, over: Over) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{WATCHES_MAX} functions are watched, and no more can be; watch one of them no longer first"
+        "{WATCHES_MAX} functions are watched, which is the limit; stop watching one of them first"
     ))
 }

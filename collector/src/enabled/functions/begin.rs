@@ -55,7 +55,7 @@ extern "C" fn begin() {
         && let Err(why) = load(choice)
     {
         // A program without scopes has no session that could report it.
-        let _ = writeln!(std::io::stderr(), "tickscope: functions do not count: {why}");
+        let _ = writeln!(std::io::stderr(), "tickscope: functions are not counted: {why}");
         function_sites::note_missing(why);
     }
 }
@@ -65,7 +65,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
     if !trampolines::can_keep_state() {
         return Err("this CPU or system has no XSAVE".into());
     }
-    let image = Image::own().ok_or("the loader does not know this program")?;
+    let image = Image::own().ok_or("the loader does not list this program")?;
     let Some(bytes) = image.section(SECTION) else {
         if image.section(MAP).is_none() && !function_choice::is_asked_for() {
             // The program was built without `cargo tickscope`. Another crate in its workspace has enabled the feature.

@@ -340,7 +340,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
     }
     copies::look();
     let Some(state) = capture_lock::take() else {
-        return refused("a forked child has no tree of its own; start a new program instead (fork and exec)");
+        return refused("a forked child has no call tree; start a new program instead (fork and exec)");
     };
     let mut snapshot = captured(state, CaptureKind::Periodic);
     // The clock of a thread that does not count cannot be stopped.

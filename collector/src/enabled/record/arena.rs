@@ -189,7 +189,10 @@ impl<const N: usize> Texts<N> {
             unsafe { std::ptr::copy_nonoverlapping(part.as_ptr(), to.wrapping_add(written), part.len()) };
             written += part.len();
         }
-        #[allow(clippy::disallowed_methods, reason = "own memory, which nothing writes again")]
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "this memory is private and is not written again"
+        )]
         // SAFETY: these bytes were just written, and are never written again.
         let kept = unsafe { std::slice::from_raw_parts(to, written) };
         // SAFETY: the bytes are copies of whole texts, so they are UTF-8.

@@ -157,14 +157,14 @@ pub(crate) fn note_missing(why: String) {
 /// Returns the reason why functions do not count as requested, as a sentence for the user.
 pub(crate) fn warning() -> Option<String> {
     if let Some(why) = MISSING.get() {
-        return Some(format!("functions do not count: {why}"));
+        return Some(format!("functions are not counted: {why}"));
     }
     let why = match REFUSED.get()? {
         Refusal::Protected => "this system does not let a program change its code (W^X)",
         Refusal::NoBarrier => "this system has no membarrier for changed code",
     };
     Some(format!(
-        "{why}: functions that were switched off at the start stay off; name those that you need with --only"
+        "{why}: functions that were switched off at the start stay off; name the functions that you need with --only"
     ))
 }
 

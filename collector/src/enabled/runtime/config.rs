@@ -182,7 +182,7 @@ pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'
     }
     if (config.max_depth, config.max_nodes) != (settings.max_depth, settings.max_nodes) {
         warnings.push(format!(
-            "the limits are {} deep and {} nodes a thread since the first scope; other ones come too late: start \
+            "the limits are {} deep and {} nodes a thread since the first scope; other limits come too late: start \
              the session before the first scope",
             config.max_depth, config.max_nodes,
         ));

@@ -39,8 +39,8 @@ pub(crate) fn warning() -> Option<String> {
         .collect();
     (!others.is_empty()).then(|| {
         format!(
-            "this process has another copy of tickscope in {}: what that counts is not here, but in a ring of its own, which `tickscope list` \
-             shows once it publishes",
+            "this process has another copy of tickscope in {}: its counts are not here, but in a separate ring, which `tickscope list` shows \
+             once that copy publishes",
             others.join(" and ")
         )
     })

@@ -200,7 +200,7 @@ fn rows(
             (_, Some(&hand)) => Who::Hand(hand),
             // The thread that plays the program drops its pending futures, so only ends of futures are counted there.
             _ if ends_futures_alone(snapshot, index) => continue,
-            _ => return Err(format!("nobody knows thread {thread:?}")),
+            _ => return Err(format!("unknown thread {thread:?}")),
         };
         let mut found = shown(snapshot, index);
         let mut wanted = counted.get(&who).cloned().unwrap_or_default();

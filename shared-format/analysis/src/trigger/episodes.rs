@@ -29,7 +29,7 @@ impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "wanted how often at most, 1 to {COUNT_MAX} times a second, minute, hour or day: 1/s, 2/min, 6/h, 10/d"
+            "wanted a limit, 1 to {COUNT_MAX} times a second, minute, hour or day: 1/s, 2/min, 6/h, 10/d"
         )
     }
 }

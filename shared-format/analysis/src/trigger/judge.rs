@@ -10,10 +10,10 @@ use crate::hotspots::{HotRow, hot};
 use crate::measure::Measure;
 use crate::tasks::{TaskKind, TaskRow, Tasks};
 
-const NO_LATENCIES: &str = "this program keeps no latencies of single calls; that takes the modes exact or adaptive, and no \
-                            TICKSCOPE_HISTOGRAM=off";
+const NO_LATENCIES: &str = "this program keeps no latencies of single calls; they need mode exact or adaptive, and \
+                            TICKSCOPE_HISTOGRAM must not be off";
 
-const NO_TIMES: &str = "this is a counter, a value or a gauge, which has calls and no times";
+const NO_TIMES: &str = "this is a counter, a value or a gauge, which has calls but no times";
 
 const NOT_COUNTING: &str = "measuring is off in this program; `tickscope mode exact` switches it on";
 

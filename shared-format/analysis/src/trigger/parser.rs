@@ -139,7 +139,7 @@ impl<'a> Scanner<'a> {
             (depth == 0).then_some(self.at + at)
         });
         let Some(end) = end else {
-            return Err(self.wrong(self.text.len(), "`)` behind the name of the function"));
+            return Err(self.wrong(self.text.len(), "`)` after the name of the function"));
         };
         self.at = end + 1;
         let name = self.text[begin..end].trim();
@@ -337,7 +337,7 @@ mod tests {
                 "p99(handle > 5ms",
                 17,
                 "the end",
-                "`)` behind the name of the function",
+                "`)` after the name of the function",
             ),
             (
                 "p99( ) > 5ms",

@@ -136,10 +136,10 @@ fn notes(subject: &Subject<'_>, is_empty: bool) -> Vec<String> {
     }
     notes.extend(off_for_the_budget(snapshot).map(|off| format!("functions: {off}")));
     if snapshot.capture.losses.dropped > 0 {
-        notes.push("some calls found no place in the program: counts are not complete".into());
+        notes.push("some calls were over a limit of the program: counts are not complete".into());
     }
     if snapshot.capture.pruned > 0 {
-        notes.push("rows of a program with too many are summed up as (pruned)".into());
+        notes.push("the program has too many rows: some are summed up as (pruned)".into());
     }
     notes
 }

@@ -23,13 +23,13 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
     };
     if modes(before) != modes(after) || modes(before).len() > 1 {
         doubts.push(format!(
-            "measured in different modes ({} before, {} after): their times do not compare, their calls do",
+            "measured in different modes ({} before, {} after): compare calls, not times",
             list(modes(before)),
             list(modes(after))
         ));
     } else if all().any(|run| run.capture.mode.has_estimated_times()) {
         doubts.push(format!(
-            "times are estimates (mode {}); calls are exact, but where ~ stands before them",
+            "times are estimates (mode {}); calls are exact, except with ~ before them",
             list(modes(before))
         ));
     }
@@ -48,19 +48,19 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
         off.collect()
     };
     if off(before) != off(after) {
-        doubts.push("different sites are switched off: their calls do not compare".into());
+        doubts.push("different sites are switched off: do not compare their calls".into());
     }
     let dropped: u64 = all()
         .map(|run| run.capture.losses.dropped)
         .fold(0, u64::saturating_add);
     if dropped > 0 {
         doubts.push(format!(
-            "{dropped} calls found no place in their program: counts are not complete"
+            "{dropped} calls were over a limit of their program: counts are not complete"
         ));
     }
     if all().any(|run| run.capture.pruned > 0) {
         doubts.push(
-            "rows were summed up as (pruned) where a program had too many: counts by function are not complete".into(),
+            "a program had too many rows, and summed some up as (pruned): counts by function are not complete".into(),
         );
     }
     doubts

@@ -67,9 +67,9 @@ impl<'a> Flame<'a> {
         let measure = self.comparison.diff.measure.name();
         writeln!(
             out,
-            "<h2>Flame graph</h2>\n<p>Frames are as wide as their {measure} after; what is called stands below its caller. Colours \
-             say how the share of the whole has changed. A click zooms in, and on the topmost frame out. What is gone has no \
-             frame.</p>\n<p class=\"legend\">"
+            "<h2>Flame graph</h2>\n<p>Frames are as wide as their {measure} after; callees are below their caller. Colours \
+             show how the share of the whole has changed. A click zooms in; a click on the topmost frame zooms out. Paths that \
+             are gone have no frame.</p>\n<p class=\"legend\">"
         )?;
         for (trend, words) in Trend::ALL.into_iter().zip(WORDS) {
             writeln!(

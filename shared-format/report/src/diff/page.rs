@@ -101,7 +101,7 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         if more > 0 {
             writeln!(
                 out,
-                "<p class=\"rest\">{more} paths more have changed; -f text and -f json have all of them</p>"
+                "<p class=\"rest\">{more} more paths have changed; -f text and -f json show all</p>"
             )?;
         }
     }

@@ -404,7 +404,7 @@ fn frames_of_the_runs_after_say_what_has_changed() {
     assert_eq!(trend("is_before"), Trend::MuchMore as u64);
     assert_eq!(trend("load"), Trend::Less as u64);
     assert_eq!(trend("main"), Trend::Same as u64, "it is around the frames");
-    assert!(of("remember").is_none(), "what is gone has no frame");
+    assert!(of("remember").is_none(), "a path that is gone has no frame");
     let told = column("told")[of("is_before").unwrap()].to_string();
     assert!(
         told.contains(" before: +") && told.contains(" points\\ntotal "),
@@ -418,7 +418,7 @@ fn frames_of_the_runs_after_say_what_has_changed() {
     for at in (0..widths.len()).rev() {
         assert!(
             widths[at] >= below[at] * 0.999_999,
-            "frame {at} holds those below it"
+            "frame {at} is as wide as the frames below it"
         );
         if ups[at] > 0 {
             below[at - ups[at]] += widths[at];
@@ -515,9 +515,12 @@ fn a_counter_has_a_sum_and_no_time_in_every_form() {
     assert_eq!(
         line(&text, "(all)"),
         "10 10 = 5.00µs 5.00µs = 5.00µs 5.00µs = (all)",
-        "calls are those of scopes, as in reports"
+        "calls are calls of scopes, as in reports"
     );
-    assert!(text.contains("Σ is what a counter has added up"), "{text}");
+    assert!(
+        text.contains("Σ is the sum that a counter has added up"),
+        "{text}"
+    );
     let ascii = Comparison {
         ascii: true,
         ..comparison

@@ -120,7 +120,7 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
     }
     writeln!(
         out,
-        "\nTheir single calls: of 100 calls 99 took no longer than P99, and none longer than MAX\n"
+        "\nTheir single calls: 99 of 100 calls took no longer than P99, and no call took longer than MAX\n"
     )?;
     titles(out, Columns::Latencies, "FUNCTION")?;
     for index in known {
@@ -142,7 +142,7 @@ fn fitting(comparison: &Comparison<'_>) -> Columns {
 fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fmt::Result {
     let (shown, rest) = rows::paths(comparison);
     let columns = fitting(comparison);
-    writeln!(out, "\nPaths that have changed, and what leads to them\n")?;
+    writeln!(out, "\nPaths that have changed, and their callers\n")?;
     if shown.is_empty() {
         writeln!(out, "none")?;
     } else {

@@ -354,8 +354,14 @@ proptest! {
 #[test]
 fn functions_tell_their_group() {
     let without = page_of(&fixtures::order_sim());
-    assert!(!without.contains("\"group\":["), "not where there are none");
-    assert!(!without.contains("\"group_rows\":["), "and no table of them");
+    assert!(
+        !without.contains("\"group\":["),
+        "a program without groups has no member for them"
+    );
+    assert!(
+        !without.contains("\"group_rows\":["),
+        "a program without groups has no table of groups"
+    );
     let text = page_of(&fixtures::order_sim_in_groups());
     let (_, rows) = text.split_once("\"group_rows\":[").expect("a table of groups");
     let line = rows.split('\n').next().unwrap_or_default();

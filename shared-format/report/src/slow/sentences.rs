@@ -126,23 +126,23 @@ impl Answer<'_> {
         let watch = |over: &str| self.command(&format!("watch {function} --over {over}"));
         Some(match slow.doubt? {
             Doubt::NoFunction => format!(
-                "no function that has been called matches {function}; {} lists those that were called",
+                "no called function matches {function}; {} lists the called functions",
                 self.command("sites")
             ),
             Doubt::Learning(calls) => format!(
-                "{function}: {} {} {} ended, too few to tell which are slow; wait, or say which are: {}",
+                "{function}: {} {} {} ended, too few to tell slow calls; wait, or give a threshold: {}",
                 grouped(calls),
                 plural(calls, "call"),
                 if calls == 1 { "has" } else { "have" },
                 watch("5ms")
             ),
             Doubt::NoTail => format!(
-                "{function} has no tail: its slowest calls take hardly longer than the others; {} shows the slowest of 100 \
-                 all the same",
+                "{function} has no tail: its slowest calls take hardly longer than the others; {} shows the slowest 1 % \
+                 anyway",
                 watch("p99")
             ),
             Doubt::Raised => format!(
-                "too many calls were slow by {}, so slow begins at {} now; to choose yourself: {}",
+                "too many calls were slow by {}, so the threshold is {} now; to choose another: {}",
                 match self.watch.over {
                     Over::Tail => "the tail".to_owned(),
                     over @ (Over::P99 | Over::P999 | Over::Ns(_)) => over.to_string(),
@@ -151,7 +151,7 @@ impl Answer<'_> {
                 watch("DURATION")
             ),
             Doubt::NoHistograms => format!(
-                "{function}: histograms are off, and without them only a duration tells which calls are slow: {}",
+                "{function}: histograms are off, so the threshold must be a duration: {}",
                 watch("5ms")
             ),
             Doubt::NoTime => format!(
@@ -160,30 +160,30 @@ impl Answer<'_> {
                 self.command("mode exact")
             ),
             Doubt::NoCalls => format!(
-                "{function}: no call has both begun and ended since it is watched; a call that goes on for long says nothing \
-                 before its end: watch a function that it calls"
+                "{function}: no call has both begun and ended since the watch began, and only ended calls are judged; if calls \
+                 take long, watch a function that they call"
             ),
             // The viewer keeps watching, so it only waits for the first slow call.
             Doubt::NothingSlow if self.options.typed == Typed::Viewer => format!(
-                "{function}: no call was slow yet (>= {}), of {}; waiting for the first; to ask for less: {}",
+                "{function}: no call was slow yet (>= {}), of {}; waiting for the first; lower threshold: {}",
                 self.threshold(),
                 grouped(slow.calls()),
                 watch("p99")
             ),
             Doubt::NothingSlow => format!(
-                "{function}: none of {} {} was slow (>= {}); wait for one, or ask for less, as with {}",
+                "{function}: of {} {}, no call was slow (>= {}); wait, or lower the threshold, as with {}",
                 grouped(slow.calls()),
                 plural(slow.calls(), "call"),
                 self.threshold(),
                 watch("p99")
             ),
             Doubt::NothingTypical => format!(
-                "{function}: every call was slow (>= {}), so there is no typical one to compare with; ask for a longer time: {}",
+                "{function}: every call was slow (>= {}), so there is no typical call to compare with; raise the threshold: {}",
                 self.threshold(),
                 watch("DURATION")
             ),
             Doubt::Unknown => format!(
-                "{function}: the program says of its watch what this tickscope does not know; use the tickscope of its version"
+                "{function}: the program reports a state of the watch that this tickscope does not know; use the tickscope of its version"
             ),
         })
     }
@@ -199,11 +199,11 @@ impl Answer<'_> {
         };
         add(
             lost.discarded,
-            "not counted: the end was not seen, or counts or the mode changed inside",
+            "not counted: the end was not seen, or a reset or another mode came before it",
         );
         add(
             lost.missed,
-            "not counted: begun while the thread was at the one before",
+            "not counted: begun while the thread was still recording another",
         );
         add(lost.not_kept, "counted and not kept whole");
         (!parts.is_empty()).then(|| parts.join("; "))

@@ -238,7 +238,7 @@ impl Page<'_> {
         if snapshot.counts.len() > snapshot.gauge_rows.len() {
             writeln!(
                 out,
-                "{} is what a counter has added up in its CALLS; it has no {}",
+                "{} is the sum that a counter has added up in its CALLS; it has no {}",
                 self.glyphs.sum,
                 tally::missing(self.options.by),
             )?;

@@ -171,7 +171,7 @@ fn estimates(page: &Page<'_>) -> Option<String> {
 /// Returns the length of a tick, if times are in ticks.
 fn unit(page: &Page<'_>) -> Option<String> {
     let per_ns = page.snapshot.clock.ticks_per_second / 1e9;
-    let ticks = format!("ticks of the clock, {per_ns:.2} of them a nanosecond");
+    let ticks = format!("ticks of the clock, {per_ns:.2} ticks a nanosecond");
     match page.unit() {
         Unit::Ns => None,
         Unit::Ticks => Some(format!("times in {ticks}")),
@@ -230,7 +230,7 @@ fn threads(page: &Page<'_>) -> String {
                     )
                 }
             }
-            None => format!("; shown: none, there is no thread {}", chosen.0),
+            None => format!("; there is no thread {} to show", chosen.0),
         });
     }
     text
@@ -246,7 +246,7 @@ fn clock(page: &Page<'_>) -> String {
     if page.snapshot.clock_drains() {
         let ns = page.snapshot.drains_ns.unwrap_or(0.0);
         text.push_str(&format!(
-            "; its reads wait for loads: +{ns:.0} ns where four overlap"
+            "; its reads wait for loads: +{ns:.0} ns for four at once"
         ));
     }
     if clock.errors > 0 {
@@ -305,7 +305,7 @@ fn functions(page: &Page<'_>) -> Option<String> {
         also(functions.elsewhere, "events on other stacks, not counted"),
         also(functions.vanished, "async calls whose end was not seen"),
         if functions.fixed {
-            "; this system does not let a program change its code, so those that are off stay off"
+            "; this system does not let a program change its code, so functions that are off stay off"
         } else {
             ""
         },

@@ -38,7 +38,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         lines.asked_hz
     )?;
     if lines.lost.samples > 0 {
-        write!(out, "; {} more had no place", number::count(lines.lost.samples))?;
+        write!(out, "; {} more had no room", number::count(lines.lost.samples))?;
     }
     writeln!(out)?;
     let least = LEAST_SHARE.max(page.options.min_share);

@@ -141,7 +141,7 @@ fn samples_and_sites_that_are_off() {
 #[test]
 fn functions_that_are_off_for_the_budget_are_counted_with_what_counts_them() {
     let text = report(&fixture::over_budget(), &TextOptions::default());
-    let off = "38 of 40 switched on, 2 off for the budget of 5.0% (1 of them as an earlier run learned; `tickscope on 'order_book::*'`";
+    let off = "38 of 40 switched on, 2 off for the budget of 5.0% (1 of them learned by an earlier run; `tickscope on 'order_book::*'`";
     assert!(text.contains(off), "{text}");
 }
 

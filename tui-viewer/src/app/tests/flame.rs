@@ -67,7 +67,7 @@ proptest! {
         for parent in spaces {
             let above = parent.map(|parent| frames[parent as usize]);
             if above.is_some_and(|above| above.few > 0) {
-                prop_assert!(below(&frames, parent).is_empty(), "nobody knows whose");
+                prop_assert!(below(&frames, parent).is_empty(), "a frame of several rows has no frame below");
                 continue;
             }
             let (x, cells) = above.map_or((0, width), |above| (above.x, above.width));
@@ -336,7 +336,7 @@ fn large_screens_have_the_graph_below_the_tree() {
     assert_eq!(
         small.below(),
         Below::Nothing,
-        "bottom-up rows are no parts of those above"
+        "bottom-up rows are not parts of the rows above"
     );
     let mut low = live(120, 24);
     keys(&mut low, "P");

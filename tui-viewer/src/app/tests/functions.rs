@@ -61,7 +61,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
         assert!(text(&app).contains(why), "{name}: {}", text(&app));
     }
     // The heirs are its callers in the tree, and the functions above callers that are off as well.
-    let heirs = |app: &App| line_of(&text(app), "its time is now that of");
+    let heirs = |app: &App| line_of(&text(app), "its time is counted in");
     has(&heirs(&app), "book::apply");
     let caller = s.sites.iter().position(|site| site.name == "apply");
     s.measuring.off_sites.push(SiteId(caller.expect("a site") as u32));
@@ -96,7 +96,7 @@ fn a_module_is_switched_by_one_rule_and_is_as_before_without_it() {
     answer(&mut app, off, Ok(1));
     says(
         &app,
-        "7 functions switched off by orderbook_sim::book::*; callers have their time now; Space takes it back",
+        "7 functions switched off by orderbook_sim::book::*; their time counts for callers; Space takes it back",
     );
     to(&mut app, "Level::<u64>::best");
     shows(&app, "switched off by the rule orderbook_sim::book::*");
@@ -104,11 +104,11 @@ fn a_module_is_switched_by_one_rule_and_is_as_before_without_it() {
     let back = Request::ForgetRule(pattern(rule));
     assert_eq!(asked(keys(&mut app, " ")), [back]);
     answer(&mut app, back, Ok(1));
-    assert!(!last_line(&app).contains("is gone"), "promised is not done");
+    assert!(!last_line(&app).contains("was removed"), "promised is not done");
     events(&mut app, Status::Live, Some(s));
     says(
         &app,
-        "the rule orderbook_sim::book::* is gone: 7 functions as without it",
+        "the rule orderbook_sim::book::* was removed: 7 functions as without it",
     );
 }
 

@@ -133,8 +133,8 @@ fn another_mode_asks_first_only_if_others_watch() {
     has(&screen, "Switch measuring to exact?");
     has(&screen, "2 other viewers are");
     for says in [
-        "They see it too, and all begin at zero.",
-        "y switch    Esc go on as it is",
+        "They see it too. Counts begin at zero.",
+        "y switch    Esc keep the mode",
     ] {
         assert!(screen.contains(says), "{screen}");
     }

@@ -126,7 +126,7 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     let before = text(&app);
     app.screen.dirty = false;
     lives(&mut app, 1_341..=1_350);
-    assert!(!app.screen.dirty, "what is looked at stands still");
+    assert!(!app.screen.dirty, "a past moment does not change");
     assert_eq!(text(&app), before);
     keys(&mut app, ".");
     assert!(header(&app).contains("13.9 s back"), "{}", header(&app));
@@ -136,7 +136,11 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut app, ".");
     says(&app, "L follows the program");
     lives(&mut app, [1_351]);
-    assert_eq!(shown(&app), 1_350, "also the newest of then stands still");
+    assert_eq!(
+        shown(&app),
+        1_350,
+        "the newest moment of the past does not change"
+    );
     keys(&mut app, "L");
     assert_eq!(shown(&app), 1_351);
     lives(&mut app, [1_352]);
@@ -233,7 +237,7 @@ fn without_a_mark_there_is_nothing_to_compare_with() {
     let mut app = watched(120, 30);
     keys(&mut app, "'");
     let told = last_line(&app);
-    has(&told, "does not reach back 20 s yet");
+    has(&told, "the past is shorter than 20 s");
     has(&told, "m sets a mark");
     assert!(data(&app).then.is_none());
 }
@@ -341,11 +345,11 @@ fn a_mark_from_before_a_reset_is_told_to_be_one() {
     keys(&mut app, "m");
     events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
-    says(&app, "counted from zero since");
+    says(&app, "a reset came after");
     // In the other direction no counter began at zero since the mark.
     keys(&mut app, "'m('");
     let told = last_line(&app);
-    has(&told, "is later, and counted from zero in between");
+    has(&told, "is later, after a reset");
 }
 
 #[test]

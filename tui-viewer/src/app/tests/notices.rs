@@ -53,7 +53,7 @@ fn rows_that_have_no_function_say_what_to_choose() {
     key(&mut app, Code::Enter);
     says(
         &app,
-        "no scope called it: these calls stand at the top of their threads",
+        "no scope called it: these calls are at the top of their threads",
     );
     check(
         &mut app,
@@ -66,11 +66,14 @@ fn rows_that_have_no_function_say_what_to_choose() {
     key(&mut app, Code::End);
     keys(&mut app, "kkkkk");
     assert_eq!(selected(&app), "(outside)", "{}", text(&app));
-    check(&mut app, "f | no function to focus on: choose a row that has one");
+    check(
+        &mut app,
+        "f | no function to focus on: choose a row with a function",
+    );
     let mut app = live(WIDE, 40);
     check(
         &mut app,
-        "iF | bottom-up there is no subtree of calls: i turns back, f takes the function",
+        "iF | bottom-up there is no subtree of calls: i goes back to top-down, f shows the function",
     );
 }
 
@@ -78,7 +81,7 @@ fn rows_that_have_no_function_say_what_to_choose() {
 fn a_function_says_where_it_stands() {
     let mut app = live(WIDE, 40);
     keys(&mut app, "2\n\n");
-    says(&app, "this is the function itself: who calls it stands above");
+    says(&app, "this is the function itself: its callers are above");
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn rates_are_stepped_through_between_their_ends() {
         says(&app, says_so);
     }
     answer(&mut app, Request::Interval { ns: 500_000_000 }, Ok(0));
-    says(&app, "the program takes it: 2 snapshots a second");
+    says(&app, "the program accepted: 2 snapshots a second");
 }
 
 #[test]
@@ -118,7 +121,10 @@ fn one_thing_is_asked_after_the_other() {
     assert_eq!(keys(&mut app, "r").len(), 1);
     assert!(keys(&mut app, "W").is_empty());
     let told = last_line(&app);
-    has(&told, "! watch: the program has yet to answer the request before");
+    has(
+        &told,
+        "! watch: the program has not answered the previous request yet",
+    );
 }
 
 #[test]
@@ -157,7 +163,7 @@ fn each_mode_says_what_its_numbers_are() {
         ),
         (
             Mode::Exact,
-            "exact from here on, counting from zero: every call is timed; , goes back to the numbers before",
+            "exact from here on, counting from zero: every call is timed; , goes back to earlier numbers",
         ),
     ] {
         let mut app = live(WIDE, 40);
@@ -199,9 +205,9 @@ fn windows_and_differences_are_named() {
         &mut app,
         "
         w | numbers of the last second; w: the last 10 s
-        ' | the last second against the one before: + is more than then; ' shows plain numbers
+        ' | the last second against the second before: + is more than then; ' shows plain numbers
         w | the last 10 s and the 10 s before
-        w | the last second and the one before; w: 10 s
+        w | the last second and the second before; w: 10 s
         ",
     );
     let mut app = live(WIDE, 40);

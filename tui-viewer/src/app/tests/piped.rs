@@ -13,12 +13,12 @@ fn keys_that_need_the_program_say_why_they_do_nothing() {
     for typed in ["r", "e", "]"] {
         let effects = keys(&mut app, typed);
         assert!(effects.is_empty(), "{typed}: {effects:?}");
-        says(&app, "a pipe leads one way; ask the program on its own host");
+        says(&app, "a pipe takes no requests; send them on the program's host");
     }
     keys(&mut app, "2j");
     for typed in ["W", "6 "] {
         assert_eq!(asked(keys(&mut app, typed)), [], "{typed}");
-        has(&in_one_line(&app), "a pipe leads one way");
+        has(&in_one_line(&app), "a pipe takes no requests");
     }
 }
 

@@ -109,9 +109,9 @@ fn refusals_and_silence_are_told() {
     answer(
         &mut app,
         request,
-        Err("the program has as many rules as it takes".into()),
+        Err("the program has its maximum of rules".into()),
     );
-    says(&app, "the program has as many rules as it takes");
+    says(&app, "the program has its maximum of rules");
     assert_eq!(
         app.deadline(),
         app.notices.current.as_ref().map(|notice| notice.until),

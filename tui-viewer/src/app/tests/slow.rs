@@ -151,7 +151,7 @@ fn calls_that_come_in_turns_are_all_shown() {
     };
     let mut app = showing(120, 30, turn(0));
     keys(&mut app, "8");
-    shows(&app, "what happened in it has not come yet");
+    shows(&app, "its steps have not arrived yet");
     events(&mut app, Status::Live, Some(turn(1)));
     let shown = text(&app);
     assert!(shown.contains("disk::flush waiting 8.00ms"), "{shown}");
@@ -213,7 +213,7 @@ fn a_key_writes_the_call_for_other_tools() {
     assert_eq!((function.as_str(), *number), ("draw_frame", 3));
     let dir = tempfile::tempdir().unwrap();
     let gone = saved_files::write_call(snapshot, traces, function, 4, None).unwrap_err();
-    assert_eq!(gone, "call 4 is kept no longer");
+    assert_eq!(gone, "call 4 is no longer kept");
     let names =
         ["trace.json", "firefox.json", "speedscope.json"].map(|end| dir.path().join("a").with_extension(end));
     app.update(Message::Wrote("call", Ok(names.to_vec())));
@@ -230,7 +230,7 @@ fn a_key_writes_the_call_for_other_tools() {
     events(&mut app, Status::Live, Some(unknown));
     keys(&mut app, "8");
     assert!(key(&mut app, Code::Char('E')).is_empty());
-    says(&app, "has not come yet");
+    says(&app, "have not arrived yet");
 }
 
 #[test]
@@ -266,7 +266,7 @@ fn a_trace_that_does_not_fit_is_not_drawn() {
     }
     assert_eq!(watch.paths[0].parent, NO_PARENT);
     events(&mut app, Status::Live, Some(snapshot));
-    shows(&app, "what happened in it has not come yet");
+    shows(&app, "its steps have not arrived yet");
     let mut empty_trace = fixture::slow_frames();
     empty_trace.watches[0].number = 9;
     empty_trace.watches[0].exemplars[0].trace = Some(Trace::default());

@@ -47,7 +47,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
     let mut next = fixture::slow_frames();
     next.capture.seq += 2;
     events(&mut app, Status::Live, Some(next));
-    assert!(text(&app).contains("the program counter is sampled no longer"));
+    assert!(text(&app).contains("the program counter is no longer sampled"));
     assert!(app.left_on().is_empty());
     assert!(!app.is_available(crate::keys::action::Action::SourceDown));
 }
@@ -80,7 +80,7 @@ fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
             .parse::<u32>()
             .unwrap()
     };
-    assert_eq!(first(&app), 9, "the function stands in line 10");
+    assert_eq!(first(&app), 9, "the function begins in line 10");
     keys(&mut app, "J");
     assert_eq!(first(&app), 12);
     keys(&mut app, "KKKKKK");
@@ -140,7 +140,7 @@ fn what_came_by_itself_gets_samples_first() {
     let effects = key(&mut app, Code::Enter);
     find_code(&mut app, effects);
     assert!(app.shows_source(), "{}", text(&app));
-    assert!(text(&app).contains("no samples of its lines: S has the program take them"));
+    assert!(text(&app).contains("no samples of its lines: S makes the program take them"));
     let effects = key(&mut app, Code::Char('S'));
     assert_eq!(asked(effects), [Request::Lines(LINES_HZ)]);
     assert!(app.shows_source());

@@ -67,7 +67,7 @@ fn the_pane_explains_the_states_and_a_pause_inside_a_scope() {
         assert!(!states.contains('…'), "{states}");
         assert!(line_of(&screen, "41877").contains("paused"), "{screen}");
         assert!(line_of(&screen, "open since").contains("match::step"), "{screen}");
-        assert!(screen.contains("its clock stands still"), "{screen}");
+        assert!(screen.contains("its clock is stopped"), "{screen}");
     }
 }
 

@@ -123,7 +123,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
         sums_hold(data(&app));
     }
     // The other end follows the keys.
-    let end_ns = app.cursor_ns().expect("the screen stands still");
+    let end_ns = app.cursor_ns().expect("the screen is paused");
     for _ in 0..12 {
         keys(&mut app, ">");
     }
@@ -170,7 +170,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     keys(&mut app, "9");
     read_all(&mut app);
     key(&mut app, Code::Left);
-    let first = app.cursor_ns().expect("the screen stands still");
+    let first = app.cursor_ns().expect("the screen is paused");
     let column = app.views.timeline.column_before(first);
     assert_eq!(
         column,
@@ -178,7 +178,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
         "the last that is over"
     );
     key(&mut app, Code::Left);
-    let second = app.cursor_ns().expect("the screen stands still");
+    let second = app.cursor_ns().expect("the screen is paused");
     assert_eq!(
         app.views.timeline.column_before(second),
         column.map(|column| column - 1)
@@ -190,7 +190,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     assert_eq!(app.cursor_ns(), Some(first));
     // By other keys the cursor may leave the screen, and the lines follow it.
     keys(&mut app, "{");
-    let oldest = app.cursor_ns().expect("the screen stands still");
+    let oldest = app.cursor_ns().expect("the screen is paused");
     assert!(app.views.timeline.column_before(oldest).is_some());
 }
 
@@ -327,7 +327,7 @@ fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_o
         text(&app)
     );
     keys(&mut app, "((");
-    let cursor_ns = app.cursor_ns().expect("the screen stands still");
+    let cursor_ns = app.cursor_ns().expect("the screen is paused");
     let end_ns = app.views.strip.end_ns();
     assert!(
         end_ns.abs_diff(cursor_ns) <= app.views.strip.slot_ns(),
@@ -347,7 +347,7 @@ fn below(app: &App) -> Vec<String> {
 fn a_time_line_below_the_tree_is_read_while_it_is_there() {
     let mut app = watched(120, 40);
     keys(&mut app, "P");
-    assert_eq!(known(&app), 0, "a flame graph needs none");
+    assert_eq!(known(&app), 0, "a flame graph needs no history");
     assert!(text(&app).contains("below the tree: the flame graph; P: the time line of threads"));
     keys(&mut app, "P");
     read_all(&mut app);

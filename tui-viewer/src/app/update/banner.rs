@@ -85,13 +85,13 @@ impl App {
                     .or_else(|| switched_off(shown))
                     .or_else(|| self.warning(shown));
             }
-            Status::Stale { .. } => "No sign of life: stopped, or short of CPU. Watching on.",
+            Status::Stale { .. } => "No new snapshot: stopped, or short of CPU. Waiting.",
             Status::Exited { .. } if self.program.is_together() => {
-                "All of them have ended; who comes next is added. d writes a report, s keeps this."
+                "All have ended; new programs will be added. d writes a report, s keeps this."
             }
             Status::Exited { .. } => "The program has ended. d writes a report, s keeps this.",
             Status::Crashed { .. } => "It was killed or crashed. s keeps its newest record.",
-            Status::Piped(Pipe::Silent { .. }) => "Nothing comes: the program or the line stands still.",
+            Status::Piped(Pipe::Silent { .. }) => "No data: the program or the connection is stuck.",
             Status::Piped(Pipe::Closed) => "The stream has ended: , . go back, s keeps this.",
             Status::Kept => "A kept snapshot, no program behind it. d: report.",
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",

@@ -81,11 +81,11 @@ impl App {
             .is_some_and(|shown| same_run(shown) && !same_epoch(shown, &mark.snapshot));
         let is_later = |shown: &Rc<Snapshot>| mark.snapshot.capture.unix_ns > shown.capture.unix_ns;
         match counted_anew {
-            true if self.shown().is_some_and(is_later) => format!(
-                "{label} is later, and counted from zero in between: only AVG and percents compare, or a window (w)"
-            ),
+            true if self.shown().is_some_and(is_later) => {
+                format!("{label} is later, after a reset: compare only AVG and percents, or a window (w)")
+            }
             true => format!(
-                "counted from zero since {label}: only AVG and percents compare, or a window (w); ' shows plain numbers"
+                "a reset came after {label}: compare only AVG and percents, or a window (w); ' shows plain numbers"
             ),
             false => match self.query.window.length_ns() {
                 Some(_) => format!(
@@ -114,14 +114,14 @@ impl App {
                 .div_ceil(1_000_000_000);
             self.query.window = after;
             return self.complain(format!(
-                "the past does not reach back {} s yet, to compare {wanted} s with {wanted} s before; m sets a mark to \
+                "the past is shorter than {} s: {wanted} s cannot be compared with {wanted} s before; m sets a mark to \
                  compare with",
                 2 * wanted
             ));
         };
         self.query.against = Some(Against::Before { after });
         let words = match self.query.window {
-            Window::Second => "the last second against the one before".to_string(),
+            Window::Second => "the last second against the second before".to_string(),
             Window::Chosen(long) => {
                 format!("the chosen {} against the {} before", seconds(long), seconds(ns))
             }
@@ -149,9 +149,9 @@ impl App {
             .compared_mark(&self.query)
             .is_some_and(|mark| !mark.has_window(self.query.window));
         self.tell(match unknown {
-            true => "what is compared with has no such window: both since the reset",
+            true => "the mark has no such window: both are since the reset",
             false if before && self.query.window == Window::Ten => "the last 10 s and the 10 s before",
-            false if before => "the last second and the one before; w: 10 s",
+            false if before => "the last second and the second before; w: 10 s",
             false => self.query.window.says(),
         });
     }

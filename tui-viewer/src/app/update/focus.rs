@@ -23,7 +23,7 @@ impl App {
     /// Shows only this function, in all its places, or all calls again.
     pub(crate) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
-            return self.tell("no function to focus on: choose a row that has one");
+            return self.tell("no function to focus on: choose a row with a function");
         };
         self.focus_on(FocusOn::Function(key));
     }
@@ -31,14 +31,16 @@ impl App {
     /// Shows only the calls below this row, or all calls again.
     pub(crate) fn focus_subtree(&mut self) {
         if self.views.current.about().has_parents && self.query.filter.inverted {
-            return self.tell("bottom-up there is no subtree of calls: i turns back, f takes the function");
+            return self.tell(
+                "bottom-up there is no subtree of calls: i goes back to top-down, f shows the function",
+            );
         }
         let Some((data, row)) = self.selected() else {
             return;
         };
         let place = row.what.table().place(data, row.what.row);
         let Some(path) = place.map(|row| data.tree.rows[row as usize].path) else {
-            return self.tell("no function to focus on: choose a row that has one");
+            return self.tell("no function to focus on: choose a row with a function");
         };
         if !data.is_place(path) {
             return self.tell("folded recursion put this row here: c unfolds it, then F");

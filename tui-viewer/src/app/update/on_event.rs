@@ -52,9 +52,9 @@ impl App {
                 self.views.forget_times();
             }
             self.tell(if old == new {
-                format!("the ring file of pid {new} was lost; its next one is followed")
+                format!("the ring file of pid {new} was lost; its next ring is followed")
             } else {
-                format!("new run: pid {new}, followed; it was {old}")
+                format!("new run: now following pid {new}; before: {old}")
             });
             self.screen.dirty = true;
         }
@@ -128,7 +128,7 @@ impl App {
         match (outcome.request, outcome.result) {
             (Request::Interval { ns }, Ok(_)) => {
                 let hz = 1_000_000_000 / ns.max(1);
-                self.tell_done(format!("the program takes it: {hz} snapshots a second"));
+                self.tell_done(format!("the program accepted: {hz} snapshots a second"));
             }
             (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(_)) => {
                 self.rule_is_granted(request)
@@ -231,8 +231,8 @@ impl App {
                 let newest = self.program.newest.as_deref();
                 watched::began_here(newest, &function, self.views.current.about().is_of_watches)
             }
-            Request::Unwatch(function) => format!("{} is watched no longer", printable(function.as_str())),
-            Request::Lines(0) => "the program counter is sampled no longer".into(),
+            Request::Unwatch(function) => format!("{} is no longer watched", printable(function.as_str())),
+            Request::Lines(0) => "the program counter is no longer sampled".into(),
             Request::Lines(_) => {
                 let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
                 let state = state.unwrap_or_default();
@@ -250,7 +250,7 @@ impl App {
                 let newest = self.program.newest.as_deref();
                 let doubt = newest.and_then(|newest| memory_bound::doubt(newest, mode));
                 format!(
-                    "{} from here on, counting from zero{behind}: {}; , goes back to the numbers before",
+                    "{} from here on, counting from zero{behind}: {}; , goes back to earlier numbers",
                     mode.as_str(),
                     doubt.unwrap_or(mode.traits().meaning)
                 )

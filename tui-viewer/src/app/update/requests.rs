@@ -47,7 +47,7 @@ impl App {
             }
             Status::Kept => "a kept snapshot has no program behind it".into(),
             Status::Piped(Pipe::Flowing | Pipe::Silent { .. }) => {
-                "a pipe leads one way; ask the program on its own host".into()
+                "a pipe takes no requests; send them on the program's host".into()
             }
             Status::Piped(Pipe::Closed) => "the stream has ended".into(),
             Status::Exited { .. }
@@ -70,7 +70,7 @@ impl App {
             self.complain(format!("{what}: no program answers, {}", self.why_no_answer()));
         } else if self.requests.pending.is_some() {
             self.complain(format!(
-                "{what}: the program has yet to answer the request before"
+                "{what}: the program has not answered the previous request yet"
             ));
         } else {
             ask(self, effects);
@@ -132,7 +132,7 @@ impl App {
             .map(|function| {
                 let function = printable(function);
                 format!(
-                    "{name} still watches {function}: tickscope why {function} tells; tickscope watch --off {function} ends it"
+                    "{name} still watches {function}: tickscope why {function} says why; tickscope watch --off {function} ends it"
                 )
             })
             .collect();

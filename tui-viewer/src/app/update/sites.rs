@@ -128,7 +128,9 @@ impl App {
             many => format!("{many} functions"),
         };
         let said = if switched_off {
-            format!("off everywhere: {count} called by {name}; callers have their time now; - takes it back")
+            format!(
+                "off everywhere: {count} called by {name}; their time counts for callers; - takes it back"
+            )
         } else {
             format!("on again: {count} called by {name}; - switches off")
         };

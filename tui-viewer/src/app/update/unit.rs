@@ -69,10 +69,7 @@ impl App {
         self.query.in_ticks = !self.query.in_ticks;
         let hz = self.shown().map(|shown| shown.clock.ticks_per_second);
         self.tell(match (self.query.in_ticks, hz) {
-            (true, Some(hz)) => format!(
-                "times in ticks of the clock, {:.2} of them a nanosecond",
-                hz / 1e9
-            ),
+            (true, Some(hz)) => format!("times in ticks of the clock, {:.2} ticks a nanosecond", hz / 1e9),
             (true, None) => "times in ticks of the clock".to_string(),
             (false, _) => "times in seconds".to_string(),
         });

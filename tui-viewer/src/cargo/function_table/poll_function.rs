@@ -10,7 +10,7 @@
 
 #![allow(
     clippy::wildcard_enum_match_arm,
-    reason = "the CPU has hundreds of instructions and registers, and all but those that are named are not known here"
+    reason = "the CPU has hundreds of instructions and registers, and this code knows only the named ones"
 )]
 
 use std::collections::HashMap;

@@ -12,17 +12,17 @@ use crate::cli::args::values;
 const EXAMPLES: &str = "\
 Examples:
   cargo tickscope run                               the call tree of all functions, in the viewer
-  cargo tickscope run --release --bin app -- --fast what follows run is cargo's, what follows -- the program's
+  cargo tickscope run --release --bin app -- --fast arguments after run are cargo's, after -- the program's
   cargo tickscope --report run --release            no screen: the report at the end
   cargo tickscope --record run.tks run --release    the whole run in a file; then: tickscope run.tks
   cargo tickscope --only 'regex_automata::*' run    nothing but these functions
   cargo tickscope --not 'log::*' --budget 2% run    without these, and for at most 2 % more CPU time
   cargo tickscope test                              the tests of each test program by time
   cargo tickscope bench                             a report on each benchmark program
-  cargo tickscope build --release                   build alone; says how to start what was built
+  cargo tickscope build --release                   build only; says how to start the program
 
 tickscope.toml beside Cargo.toml keeps such a choice: [functions] with only, not, every and budget.
-The sources stay as they are. What is built lies in a folder of its own, tickscope in cargo's target directory.
+The sources stay unchanged. Built files are in a separate folder, tickscope in cargo's target directory.
 The program's output and its exit code are its own.";
 
 /// See where a program spends its time, function by function, without a change to its sources.

@@ -23,49 +23,49 @@ const OF_A_SIDE: [(&str, &str); 2] = [("--from", "--from-after"), ("--to", "--to
 const GATES: &str = "\
 Gates:
   calls > 1%         a function is called more often, by more than 1 %. Counts have no noise: one
-                     run a side is enough. Where the runs of a side do not agree there is, and
+                     run a side is enough. If the runs of a side do not agree, there is noise, and
                      five runs a side are judged as times are. A new function has grown by more
-                     than any percentage; one that is gone has not grown.
+                     than any percentage; a function that is gone has not grown.
   calls > 0          by any number of calls
   time > 10%         the whole program, or a function with 1 % of its time or more, takes longer
                      with all it calls, by more than 10 %; time > 2ms: by more than that
-  self > 10%         the same of the time in a function itself
-  p99 > 25%          of what 99 of 100 calls of it did not exceed; max > 2ms: of its longest call
-  waiting > 10%      the same of the part of the time off the CPU in which threads could not run;
-  working > 10%      of the part on the CPU. Both where the programs measure waiting
+  self > 10%         the same for the time in a function itself
+  p99 > 25%          for the latency that 99 of 100 calls did not exceed; max > 2ms: longest call
+  waiting > 10%      the same for the time off the CPU in which threads could not run;
+  working > 10%      for the time on the CPU. Both need programs that measure waiting
   allocations > 0    the whole program, or a function with all it calls, allocates more often;
-  bytes > 1%         or more bytes. Both are counts, where the program counts them
-  calls(parse) > 0   of one function, by its name or more of its path; of times also a small one
-  >= instead of > fails at just so much already.
+  bytes > 1%         or more bytes. Both are counts, if the program counts them
+  calls(parse) > 0   for one function, by its name or more of its path; for times also a small one
+  >= instead of > also fails at exactly the limit.
 
 Percentiles and longest calls lie somewhere in a bucket of a histogram, which is up to 12.5 % wide.
-They fail where it is certain that they have grown by more: of p99 > 10% that is from +25 % on.
+They fail if it is certain that they have grown by more: p99 > 10% fails from +25 % on.
 
 Times are judged by a rank test (Mann and Whitney), over five runs a side or more: whether the
-runs after are slower than the runs before made longer by the percentage. The level is 5 % for all
-rows together (Holm). Five runs can tell twelve rows apart at that level; of more rows, each run
-after must be slower than each run before made longer. Take the runs before and after in turns: a
+runs after are slower than the runs before, lengthened by the percentage. The level is 5 % for all
+rows together (Holm). Five runs can tell twelve rows apart at that level; with more rows, each run
+after must be slower than each lengthened run before. Take the runs before and after in turns: a
 machine that gets busy in between makes a whole side slower.
 
 A TARGET is a file (.tks, .html, a ring) or a program, by name or pid, of which a new
-snapshot is taken. Of several runs a side times are medians; calls are exact where the runs of a
-side agree, else medians, marked with ~ as times are that are estimates. With --per NAME each run
-is divided by its own calls of NAME, so that runs of different length compare; what is never
-called inside of NAME, and in all runs equally often, stays per run.
+snapshot is taken. With several runs a side, times are medians; calls are exact if the runs of a
+side agree, else medians. ~ marks such medians, and times that are estimates. With --per NAME each
+run is divided by its calls of NAME, so that runs of different length can be compared; a function
+that is never called inside NAME, and equally often in all runs, stays per run.
 
 --from and --to take a part of each recording: 10s after its beginning, -1m before its end,
-14:02:11. They are for both sides, wherever they stand. In front of -- and behind it, each side has
-its own: the first minute of a recording against its last is
+14:02:11. They apply to both sides. Given before -- and again after it, they apply to one side
+each: the first minute of a recording against its last is
   tickscope diff run.tks --to 1m -- run.tks --from -1m
 
 Exit codes: 0 compared, and no gate failed; 1 failed; 2 misuse, no such target, or too few runs
-for a gate; 3 a gate failed: why is on standard error as well.
+for a gate; 3 a gate failed, with the reason on standard error.
 
 Examples:
   tickscope diff before.tks after.tks
-  tickscope diff before.tks app                   with the program that runs
+  tickscope diff before.tks app                   with the running program
   tickscope diff a*.tks -- b*.tks --per frame     several runs a side, numbers per call of frame
-  tickscope diff a*.tks -- b*.tks --from 10s      without what the first ten seconds did
+  tickscope diff a*.tks -- b*.tks --from 10s      without the first ten seconds
   tickscope diff a*.tks -- b*.tks --fail-if 'calls > 1%' --fail-if 'time > 10%' -f markdown";
 
 /// What to compare, and what must not grow.
@@ -188,11 +188,9 @@ impl DiffArgs {
     pub fn sides(&self) -> Result<(&[String], &[String]), String> {
         match (&self.before[..], &self.after[..]) {
             ([before, after], []) => Ok((std::slice::from_ref(before), std::slice::from_ref(after))),
-            ([_], []) => {
-                Err("one run alone has nothing to compare with; wanted tickscope diff BEFORE AFTER".into())
-            }
+            ([_], []) => Err("one run cannot be compared; wanted tickscope diff BEFORE AFTER".into()),
             (several, []) => Err(format!(
-                "which of the {} are before? -- stands between them: tickscope diff BEFORE... -- AFTER...",
+                "which of the {} are before? put -- between the sides: tickscope diff BEFORE... -- AFTER...",
                 several.len()
             )),
             (before, after) => Ok((before, after)),
@@ -264,7 +262,11 @@ mod tests {
         assert_eq!(of("tickscope diff a b"), Ok(("a".into(), "b".into())));
         assert_eq!(of("tickscope diff a b -- c"), Ok(("a,b".into(), "c".into())));
         assert_eq!(of("tickscope diff a -- b c"), Ok(("a".into(), "b,c".into())));
-        assert!(of("tickscope diff a").unwrap_err().contains("nothing to compare"));
+        assert!(
+            of("tickscope diff a")
+                .unwrap_err()
+                .contains("one run cannot be compared")
+        );
         assert!(of("tickscope diff a b c").unwrap_err().contains("which of the 3"));
     }
 

@@ -13,7 +13,7 @@ pub(super) fn check(file: Option<&Path>, is_known: bool, endings: &str) -> Resul
         return Ok(());
     };
     Err(format!(
-        "{}: this ending says no form; give one of {endings}, or choose the form with -f",
+        "{}: this ending names no form; give one of {endings}, or choose the form with -f",
         file.display()
     ))
 }
@@ -34,7 +34,7 @@ pub(crate) fn check_report(file: Option<&Path>, format: Option<Form>) -> Result<
 pub(crate) fn check_kept(file: &Path) -> Result<(), String> {
     match file.extension() {
         Some(ending) if !ending.eq_ignore_ascii_case("tks") => Err(format!(
-            "{}: what is kept here is no text but opens again by its ending .tks; wanted {}, or for another form: \
+            "{}: a snapshot or recording needs the ending .tks, by which it is opened again; wanted {}, or for another form: \
              tickscope report -o {}",
             file.display(),
             file.with_extension("tks").display(),

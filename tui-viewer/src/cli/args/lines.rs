@@ -7,13 +7,13 @@ use crate::cli::args::shared::TargetArgs;
 
 /// Text after the options in `tickscope lines --help`.
 const LINES: &str = "\
-A timer on each thread's own CPU time notes where it is in its code, by a signal: SIGPROF, or one for
-real time if the program uses that. A thread that waits is not interrupted. Off unless asked for.
+A timer on each thread's CPU time samples its place in the code, by a signal: SIGPROF, or a real-time
+signal if the program uses SIGPROF. A thread that waits is not interrupted. Off by default.
 
 Examples:
-  tickscope lines on                    begin, in the program that runs
-  tickscope report --view source        the lines of each function, and what it calls that is not measured
-  tickscope lines off                   end it; what was found stays until a reset";
+  tickscope lines on                    begin, in the running program
+  tickscope report --view source        the lines of each function, and its callees that are not measured
+  tickscope lines off                   end; the samples stay until a reset";
 
 /// Whether to sample, and how often.
 #[derive(Args, Clone, Debug)]

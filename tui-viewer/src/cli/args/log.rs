@@ -10,23 +10,22 @@ use crate::cli::args::values::{duration, pattern};
 
 /// Text after the options in `tickscope log --help`.
 const LINES: &str = "\
-A line for each thread, each group or function that it was inside of, and each interval:
+A line for each thread, each group or function that it was inside, and each interval:
   TIME +01:00        TID  THREAD             INSIDE / INTERVAL ms        %      CALLS  NAME
   14:02:11.250      4711  main                17.024 /   1007.102     1.7%     101966  [malloc]
 
 INSIDE is the time inside the outermost call of the group or function: recursion, and members of a
-group that call each other, count once. Calls that are still open are in it up to the interval's
-end: a call that sleeps through three intervals has 100 % of each, and no call, for it began
-before. CALLS are those begun, of all members. Where several threads of a name have ended they
-share a line, and may have more than 100 %. ~ stands before estimates (modes adaptive and
-sampled). INTERVAL is what passed by the program's own clock. An interval in which there was
-nothing has one line that says so. TIME is local, and its header says how far from UTC; without
-one there it is UTC (Z).
+group that call each other, count once. Open calls count up to the interval's end: a call that
+sleeps through three intervals has 100 % of each. CALLS are the calls of all members that began
+in the interval. Ended threads of equal names share a line, which may have more than 100 %.
+~ marks estimates (modes adaptive and sampled). INTERVAL is the time that passed by the program's
+clock. An interval without calls has one line that says so. TIME is local, and its header has the
+offset from UTC; without an offset it is UTC (Z).
 
 Resets do not disturb. The log ends with the program (exit code 0), after -d, or by Ctrl-C.
 
 With --json each line is an object: unix_ns, interval_ns, tid (0: ended), thread, group or
-function, inside_ns, share, estimated, calls; without a thread where there was nothing.
+function, inside_ns, share, estimated, calls; without a thread if there was no call.
 
 Examples:
   tickscope log

@@ -6,9 +6,9 @@ use clap::Args;
 
 /// Text after the options in `tickscope merge --help`.
 const EXAMPLES: &str = "\
-Of each file the newest snapshot counts. Threads are added up by name, functions by path, whichever
-program, run or host they are of. Slow calls, lines, tasks and levels are of one run alone and are
-left out; what is not as one might think is said.
+The newest snapshot of each file counts. Threads are added up by name, functions by path, from any
+program, run or host. Slow calls, lines, tasks and levels do not add up and are left out; messages
+say so.
 
 Examples:
   tickscope merge host-*/*.tks -o all.tks

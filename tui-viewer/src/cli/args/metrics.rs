@@ -9,12 +9,12 @@ use crate::cli::args::values::every;
 
 /// Text after the options in `tickscope metrics --help`.
 const FAMILIES: &str = "\
-Families, each with the label program, and function where it says so; other is all functions
-that have no series of their own:
+Families, each with the label program, and function or group as shown; other is all functions
+without a separate series:
   tickscope_calls_total               function   calls begun
-  tickscope_self_seconds_total        function   time in it itself
-  tickscope_waiting_seconds_total     function   the part of that in which threads waited
-  tickscope_allocated_bytes_total     function   bytes allocated in it itself
+  tickscope_self_seconds_total        function   self time
+  tickscope_waiting_seconds_total     function   the part of it in which threads waited
+  tickscope_allocated_bytes_total     function   bytes allocated without callees
   tickscope_latency_seconds           function   histogram of finished calls, 256 ns to 17 s
   tickscope_counter_total             function   the sum of a counter or a value
   tickscope_group_seconds_total       group      time inside a group
@@ -25,8 +25,8 @@ that have no series of their own:
   tickscope_unclosed_resets_total                resets whose last numbers are lost
   tickscope_unreadable_rings, tickscope_programs_left_out, tickscope_agent_cpu_seconds_total
 
-Numbers add up over resets and over all runs of a program. Programs are only read: they do not
-notice. Anyone who reaches ADDR can read the names of functions: there is no password.
+Numbers add up over resets and over all runs of a program. Programs are only read, and do no
+work for it. Anyone who reaches ADDR can read the names of functions: there is no password.
 
 Examples:
   tickscope metrics --listen 127.0.0.1:9464

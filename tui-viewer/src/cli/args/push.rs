@@ -9,13 +9,13 @@ use crate::cli::args::values::every;
 
 /// Text after the options in `tickscope push --help`.
 const NOTES: &str = "\
-A profile holds what all processes of a program did since the one before, as pprof. Where the
-server does not answer, profiles wait: at most 240, or 64 MiB; then the oldest are dropped, which
-is said. 4xx drops one at once.
+A profile, as pprof, covers all processes of a program since the previous profile. If the server
+does not answer, profiles wait: at most 240, or 64 MiB; then the oldest are dropped, with a
+message. An answer 4xx drops its profile at once.
 
-A password never stands in the command line, where others can read it. TICKSCOPE_PUSH_AUTHORIZATION
-has the whole value of the header Authorization, \"Bearer TOKEN\" or \"Basic BASE64\"; or the first line
-of --auth-file has, which is read for each profile.
+Keep a password out of the command line, where others can read it. TICKSCOPE_PUSH_AUTHORIZATION
+is the whole value of the header Authorization, \"Bearer TOKEN\" or \"Basic BASE64\"; or it is the first
+line of --auth-file, which is read for each profile.
 
 Examples:
   tickscope push --pyroscope http://127.0.0.1:4040

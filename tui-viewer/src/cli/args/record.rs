@@ -14,17 +14,17 @@ const EXAMPLES: &str = "\
 Examples:
   tickscope record                            the program that runs, until Ctrl-C or its end
   tickscope record order-book -d 30s --after 10s -o run.tks
-  tickscope record -o run.tks -- ./app --fast from its start to its end; its exit code is ours
+  tickscope record -o run.tks -- ./app --fast from its start to its end; with its exit code
   ssh host tickscope record -o - app | tickscope -
                                               the live screen of a program on another host
   tickscope run.tks                           go back and forth in it: , . ( ) { }
   tickscope report run.tks --at 12s           what was counted up to then
   tickscope report run.tks --from 12s --to 14:02:11 -f html -o slow.html
 
-Whatever ends the recording, all records that were written stay and can be read: also where the
-program or the recorder is killed, or the disk is full. What is written each time is what the
-program has counted since its last reset, and what a reset takes away is written before it.
-With -- CMD the recording ends after -d as well; the program itself runs on to its end.
+All records that were written can be read, also if the program or the recorder is killed, or the
+disk is full. Each record has all counts since the program's last reset; the counts before a reset
+are written before it.
+With -- CMD the recording also ends after -d; the program itself runs on to its end.
 With -o - the recording goes to standard output as it comes, for tickscope - at the other end of a pipe.";
 
 /// What to record, for how long, and where to.

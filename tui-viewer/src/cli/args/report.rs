@@ -17,30 +17,30 @@ use crate::cli::args::values::{duration, form, measure};
 /// Text of `tickscope report --help` on times, before the formats.
 const TIMES: &str = "\
 Times:
-  --at, --from, --to and --window look back in a recording (tickscope record), and in what the ring
-  of a program still holds: some minutes in full, an hour in steps of ten seconds.
+  --at, --from, --to and --window look back in a recording (tickscope record), or in the ring of a
+  program, which holds some minutes in full, and an hour in steps of ten seconds.
     tickscope report --window 10s           what happened in the last ten seconds
-    tickscope report run.tks --at -5s       as it was five seconds before the recording's end
+    tickscope report run.tks --at -5s       the state five seconds before the recording's end
     tickscope report run.tks --from 12s --to 14:02:11
-  Resets in between take nothing away. The header says which time it really is: the moments that
-  are there are not always those that were asked for.";
+  Resets in between do not matter. The header says which moments are shown, because the nearest
+  records are not always at the requested moments.";
 
 /// Text after the formats.
 const ABOUT_FORMATS: &str = "\
 In every form the self times of all rows add up to the total of the roots, in nanoseconds. Time
-outside any scope is a row of the text alone; json has it as a fact of each thread.
+outside any scope is a row of the text only; json has it as a member of each thread.
 
-A counter (count!) has calls, what they added up, and no time. It is a row of text, html and json,
-and has its calls in pprof and callgrind; folded and speedscope draw time and leave it out.
+A counter (count!) has calls and their sum, and no time. It is a row of text, html and json, and
+has its calls in pprof and callgrind; folded and speedscope show time and leave it out.
 
-In json and speedscope names stand as they are. Elsewhere what has no shape of its own is written
-as an escape (\\n). In folded ; becomes : and the blank before a number at a name's end becomes _.
-Paths of folded end after 512 frames in one called (deeper).
-In folded, callgrind and pprof a name without a letter is (unnamed), and where two functions would
-have the same the second gets #2 behind it.
+json and speedscope keep names unchanged. Other forms write invisible characters as escapes
+(\\n). In folded ; becomes : and the blank before a number at a name's end becomes _. Paths of
+folded end after 512 frames with a frame (deeper).
+In folded, callgrind and pprof a name without a letter is (unnamed), and if two functions have
+the same name, the second gets #2 after it.
 
 With --per NAME times and calls are divided by the calls of NAME in all threads, once, at the end;
-shares, means, percentiles and clock errors stay as they are. json says so in its member per.
+shares, means, percentiles and clock errors stay unchanged. json has a member per for it.
 
 A page or a .tks file is a TARGET like a program: tickscope now.html, tickscope report now.tks.
 A page carries its snapshot as it was measured.";

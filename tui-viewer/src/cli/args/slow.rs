@@ -11,8 +11,8 @@ use crate::cli::args::values;
 
 /// Text after the options in `tickscope why --help`.
 const WHY: &str = "\
-Watching a function tells its slow calls from the typical ones: tickscope watch FUNCTION, W in the viewer, or --for here.
-Times are per call of FUNCTION, each in the path itself; CALLS are calls of the path in a typical and in a slow call.
+Watching a function tells its slow calls from typical calls: tickscope watch FUNCTION, W in the viewer, or --for here.
+Times are per call of FUNCTION, in the path without callees; CALLS are calls of the path in a typical and a slow call.
 
 Examples:
   tickscope why handle_request --for 10s          watch it for 10 s, and say why slow calls are slow

@@ -9,14 +9,14 @@ use crate::cli::args::values::measure;
 
 /// Text after the options in `tickscope top --help`.
 const EXAMPLES: &str = "\
-One word of digits alone is N; a process id stands behind -p, or behind N. Without N there are ten functions, and
-with --json as many as fit into 2 kB.
+A single word of digits is N; give a process id after -p, or after N. The default is ten functions, or with --json
+the number that fits into 2 kB.
 
 Examples:
-  tickscope top                      of the program that runs
-  tickscope top 5 order-book         the first five of one that is named
-  tickscope top --window 10s         of what happened in the last ten seconds
-  tickscope top --by allocations     those that allocate most often
+  tickscope top                      of the running program
+  tickscope top 5 order-book         the first five of a named program
+  tickscope top --window 10s         of the last ten seconds
+  tickscope top --by allocations     the functions that allocate most often
   tickscope top --json run.tks       of a recording, for scripts: unit, errors, how many there are, what to do next";
 
 /// Number of functions, program, and order.
@@ -63,7 +63,7 @@ impl TopArgs {
         match word.parse() {
             Ok(count @ 1..=10_000) => Ok((Some(count), self.target.clone())),
             _ => Err(format!(
-                "{word}: wanted a number of functions, 1 to 10000; a process id stands behind -p"
+                "{word}: wanted a number of functions, 1 to 10000; give a process id after -p"
             )),
         }
     }
@@ -96,7 +96,7 @@ mod tests {
             Ok((None, target("run.tks")))
         );
         assert!(parsed("tickscope top 0").unwrap_err().contains("1 to 10000"));
-        assert!(parsed("tickscope top 471100").unwrap_err().contains("behind -p"));
+        assert!(parsed("tickscope top 471100").unwrap_err().contains("after -p"));
         assert!(
             parsed("tickscope top app other")
                 .unwrap_err()

@@ -19,16 +19,16 @@ Conditions: METRIC(FUNCTION) SIGN NUMBER UNIT, joined by `and` and `or` (`and` b
   waiting             %            part of the function's time in which its threads waited
   inflight            no unit      calls open now: async calls, or threads inside
 SIGN is > >= < <=. FUNCTION is a pattern as for `tickscope off`: handle, http::handle, 'http::*'.
-Each function that it selects is judged by itself. In a window without a call of it only calls and
-inflight have a value. A function that was not met yet is waited for.
+Each selected function is judged by itself. In a window without a call of it, only calls and
+inflight have a value. Functions that were not met yet are judged once they are met.
 
-The recording is made of what the program's ring still holds. It is kept when the condition
-becomes true, and again when it does so after it was false for a whole window.
+The recording is made of the records in the program's ring. It is kept when the condition becomes
+true, and again when it becomes true after it was false for a whole window.
 
 --exec runs CMD by `sh -c`, without input. It finds in its environment:
   TICKSCOPE_FILE       the recording, by its full path
   TICKSCOPE_CONDITION  the condition, as above
-  TICKSCOPE_SUMMARY    what was true, in one line
+  TICKSCOPE_SUMMARY    the values, in one line
   TICKSCOPE_VALUE, TICKSCOPE_THRESHOLD, TICKSCOPE_UNIT   in ns, % or /s, or a count
   TICKSCOPE_FUNCTION, TICKSCOPE_PROGRAM, TICKSCOPE_PID
 
@@ -36,7 +36,7 @@ Examples:
   tickscope trigger 'p99(handle) > 50ms'
   tickscope trigger 'max(frame) > 20ms and calls(frame) > 30/s' game --keep 10s --at-most 20/h
   tickscope trigger 'calls(tick) < 1' --over 10s --exec 'notify-send \"$TICKSCOPE_SUMMARY\"'
-  tickscope list                what was kept here; tickscope FILE opens it";
+  tickscope list                the kept recordings; tickscope FILE opens one";
 
 /// What to wait for, in which program, and what to do then.
 #[derive(Args, Clone, Debug)]

@@ -11,7 +11,7 @@ use tickscope_report::form::Form;
 
 pub(crate) fn pid(text: &str) -> Result<u32, &'static str> {
     text.parse()
-        .map_err(|_| "wanted a process id, a number like 4711; a name stands without -p")
+        .map_err(|_| "wanted a process id, a number like 4711; give a name without -p")
 }
 
 // The parsers refuse unknown values before these closures look them up.
@@ -85,7 +85,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .parse()
         .map_err(|_| "wanted a duration like 10, 10s, 500ms, 2m".to_string())?;
     Duration::try_from_secs_f64(number * factor)
-        .map_err(|_| "wanted a duration of this world, like 10, 10s, 500ms, 2m".into())
+        .map_err(|_| "out of range; wanted a duration like 10, 10s, 500ms, 2m".into())
 }
 
 /// Reads the time between two looks of an agent: 1s to 1h.

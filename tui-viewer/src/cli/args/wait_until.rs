@@ -11,9 +11,8 @@ use crate::cli::args::values::duration;
 
 /// Text after the options in `tickscope wait-until --help`.
 const ABOUT: &str = "\
-The condition is one of tickscope trigger, whose --help has them all. Without --over it is judged of all that was counted
-since the last reset: calls(frame) > 1000 is true once there were a thousand and one. With --over 5s it is judged of
-the last five seconds.
+tickscope trigger --help describes conditions. Without --over the condition covers all counts since the last reset:
+calls(frame) > 1000 is true after a thousand and one calls. With --over 5s it covers the last five seconds.
 
 Exit codes: 0 it is true; 1 failed; 2 misuse, or no such program runs; 3 it was not true within --timeout; 4 the program
 ended, and it was not true at its end.

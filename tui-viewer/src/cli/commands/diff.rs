@@ -37,7 +37,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
     let (after_snapshots, after_runs) = runs(after, args, &of_after)?;
     let format = args.form();
     if args.by.is_some() && format == DiffFormat::Json {
-        return Err(Misuse("json has each measure as a member of its own: leave out --by".into()).into());
+        return Err(Misuse("json has a member for each measure: leave out --by".into()).into());
     }
     let per = args.per.as_deref();
     let by = |measure: Measure| -> Result<Diff, Misuse> {
@@ -107,7 +107,7 @@ pub fn run(args: &DiffArgs) -> anyhow::Result<u8> {
         .collect::<Result<Vec<Verdict>, Misuse>>()?;
     let mut notes = doubts(&before_snapshots, &after_snapshots);
     if args.by.is_none() && usual == Measure::Working {
-        notes.push("times are those on a CPU; --by time has waits as well".into());
+        notes.push("times are on a CPU only; --by time includes waits".into());
     }
     let comparison = Comparison {
         diff,

@@ -19,7 +19,7 @@ pub fn run(args: &LinesArgs) -> anyhow::Result<u8> {
     };
     let done = request::ask(&args.target, Op::Lines(hz), "sample")?;
     let said = match args.wanted {
-        OnOff::Off => "the program counter is sampled no longer".to_owned(),
+        OnOff::Off => "the program counter is no longer sampled".to_owned(),
         OnOff::On => {
             said(done.snapshot().as_ref(), hz).map_err(|why| anyhow::anyhow!("{}: {why}", done.who()))?
         }

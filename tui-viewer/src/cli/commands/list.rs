@@ -49,10 +49,7 @@ fn removed(places: &[PathBuf]) -> String {
         parts.push(format!("{here} from {}", place.display()));
     }
     let files = if all == 1 { "file" } else { "files" };
-    format!(
-        "removed {all} {files} that no program writes any more: {}",
-        parts.join(", ")
-    )
+    format!("removed {all} {files} of ended programs: {}", parts.join(", "))
 }
 
 fn text(listed: &[Listed], kept: &[KeptFile], more: usize, places: &[PathBuf]) -> String {

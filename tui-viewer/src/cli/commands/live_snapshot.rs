@@ -115,9 +115,9 @@ impl Earlier {
     fn shown(&self, ring: &RingFile, liveness: &Liveness) -> String {
         let line = line_of(ring, liveness);
         match self {
-            Self::OfName(wanted) => format!("no live {wanted}; showing the newest that has ended: {line}"),
+            Self::OfName(wanted) => format!("no running {wanted}; showing its newest ended run: {line}"),
             Self::OfPid(pid) => {
-                format!("process {pid} has no ring; showing what an earlier process {pid} left: {line}")
+                format!("process {pid} has no ring; showing the ring of an earlier process {pid}: {line}")
             }
         }
     }
@@ -129,11 +129,11 @@ impl Earlier {
         let age = age(unix_ns().saturating_sub(since));
         match self {
             Self::OfName(wanted) => format!(
-                "no live {wanted}; the newest that has ended, {age} ago: {line}; name its pid, or give --ended, for its \
+                "no running {wanted}; its newest run ended {age} ago: {line}; give its pid, or give --ended, for its \
                  numbers"
             ),
             Self::OfPid(pid) => format!(
-                "process {pid} has no ring; an earlier process {pid} left one, {age} ago: {line}; give --ended for its numbers"
+                "process {pid} has no ring; an earlier process {pid} left a ring {age} ago: {line}; give --ended for its numbers"
             ),
         }
     }
@@ -146,7 +146,7 @@ impl Earlier {
 pub fn find_running(target: &TargetArgs, wait: Option<Duration>, why: &str) -> anyhow::Result<RingFile> {
     let what = match find(target, Reader::Person, wait)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => return Ok(*ring),
-        Found::Ring(ring, liveness) => format!("{} does not run any more", line_of(&ring, &liveness)),
+        Found::Ring(ring, liveness) => format!("{} has ended", line_of(&ring, &liveness)),
         Found::Together(name, _) => return Err(one_alone(&name, why).into()),
         Found::Kept(path) => format!("{} is a file", path.display()),
         Found::Streamed(_) => "standard input is a stream".into(),
@@ -284,7 +284,7 @@ pub(super) fn unix_ns() -> u64 {
 /// Makes the program capture and publish now.
 fn publish_now(ring: &RingFile) -> Result<(), String> {
     let slot = ring.take_slot().map_err(|error| error.to_string())?;
-    let mut slot = slot.ok_or("the program takes no requests from here")?;
+    let mut slot = slot.ok_or("the program takes no requests from this viewer")?;
     publish_by(ring, &mut slot)
 }
 

@@ -46,7 +46,7 @@ const NAMED: usize = 4;
 /// # Errors
 /// There is no such running program, nothing to follow in it, or it cannot be read.
 pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
-    let ring = live_snapshot::find_running(&args.target, args.wait, "a log is of a program that runs")?;
+    let ring = live_snapshot::find_running(&args.target, args.wait, "a log needs a running program")?;
     let mut followed = Followed::begin(ring, args.every)?;
     let choice = Choice {
         groups: args.group.clone(),
@@ -106,7 +106,7 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     if !choice.is_all_groups() {
         let missing = missing(choice, snapshot);
         if !missing.is_empty() {
-            say(&format!("{}; lines come once one is", missing.join("; ")));
+            say(&format!("{}; lines begin when it is met", missing.join("; ")));
         }
         return Ok(());
     }
@@ -134,7 +134,7 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
 fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     let (groups, _) = groups::names(snapshot);
     let there = match groups.len() {
-        0 => "it has no groups so far".to_string(),
+        0 => "no groups were met so far".to_string(),
         _ => format!("there are {}", groups.join(", ")),
     };
     let of_groups = choice
@@ -203,9 +203,11 @@ impl Followed {
         let wish = every.clamp(WISHES.0, WISHES.1);
         let granted = followed.ask(Op::Interval(wish.as_nanos() as u64));
         if followed.slot.is_none() {
-            say("the program takes no requests from here: intervals are those of its own records, or longer");
+            say(
+                "the program takes no requests from this viewer: intervals are as long as between its records, or longer",
+            );
         } else if !granted {
-            say("the program does not answer (is it stopped?); lines come once it does");
+            say("the program does not answer (is it stopped?); lines begin when it answers");
         }
         Ok(followed)
     }
@@ -267,7 +269,7 @@ impl Followed {
         if !self.silent && self.read_at.elapsed() > longest {
             self.silent = true;
             say(&format!(
-                "nothing has come from {} for {:.0} s: it may be stopped, or too busy to publish",
+                "no record has come from {} for {:.0} s: it may be stopped, or too busy to publish",
                 self.who(),
                 self.read_at.elapsed().as_secs_f64()
             ));

@@ -25,7 +25,7 @@ pub fn run(of: Option<&str>) -> anyhow::Result<u8> {
         Some(name) => match all.find_subcommand(name).filter(|command| !command.is_hide_set()) {
             Some(command) => command.clone(),
             None => bail!(
-                "no command {}, so no page for it; there are {}",
+                "there is no command {}; manual pages are of {}",
                 printable(name),
                 names(&all)
                     .into_iter()

@@ -27,7 +27,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
     // These checks come first, because reading many files takes long.
     ensure!(
         path.symlink_metadata().is_err(),
-        "{} exists already; a snapshot is never written over another file",
+        "{} exists already; a snapshot never overwrites a file",
         path.display()
     );
     output_file::check_folder(path)?;
@@ -43,7 +43,7 @@ pub fn run(args: &MergeArgs) -> anyhow::Result<u8> {
             Err(error) => {
                 let why = about(file, &error);
                 return Err(anyhow!(
-                    "{why}; nothing was written, --skip-unreadable leaves such files out"
+                    "{why}; nothing was written; --skip-unreadable leaves such files out"
                 ));
             }
         }

@@ -97,7 +97,7 @@ fn listen(address: &str) -> anyhow::Result<Server> {
     let address = server.address()?;
     say(&format!("serving http://{address}/metrics"));
     if !address.ip().is_loopback() {
-        say("others on the network can read the names of functions here: there is no password");
+        say("anyone on the network can read the names of functions here: there is no password");
     }
     Ok(server)
 }
@@ -142,10 +142,10 @@ impl Metrics {
             kept: Instant::now(),
         };
         if let Some(state) = args.state.as_deref().filter(|state| state.exists()) {
-            let cannot = || format!("cannot go on with {}", state.display());
+            let cannot = || format!("cannot continue the counts of {}", state.display());
             let kept = fs::read(state).with_context(cannot)?;
             metrics.agent = Agent::go_on(options, &kept)
-                .map_err(|why| anyhow!("{}: {why}; remove the file to begin anew", cannot()))?;
+                .map_err(|why| anyhow!("{}: {why}; remove the file to begin at zero", cannot()))?;
         }
         // The file is written at the start, so that an error is reported now and not a minute later.
         metrics.keep()?;

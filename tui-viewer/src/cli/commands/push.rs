@@ -116,7 +116,7 @@ fn options(args: &PushArgs) -> anyhow::Result<PyroscopeOptions> {
         .ok_or_else(|| wrong("http://HOST:PORT or https://HOST"))?;
     if rest.split('/').next().is_some_and(|host| host.contains('@')) {
         // The message leaves the address out, because it may have a password.
-        let why = "--pyroscope: found a user or a password in the address, where others can read it; wanted it in \
+        let why = "--pyroscope: found a user or a password in the address, where others can read it; put it into \
                    TICKSCOPE_PUSH_AUTHORIZATION or --auth-file";
         return Err(Misuse(why.into()).into());
     }
@@ -162,7 +162,7 @@ fn authorities(path: &Path) -> anyhow::Result<Vec<u8>> {
     match pem.windows(CERTIFICATE.len()).any(|line| line == CERTIFICATE) {
         true => Ok(pem),
         false => {
-            Err(anyhow!("found no certificate in it, wanted one or more in the form PEM").context(found()))
+            Err(anyhow!("found no certificate, wanted one or more certificates in PEM form").context(found()))
         }
     }
 }

@@ -39,7 +39,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     args.check().map_err(|why| Misuse(why.into()))?;
     let place = OutputFile::new(args.output.as_deref(), args.force);
     if form == Form::Tks && place.is_stdout() {
-        return Err(Misuse("a tks file is opened by its name: give -o FILE".into()).into());
+        return Err(Misuse("a tks file needs a name, by which it is opened: give -o FILE".into()).into());
     }
     if form == Form::Pprof && place.is_stdout() && io::stdout().is_terminal() {
         return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());

@@ -69,17 +69,17 @@ pub fn find(args: &TargetArgs, what: &str) -> anyhow::Result<RingFile> {
     match live_snapshot::find(args, Reader::Person, None)? {
         Found::Ring(ring, liveness) if is_live(&liveness) => Ok(*ring),
         Found::Ring(ring, liveness) => bail!(
-            "{} does not run any more; there is nothing to {what}",
+            "{} has ended; there is nothing to {what}",
             line_of(&ring, &liveness)
         ),
         Found::Together(name, _) => Err(one_alone(
             &name,
-            "requests go to a program, and from the screen of tickscope NAME --all to all of them",
+            "requests go to a program (on the screen of tickscope NAME --all, to all)",
         )
         .into()),
         Found::Kept(path) => bail!("{} is a kept snapshot: no program is behind it", path.display()),
         Found::Streamed(_) => {
-            bail!("standard input is a stream, which leads one way: ask the program on its own host")
+            bail!("standard input is a stream, which takes no requests: send them on the program's host")
         }
     }
 }
@@ -92,7 +92,7 @@ pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
     let liveness = ring.liveness()?;
     let line = line_of(&ring, &liveness);
     if !is_live(&liveness) {
-        bail!("{line} does not run any more; there is nothing to {what}");
+        bail!("{line} has ended; there is nothing to {what}");
     }
     let Some(mut slot) = ring.take_slot()? else {
         bail!("{line} {}", refusal(&ring));

@@ -191,7 +191,7 @@ impl Started {
             let others = self.others(shown);
             if !others.is_empty() {
                 say(&format!(
-                    "of {} programs that ran, the report is on {}; the others: {}",
+                    "of {} programs that ran, the report has only {}; the others: {}",
                     others.len() + 1,
                     line_of(shown, liveness),
                     others.join(", ")

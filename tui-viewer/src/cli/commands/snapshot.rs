@@ -37,7 +37,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
         Some(path) => {
             anyhow::ensure!(
                 path.symlink_metadata().is_err(),
-                "{} exists already; a snapshot is never written over another file",
+                "{} exists already; a snapshot never overwrites a file",
                 path.display()
             );
             output_file::check_folder(path)?;

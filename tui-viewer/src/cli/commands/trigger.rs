@@ -34,7 +34,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// # Errors
 /// There is no such running program, or it cannot be read any more.
 pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
-    let ring = live_snapshot::find_running(&args.target, args.wait, "a trigger watches a program that runs")?;
+    let ring = live_snapshot::find_running(&args.target, args.wait, "a trigger needs a running program")?;
     let stop = stop_on_signals()?;
     let header = ring.header().clone();
     let who = format!("{} (pid {})", printable(&header.name), header.pid);
@@ -43,7 +43,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
     let mut session = Session::new(args);
     let options = args.options;
     say(&format!(
-        "watching {who} for {} in the last {}; then its last {} are kept, at most {}",
+        "watching {who} for {} in the last {}; then the last {} are kept, at most {}",
         args.condition,
         seconds(nanos(options.over)),
         seconds(nanos(options.keep)),
@@ -58,7 +58,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
         if events.new_run.is_some() {
             line.clear();
             say(&format!(
-                "the ring file of {who} was lost; its next one is followed"
+                "the ring file of {who} was lost; its next ring is followed"
             ));
         }
         let event = session.watch.take(&events.past, begin.elapsed());
@@ -86,7 +86,7 @@ pub fn run(args: &TriggerArgs) -> anyhow::Result<u8> {
             Status::Stale { .. } if is_news => {
                 line.clear();
                 say(&format!(
-                    "no sign of life from {who}: it may be stopped, or too busy to publish"
+                    "no new record from {who}: it may be stopped, or too busy to publish"
                 ));
             }
             Status::Broken { .. }
@@ -207,11 +207,11 @@ impl<'a> Session<'a> {
         let held_back = match self.watch.held_back() {
             0 => String::new(),
             1 => format!(
-                "; once more it became true (--at-most {})",
+                "; it became true once more (--at-most {})",
                 self.args.options.at_most
             ),
             many => format!(
-                "; {many} times more it became true (--at-most {})",
+                "; it became true {many} times more (--at-most {})",
                 self.args.options.at_most
             ),
         };

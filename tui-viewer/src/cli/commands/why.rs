@@ -81,7 +81,7 @@ pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Res
         [only] => only,
         [] => {
             let name = printable(args.function.as_str());
-            let why = format!("the program says nothing of {name}: it watches it no longer");
+            let why = format!("the program no longer watches {name}");
             return Err(Misuse(why).into());
         }
         ref several => {
@@ -99,7 +99,7 @@ pub(super) fn watched<'a>(snapshot: &'a Snapshot, args: &WhyArgs) -> anyhow::Res
 fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
     let name = printable(function.as_str());
     let why = format!(
-        "no function that has been called matches {name}{}; those that were called: tickscope sites",
+        "no called function matches {name}{}; tickscope sites lists the called functions",
         similar(function.as_str(), snapshot)
     );
     Misuse(why).into()
@@ -109,7 +109,7 @@ fn unmet(snapshot: &Snapshot, function: &Pattern) -> anyhow::Error {
 fn ambiguous(function: &Pattern, there: &str) -> anyhow::Error {
     let name = printable(function.as_str());
     Misuse(format!(
-        "{name} may be {}; give more of its path",
+        "{name} matches {}; give more of its path",
         printable(there)
     ))
     .into()
@@ -179,14 +179,14 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
         Some(number) => calls.iter().find(|call| call.number == number).ok_or_else(|| {
             let numbers: Vec<String> = calls.iter().map(|call| call.number.to_string()).collect();
             Misuse(format!(
-                "no call {number} is kept; there are {}",
+                "call {number} is not kept; kept calls: {}",
                 numbers.join(", ")
             ))
         })?,
     };
     if call.trace.is_none() {
         bail!(
-            "what happened in call {} is in no snapshot that is left; try again, or choose another with --call",
+            "no snapshot has the steps of call {} any more; try again, or choose another with --call",
             call.number
         );
     }
@@ -201,7 +201,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
     let is_text = !args.json && matches!(args.format, WhyFormat::Text | WhyFormat::Html);
     let found = live_snapshot::find(&args.target, Reader::of_text(is_text), None)?;
     if let Found::Together(name, _) = &found {
-        return Err(one_alone(name, "slow calls are told of a program").into());
+        return Err(one_alone(name, "slow calls are explained for a program").into());
     }
     let mut live = live_snapshot::of(&found, &wanted)?;
     let snapshot = &mut live.snapshot;
@@ -223,8 +223,7 @@ fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSna
                 format!("watch it for a while: tickscope why {name}{target} --for 10s")
             }
             Found::Ring(..) | Found::Together(..) | Found::Kept(_) | Found::Streamed(_) => {
-                "what was not watched while it ran cannot be told afterwards: tickscope watch, then record"
-                    .into()
+                "a function must be watched while the program runs: tickscope watch, then record".into()
             }
         };
         let watched = others(snapshot);
@@ -258,7 +257,7 @@ fn watched_for(
     traces: &mut KeptTraces,
 ) -> anyhow::Result<(LiveSnapshot, Named)> {
     let target = &args.target;
-    let ring = live_snapshot::find_running(target, None, "--for watches a program that runs; leave it out")?;
+    let ring = live_snapshot::find_running(target, None, "--for needs a running program; leave it out")?;
     // A new record marks the beginning, because a function that was watched before is reported for this time alone.
     if let Some(mut slot) = ring.take_slot()? {
         let _old_will_do = live_snapshot::publish_by(&ring, &mut slot);

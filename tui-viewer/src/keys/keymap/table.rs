@@ -121,16 +121,16 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 "watch this function; again: the view",
             )
             .key(Char('W'), Action::Watch)
-            .note(": tell its slow calls from typical ones, and show in the view Slow why they are slow")
+            .note(": tell its slow calls from typical calls, and show in the view Slow why they are slow")
             .left("why slow", 13),
             within(
                 &[Tree, Hot, Function, Sites, Tasks, Slow],
-                "source of this function; again: away",
+                "source of this function; again: close",
             )
             .key(Char('S'), Action::Source)
             .note(
-                ": the view Function with its source, samples of its lines, and what it calls that is \
-                 not measured; the program samples while the source is shown",
+                ": the view Function with its source, samples of its lines, and its callees that are not measured; the program samples while \
+        the source is shown",
             )
             .left("source", 14),
         ],
@@ -204,20 +204,20 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 .key(Code::Right, Action::NextSibling)
                 .key(Char('h'), Action::PreviousSibling)
                 .key(Char('l'), Action::NextSibling)
-                .note("; up and down lead to who calls it and to the largest it calls")
+                .note("; up and down go to its caller and to its largest callee")
                 .left("beside", 6),
             within(&[Function], "in Function: callers, callees")
                 .key(Code::Left, Action::ToCallers)
                 .key(Code::Right, Action::ToCallees)
                 .key(Char('h'), Action::ToCallers)
                 .key(Char('l'), Action::ToCallees)
-                .note(", where they stand side by side"),
+                .note(", if they are side by side"),
             within(TREE, "below: flame graph, time line, none")
                 .key(Char('P'), Action::Second)
-                .note("; from 200 columns and 50 lines on the flame graph is there by itself"),
+                .note("; from 200 columns and 50 lines on the flame graph is shown by default"),
             within(&[Tree, Flame], "frames: colour by module, or own share")
                 .key(Char('R'), Action::FlameColour)
-                .note("; where moments are compared, red is more than then and blue is less")
+                .note("; in comparisons red is more than before, blue is less")
                 .left("colour", 5),
             all("callers and callees, or this thread")
                 .key(Code::Enter, Action::Enter)
@@ -233,7 +233,7 @@ const GROUPS: &[(Section, &[Binding])] = &[
             within(TREE, "recursion in one row").key(Char('c'), Action::FoldRecursion),
             within(&[Tree, Hot, Function, Flame], "groups in place of their members")
                 .key(Char('&'), Action::Groups)
-                .note(" (time inside the outermost one), or the members again"),
+                .note(" (time inside the outermost member), or the members again"),
             within(TREE, "next place of the same function").key(Char('#'), Action::OtherPlace),
             within(FOLDING, "open, close all below")
                 .key(Char('E'), Action::OpenAll)
@@ -305,8 +305,7 @@ const GROUPS: &[(Section, &[Binding])] = &[
             all("by time, what is counted, or calls")
                 .key(Char('v'), Action::Measure)
                 .note(
-                    ": shares, totals, bars and the order are of the next measure that the program has \
-                 (waiting, allocations, ...)",
+                    ": shares, totals, bars and the order use the next measure that the program has (waiting, allocations, ...)",
                 )
                 .left("measure", 8),
             all("all numbers per call of this row")
@@ -343,8 +342,8 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 .key(Char('m'), Action::Mark)
                 .key(Char('\''), Action::Compare)
                 .note(
-                    ": each number now minus the number then; percentages differ in points. In a window, \
-                 pressed again or without a mark: this window minus the one before it",
+                    ": each number now minus the number then; percentages differ in points. In a window, pressed again or without a \
+         mark: this window minus the window before it",
                 )
                 .left("mark", 10),
             within(&[Timeline], "in Timeline: a column earlier, later")
@@ -364,7 +363,7 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 .key(Char('+'), Action::Closer)
                 .key(Char('-'), Action::Further)
                 .key(Char('0'), Action::WholeCall)
-                .note(": from 10 s to an hour; of a recording all of it")
+                .note(": from 10 s to an hour; a recording as a whole")
                 .left("zoom", 6),
             within(&[Timeline], "in Timeline: functions, or threads")
                 .key(Char('f'), Action::Lanes)
@@ -395,20 +394,18 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 .left("mode", 11),
             within(&[Sites], "in Sites: switch it off, or on again")
                 .key(Char(' '), Action::ToggleSite)
-                .note("; of a crate or module all that is in it")
+                .note("; for a crate or module, all functions in it")
                 .left("off/on", 2),
-            within(FOLDING, "switch what the row calls off, or on")
+            within(FOLDING, "switch callees of the row off, or on")
                 .key(Char('-'), Action::ToggleCallees)
                 .note(
-                    ": the functions that it calls itself, wherever they are called; their time is then \
-                 their callers'",
+                    ": the functions that it calls directly, wherever they are called; their time then counts in their callers",
                 )
                 .left("callees", 13),
             all("write a report of what is on screen")
                 .key(Char('d'), Action::Report)
                 .note(
-                    ": its moment or window, threads and focus, as text and as HTML page; order and \
-                 percents (of measured time) are its own",
+                    ": its moment or window, threads and focus, as text and as HTML page, in the report's order, with percents of measured time",
                 )
                 .right("report", 7),
             within(SORTED, "keep this snapshot in a file")
@@ -429,7 +426,7 @@ const GROUPS: &[(Section, &[Binding])] = &[
             all("mouse: click, wheel; or select text")
                 .key(Char('M'), Action::Mouse)
                 .and(NOT_TYPING)
-                .note(" (`--mouse` and `--no-mouse` say which at the start; by itself the terminal has it)"),
+                .note(" (`--mouse` and `--no-mouse` choose at the start; by default the terminal has the mouse)"),
             all("draw everything again")
                 .key(Ctrl('l'), Action::Repaint)
                 .and(EVERYWHERE),
@@ -447,7 +444,7 @@ const GROUPS: &[(Section, &[Binding])] = &[
                 .left("show", 1),
             top(&[Measuring], "list of modes: measure this way")
                 .key(Code::Enter, Action::Choose)
-                .left("measure so", 1),
+                .left("use mode", 1),
             top(&[Measuring], "list of modes: one row down").key(Char('e'), Action::Down),
             top(&[Help], "help: look something up")
                 .key(Char('/'), Action::Search)

@@ -8,22 +8,22 @@ use tickscope_format::slots::{Outcome, Reply};
 use crate::source::events::Request;
 
 /// Reason why a program takes no further rule on sites.
-pub const RULES_FULL: &str = "the program has as many rules as it takes; `on *` takes all of them away";
+pub const RULES_FULL: &str = "the program has its maximum of rules; `on *` removes them all";
 
 /// Reason why a program does not watch functions.
 pub const TOO_OLD: &str = "the program's collector is older and cannot watch functions; build the program with the tickscope of this version";
 
 /// Reason why a program watches no further function.
-const WATCHES_FULL: &str = "the program watches as many functions as it takes, four, or none for others; X in the view Slow stops watching one";
+const WATCHES_FULL: &str = "the program watches four functions, its maximum, or watches none for viewers; X in the view Slow stops watching one";
 
 /// Returns the reason why a program takes no request from here; its ring gave no slot.
 pub fn refusal(ring: &RingFile) -> &'static str {
     if !ring.header().control {
-        return "takes no requests from here (Builder::allow_remote_control is off in the program)";
+        return "takes no requests from this viewer (Builder::allow_remote_control is off in the program)";
     }
     match OpenOptions::new().write(true).open(ring.path()) {
-        Ok(_) => "takes no requests from here (16 viewers are there already; close one)",
-        Err(_) => "takes no requests from here (the file is not yours to write; ask as its owner)",
+        Ok(_) => "takes no requests from this viewer (16 viewers are there already; close one)",
+        Err(_) => "takes no requests from this viewer (you may not write to its file; ask as the owner)",
     }
 }
 
@@ -53,7 +53,7 @@ pub fn result_of(reply: &Reply) -> Result<u64, String> {
         Outcome::Unknown => Err("the program's collector is older and does not know this request".into()),
         Outcome::Refused => Err("the program takes no requests (Builder::allow_remote_control)".into()),
         Outcome::Other(_) | _ => {
-            Err("the program answered what this viewer does not know; update tickscope".into())
+            Err("this viewer does not know the program's answer; update tickscope".into())
         }
     }
 }
@@ -83,7 +83,7 @@ mod tests {
         assert!(why.contains("takes no requests"), "{why}");
         assert_eq!(
             answer_to(Request::Reset, &reply(Outcome::Other(9))),
-            Err("the program answered what this viewer does not know; update tickscope".into())
+            Err("this viewer does not know the program's answer; update tickscope".into())
         );
     }
 }

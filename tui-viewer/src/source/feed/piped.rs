@@ -31,7 +31,7 @@ const SILENT: Duration = Duration::from_secs(3);
 const SILENT_INTERVALS: u64 = 5;
 
 /// Reason why nothing can be asked of the program.
-const ONE_WAY: &str = "a pipe leads one way; ask the program on its own host";
+const ONE_WAY: &str = "a pipe takes no requests; send them on the program's host";
 
 /// A feed from standard input.
 #[derive(Debug)]
@@ -237,7 +237,7 @@ impl Feed for PipeFeed {
                 self.newest(&newest, &mut events);
             }
             if begins && events.new_run.is_none() {
-                events.notice = Some("the stream begins again, with the same run or its next one".into());
+                events.notice = Some("the stream begins again, with the same run or a new run".into());
             }
             match last {
                 Some(Ok(torn)) => self.end(torn, &mut events),
@@ -264,7 +264,7 @@ impl Feed for PipeFeed {
     fn open(&mut self, path: &Path) -> Result<(), String> {
         let path = path.display();
         Err(format!(
-            "this screen shows what comes through a pipe; in another terminal: tickscope {path}"
+            "this screen shows the stream of a pipe; in another terminal: tickscope {path}"
         ))
     }
 

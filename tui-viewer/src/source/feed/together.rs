@@ -157,7 +157,7 @@ impl TogetherFeed {
         self.unread = unread;
         if left_out.len() > self.left_out {
             self.notices.push_back(format!(
-                "{} more processes run than the {MEMBERS_MOST} that are shown at once",
+                "{} processes are not shown: {MEMBERS_MOST} are shown at most",
                 left_out.len()
             ));
         }
@@ -232,10 +232,7 @@ impl TogetherFeed {
         }
         match self.seq {
             0 => Status::Waiting {
-                why: format!(
-                    "no {} runs.\nEach one that comes is added to the others here.",
-                    self.wanted.one()
-                ),
+                why: format!("no {} runs.\nEach new process is added here.", self.wanted.one()),
             },
             _ => Status::Exited {
                 unix_ns: self.unix_ns,
@@ -299,7 +296,7 @@ impl TogetherFeed {
         process.started_unix_ns = self.started_unix_ns;
         if self.programs.len() > 1 {
             process.warnings.push(format!(
-                "Functions of {} programs are added up: those of one name are one row. Name one program to see it alone.",
+                "Functions with equal names in {} programs are added up in one row. Name one program to see it alone.",
                 self.programs.len()
             ));
         }
@@ -491,17 +488,19 @@ impl Feed for TogetherFeed {
 
     fn send(&mut self, request: Request) -> Result<(), String> {
         let Some(first) = self.members.first() else {
-            return Err("none of the programs runs any more".into());
+            return Err("all of the programs have ended".into());
         };
         let pid = first.key.pid;
         match request {
             Request::Watch(..) | Request::Unwatch(_) => {
                 return Err(format!(
-                    "slow calls are told of one process at a time: tickscope {pid}, then W there"
+                    "slow calls are shown of one process at a time: tickscope {pid}, then W there"
                 ));
             }
             Request::Lines(_) => {
-                return Err(format!("of one process at a time: tickscope {pid}, then S there"));
+                return Err(format!(
+                    "lines are shown of one process at a time: tickscope {pid}, then S there"
+                ));
             }
             Request::Undo if self.undoable.is_none() => return Err("there is no reset to undo".into()),
             Request::Reset

@@ -73,7 +73,7 @@ pub(super) fn not_a_target(path: &Path, may_come: bool) -> NoTarget {
     } else {
         format!("./{name}")
     };
-    let lead = format!("{name} is a program, and none that carries tickscope runs from it");
+    let lead = format!("{name} is a program, but no process with tickscope runs from it");
     NoTarget {
         message: format!(
             "{lead}; to start it and watch it, or record it:\n  tickscope run -- {start}\n  tickscope record -- {start}"

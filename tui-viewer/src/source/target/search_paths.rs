@@ -24,7 +24,7 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
     let message = if kind == ErrorKind::NotFound {
         format!("--dir {dir}: does not exist; name the directory that the program has as TICKSCOPE_DIR")
     } else if kind == ErrorKind::NotADirectory {
-        format!("--dir {dir}: is no directory; a file is opened by its name alone, without --dir")
+        format!("--dir {dir}: is not a directory; a file is opened by its name alone, without --dir")
     } else {
         format!("--dir {dir}: cannot be read: {error}; look as the user whose program it is")
     };

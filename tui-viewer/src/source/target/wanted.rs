@@ -184,7 +184,7 @@ pub fn is_live(liveness: &Liveness) -> bool {
 /// Returns the error that a command cannot take several programs; `what` says why: "a program is recorded while it runs".
 pub fn one_alone(name: &str, what: &str) -> Misuse {
     Misuse(format!(
-        "--all: {what}, one at a time: tickscope list shows those called {} with their process ids; report, top, stacks, sites and snapshot \
+        "--all: {what}, one at a time: tickscope list shows the programs called {} with their process ids; report, top, stacks, sites and snapshot \
          take --all",
         printable(name)
     ))

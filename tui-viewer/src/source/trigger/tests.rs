@@ -76,7 +76,7 @@ fn records_that_come_together_are_all_judged() {
         .map(|at| record(at, u64::from(at >= 1_015)))
         .collect();
     let Some(Event::Act(fired)) = watch.take(&late, TENTH * 1_030) else {
-        panic!("the slow call is in none of the windows")
+        panic!("no window has the slow call")
     };
     assert!((record(1_015, 0).unix_ns..record(1_018, 0).unix_ns).contains(&fired.unix_ns));
     assert_eq!(watch.acted(), 1);
@@ -150,7 +150,7 @@ fn a_reset_whose_record_is_missing_is_no_reason_to_act() {
 #[test]
 fn a_function_that_is_not_there_is_waited_for() {
     let mut watch = watch("calls(chekc) < 1", 500, "100/h");
-    let waits = Some("no function that matches chekc was met yet (did you mean check?); it is waited for");
+    let waits = Some("no function that matches chekc was met yet (did you mean check?); waiting for it");
     assert!(acted(&mut watch, 1_000..1_001, &[]).is_empty());
     assert_eq!(watch.doubt().as_deref(), waits, "from the first record on");
     assert!(acted(&mut watch, 1_001..1_010, &[]).is_empty());

@@ -70,7 +70,7 @@ pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> 
     let pattern = pattern.as_str();
     let meant = similar(pattern, newest);
     Some(format!(
-        "no function that matches {pattern} was met yet{meant}; it is waited for"
+        "no function that matches {pattern} was met yet{meant}; waiting for it"
     ))
 }
 

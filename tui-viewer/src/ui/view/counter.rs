@@ -85,7 +85,7 @@ pub(crate) fn facts(
 /// Returns the words in place of latencies.
 pub(crate) fn no_latencies(of: Tally) -> &'static str {
     if of.is_gauge() {
-        "a level, which holds until it is set again"
+        "a level, which stays until it is set again"
     } else {
         "counted without a clock, so it has no time"
     }

@@ -247,7 +247,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     if let Some(tally) = figures.tally {
         facts = counter::facts(canvas, data, figures, tally);
     } else if figures.sampled.is_all(figures.calls) {
-        facts.push(("calls", "not counted: its time is that of samples".into()));
+        facts.push(("calls", "not counted: its time comes from samples".into()));
     } else if !row.what.is_outside() {
         let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
         let rate = (figures.calls as f64 / seconds).round();
@@ -446,7 +446,7 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     if data.uncertainty(row.what).is_some() {
         let sign = canvas.glyphs.give_or_take;
         notes.push(format!(
-            "{sign} estimated: two times in three the truth is so near; {ABOUT} if that is more than 5%"
+            "{sign} estimated: the truth is nearer 2 times in 3; {ABOUT} if that is more than 5%"
         ));
     }
     notes.join(canvas.glyphs.dot)

@@ -114,7 +114,7 @@ fn every_state_tells_its_cause_and_the_next_step() {
                 since_unix_ns: UNIX_NS,
             },
             "! STALE since 14:02:11",
-            "No sign of life",
+            "No new snapshot",
         ),
         (
             "exited",
@@ -137,7 +137,7 @@ fn every_state_tells_its_cause_and_the_next_step() {
                 since_unix_ns: UNIX_NS,
             }),
             "! SILENT since 14:02:11",
-            "Nothing comes",
+            "No data",
         ),
         (
             "closed",

@@ -134,8 +134,8 @@ pub(crate) fn draw_numbers(canvas: &mut Canvas<'_>, data: &Data, what: What, of:
     let Some((first, last)) = numbers.buckets.first().zip(numbers.buckets.last()) else {
         let room = area.right().saturating_sub(x);
         let text = match of.range() {
-            Some(_) => "- (not kept one by one for all of this time)",
-            None => "- (it was given none)",
+            Some(_) => "- (single numbers not kept for all of this time)",
+            None => "- (it was given no number)",
         };
         canvas.put_cut(x, y, room, text, Meaning::Quiet);
         return;

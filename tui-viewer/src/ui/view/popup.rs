@@ -122,8 +122,8 @@ pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
     let (title, seen, yes) = match request {
         Request::Mode(mode) => (
             format!("Switch measuring to {}?", mode.as_str()),
-            "They see it too, and all begin at zero.",
-            "y switch    Esc go on as it is",
+            "They see it too. Counts begin at zero.",
+            "y switch    Esc keep the mode",
         ),
         // No other request needs a confirmation.
         Request::Reset

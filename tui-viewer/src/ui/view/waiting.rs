@@ -36,7 +36,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
         ),
         Status::Piped(Pipe::Closed) => (
             "The stream ended before a record came.",
-            "Is there an error at its beginning? ssh HOST tickscope record -o - NAME | tickscope -",
+            "Did the command before the pipe fail? ssh HOST tickscope record -o - NAME | tickscope -",
         ),
         Status::Live
         | Status::Stale { .. }

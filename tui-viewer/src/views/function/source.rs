@@ -27,7 +27,7 @@ impl App {
         let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
             let Some(chosen) = self.selected_function() else {
-                return self.tell("no function here: choose a row that has one");
+                return self.tell("no function here: choose a row with a function");
             };
             self.views.source.wanted = Some(true);
             self.go_to_function(chosen);

@@ -180,7 +180,7 @@ fn notes(app: &App, source: &Source, lines: &Lines) -> Vec<String> {
         Some(Ok(_)) => {}
     }
     if lines.samples.is_empty() && lines.state == LinesState::Off && app.program.status.answers() {
-        notes.push("no samples of its lines: S has the program take them".into());
+        notes.push("no samples of its lines: S makes the program take them".into());
     } else if lines.samples.is_empty() {
         notes.push(without_samples(lines.state));
     } else if source.all.samples == 0 {

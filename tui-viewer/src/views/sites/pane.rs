@@ -102,9 +102,9 @@ fn heirs(data: &Data, index: u32, cells: usize) -> String {
         })
         .collect();
     let Some((first, others)) = names.split_first() else {
-        return "its time is that of the functions that call it".to_string();
+        return "its time is counted in its callers".to_string();
     };
-    let lead = "its time is now that of ";
+    let lead = "its time is counted in ";
     let mut text = format!("{lead}{first}");
     for (number, name) in others.iter().enumerate() {
         let left = others.len() - number;
@@ -134,8 +134,8 @@ pub(crate) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
         );
         canvas.put_cut(area.x, area.y + 2, area.width, &text, Meaning::Plain);
         let next = match site.is_off() {
-            true => "Space switches on what is in it",
-            false => "Space switches all of it off: its time is then that of its callers",
+            true => "Space switches on everything in it",
+            false => "Space switches all of it off: its time then counts in its callers",
         };
         canvas.put_cut(area.x, area.bottom() - 1, area.width, next, Meaning::Quiet);
         return;
@@ -152,9 +152,9 @@ pub(crate) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
         canvas.put_cut(area.x, area.y + 3, area.width, &text, Meaning::Quiet);
     }
     let next = match site.is_off() {
-        true if table.is_grouped() => "Space switches it on; - what it calls",
-        true => "Space switches it on again, by a rule of its own",
-        false => "Space switches it off: its time then counts as its caller's",
+        true if table.is_grouped() => "Space switches it on; - its callees",
+        true => "Space switches it on again, by a new rule",
+        false => "Space switches it off: its time then counts in its callers",
     };
     canvas.put_cut(area.x, area.bottom() - 1, area.width, next, Meaning::Quiet);
 }

@@ -12,8 +12,8 @@ use crate::ui::view::canvas::Canvas;
 use crate::views::flame::graph::{EDGES, FILLS};
 
 /// Text where no function is watched.
-const NOTHING: &str = "No function is watched, and none has a tail: of 200 calls or more some that take twice the median. W on a row of \
-    another view watches its function all the same; this view then says why its slow calls are slow.";
+const NOTHING: &str = "No function is watched, and no function has a tail: 200 calls or more, of which some take twice the median. W on a \
+    row of another view watches its function anyway; this view then says why its slow calls are slow.";
 
 /// Cells up to which a block may be several calls.
 const FEW: u16 = 2;
@@ -101,7 +101,7 @@ pub(crate) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     match waterfall {
         Some(waterfall) => over_time(canvas, app, data, &waterfall, inner),
         None => {
-            let text = "what happened in it has not come yet; snapshots take turns in having it";
+            let text = "its steps have not arrived yet; snapshots take turns in having them";
             canvas.put_cut(inner.x, inner.y, inner.width, text, Meaning::Quiet);
         }
     }

@@ -35,10 +35,10 @@ static DIFFERENCE: Column = numbers("DIFFERENCE", 11, "slow less typical, per ca
         ns.map_or_else(unknown, |ns| difference(ns, canvas.ascii))
     })
     .by(ORDER);
-static SHARE: Column = numbers("SHARE", 6, "its part of the whole difference")
+static SHARE: Column = numbers("SHARE", 6, "part of the whole difference")
     .shows(|_, cell| share(cell).map_or_else(unknown, number::percent))
     .by(ORDER);
-static BAR: Column = texts("", "the same as a bar")
+static BAR: Column = texts("", "the share, as a bar")
     .shows(|canvas, cell| bar(share(cell).unwrap_or(0.0), cell.place.width, canvas.glyphs))
     .wide(10);
 static TYPICAL: Column = numbers("TYPICAL", 8, "in the path itself, in a typical call")
@@ -55,7 +55,7 @@ static SLOW: Column = numbers("SLOW", 6, "in the path itself, in a slow call")
     })
     .of_now())
     .looks(|_| Meaning::Plain);
-static CALLS: Column = numbers("CALLS", 13, "of the path, in a typical, a slow call")
+static CALLS: Column = numbers("CALLS", 13, "calls in a typical and in a slow call")
     .shows(|canvas, cell| both_calls(of(cell), canvas.ascii))
     .by(Order::of("calls", |data, what| {
         weight(means(data, what).slow.map(|slow| slow.calls * 1e3))
@@ -134,7 +134,7 @@ fn whose_means(app: &App) -> Vec<String> {
     }
     let calls = number::count(slow.slow_calls);
     vec![
-        format!("means of all {calls} slow calls, whatever their cause"),
+        format!("means of all {calls} slow calls, of any cause"),
         format!("means of all {calls} slow"),
     ]
 }

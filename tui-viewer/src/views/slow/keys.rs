@@ -48,10 +48,10 @@ impl App {
             Some((function.full_name(), function.is_group))
         });
         let Some((name, is_group)) = function else {
-            return self.tell("no function to watch: choose a row that has one");
+            return self.tell("no function to watch: choose a row with a function");
         };
         if is_group {
-            return self.tell("a group has no calls of its own: & shows its members, W watches one of them");
+            return self.tell("a group has no calls: & shows its members, and W watches a member");
         }
         let Some(pattern) = Pattern::of_path(&name) else {
             return self.complain("no pattern can name it: it has no name");
@@ -240,10 +240,10 @@ impl App {
     pub(crate) fn export_call(&mut self, effects: &mut Vec<Effect>) {
         let chosen = self.watched().map(|watch| watch.function.clone());
         let Some((function, number)) = chosen.zip(self.chosen_call().map(|call| call.number)) else {
-            return self.tell("no slow call to write: none is kept whole yet");
+            return self.tell("no slow call to write: no call is kept whole yet");
         };
         if self.waterfall().is_none() {
-            return self.tell("what happened in this call has not come yet; wait, or choose another with J");
+            return self.tell("the steps of this call have not arrived yet; wait, or choose another with J");
         }
         if let Some(data) = &self.derived.data {
             effects.push(Effect::WriteCall {

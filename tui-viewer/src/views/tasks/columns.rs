@@ -21,7 +21,7 @@ pub(super) const ORDER: Order = Order::of("in flight", |data, what| {
 static IN_FLIGHT: Column = numbers("IN FLIGHT", 9, "async calls begun and not over")
     .shows(|_, cell| number::count(of(cell).in_flight))
     .by(ORDER);
-static OLDEST: Column = numbers("OLDEST", 6, "since the oldest of them began")
+static OLDEST: Column = numbers("OLDEST", 6, "age of the oldest call")
     .shows(|canvas, cell| match of(cell).in_flight {
         0 => UNKNOWN.to_string(),
         _ => canvas.duration(of(cell).oldest_ns),
@@ -44,7 +44,7 @@ static BUSY: Column = numbers("BUSY", 6, "polls of a call, on average")
         true => Meaning::Notable,
         false => cell.usual(),
     });
-static AWAIT: Column = numbers("AWAIT", 6, "rest of a call, on average")
+static AWAIT: Column = numbers("AWAIT", 6, "time between polls, on average")
     .shows(|canvas, cell| time(canvas, cell, of(cell).mean_await_ns()))
     .by(Order::of("await", |data, what| {
         or_last(data.tasks().rows[what.row as usize].mean_await_ns())

@@ -33,7 +33,7 @@ pub(crate) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rec
     };
     canvas.put_cut(area.x, area.y + 2, area.width, &waits, Meaning::Plain);
     if task.kind == TaskKind::UnnamedAwait {
-        let text = "what these calls await has no name: tickscope::wait!(\"name\", future) gives it one";
+        let text = "these calls await a future without a name: tickscope::wait!(\"name\", future) names it";
         return canvas_line(canvas, area, 3, text);
     }
     let vanished = match task.vanished {

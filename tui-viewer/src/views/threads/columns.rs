@@ -20,7 +20,7 @@ use crate::views::functions::{STATE_HELP, TOTAL};
 static THREAD: Column = names("THREAD", "name of the thread")
     .shows(|canvas, cell| cell.cut(canvas, &of(cell).name))
     .looks(|cell| cell.name(Meaning::Plain));
-static TID: Column = numbers("TID", 8, "its kernel id; of ended ones how many")
+static TID: Column = numbers("TID", 8, "kernel id; of ended threads the number")
     .shows(|canvas, cell| match who(in_snapshot(cell), canvas.ascii) {
         id if id.is_empty() => UNKNOWN.to_string(),
         id => id.chars().take(cell.room()).collect(),
@@ -72,7 +72,7 @@ static OUTSIDE: Column = numbers("OUTSIDE", 8, "time outside of any scope")
         data.threads()[what.row as usize].outside_ns
     })
     .adding_up());
-static NOW: Column = texts("NOW", "what it does or waits in, in which scope").shows(now);
+static NOW: Column = texts("NOW", "its work or wait, and its current scope").shows(now);
 
 /// Returns the columns of a list that is `width` cells wide, from left to right.
 pub(super) fn places(width: u16) -> Vec<Place> {

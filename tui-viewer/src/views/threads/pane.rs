@@ -73,9 +73,9 @@ pub(crate) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
     let hint = match (thread.run_state, of_snapshot.open.is_empty()) {
         _ if only => "the other views show only this thread; Enter shows all again",
         (RunState::Waiting, _) => "waiting: in a scope, but below 10 % of a CPU in the last interval",
-        (RunState::Paused, false) => "paused: its clock stands still, and so do the scopes that it has open",
-        (RunState::Paused, true) => "paused: its clock stands still, outside of any scope",
-        (RunState::Finished, _) => "finished threads of one name stand together",
+        (RunState::Paused, false) => "paused: its clock is stopped, also for its open scopes",
+        (RunState::Paused, true) => "paused: its clock is stopped, outside of any scope",
+        (RunState::Finished, _) => "finished threads of one name share a row",
         (RunState::Running | RunState::Idle, _) => &legend,
     };
     canvas.put_cut(area.x, area.bottom() - 2, area.width, hint, Meaning::Quiet);
@@ -87,7 +87,7 @@ pub(crate) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32
 fn legend(app: &App) -> String {
     let span = span_words(app.derived.stretch);
     match app.compared() {
-        Some(_) => format!("TOTAL, CPU, OUTSIDE show now minus then, {span}; BUSY is of now"),
+        Some(_) => format!("TOTAL, CPU, OUTSIDE show now minus then, {span}; BUSY is current"),
         None => format!("BUSY share of a CPU in the last interval   TOTAL in scopes {span}"),
     }
 }

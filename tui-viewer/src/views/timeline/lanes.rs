@@ -251,7 +251,7 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let parts = app.views.timeline.parts();
     let heading = match (&range, app.derived.stretch) {
         (Some(_), Some(stretch)) => format!(
-            "In these {}, beside the rest of the time on the screen",
+            "In these {}, compared with the rest of the screen",
             seconds(stretch.ns)
         ),
         _ => format!("In {}", app.timeline_words()),

@@ -106,8 +106,8 @@ fn a_wait_is_for_the_run_to_come() {
     drop(second);
     // If no run comes, the last run is reported only with `--ended`, and with a message.
     let in_vain = |more: &[&str]| place.tickscope(&[&report[..], &["200ms"], more].concat());
-    in_vain(&[]).failed(2, &["no live", "--ended"]);
-    let done = in_vain(&["--ended"]).ok().says(&["no live"]);
+    in_vain(&[]).failed(2, &["no running", "--ended"]);
+    let done = in_vain(&["--ended"]).ok().says(&["no running"]);
     assert_eq!(done.json()["process"]["state"], "crashed");
 }
 
@@ -146,9 +146,10 @@ fn several_programs_under_one_run_are_all_named() {
     let exe = role.get_program().to_str().unwrap();
     let program = format!("'{exe}'");
     let script = format!("{program}; {program} & echo second $!; wait");
-    let done = finish(&mut place.script(&["run"], &role, &script))
-        .ok()
-        .says(&["tickscope report: ", "of 2 programs that ran, the report is on "]);
+    let done = finish(&mut place.script(&["run"], &role, &script)).ok().says(&[
+        "tickscope report: ",
+        "of 2 programs that ran, the report has only ",
+    ]);
     let line = done.out.lines().find(|line| line.contains("second ")).unwrap();
     let second = line.rsplit(' ').next().unwrap();
     let said = done

@@ -74,7 +74,7 @@ fn every_form_says_why_it_failed() {
     assert!(text.contains("leaf") && !text.contains("Paths"), "{text}");
     place
         .tickscope(&args)
-        .failed(1, &["c.txt exists already; --force writes over it"]);
+        .failed(1, &["c.txt exists already; --force overwrites it"]);
 }
 
 fn what_runs_is_compared_as_it_is_now() {
@@ -105,12 +105,12 @@ fn what_cannot_be_compared_is_said_in_one_line() {
         (
             &["a.tks"][..],
             2,
-            &["one run alone has nothing to compare with; wanted tickscope diff BEFORE AFTER"][..],
+            &["one run cannot be compared; wanted tickscope diff BEFORE AFTER"][..],
         ),
         (
             &["a.tks", "a.tks", "a.tks"],
             2,
-            &["which of the 3 are before? -- stands between them: tickscope diff"],
+            &["which of the 3 are before? put -- between the sides: tickscope diff"],
         ),
         (&["a.tks", "b.tks"], 1, &["b.tks"]),
         (&["a.tks", "c.tks"], 2, &["no file c.tks"]),
@@ -161,12 +161,12 @@ fn parts_of_a_recording_are_compared() {
         (
             &["one.tks", "run.tks", "--from", "100ms"][..],
             1,
-            "one.tks holds one moment and nothing from before it; `tickscope record` keeps a series",
+            "one.tks holds one moment, without a past; `tickscope record` keeps a series",
         ),
         (
             &["run.tks", "--to", "1s", "--", "run.tks", "--to", "-1h"],
             2,
-            "--to -3600s: no moment of then; run.tks holds 10.0 s",
+            "--to -3600s: there is no record from then; run.tks holds 10.0 s",
         ),
     ] {
         diff(args).failed(code, &[says]);

@@ -71,10 +71,13 @@ fn what_makes_no_sense_is_said_in_one_line() {
             &["--unit", "ticks", "-f", "json"],
             "json has both, as total_ns and total_ticks: leave it out",
         ),
-        (&["-f", "tks"], "a tks file is opened by its name: give -o FILE"),
+        (
+            &["-f", "tks"],
+            "a tks file needs a name, by which it is opened: give -o FILE",
+        ),
         (
             &["-o", "x.tks", "--per", "insert"],
-            "a tks file has what was measured; leave out --per",
+            "a tks file has the numbers as measured; leave out --per",
         ),
         (
             &["-o", "x.tks", "--unit", "ns"],
@@ -107,7 +110,7 @@ fn what_makes_no_sense_is_said_in_one_line() {
         .tickscope(&["report", "./bare.tks", "--thread", "nobody"])
         .failed(
             2,
-            &["no thread nobody among its threads: none has entered a scope"],
+            &["no thread nobody among its threads: no thread has entered a scope"],
         );
     let files = std::fs::read_dir(place.work()).unwrap();
     assert_eq!(files.count(), 2, "nothing was written");

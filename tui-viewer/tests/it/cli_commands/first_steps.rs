@@ -18,7 +18,7 @@ fn an_ending_that_says_no_form_is_refused() {
         (
             &["snapshot", "-o", "now.txt"],
             &[
-                "now.txt: what is kept here is no text but opens again by its ending .tks; wanted now.tks",
+                "now.txt: a snapshot or recording needs the ending .tks, by which it is opened again; wanted now.tks",
                 "tickscope report",
             ],
         ),
@@ -54,7 +54,7 @@ fn a_name_that_is_also_a_file_is_said_to_be_one() {
     }
     place.tickscope(&["report", "./now.folded"]).failed(
         1,
-        &["reports as .folded cannot be opened again", ".html can", ".tks"],
+        &["reports as .folded cannot be opened again", ".html and .tks can"],
     );
 }
 
@@ -137,7 +137,10 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
         .tickscope(&["report", &program.name, "--per", "work"])
         .failed(
             2,
-            &["work is a group", "per call of one function or scope; in it are "],
+            &[
+                "work is a group",
+                "per call of one function or scope; its members are ",
+            ],
         );
 }
 

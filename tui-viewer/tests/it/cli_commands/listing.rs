@@ -122,7 +122,7 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let done = place.tickscope(&["list", "--clean", "--dir", "other"]).ok();
     assert!(
         done.err
-            .contains("removed 1 file that no program writes any more: 1 from other\n"),
+            .contains("removed 1 file of ended programs: 1 from other\n"),
         "{}",
         done.err
     );

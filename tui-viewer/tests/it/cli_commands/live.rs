@@ -71,10 +71,7 @@ fn under_load_every_report_adds_up_and_nothing_runs_backwards() {
         let lifetime = &document["lifetime"];
         assert!(number(&lifetime["calls"]) > calls, "it goes on");
         assert!(number(&lifetime["ticks"]) > ticks);
-        assert!(
-            number(&document["seq"]) > seq,
-            "each command gets a record of its own"
-        );
+        assert!(number(&document["seq"]) > seq, "each command gets a new record");
         calls = number(&lifetime["calls"]);
         ticks = number(&lifetime["ticks"]);
         seq = number(&document["seq"]);

@@ -180,12 +180,12 @@ fn what_it_cannot_follow_it_says() {
         (
             "--group",
             "none",
-            "no scope of the group none was met yet (it has no groups so far); lines come",
+            "no scope of the group none was met yet (no groups were met so far); lines begin",
         ),
         (
             "--function",
             "nobody",
-            "no function that matches nobody was met yet; lines come once one is",
+            "no function that matches nobody was met yet; lines begin when it is met",
         ),
     ] {
         let args = ["log", &busy.name, option, what, "--every", "50ms", "-d", "100ms"];
@@ -199,11 +199,11 @@ fn what_it_cannot_follow_it_says() {
     place.tickscope(&["snapshot", &busy.name, "-o", "kept.tks"]).ok();
     place
         .tickscope(&["log", "kept.tks"])
-        .failed(2, &["is a file; a log is of a program that runs"]);
+        .failed(2, &["is a file; a log needs a running program"]);
     busy.end();
     place
         .tickscope(&["log", &busy.name])
-        .failed(2, &[" does not run any more; a log is of a program that runs"]);
+        .failed(2, &[" has ended; a log needs a running program"]);
 }
 
 tickscope_testkit::tests![

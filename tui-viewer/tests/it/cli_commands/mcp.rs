@@ -111,7 +111,7 @@ fn a_tool_answers_by_name_of_a_run_that_has_ended_only_with_the_flag() {
             };
             if flag.is_empty() {
                 let error = client.error(tool, arguments(&program.name));
-                let says = format!("(pid {pid}, exited); name its pid, or give --ended");
+                let says = format!("(pid {pid}, exited); give its pid, or give --ended");
                 assert!(error.contains(&says), "{tool}: {error}");
             } else {
                 client.call(tool, arguments(&program.name));
@@ -170,7 +170,9 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     let whole = &changed["whole"]["calls"];
     assert!(whole[1].as_f64() > whole[0].as_f64(), "{changed}");
     assert!(
-        changed["notes"].to_string().contains("both are of one run"),
+        changed["notes"]
+            .to_string()
+            .contains("before and after are of one run"),
         "{changed}"
     );
     let sites = client.call("sites", json!({ "target": pid, "matching": "leaf" }));
@@ -267,7 +269,7 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
         (
             "top",
             json!({ "target": "-" }),
-            "standard input is the client's here",
+            "standard input belongs to the client",
         ),
         (
             "top",
@@ -283,7 +285,7 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
         (
             "compare",
             json!({ "before": "mark-9" }),
-            "mark-9 is not kept; there are: none",
+            "there is no mark mark-9; kept marks: none",
         ),
         (
             "sites",

@@ -14,7 +14,7 @@ fn values_that_are_none_are_told_with_those_that_are() {
         (&["on", "a\nb"], "found control characters"),
         (
             &["record", "-d", "1e30s"],
-            "wanted a duration of this world, like 10, 10s, 500ms, 2m",
+            "out of range; wanted a duration like 10, 10s, 500ms, 2m",
         ),
         (
             &["report", "--wait", "soon"],
@@ -48,7 +48,7 @@ fn values_that_are_none_are_told_with_those_that_are() {
         (&["trigger", "max(f) > 1s", "--keep", "0"], "wanted 1s to 1h"),
         (
             &["diff", "a", "b", "--fail-if", "calls > 2ms"],
-            "calls grow by a percentage or a number: calls > 1%, calls > 0",
+            "the limit of calls is a percentage or a number: calls > 1%, calls > 0",
         ),
         (
             &["diff", "a", "b", "--fail-if", "calls >= 0"],
@@ -61,7 +61,7 @@ fn values_that_are_none_are_told_with_those_that_are() {
     }
     place
         .tickscope(&["man", "woman"])
-        .failed(1, &["no command woman, so no page for it; there are attach, "]);
+        .failed(1, &["there is no command woman; manual pages are of attach, "]);
 }
 
 fn of_others_the_first_two_are_named() {
@@ -92,7 +92,7 @@ fn a_log_tells_of_silence_and_of_the_end() {
             .contains(" s: it may be stopped, or too busy to publish")
             .then_some(())
     });
-    assert!(said().contains("nothing has come from "), "{}", said());
+    assert!(said().contains("no record has come from "), "{}", said());
     program.kill();
     let status = until("it has ended", || child.try_wait().unwrap());
     assert!(status.success());
@@ -109,12 +109,12 @@ fn a_recording_tells_of_other_programs_and_of_one_that_runs_on() {
     let said = place.work().join("said");
     let mut child = command.stderr(fs::File::create(&said).unwrap()).spawn().unwrap();
     let says = |words: &str| fs::read_to_string(&said).unwrap().contains(words);
-    until("its end is waited for", || {
-        says("sh runs on; its end is waited for").then_some(())
+    until("waiting for its end", || {
+        says("sh runs on; waiting for its end").then_some(())
     });
     fs::write(place.work().join("over"), "").unwrap();
     until("it has ended", || child.try_wait().unwrap());
-    assert!(says("of 2 programs that ran, ") && says(" is recorded; the others: "));
+    assert!(says("of 2 programs that ran, only ") && says(" is recorded; the others: "));
 }
 
 fn a_demo_whose_program_has_gone_says_so() {

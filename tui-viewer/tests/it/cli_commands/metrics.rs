@@ -211,7 +211,7 @@ fn what_cannot_be_served_is_said() {
         (
             &["--listen", "127.0.0.1:0", "--state", "state"],
             1,
-            "remove the file to begin anew",
+            "remove the file to begin at zero",
         ),
         (&[], 2, "--listen"),
     ] {

@@ -83,7 +83,7 @@ fn a_running_program_is_recorded_for_a_while() {
     let again = place.tickscope(&args);
     again.failed(
         1,
-        &["run.tks: exists already, wanted a new file; --force writes over it"],
+        &["run.tks: exists already, wanted a new file; --force overwrites it"],
     );
     assert_eq!(snapshots(&path_in(&place, "run.tks")).len(), all.len());
     place.tickscope(&[&args[..], &["--force"]].concat()).ok();
@@ -150,26 +150,20 @@ fn what_gives_no_recording_leaves_no_file() {
         .says(&["nothing was recorded"]);
     record_role(&place, &["--after", "50s"], "attribute", "4")
         .with_code(4)
-        .says(&[
-            "nothing was recorded: ",
-            " had ended before the recording was to begin",
-        ]);
+        .says(&["nothing was recorded: ", " ended before the time of --after"]);
     plain(&["nobody-is-called-so"])
         .with_code(2)
         .says(&["no program called"]);
     plain(&["./nowhere.ring"]).failed(2, &["no file"]);
     plain(&["-o", "/nowhere/run.tks", "--", "true"])
         .failed(1, &["/nowhere/run.tks", "make the directory first"]);
-    plain(&["-o", "-", "--", "true"]).failed(
-        2,
-        &["a program that is started has standard output for itself: -o FILE"],
-    );
+    plain(&["-o", "-", "--", "true"]).failed(2, &["the started program uses standard output; give -o FILE"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     let mut program = place.start("stuck");
     plain(&[&program.name, "-o", "run.tks", "-d", "0"]).ok();
     plain(&["./run.tks"]).failed(2, &["run.tks is a file; a program is recorded while it runs"]);
     program.end();
-    plain(&[&program.name]).failed(2, &["does not run any more"]);
+    plain(&[&program.name]).failed(2, &["has ended"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 1);
     plain(&["x", "--", "true"])
         .with_code(2)
@@ -180,7 +174,7 @@ fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
     let place = Place::new();
     for (role, says) in [
         ("older", "does not know this request"),
-        ("deaf", "the program takes no requests from here"),
+        ("deaf", "the program takes no requests from this viewer"),
     ] {
         let program = place.start(role);
         let file = format!("{role}.tks");
@@ -188,7 +182,7 @@ fn a_program_that_takes_no_wishes_is_recorded_as_it_is() {
         place
             .tickscope(&args)
             .ok()
-            .says(&[says, "recording at the rate it has", &file]);
+            .says(&[says, "recording at the program's rate", &file]);
         assert!(!snapshots(&path_in(&place, &file)).is_empty());
     }
 }
@@ -283,7 +277,7 @@ fn records_that_a_stopped_recorder_has_missed_are_told() {
     send(&child, Signal::TERM);
     ended(child)
         .ok()
-        .says(&[" more were written over before they could be read)"]);
+        .says(&[" more were overwritten before they could be read)"]);
 }
 
 /// Records a program with resets: each record before a reset has all counts that the reset removes.
@@ -333,28 +327,32 @@ fn what_is_not_recorded_is_said() {
         (
             &["run.tks", "--at", "1h"][..],
             2,
-            "no moment of then; run.tks holds 10.0 s, from ",
+            "there is no record from then; run.tks holds 10.0 s, from ",
         ),
-        (&["run.tks", "--at", "-1h"], 2, "--at -3600s: no moment of then"),
+        (
+            &["run.tks", "--at", "-1h"],
+            2,
+            "--at -3600s: there is no record from then",
+        ),
         (
             &["run.tks", "--from", "99s"],
             2,
-            "--from 99s: no moment of then; run.tks holds 10.",
+            "--from 99s: there is no record from then; run.tks holds 10.",
         ),
         (
             &["run.tks", "--to", "-99s"],
             2,
-            "--to -99s: no moment of then; run.tks holds 10.",
+            "--to -99s: there is no record from then; run.tks holds 10.",
         ),
         (
             &["run.tks", "--from", "-0s", "--to", "0s"],
             2,
-            "no time lies between these two moments; ",
+            "there is no time between these two moments; ",
         ),
         (
             &["one.tks", "--window", "1s"],
             1,
-            "one.tks holds one moment and nothing from before it; `tickscope record` keeps a series",
+            "one.tks holds one moment, without a past; `tickscope record` keeps a series",
         ),
     ] {
         report(args).failed(code, &[says]);
@@ -436,7 +434,7 @@ fn a_program_that_does_not_run_gets_the_command_that_starts_it() {
     ] {
         let start = format!("./{}", target.trim_start_matches("./"));
         place.tickscope(&[command, target]).with_code(2).says(&[
-            " is a program, and none that carries tickscope runs from it",
+            " is a program, but no process with tickscope runs from it",
             "; to start it and watch it, or record it:\n",
             &format!("tickscope run -- {start}"),
             &format!("tickscope record -- {start}"),

@@ -125,7 +125,7 @@ fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
         );
         place.tickscope(&with("file")).failed(
             2,
-            &["--dir file: is no directory; a file is opened by its name alone, without --dir"],
+            &["--dir file: is not a directory; a file is opened by its name alone, without --dir"],
         );
     }
 }
@@ -197,7 +197,7 @@ fn a_request_through_a_file_that_may_not_be_written_says_so() {
     fs::set_permissions(&path, Permissions::from_mode(0o444)).unwrap();
     as_another(&place, &["reset", &program.name]).failed(
         1,
-        &[" takes no requests from here (the file is not yours to write; ask as its owner)"],
+        &[" takes no requests from this viewer (you may not write to its file; ask as the owner)"],
     );
 }
 

@@ -90,10 +90,9 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     place.tickscope(&named).ok();
     let kept = place.json("./kept");
     assert_eq!(kept["process"]["state"], "kept");
-    place.tickscope(&named).failed(
-        1,
-        &["kept exists already; a snapshot is never written over another file"],
-    );
+    place
+        .tickscope(&named)
+        .failed(1, &["kept exists already; a snapshot never overwrites a file"]);
     assert_eq!(place.json("./kept"), kept);
 }
 

@@ -119,7 +119,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .failed(4, &["has ended, and"]);
     place
         .tickscope(&["wait-until", never, &name])
-        .failed(2, &["no live program called ", "give --ended"]);
+        .failed(2, &["no running program called ", "give --ended"]);
     place
         .tickscope(&["wait-until", never, "--ended", &name])
         .failed(4, &["has ended, and"]);

@@ -56,7 +56,7 @@ fn one_of_the_calls_is_written_for_other_tools() {
         (&["-f", "html", "--call", "3"][..], "leave it out"),
         (
             &["-f", "trace", "--call", "4"],
-            "no call 4 is kept; there are 7, 3",
+            "call 4 is not kept; kept calls: 7, 3",
         ),
         (
             &["--call", "3"],
@@ -71,11 +71,11 @@ fn what_is_not_watched_names_the_command_that_watches_it() {
     let (place, file) = kept();
     place.tickscope(&["why", "lookup", file]).failed(
         2,
-        &["lookup is not watched (watched: draw_frame); what was not watched while it ran"],
+        &["lookup is not watched (watched: draw_frame); a function must be watched while the program runs"],
     );
     place
         .tickscope(&["why", "draw_frame", file, "--for", "1s"])
-        .failed(2, &["is a file; --for watches a program that runs"]);
+        .failed(2, &["is a file; --for needs a running program"]);
     let program = place.start("busy");
     let name = program.name.as_str();
     place.tickscope(&["why", "leaf", name]).failed(
@@ -117,21 +117,18 @@ fn a_running_program_is_watched_for_a_while_and_then_no_longer() {
     assert!(before + during <= after, "{before} {during} {after}");
     place.tickscope(&["why", "leef", name, "--for", "50ms"]).failed(
         2,
-        &["no function that has been called matches leef (did you mean leaf?); those that were called: tickscope sites"],
+        &["no called function matches leef (did you mean leaf?); tickscope sites lists the called functions"],
     );
     for other in ["other::a", "other::b", "other::c"] {
         let done = watch(&[other]).ok().quiet().out;
-        assert!(
-            done.contains("no function that has been called matches"),
-            "{done}"
-        );
+        assert!(done.contains("no called function matches"), "{done}");
     }
     watch(&["other::d"]).failed(
         1,
         &["4 functions are watched already (leaf, other::a, other::b, other::c)"],
     );
     let done = watch(&["leaf", "--off"]).ok().quiet().out;
-    assert!(done.ends_with(": leaf is watched no longer\n"), "{done}");
+    assert!(done.ends_with(": leaf is no longer watched\n"), "{done}");
     let done = watch(&["leaf", "--off"]).ok().quiet().out;
     assert!(
         done.ends_with(": leaf was not watched; watched: other::a, other::b, other::c\n"),

@@ -81,7 +81,7 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
             &["reset", "-"],
             &bytes,
             1,
-            "standard input is a stream, which leads one way",
+            "standard input is a stream, which takes no requests",
         ),
         (
             &["record", "-"],

@@ -144,7 +144,7 @@ fn names_are_taken_as_they_are_shown() {
         .failed(
             2,
             &[
-                "Slab::get may be ",
+                "Slab::get matches ",
                 "Slab<u8>::get, ",
                 "Slab<u16>::get; give more of its path",
             ],
@@ -179,9 +179,9 @@ fn a_program_that_cannot_be_switched_is_named() {
         ),
         (
             &deaf.name,
-            " takes no requests from here (Builder::allow_remote_control is off",
+            " takes no requests from this viewer (Builder::allow_remote_control is off",
         ),
-        (&ended.name, " does not run any more; there is nothing to switch"),
+        (&ended.name, " has ended; there is nothing to switch"),
         ("./kept.tks", "kept snapshot"),
     ] {
         for args in [["mode", "adaptive"], ["off", "leaf"], ["on", "leaf"]] {

@@ -141,8 +141,8 @@ fn the_live_one_of_a_name_before_the_finished_ones() {
         .tickscope(&["report", "-f", "json", "--ended", &shared])
         .ok()
         .says(&[
-            "no live program called ",
-            "; showing the newest that has ended: ",
+            "no running program called ",
+            "; showing its newest ended run: ",
             &shared,
             &second.pid().to_string(),
             "exited",
@@ -200,10 +200,10 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         with(&[&name]).failed(
             2,
             &[
-                "no live program called ",
-                "; the newest that has ended, ",
+                "no running program called ",
+                "; its newest run ended ",
                 " s ago: ",
-                &format!("(pid {pid}, exited); name its pid, or give --ended"),
+                &format!("(pid {pid}, exited); give its pid, or give --ended"),
             ],
         );
         assert_eq!(place.files(), 0, "{args:?}");
@@ -211,7 +211,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         let by_pid: &[&str] = if args[0] == "diff" { &[&pid] } else { &["-p", &pid] };
         for target in [&[name.as_str(), "--ended"], by_pid] {
             let asked = with(target);
-            assert!(!asked.err.contains("name its pid"), "{args:?}: {}", asked.err);
+            assert!(!asked.err.contains("give its pid"), "{args:?}: {}", asked.err);
             let lacks_function = matches!(args[0], "why" | "wait-until");
             assert_eq!(asked.code != Some(0), lacks_function, "{args:?}: {}", asked.err);
             for file in std::fs::read_dir(place.work()).unwrap() {
@@ -230,7 +230,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
         place
             .tickscope(&[args, &[&name]].concat())
             .ok()
-            .says(&["no live program called ", "; showing the newest that has ended: "]);
+            .says(&["no running program called ", "; showing its newest ended run: "]);
     }
     // The suggested commands name the run that was shown.
     let top = place.tickscope(&["top", "--json", "--ended", &name]).ok().json();
@@ -300,7 +300,7 @@ fn several_live_ones_of_a_name_are_a_choice() {
     assert_eq!(
         place.json(&programs[2].pid().to_string())["reset_epoch"],
         0,
-        "nobody was reset"
+        "no process was reset"
     );
 }
 
@@ -398,7 +398,7 @@ fn without_a_target_it_is_the_only_one_that_runs() {
     let nobody = finish(sealed(&place).arg(VIEWER).arg("report"))
         .with_code(2)
         .says(&[
-            "no program runs that carries tickscope, and none has ended here lately\n  start one that calls \
+            "no program with tickscope runs, and none has ended here lately\n  start one that calls \
          tickscope::start(), or: tickscope run -- CMD\n  to look around: tickscope demo",
         ]);
     short(&nobody.err);
@@ -429,7 +429,7 @@ fn without_a_target_it_is_the_only_one_that_runs() {
     program.kill();
     let done = finish(sealed(&place).arg(VIEWER).arg("report"))
         .with_code(2)
-        .says(&["no program runs"]);
+        .says(&["no program with tickscope runs"]);
     short(&done.err);
 }
 
@@ -521,7 +521,7 @@ fn two_files_are_opened_one_at_a_time() {
         &["--theme", "light", "a.ring", "b.ring"],
     ] {
         let done = place.tickscope(args).with_code(2).says(&[
-            "a.ring and b.ring: one is opened at a time; to see what differs: tickscope b.ring --compare a.ring",
+            "a.ring and b.ring: only one can be opened; for the differences: tickscope b.ring --compare a.ring",
         ]);
         assert!(!done.err.contains("subcommand"), "{}", done.err);
     }

@@ -179,7 +179,7 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
     let place = Place::new();
     let program = place.start("handling");
     let mut trigger = Trigger::start(&place, &["calls(lookup) > 0", &program.name, "--over", "200ms"]);
-    trigger.says("no function that matches lookup was met yet; it is waited for");
+    trigger.says("no function that matches lookup was met yet; waiting for it");
     fs::write(place.work().join("slow"), "").unwrap();
     until("the past is kept", || {
         (kept(&place, &program.name).len() == 1).then_some(())
@@ -207,12 +207,9 @@ fn what_cannot_be_a_trigger_is_refused_at_once() {
         ("nobody-is-called-so", "no program called"),
         (
             "./run.tks",
-            "run.tks is a file; a trigger watches a program that runs",
+            "run.tks is a file; a trigger needs a running program",
         ),
-        (
-            &program.name,
-            "does not run any more; a trigger watches a program that runs",
-        ),
+        (&program.name, "has ended; a trigger needs a running program"),
     ] {
         let done = place.tickscope(&["trigger", "max(f) > 1s", target]);
         assert_eq!(done.with_code(2).says(&[says]).out, "");

@@ -65,11 +65,12 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     let Done { out, err, code } = place.tickscope(&["report", &pid]);
     assert_eq!(code, Some(0), "{err}");
     assert!(out.lines().next().unwrap().contains("crashed"), "{out}");
-    let said = format!("process {pid} has no ring; showing what an earlier process {pid} left: forerunner ");
+    let said =
+        format!("process {pid} has no ring; showing the ring of an earlier process {pid}: forerunner ");
     assert!(err.contains(&said), "{err}");
     // The process may be about to begin its session.
     let Done { err, code, .. } = place.tickscope(&["report", "-f", "json", &pid]);
-    let refused = format!("process {pid} has no ring; an earlier process {pid} left one, ");
+    let refused = format!("process {pid} has no ring; an earlier process {pid} left a ring ");
     assert!(
         code == Some(2) && err.contains(&refused) && err.contains("give --ended"),
         "{err}"
@@ -77,7 +78,7 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     let Done { err, code, .. } = place.tickscope(&["report", "-f", "json", "--ended", &pid]);
     assert_eq!(code, Some(0), "{err}");
     let Done { err, code, .. } = place.tickscope(&["reset", &pid]);
-    assert!(code == Some(1) && err.contains("does not run any more"), "{err}");
+    assert!(code == Some(1) && err.contains("has ended"), "{err}");
 }
 
 /// The monotonic clock begins again at each boot, so an old heartbeat may be in the future. The lock may be taken.

@@ -66,7 +66,7 @@ fn a_dead_program_whose_lock_another_process_holds_does_not_run() {
     );
     let path = ring.path().to_str().unwrap().to_string();
     let Done { err, code, .. } = place.tickscope(&["reset", &path]);
-    assert_eq!(code, Some(1), "nobody is there who could do it");
+    assert_eq!(code, Some(1), "no process is there to do it");
     assert!(err.contains("did not answer within 2 s"), "{err}");
     drop(holder);
     until("the lock is free", || {

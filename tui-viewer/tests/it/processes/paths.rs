@@ -71,7 +71,7 @@ fn plant(dir: &Path, victim: &Path, path_of: impl Fn(&str) -> PathBuf) -> Vec<(P
     });
     plant(
         "hard",
-        "has 2 names (hard links), wanted one; copy the file instead of linking it",
+        "has 2 names (hard links), wanted one name; copy the file instead of linking it",
         &|path| fs::hard_link(victim, path).unwrap(),
     );
     if device(&path_of("device")) {
@@ -180,12 +180,12 @@ fn what_is_planted_where_the_directory_is_to_be_is_refused_by_programs() {
     let mut refused = vec![
         ("link", "is a symbolic link"),
         ("dangling", "is a symbolic link"),
-        ("fifo", "is no directory"),
-        ("file", "is no directory"),
+        ("fifo", "is not a directory"),
+        ("file", "is not a directory"),
         ("open", "may be written by others (mode 730)"),
     ];
     if device(&path("device")) {
-        refused.push(("device", "is no directory"));
+        refused.push(("device", "is not a directory"));
     }
     for (kind, says) in refused {
         let error = OwnRing::create(&path(kind), header("any"))

@@ -152,7 +152,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
             panic!("one slot is free: {freed:?}")
         };
         // A request in the slot is answered, also after its owner's death.
-        let words = until("the program has answered what stands in the slot", || {
+        let words = until("the program has answered the request in the slot", || {
             let words = slot_words(&ring, index);
             let (sequence, answered) = (words[0], words[slot::REQUEST_WORDS]);
             (sequence == answered).then_some(words)
@@ -214,7 +214,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         (0..slot::COUNT).all(|index| !is_held(&ring, index)),
         "all slots are free"
     );
-    until("the program sees that nobody watches", || {
+    until("the program sees that no viewer watches", || {
         let (_, snapshot) = seen.newest_snapshot().unwrap();
         (snapshot.capture.viewers == 0).then_some(())
     });

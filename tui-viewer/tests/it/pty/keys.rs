@@ -22,7 +22,7 @@ fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     session.send("q");
     assert_eq!(session.end().exit_code(), 0);
     session.wait_for_text(
-        "still watches game::draw_frame: tickscope why game::draw_frame tells; tickscope watch --off",
+        "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off",
     );
     session.assert_modes_as_before();
 }

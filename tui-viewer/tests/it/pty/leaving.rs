@@ -27,7 +27,7 @@ fn without_a_terminal_the_screen_is_not_begun() {
     let told = String::from_utf8(done.stderr).unwrap();
     assert!(!done.status.success() && done.stdout.is_empty(), "{told}");
     for words in [
-        "cannot take the terminal over (is there one?)",
+        "cannot take over the terminal (is there a terminal?)",
         "standard output is not a terminal",
     ] {
         assert!(told.contains(words), "{told}");
@@ -191,7 +191,7 @@ fn an_editor_that_stops_stops_the_screen_too() {
     session.send("\x1a");
     wait_for_the_shell(&session);
     // Before the editor has stopped, it would take keys that are for the shell.
-    until("the editor stands", || {
+    until("the editor is stopped", || {
         stands(editor.parse().unwrap()).then_some(())
     });
     session.send("fg\n");

@@ -29,11 +29,11 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     viewer.send("2");
     viewer.wait_for_text("[2 Hot]");
     viewer.send("r");
-    viewer.wait_for_text("nothing to reset: a pipe leads one way");
+    viewer.wait_for_text("nothing to reset: a pipe takes no requests");
     viewer.send("e");
-    viewer.wait_for_text("no mode to change: a pipe leads one way");
+    viewer.wait_for_text("no mode to change: a pipe takes no requests");
     viewer.send("W");
-    viewer.wait_for_text("a pipe leads one way; ask the program on its own host");
+    viewer.wait_for_text("a pipe takes no requests; send them on the program's host");
     // The viewer keeps more than one record of the stream.
     viewer.wait_for("a second has passed", |screen| {
         !screen.contents().contains("since reset 00:00")
@@ -49,7 +49,10 @@ fn another_hosts_program_is_watched_over_a_pipe_with_its_past_and_its_next_run()
     assert!(program.end().success());
     viewer.wait_for_text("■ EXITED");
     let next = place.start_named("telling", "counted");
-    viewer.wait_for_text(&format!("new run: pid {}, followed; it was {first}", next.pid()));
+    viewer.wait_for_text(&format!(
+        "new run: now following pid {}; before: {first}",
+        next.pid()
+    ));
     viewer.wait_for_text("● PIPED");
     viewer.send("q");
     viewer.wait_for_text("ended with 0");

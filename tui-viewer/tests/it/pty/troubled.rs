@@ -59,7 +59,7 @@ fn a_program_that_is_stopped_is_said_to_be_and_goes_on_by_itself() {
     let (_place, program, viewer) = watched();
     program.stop();
     viewer.wait_for_text("STALE since ");
-    viewer.wait_for_text("No sign of life: stopped");
+    viewer.wait_for_text("No new snapshot: stopped");
     let stood = row(&viewer.contents());
     program.go_on();
     viewer.wait_for_text("● LIVE");
@@ -84,7 +84,7 @@ fn a_viewer_goes_on_with_the_next_ring_however_the_first_was_lost() {
         harm(&place.rings());
         // The message stays on the screen for some seconds.
         viewer.wait_for_text(&format!(
-            "the ring file of pid {} was lost; its next one is followed",
+            "the ring file of pid {} was lost; its next ring is followed",
             program.pid()
         ));
         viewer.wait_for_text("● LIVE");
@@ -119,7 +119,7 @@ fn commands_go_on_with_the_next_ring_as_well() {
     until("it goes on", || {
         assert!(recording.try_wait().unwrap().is_none(), "{}", heard());
         heard()
-            .contains("was lost; its next one is recorded")
+            .contains("was lost; its next ring is recorded")
             .then_some(())
     });
     let before = fs::metadata(&kept).unwrap().len();
@@ -147,13 +147,13 @@ fn a_second_ring_that_is_cut_leaves_the_last_data_and_the_reason() {
     let first = ring_in(&place.rings());
     cut(&place.rings());
     fs::remove_file(first).unwrap();
-    viewer.wait_for_text("its next one is followed");
+    viewer.wait_for_text("its next ring is followed");
     viewer.wait_for_text("● LIVE");
     cut(&place.rings());
     viewer.wait_for_text("BROKEN");
     viewer.wait_for_text("truncated: 5000 bytes");
     let next = format!(
-        "Ring lost, process {} runs on: another within a minute.",
+        "Ring lost, process {} runs on: new ring within a minute.",
         program.pid()
     );
     viewer.wait_for_text(&next);

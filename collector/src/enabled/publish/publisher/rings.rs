@@ -113,7 +113,7 @@ impl Rings {
                 Ok(()) if !removed_before && ring.is_removed() => {
                     let path = ring.path().display();
                     found = Some(format!(
-                        "{path}: was removed or moved from outside, or another file took its name"
+                        "{path}: was removed or moved by another program, or another file took its name"
                     ));
                     self.removed = true;
                 }
@@ -137,10 +137,10 @@ impl Rings {
         if due {
             self.replaced = Some(Instant::now());
             // The message is set before the first record is made, which contains it.
-            self.say("a new one was made; records from before are gone");
+            self.say("a new ring was made; earlier records are gone");
         } else if is_news {
             self.say(
-                "the next one is made a minute after the last; until then new viewers find nothing; to have it at \
+                "the next ring is made a minute after the last; until then new viewers find nothing; for a ring at \
                  once, restart the session",
             );
         }
@@ -165,7 +165,7 @@ impl Rings {
                 self.removed = false;
             }
             Err(error) => self.say(&format!(
-                "a new one could not be made ({error}) and is tried again every minute; free some space, or set \
+                "a new ring could not be made ({error}), which is tried again every minute; free some space, or set \
                  TICKSCOPE_DIR and restart the session"
             )),
         }

@@ -123,7 +123,7 @@ impl Queue {
             // Writing into a String does not fail.
             let _ = writeln!(
                 self.text,
-                "({} lines were left out: standard error accepted none)",
+                "({} lines were left out: standard error did not accept them)",
                 std::mem::take(&mut self.left_out)
             );
         }
@@ -152,7 +152,7 @@ mod tests {
         queue.add("four\n");
         assert_eq!(
             queue.text,
-            "(3 lines were left out: standard error accepted none)\nfour\n"
+            "(3 lines were left out: standard error did not accept them)\nfour\n"
         );
     }
 }

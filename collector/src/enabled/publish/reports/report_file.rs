@@ -87,7 +87,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     };
     if path.metadata().is_ok_and(|facts| !facts.is_file()) {
         return Err(format!(
-            "{} is not a regular file: give the name of a new one, or `stderr` or `stdout`",
+            "{} is not a regular file: give the name of a new file, or `stderr` or `stdout`",
             path.display()
         ));
     }
@@ -125,7 +125,7 @@ fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBu
         }
     }
     Err(format!(
-        "{} exists, and so does every number up to {NUMBER_MAX} of it: remove some",
+        "{} and its numbered names up to {NUMBER_MAX} exist: remove some of these files",
         path.display()
     ))
 }
@@ -195,7 +195,7 @@ fn says_no_form(path: &Path) -> bool {
 
 fn no_form() -> String {
     format!(
-        "is text: its ending names no form; endings that do: {}",
+        "is text: its ending names no form; endings with a form: {}",
         Form::endings()
     )
 }

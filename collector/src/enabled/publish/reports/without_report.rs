@@ -11,8 +11,8 @@ use crate::types::Format;
 
 /// Reason why there is no log although a log was requested.
 pub(crate) const LOG_IS_MISSING: Option<&str> = Some(
-    "the log needs the feature `report` of tickscope; this program publishes without one: `tickscope log` shows the same \
-     lines from outside",
+    "the log needs the feature `report` of tickscope; this program publishes without a log: `tickscope log` shows the \
+     same lines",
 );
 
 /// A form, as far as this build can distinguish forms.

@@ -8,7 +8,7 @@ use crate::compare::change::Quantity;
 use crate::measure::{Dimension, Measure};
 
 /// Message for a condition that cannot be understood.
-const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, p99 > 25%, max > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or of one function calls(parse) > 0";
+const WANTED: &str = "wanted calls > 1%, calls > 0, time > 10%, self > 2ms, p99 > 25%, max > 2ms, waiting > 10%, allocations > 0, bytes > 1%, or for one function calls(parse) > 0";
 
 /// Limit of a growth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -109,11 +109,15 @@ impl FromStr for Condition {
         };
         let growth = growth(measure.dimension(), amount).ok_or(no(match measure.dimension() {
             Dimension::Count if what == Quantity::Calls => {
-                "calls grow by a percentage or a number: calls > 1%, calls > 0"
+                "the limit of calls is a percentage or a number: calls > 1%, calls > 0"
             }
-            Dimension::Count => "counts grow by a percentage or a number: allocations > 1%, allocations > 0",
-            Dimension::Bytes => "bytes grow by a percentage or a number: bytes > 1%, bytes > 0, bytes > 4kB",
-            Dimension::Time => "times grow by a percentage or a duration: time > 10%, time > 2ms",
+            Dimension::Count => {
+                "the limit of counts is a percentage or a number: allocations > 1%, allocations > 0"
+            }
+            Dimension::Bytes => {
+                "the limit of bytes is a percentage or a number: bytes > 1%, bytes > 0, bytes > 4kB"
+            }
+            Dimension::Time => "the limit of times is a percentage or a duration: time > 10%, time > 2ms",
         }))?;
         let growth_is_zero = matches!(growth, Growth::Percent(0.0) | Growth::Absolute(0.0));
         if or_equal && growth_is_zero {

@@ -84,7 +84,7 @@ class Details {
     const { tree, profile, selected } = this.owner;
     const [top] = tree.path(selected);
     const time = `${this.owner.time(tree.total[selected], tree.estimated[selected] & 2)} (${percent(tree.share(tree.total[selected]))})`;
-    this.into.append(element("p", "", `${time} of what ${profile.label(tree.fn[top])} has itself is on the way through here.`));
+    this.into.append(element("p", "", `${time} of the self time of ${profile.label(tree.fn[top])} came through this path.`));
   }
 
   // What stays in one column.

@@ -94,7 +94,7 @@ Object.assign(Page.prototype, {
     if (this.inverted) {
       const way = tree.path(row).map((at) => this.profile.label(tree.fn[at]));
       const time = `${this.time(total, flags & 2)}, ${this.shareText(total, flags & 2)}`;
-      return `${way.join(" ‹ ")}: ${time} that ${way[0]} has itself; ${this.callsText(tree.calls[row])} calls`;
+      return `${way.join(" ‹ ")}: ${time} of the self time of ${way[0]}; ${this.callsText(tree.calls[row])} calls`;
     }
     return (
       `${this.profile.label(tree.fn[row])}: total ${this.time(total, flags & 2)}, ${this.shareText(total, flags & 2)}; ` +

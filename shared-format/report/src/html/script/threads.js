@@ -25,7 +25,7 @@ function waitWords(call) {
 const THREAD_STATES = {
   running: "in a measured function",
   idle: "in no measured function",
-  paused: "its clock stands still",
+  paused: "its clock is stopped",
   finished: "ended",
 };
 

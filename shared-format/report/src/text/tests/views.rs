@@ -108,7 +108,7 @@ fn ticks_alone_have_the_columns_of_times() {
         assert!(
             ticks
                 .iter()
-                .any(|line| line.contains("times in ticks of the clock, 2.50 of"))
+                .any(|line| line.contains("times in ticks of the clock, 2.50 ticks"))
         );
         let titles = |lines: &[String]| {
             let title = |line: &&String| line.contains("  CALLS  ");

@@ -34,7 +34,7 @@ impl Marks {
         codec::encode(snapshot, &mut payload).map_err(|error| error.to_string())?;
         if payload.len() > BYTES_MAX {
             return Err(format!(
-                "this snapshot has {} bytes, and marks have {BYTES_MAX} at most; keep it in a file: tickscope snapshot",
+                "this snapshot has {} bytes, but marks have {BYTES_MAX} at most; keep it in a file: tickscope snapshot",
                 payload.len()
             ));
         }
@@ -71,7 +71,7 @@ impl Marks {
                 there.join(", ")
             };
             return Err(format!(
-                "{handle} is not kept; there are: {there}. The tool mark makes one; the last {MARKS_MAX} are kept, as long as this server runs"
+                "there is no mark {handle}; kept marks: {there}. The tool mark makes a mark; the last {MARKS_MAX} are kept, while this server runs"
             ));
         };
         codec::decode(&mark.payload)
@@ -104,7 +104,7 @@ mod tests {
             marks
                 .get("mark-1")
                 .unwrap_err()
-                .contains("mark-1 is not kept; there are: mark-2")
+                .contains("there is no mark mark-1; kept marks: mark-2")
         );
         assert_eq!(marks.get("order-book"), Ok(None));
         assert_eq!(marks.get("mark-up"), Ok(None));

@@ -45,16 +45,16 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
         return Ok(None);
     }
     let value: Value = serde_json::from_slice(line)
-        .map_err(|error| refused(None, Refusal::new(PARSE_ERROR, format!("no JSON: {error}"))))?;
+        .map_err(|error| refused(None, Refusal::new(PARSE_ERROR, format!("not JSON: {error}"))))?;
     let mut message = match value {
         Value::Object(message) => message,
         Value::Array(_) => {
-            return Err(invalid(None, "a batch; MCP has one message a line"));
+            return Err(invalid(None, "found a batch, wanted one message a line"));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
             return Err(invalid(
                 None,
-                "a JSON value that is no object; wanted a message of JSON-RPC 2.0",
+                "a JSON value that is not an object; wanted a message of JSON-RPC 2.0",
             ));
         }
     };
@@ -69,19 +69,19 @@ pub(super) fn read(line: &[u8]) -> Result<Option<Request>, Value> {
         None if matches!(method, Some(Value::String(_))) => return Ok(None),
         None => None,
         Some(id) if id.is_string() || id.is_i64() || id.is_u64() => Some(id),
-        Some(_) => return Err(invalid(None, "an id that is neither a text nor a whole number")),
+        Some(_) => return Err(invalid(None, "an id that is neither a string nor a whole number")),
     };
     if message.get("jsonrpc") != Some(&json!("2.0")) {
         return Err(invalid(id, "no \"jsonrpc\": \"2.0\""));
     }
     let (Some(id), Some(Value::String(method))) = (&id, method) else {
-        return Err(invalid(id, "no method that is a text"));
+        return Err(invalid(id, "no method, or a method that is not a string"));
     };
     let params = match message.remove("params") {
         None => Map::new(),
         Some(Value::Object(params)) => params,
         Some(_) => {
-            let refusal = Refusal::new(INVALID_PARAMS, "params are no object");
+            let refusal = Refusal::new(INVALID_PARAMS, "params that are not an object");
             return Err(refused(Some(id.clone()), refusal));
         }
     };

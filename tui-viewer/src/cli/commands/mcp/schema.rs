@@ -16,15 +16,15 @@ pub(super) fn list(may_control: bool) -> Value {
     let rows = || {
         json!({
             "type": "integer", "minimum": 1, "maximum": ROWS_MAX,
-            "description": "So many rows. Without it: ten at most, in 2 kB.",
+            "description": "Number of rows. Without it: ten at most, in 2 kB.",
         })
     };
     let measures = Measure::ALL.map(Measure::name);
-    let by = || json!({ "type": "string", "enum": measures, "description": "What values are of; time unless said." });
+    let by = || json!({ "type": "string", "enum": measures, "description": "Measure of the values. Without it: time." });
     let watches = if may_control {
-        "With seconds it watches the function for so long first, which changes what the program measures, and leaves it as it was."
+        "With seconds it watches the function for that time first, which changes what the program measures, and restores it afterwards."
     } else {
-        "The program has to watch it already: this server may only read (it was started without --allow-control), so seconds is refused."
+        "The program must watch it already: this server may only read (it was started without --allow-control), so seconds is refused."
     };
     json!([
         tool(
@@ -50,7 +50,7 @@ pub(super) fn list(may_control: bool) -> Value {
         tool(
             "why",
             &format!(
-                "Why slow calls of one function are slow: what they do that typical calls do not, by path, and by cause (more \
+                "Why slow calls of one function are slow: their difference from typical calls, by path and by cause (more \
                  calls, waiting, no CPU). {watches}"
             ),
             json!({
@@ -58,7 +58,7 @@ pub(super) fn list(may_control: bool) -> Value {
                 "target": target(),
                 "seconds": {
                     "type": "integer", "minimum": 1, "maximum": SECONDS_MAX,
-                    "description": "Watch it for so long first. Other calls wait meanwhile.",
+                    "description": "Watch it for this time first. Other calls wait meanwhile.",
                 },
                 "over": text("With seconds: which calls are slow: 5ms, p99, p99.9, tail."),
             }),
@@ -71,7 +71,7 @@ pub(super) fn list(may_control: bool) -> Value {
              Give per to compare runs of different length.",
             json!({
                 "before": text("A handle from mark, a file, or a program."),
-                "after": text("The same. Without it: the program that runs under the name that before has."),
+                "after": text("A handle, a file or a program. Without it: the running program with the name of before."),
                 "per": text("Numbers per call of this function or scope: frame, app::frame."),
                 "by": by(),
                 "rows": rows(),
@@ -83,7 +83,7 @@ pub(super) fn list(may_control: bool) -> Value {
             "mark",
             &format!(
                 "Keeps what a program shows now, in this server's memory, and returns a handle (mark-1) for before and since. The last \
-                 {MARKS_MAX} are kept, as long as this server runs. Changes nothing in the program."
+                 {MARKS_MAX} are kept, while this server runs. Changes nothing in the program."
             ),
             json!({ "target": target() }),
             &[],
@@ -91,7 +91,7 @@ pub(super) fn list(may_control: bool) -> Value {
         ),
         tool(
             "sites",
-            "The functions and scopes that a program has met, the most called first: where each stands in the source, and whether it is \
+            "The functions and scopes that a program has met, the most called first: the place of each in the source, and whether it is \
              switched off.",
             json!({
                 "target": target(),

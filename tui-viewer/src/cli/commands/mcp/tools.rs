@@ -125,12 +125,15 @@ impl Tools {
     /// Calls a tool. Errors that a model can correct (arguments, targets) are results that are marked as errors.
     pub(super) fn call(&mut self, params: &Map<String, Value>) -> Result<Value, Refusal> {
         let Some(Value::String(name)) = params.get("name") else {
-            return Err(Refusal::new(INVALID_PARAMS, "no name of a tool that is a text"));
+            return Err(Refusal::new(
+                INVALID_PARAMS,
+                "no name of a tool, or it is not a string",
+            ));
         };
         let arguments = match params.get("arguments") {
             None | Some(Value::Null) => Map::new(),
             Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => return Err(Refusal::new(INVALID_PARAMS, "arguments are no object")),
+            Some(_) => return Err(Refusal::new(INVALID_PARAMS, "arguments are not an object")),
         };
         let answer = match name.as_str() {
             "programs" => parsed::<Nothing>(arguments).map(|Nothing {}| self.programs()),
@@ -181,12 +184,12 @@ impl Tools {
         let mut answered = self.read(top.target.as_deref())?;
         if let Some(handle) = &top.since {
             let Some(earlier) = self.marks.get(handle).map_err(anyhow::Error::msg)? else {
-                bail!("since: {handle} is no handle from mark, such as mark-1");
+                bail!("since: {handle} is not a handle from mark, such as mark-1");
             };
             let now = &answered.live.snapshot;
             if !window::same_epoch(now, &earlier) {
                 bail!(
-                    "since: {handle} is of another run, or the program was reset since; compare tells runs apart"
+                    "since: {handle} is of another run, or from before a reset; use compare for different runs"
                 );
             }
             answered.live.snapshot = window::between(now, &earlier);
@@ -238,7 +241,7 @@ impl Tools {
         let over = why.over.as_deref().map(values::over).transpose();
         let over = over.map_err(|why| anyhow!("over: {why}"))?;
         if over.is_some() && why.seconds.is_none() {
-            bail!("over is for seconds: it says which calls are slow while the function is watched");
+            bail!("over needs seconds: it is the threshold of slow calls while the function is watched");
         }
         let during = match why.seconds {
             None => None,
@@ -289,11 +292,11 @@ impl Tools {
         let mut doubts = doubts(&before_snapshots, &after_snapshots);
         if is_one_run {
             doubts.push(
-                "both are of one run, so after has what before has; top with since tells what came after it"
+                "before and after are of one run, so after includes before; top with since has the numbers after it"
                     .into(),
             );
         }
-        doubts.push("one run a side: calls compare, and times only where they differ by much".into());
+        doubts.push("one run a side: compare calls, and times only if they differ by much".into());
         let comparison = Comparison {
             diff: &diff,
             measures: &[],
@@ -340,7 +343,7 @@ impl Tools {
     fn target(&self, target: Option<&str>) -> anyhow::Result<TargetArgs> {
         match target {
             Some("-") => {
-                bail!("target: standard input is the client's here; give a name, a process id or a file")
+                bail!("target: standard input belongs to the client; give a name, a process id or a file")
             }
             Some(text) if text.is_empty() || text.len() > TEXT_MAX || text.contains('\0') => {
                 bail!("target: wanted 1 to {TEXT_MAX} bytes, a name, a process id or a file")

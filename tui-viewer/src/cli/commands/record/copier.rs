@@ -65,10 +65,12 @@ impl Copier {
                 let answer = live_snapshot::answer(&ring, slot, Op::Interval(1_000_000_000 / hz.max(1)));
                 let done = answer.and_then(|reply| reply.as_ref().map_or(Ok(0), result_of));
                 if let Err(why) = done {
-                    say(&format!("{why}; recording at the rate it has"));
+                    say(&format!("{why}; recording at the program's rate"));
                 }
             }
-            (None, _) => say("the program takes no requests from here; recording at the rate it has"),
+            (None, _) => {
+                say("the program takes no requests from this viewer; recording at the program's rate")
+            }
             (Some(_), None) => {}
         }
         let mut copier = Self {
@@ -188,7 +190,7 @@ impl Copier {
         let long_ns = self.times.map_or(0, |(first, last)| last.saturating_sub(first));
         let lost = match self.lost {
             0 => String::new(),
-            lost => format!(" ({lost} more were written over before they could be read)"),
+            lost => format!(" ({lost} more were overwritten before they could be read)"),
         };
         format!(
             "{}: {} of {}, {}{lost}",

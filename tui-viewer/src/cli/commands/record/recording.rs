@@ -58,7 +58,7 @@ pub(in crate::cli::commands) fn stop_on_signals() -> anyhow::Result<Arc<AtomicBo
 pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
     let path: PathBuf = match &args.output {
         Some(path) if path.as_os_str() == "-" => {
-            let why = "a program that is started has standard output for itself: -o FILE";
+            let why = "the started program uses standard output; give -o FILE";
             return Err(Misuse(why.into()).into());
         }
         Some(path) => {
@@ -96,7 +96,7 @@ pub(crate) fn copy(
         if let Some(ring) = Some(is_lost).filter(|&lost| lost).and_then(|_| successor(copier)) {
             progress.clear();
             say(&format!(
-                "{}: was lost; its next one is recorded",
+                "{}: was lost; its next ring is recorded",
                 copier.ring().path().display()
             ));
             copier.go_on_with(ring);

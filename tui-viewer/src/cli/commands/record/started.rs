@@ -51,7 +51,7 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
         say(&in_one_line(error));
     }
     if running.status()?.is_none() {
-        say(&format!("{} runs on; its end is waited for", name.display()));
+        say(&format!("{} runs on; waiting for its end", name.display()));
     }
     while running.status()?.is_none() {
         thread::sleep(PAUSE);
@@ -83,7 +83,7 @@ fn record(
         writer.finish()?;
         say(&match args.after {
             Some(_) if running.started.find().is_ok() => format!(
-                "nothing was recorded: {} had ended before the recording was to begin",
+                "nothing was recorded: {} ended before the time of --after",
                 program.name.display()
             ),
             _ => format!("nothing was recorded: {}", program.silence()),
@@ -104,7 +104,7 @@ fn record(
     let others = running.started.others(copier.ring());
     if !others.is_empty() {
         say(&format!(
-            "of {} programs that ran, {} is recorded; the others: {}",
+            "of {} programs that ran, only {} is recorded; the others: {}",
             others.len() + 1,
             line_of(copier.ring(), &copier.ring().liveness()?),
             others.join(", ")

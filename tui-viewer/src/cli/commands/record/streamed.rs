@@ -46,7 +46,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
         return Err(Misuse(why.into()).into());
     }
     if args.after.is_some() {
-        return Err(Misuse("--after is for files: a stream begins when its reader does".into()).into());
+        return Err(Misuse("--after is for files: a stream begins with its reader".into()).into());
     }
     let stop = stop_on_signals()?;
     let begin = Instant::now();

@@ -39,7 +39,7 @@ fn none(snapshot: &Snapshot, wanted: &str) -> Misuse {
         })
         .collect();
     match threads.len() {
-        0 => there.push("none has entered a scope".into()),
+        0 => there.push("no thread has entered a scope".into()),
         all if all > NAMED => there.push(format!("and {} more", all - NAMED)),
         _ => {}
     }

@@ -36,7 +36,7 @@ impl Action {
         let Some(command) = &self.command else { return };
         if let Some(running) = &self.running {
             say(&format!(
-                "--exec: the command of the time before still runs (pid {}), so it is not started again",
+                "--exec: the previous command still runs (pid {}), so it is not started again",
                 running.id()
             ));
             return;

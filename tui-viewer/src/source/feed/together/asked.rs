@@ -103,7 +103,7 @@ impl Asked {
         };
         match self.done.len() {
             0 => Err(format!(
-                "none of {all} {} did it: pid {pid} {why}{more}",
+                "sent to 0 of {all} {}: pid {pid} {why}{more}",
                 programs(all)
             )),
             done => Ok(format!(
@@ -143,7 +143,7 @@ mod tests {
         );
         assert_eq!(
             asked(&[Err("")]).words().unwrap_err(),
-            "none of 1 program did it: pid 100 does not answer (is it stopped?)"
+            "sent to 0 of 1 program: pid 100 does not answer (is it stopped?)"
         );
         let mut gone = asked(&[Err("")]);
         gone.ended(0);
