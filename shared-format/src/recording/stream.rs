@@ -330,7 +330,7 @@ mod tests {
         let mut garbage = bytes[..PAGE_BYTES].to_vec();
         garbage.extend_from_slice(&[b'z'; 64]);
         assert!(
-            said(&garbage).contains("at byte 64: found something else, wanted a record"),
+            said(&garbage).contains("at byte 64: found other bytes, wanted a record"),
             "{}",
             said(&garbage)
         );
