@@ -18,8 +18,9 @@ fn switch(number: u32, on: bool) {
     let site = function_sites::get(number).unwrap();
     site.set_ruled_off(!on);
     site_table::update_if_met(site);
-    // With real sleds, this barrier is between the change of the state and the look at open calls.
-    assert!(sleds::serialize());
+    // With real sleds, this barrier is between the change of the state and the look at open calls. A thread that switches
+    // its own functions needs no barrier.
+    sleds::serialize();
     function_sites::follow(false);
 }
 
@@ -180,6 +181,10 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     });
     checked.unwrap();
 
+    // Without the barrier functions are not switched while other threads call them.
+    if !sleds::serialize() {
+        return;
+    }
     // The threads call functions all the time. A function that is switched off in the middle of its beginning has no
     // open call.
     let switches = std::env::var("SWITCHES").map_or(500, |number| number.parse().unwrap());
