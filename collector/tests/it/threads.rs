@@ -166,7 +166,7 @@ fn new_key() -> libc::pthread_key_t {
     key
 }
 
-/// Destructors of C run after those of Rust's thread-locals, in the order in which their keys were created.
+/// Destructors of C run after the destructors of Rust's thread-locals, in the order in which their keys were created.
 fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
     isolated!(|| {
         let early = new_key();
@@ -195,7 +195,7 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
         check(&snapshot);
         assert_eq!(OPENED.load(Ordering::Relaxed), 240);
         assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
-        // The same number even if a destructor opens the first scope, which registers the collector's destructor.
+        // A destructor may open the first scope, which registers the collector's destructor: the number does not change.
         assert_eq!(
             snapshot.capture.losses.dropped, 120,
             "scopes after our own destructor"

@@ -29,7 +29,7 @@ pub fn duration(ns: u64) -> String {
 }
 
 /// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`.
-/// The text is that of [`duration`] from minutes on.
+/// From minutes on the text equals the text of [`duration`].
 pub fn two_digits(ns: u64) -> String {
     let two = two_significant(ns);
     let in_unit = |unit: u64, name: &str| match two / unit {

@@ -92,7 +92,7 @@ const _: () =
 pub(crate) const UNTIMED: u64 = 0;
 
 /// Value of [`Node::began`] if the call is timed but its beginning is unknown. No clock reaches this value, so the
-/// duration computed from it is longer than that of any call.
+/// duration computed from it is longer than any call.
 pub(crate) const UNKNOWN: u64 = 1 << 63;
 
 const _: () = assert!(size_of::<Node>() == 64);
