@@ -389,6 +389,7 @@ impl Screen {
         if !bytes.is_empty() {
             self.terminal.write(&bytes)?;
         }
+        self.app.notices.drawn(self.began.elapsed());
         self.frames += 1;
         if self
             .options

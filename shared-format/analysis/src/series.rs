@@ -123,7 +123,13 @@ impl<T> Series<T> {
 
     /// Takes the next record. Returns false if counts before its begin are lost.
     pub fn take(&mut self, record: RecordEpoch, counts: T) -> bool {
-        let begin = record.begin();
+        let holds = |link: &&Link<T>| link.begin < record.begin() && record.begin() <= link.epoch;
+        // After a second undo, older collectors named the epoch of the first one as the begin.
+        let begin = self
+            .links
+            .iter()
+            .find(holds)
+            .map_or(record.begin(), |link| link.begin);
         let mut before = None;
         // The record holds the counts of these links.
         while let Some(held) = self.links.pop_if(|link| link.begin >= begin) {
@@ -171,15 +177,17 @@ impl<T> Series<T> {
             let then = old.binary_search_by_key(&link.begin, |link| link.begin).ok()?;
             Some((at, then))
         });
-        // The links above these have to follow, or counts are missing, or are too many.
-        let (now, then) = shared.map_or((0, 0), |(now, then)| (now + 1, then + 1));
+        let (mut plus, mut minus) = shared.map_or((links, old), |(now, then)| (&links[now..], &old[then..]));
+        // The links above the shared one have to follow, or counts are missing, or are too many.
         let lost = |links: &[Link<T>]| links.iter().any(|link| !link.follows);
-        let (mut unclosed, mut more) = (lost(&links[now..]), lost(&old[then..]));
-        let (mut plus, mut minus) = (&links[now..], &old[then..]);
+        let above = usize::from(shared.is_some());
+        let (mut unclosed, mut more) = (lost(&plus[above..]), lost(&minus[above..]));
         match shared {
             // The earlier moment and the end of its epoch are one record.
-            Some((now, then)) if links[now].number == old[then].number && !plus.is_empty() => {}
-            Some((now, then)) => (plus, minus) = (&links[now..], &old[then..]),
+            Some(_) if plus[0].number == minus[0].number && plus.len() > 1 => {
+                (plus, minus) = (&plus[1..], &minus[1..]);
+            }
+            Some(_) => {}
             None if old.is_empty() => {}
             // The first link also holds counts from before all that is known of the earlier moment.
             None if links.first().map(|link| link.begin) < old.first().map(|link| link.begin) => {
@@ -364,6 +372,25 @@ mod tests {
             (CALL >> window.clock.epoch) * window.calls()
         );
         window.calls()
+    }
+
+    #[test]
+    fn an_undo_of_an_older_collector_counts_once() {
+        let mut series = Series::default();
+        let mut take = |reset_epoch, withdraws, kind, calls: u64| {
+            let record = RecordEpoch {
+                reset_epoch,
+                withdraws,
+                kind,
+            };
+            assert!(series.take(record, calls));
+            series.links().iter().map(|link| link.counts).sum::<u64>()
+        };
+        assert_eq!(take(0, None, CaptureKind::Closing, 5), 5);
+        assert_eq!(take(2, Some(0), CaptureKind::Closing, 12), 12);
+        assert_eq!(take(3, None, CaptureKind::Periodic, 1), 13);
+        // Epoch 2 was restored, whose counts begin with epoch 0.
+        assert_eq!(take(4, Some(2), CaptureKind::Periodic, 14), 14);
     }
 
     proptest! {

@@ -81,7 +81,10 @@ pub(super) fn check_latencies(latencies: &Latencies, rows: usize) -> Result<(), 
     }
     check_rows("histograms", row.iter().copied(), rows)?;
     if end.last().map_or(0, |&end| end as usize) != packed.len() {
-        return damaged("ends beyond the bytes", "the last end at the end of the bytes");
+        return damaged(
+            "ends that do not fit the bytes",
+            "the last end at the end of the bytes",
+        );
     }
     let mut begin = 0;
     for &end in end {

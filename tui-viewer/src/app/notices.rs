@@ -31,6 +31,8 @@ pub(crate) struct Notice {
     pub(crate) error: bool,
     /// Time until which the notice stands.
     pub(crate) until: Duration,
+    /// Time for which the notice stands; `None` once it is on the screen.
+    stands_for: Option<Duration>,
 }
 
 impl Notice {
@@ -50,16 +52,30 @@ impl Notice {
 impl Notices {
     /// Tells what was done.
     pub(crate) fn tell(&mut self, now: Duration, text: impl Into<String>) {
-        self.show(text.into(), false, now + SHOWN_FOR);
+        self.show(text.into(), false, now, SHOWN_FOR);
     }
 
     /// Tells about an error.
     pub(crate) fn complain(&mut self, now: Duration, text: impl Into<String>) {
-        self.show(text.into(), true, now + SHOWN_FOR);
+        self.show(text.into(), true, now, SHOWN_FOR);
     }
 
-    fn show(&mut self, text: String, error: bool, until: Duration) {
-        self.current = Some(Notice { text, error, until });
+    fn show(&mut self, text: String, error: bool, now: Duration, stands_for: Duration) {
+        self.current = Some(Notice {
+            text,
+            error,
+            until: now + stands_for,
+            stands_for: Some(stands_for),
+        });
+    }
+
+    /// Notes that the screen was drawn: the time of a new notice begins, because a busy machine may draw it late.
+    pub(crate) fn drawn(&mut self, now: Duration) {
+        if let Some(notice) = &mut self.current
+            && let Some(stands_for) = notice.stands_for.take()
+        {
+            notice.until = now + stands_for;
+        }
     }
 
     /// Drops a notice that is no error, because the user goes on; an error stays its time. Returns whether a notice
@@ -84,8 +100,24 @@ impl Notices {
         let is_lost = self.unknown_keys >= LOST_AFTER;
         if is_lost {
             self.unknown_keys = 0;
-            self.show("? shows the keys".to_string(), false, now + HINT_FOR);
+            self.show("? shows the keys".to_string(), false, now, HINT_FOR);
         }
         is_lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notice_stands_its_time_from_when_it_is_on_the_screen() {
+        let at = Duration::from_secs;
+        let mut notices = Notices::default();
+        notices.tell(at(10), "done");
+        // The machine was busy, so the screen was drawn late.
+        notices.drawn(at(16));
+        notices.drawn(at(20));
+        assert!(!notices.expire(at(20)) && notices.expire(at(21)));
     }
 }

@@ -157,9 +157,9 @@ pub enum Command {
     Log(Box<LogArgs>),
     /// Add up the snapshots of many runs and hosts as one file.
     Merge(MergeArgs),
-    /// Serve what all programs of this host have counted, for Prometheus.
+    /// Serve the counts of all programs of this host to Prometheus.
     Metrics(Box<MetricsArgs>),
-    /// Send what the programs of this host do to Pyroscope, every few seconds.
+    /// Send profiles of this host's programs to Pyroscope, every few seconds.
     Push(Box<PushArgs>),
     /// Keep the last half minute of a program in a recording when a condition becomes true.
     Trigger(Box<TriggerArgs>),
@@ -236,7 +236,7 @@ pub enum Command {
     Agents,
     /// Answer a client of the Model Context Protocol on standard input and output.
     Mcp(McpArgs),
-    /// Start a program and watch it; its output follows afterwards, its exit code is ours.
+    /// Start a program and watch it. Its output follows at the end, and its exit code is returned.
     Run {
         /// No screen: print the report to standard error at the end.
         #[arg(long)]
@@ -251,13 +251,13 @@ pub enum Command {
         #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
         command: Vec<std::ffi::OsString>,
     },
-    /// Watch a ray tracer and a small service at work: what tickscope looks like.
+    /// Show tickscope with two example programs, a ray tracer and a small service.
     Demo {
         /// How the screen looks.
         #[command(flatten)]
         look: LookArgs,
     },
-    /// Print what makes a shell complete the command line by Tab.
+    /// Print the completion script of a shell.
     #[command(after_help = COMPLETIONS)]
     Completions {
         /// Which shell.

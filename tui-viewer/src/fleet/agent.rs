@@ -113,13 +113,18 @@ impl Agent {
     /// # Errors
     /// The data has another form; the message names it.
     pub fn go_on(options: AgentOptions, kept: &[u8]) -> Result<Self, String> {
-        let kept: Kept = serde_json::from_slice(kept).map_err(|error| error.to_string())?;
-        if kept.tickscope_metrics != KEPT_FORM {
-            return Err(format!(
-                "found form {}, wanted {KEPT_FORM}",
-                kept.tickscope_metrics
-            ));
+        #[derive(Deserialize)]
+        struct Form {
+            tickscope_metrics: u32,
         }
+        let error = |error: serde_json::Error| error.to_string();
+        let Form {
+            tickscope_metrics: form,
+        } = serde_json::from_slice(kept).map_err(error)?;
+        if form != KEPT_FORM {
+            return Err(format!("found form {form}, wanted {KEPT_FORM}"));
+        }
+        let kept: Kept = serde_json::from_slice(kept).map_err(error)?;
         let mut agent = Self::new(options);
         for (key, mut account) in kept.accounts {
             account.restore();
@@ -383,7 +388,10 @@ mod tests {
         assert_eq!(found(&mut new, "app"), (12, 1), "the ring does not show them");
         for (kept, why) in [
             (&b"{}"[..], "missing field"),
-            (br#"{"tickscope_metrics":3,"accounts":[],"runs":[]}"#, "form 3"),
+            (
+                br#"{"tickscope_metrics":1,"accounts":[],"runs":[{"closed":5}]}"#,
+                "form 1",
+            ),
         ] {
             let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
             assert!(error.contains(why), "{error}");

@@ -7,7 +7,7 @@ use tickscope_format::snapshot::CaptureInfo;
 use crate::fleet::amounts::Amounts;
 
 /// Most records whose counts stay apart, so that an undo can take the last ends of epochs back.
-const LINKS_MOST: usize = 16;
+const LINKS_MOST: usize = 4;
 
 /// Sums of a run, by the number of a function, counter or group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

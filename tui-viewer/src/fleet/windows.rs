@@ -100,7 +100,8 @@ impl Windows {
 }
 
 impl Followed {
-    /// Returns the work since the record that was read last; for a run that `is_new`, since its begin.
+    /// Returns the work since the record that was read last; for a run that `is_new`, since its begin. The work is unknown where
+    /// an undo restored counts from before, of which no record is known.
     fn window(&mut self, ring: &RingFile, is_new: bool) -> Result<Option<Snapshot>, FormatError> {
         let records = self.records.read(ring, true)?;
         if records.is_empty() {
@@ -111,8 +112,9 @@ impl Followed {
             self.series
                 .take(RecordEpoch::from(&record.capture), Rc::new(record));
         }
-        let window = (is_new || then.newest().is_some()).then(|| {
-            let terms = self.series.since(&then).map(|counts| &**counts);
+        let terms = self.series.since(&then).map(|counts| &**counts);
+        let is_known = !terms.more && (is_new || then.newest().is_some());
+        let window = is_known.then(|| {
             let mut window = counts(&terms.plus, &terms.minus);
             let names = self.names.get_or_insert_with(|| Names::of(window.process.pid));
             names.add_rows(&mut window);

@@ -73,15 +73,16 @@ impl NewRecords {
         }
         let record = ring.newest()?;
         let newest = self.decoder.decode(&record.payload)?;
+        let (seq, epoch) = self.newest.unwrap_or_default();
+        let mut records = Vec::new();
+        // A ring that was replaced may still be there: it has nothing new, and its successor goes on to be read.
+        if newest.capture.seq <= seq {
+            return Ok(records);
+        }
         let before = self.read.replace((nonce, record.position, record.sequence));
         let after = before
             .filter(|(of, ..)| *of == nonce)
             .map_or(0, |(.., number)| number);
-        let (seq, epoch) = self.newest.unwrap_or_default();
-        let mut records = Vec::new();
-        if newest.capture.seq <= seq {
-            return Ok(records);
-        }
         if newest.capture.reset_epoch != epoch && (self.newest.is_some() || from_start) {
             for end in ends_between(ring, after, &record).iter().rev() {
                 // Another process may have overwritten the record since: then it does not count.

@@ -72,7 +72,9 @@ impl ViewType for Slow {
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let table = data.slow();
         if table.watches.is_empty() {
-            let sort = Sort::by(columns::TAIL_ORDER);
+            // The orders of paths do not apply to functions.
+            let sort = Some(shape.sort).filter(|sort| sort.key == columns::ORDER);
+            let sort = sort.unwrap_or(Sort::by(columns::ORDER));
             let tails = View::Hot.rows(data.tails().iter().map(|tail| tail.hot));
             return listing::walk(data, &Shape { sort, ..*shape }, tails);
         }

@@ -22,6 +22,9 @@ const ROWS_AT_ONCE: usize = 40_000;
 /// Number of snapshots whose self times are kept, because neighbouring slots share an end.
 const SPENT_KEPT: usize = 4;
 
+/// Most records that are added up for one slot, because a program may reset all the time.
+const RESETS_MOST: usize = 64;
+
 /// Gap in ns above which the load between moments is unknown, unless all gaps are long: the coarse history has one per 10 s.
 const GAP_NS: u64 = 30 * SECOND_NS;
 
@@ -164,7 +167,7 @@ impl Slots {
         if terms.more {
             return None;
         }
-        if terms.unclosed {
+        if terms.unclosed || terms.plus.len() > RESETS_MOST {
             // Only the time since the reset is known.
             (terms.plus, terms.minus) = (vec![last.0], Vec::new());
         }

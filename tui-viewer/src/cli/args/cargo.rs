@@ -60,8 +60,8 @@ pub(crate) const SAMPLES: &str = "TICKSCOPE_LINES";
 /// Which functions are measured, and how much that may cost.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionsArgs {
-    /// Only these functions: parse, book::insert, 'alloc::*'; may be given again. By itself the program's own and its
-    /// dependencies', without the smallest.
+    /// Only these functions: parse, book::insert, 'alloc::*'; may be given again. Default: functions of the
+    /// program and its dependencies, except the smallest.
     #[arg(long, value_name = "PATTERN", value_parser = values::function_patterns)]
     pub only: Vec<String>,
     /// All functions but these; may be given again.
@@ -70,7 +70,7 @@ pub struct FunctionsArgs {
     /// Every function, also the smallest and the standard library's.
     #[arg(long)]
     pub every_function: bool,
-    /// Most additional CPU time, 5% unless said; above it functions are switched off, and named. off: no limit.
+    /// Maximum of additional CPU time; default 5%. Above it functions are switched off, and named. off: no limit.
     #[arg(long, value_name = "PERCENT|off", value_parser = values::budget)]
     pub budget: Option<String>,
     /// Forget which functions were too expensive to measure in earlier runs of this build.

@@ -99,7 +99,7 @@ pub struct DiffArgs {
     /// End with code 3 if something has grown: 'calls > 1%', 'time > 10%'. May be given several times.
     #[arg(long, value_name = "CONDITION")]
     pub fail_if: Vec<Condition>,
-    /// What total and self values are of; unless said working, or time where waits are not known. json has every measure.
+    /// Measure of total and self values; default working, or time where waits are not known. json has every measure.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// The form; without it as the ending of FILE says, else text.

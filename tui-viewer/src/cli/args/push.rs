@@ -30,7 +30,7 @@ pub struct PushArgs {
     /// The Pyroscope server: http://HOST:4040.
     #[arg(long, value_name = "URL")]
     pub pyroscope: String,
-    /// The time of one profile: 1s to 1h.
+    /// Length of one profile: 1s to 1h.
     #[arg(long, value_name = "DURATION", value_parser = every, default_value = "15s")]
     pub every: Duration,
     /// A label of all profiles; may be given several times.

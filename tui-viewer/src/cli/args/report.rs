@@ -75,10 +75,10 @@ pub struct ReportArgs {
     /// much of its path as is needed: frame, app::frame. For text, html and json.
     #[arg(long, value_name = "NAME")]
     pub per: Option<String>,
-    /// What shares, totals and the order are of; time unless said, in lists of functions working. json has every measure.
+    /// Measure of shares, totals and the order; default time, in lists of functions working. json has every measure.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
-    /// The unit of times in text; ns unless said.
+    /// Unit of times in text; default ns.
     #[arg(long, value_enum, value_name = "UNIT")]
     pub unit: Option<ReportUnit>,
     /// Write to this new file instead of standard output, whole or not at all; - is standard output.

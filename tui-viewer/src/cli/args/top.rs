@@ -29,7 +29,7 @@ pub struct TopArgs {
     /// Which program.
     #[command(flatten)]
     pub target: TargetArgs,
-    /// What shares and the order are of; working unless said, time where waits are not known.
+    /// Measure of shares and the order; default working, or time where waits are not known.
     #[arg(long, value_name = "MEASURE", value_parser = measure())]
     pub by: Option<Measure>,
     /// Of which time.

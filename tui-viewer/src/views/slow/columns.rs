@@ -9,6 +9,7 @@ use crate::app::figures::What;
 use crate::app::sort::Order;
 use crate::app::state::App;
 use crate::app::tails::Tail;
+use crate::keys::view::View;
 use crate::text::cells::{cut_path, cut_start, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
@@ -18,16 +19,16 @@ use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 
-/// Order of the paths at the start. Without slow calls the longest typical time comes first.
+/// Order at the start: functions by their tail, and paths by the difference. Without slow calls the longest typical time
+/// comes first.
 pub(super) const ORDER: Order = Order::of("difference", |data, what| {
+    if what.of != View::Slow {
+        return data.tail(what).map_or(0, Tail::weight);
+    }
     let means = means(data, what);
     weight(means.difference_ns().or(means.typical.map(|typical| typical.ns)))
 })
 .of_now();
-
-/// Order of the functions with a tail.
-pub(super) const TAIL_ORDER: Order =
-    Order::of("difference", |data, what| data.tail(what).map_or(0, Tail::weight)).of_now();
 
 static DIFFERENCE: Column = numbers("DIFFERENCE", 11, "slow less typical, per call")
     .shows(|canvas, cell| {
@@ -162,7 +163,7 @@ fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
 
 static TAIL: Column = numbers("TAIL", 6, "")
     .shows(|canvas, cell| tail_time(canvas, cell, |tail| Some(tail.ticks)))
-    .by(TAIL_ORDER)
+    .by(ORDER)
     .looks(|_| Meaning::Warm);
 static TAIL_CALLS: Column = numbers("CALLS", 6, "").shows(|_, cell| {
     let tail = cell.data.tail(cell.row.what);

@@ -45,3 +45,15 @@ fn what_is_said_where_slow_calls_cannot_be_told() {
     }
     assert_snapshot!(screens.join("\n"));
 }
+
+#[test]
+fn functions_with_a_tail_are_reversed_by_their_key() {
+    let rows = |typed: &str| -> Vec<u32> {
+        let mut app = live(80, 24);
+        keys(&mut app, typed);
+        app.list().rows.iter().map(|row| row.what.row).collect()
+    };
+    let (largest_first, mut smallest_first) = (rows("8"), rows("8I"));
+    smallest_first.reverse();
+    assert!(largest_first.len() > 1 && largest_first == smallest_first);
+}

@@ -103,11 +103,11 @@ impl Asked {
         };
         match self.done.len() {
             0 => Err(format!(
-                "sent to 0 of {all} {}: pid {pid} {why}{more}",
+                "0 of {all} {} did it: pid {pid} {why}{more}",
                 programs(all)
             )),
             done => Ok(format!(
-                "sent to {done} of {all} programs (pid {pid} {why}{more}{alone})"
+                "{done} of {all} programs did it (pid {pid} {why}{more}{alone})"
             )),
         }
     }
@@ -139,11 +139,11 @@ mod tests {
             asked(&[Ok(1), Err(""), Err("the program takes no requests")])
                 .words()
                 .unwrap(),
-            "sent to 1 of 3 programs (pid 102 takes no requests, and 1 more, their numbers count from here on this screen alone)"
+            "1 of 3 programs did it (pid 102 takes no requests, and 1 more, their numbers count from here on this screen alone)"
         );
         assert_eq!(
             asked(&[Err("")]).words().unwrap_err(),
-            "sent to 0 of 1 program: pid 100 does not answer (is it stopped?)"
+            "0 of 1 program did it: pid 100 does not answer (is it stopped?)"
         );
         let mut gone = asked(&[Err("")]);
         gone.ended(0);

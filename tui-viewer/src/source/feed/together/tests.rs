@@ -251,7 +251,7 @@ fn who_does_not_answer_is_named_and_counts_anew_here_all_the_same() {
     let done = screen.ask(Request::Reset, &mut [&mut one]);
     let words = done.words.unwrap();
     assert!(
-        words.starts_with("sent to 1 of 2 programs (pid 2 does not answer"),
+        words.starts_with("1 of 2 programs did it (pid 2 does not answer"),
         "{words}"
     );
     assert_eq!(screen.work(), 0);
