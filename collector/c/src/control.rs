@@ -103,7 +103,7 @@ fn format_of(code: i32) -> Option<Format> {
         3 => Format::Folded,
         4 => Format::Callgrind,
         5 => Format::Json,
-        // 6 was a form of older versions.
+        // 6 was a format of older versions. The number is not used again.
         7 => Format::Speedscope,
         8 => Format::Pprof,
         _ => return None,

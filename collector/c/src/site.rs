@@ -70,7 +70,7 @@ impl CSite {
         let there = self
             .made
             .compare_exchange(none, made, Ordering::AcqRel, Ordering::Acquire);
-        // SAFETY: the pointer there was made from a reference that lives for ever.
+        // SAFETY: both pointers, the stored one and `made`, come from `&'static Site`.
         unsafe { there.err().unwrap_or(made).as_ref() }
     }
 }

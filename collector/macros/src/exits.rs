@@ -20,7 +20,7 @@ pub(crate) struct Around<'a> {
     pub(crate) boxed: &'a dyn Fn(&[TokenTree], TokenStream) -> TokenStream,
 }
 
-/// Returns a body with code around each future that it returns. Returns `None` if no returned future is recognized.
+/// Wraps each future that a function body returns. Returns `None` if no returned future is recognized.
 pub(crate) fn changed(body: &[TokenTree], promise: &Promise, around: Around<'_>) -> Option<TokenStream> {
     let mut exits = Exits {
         promise,
@@ -59,7 +59,7 @@ fn returns_last(body: &[TokenTree]) -> bool {
     beginnings(body, before_last(body)).any(|at| is_word(body, at, "return"))
 }
 
-/// Returns whether a statement is a macro call that never returns. Code behind it could not be reached.
+/// Returns whether a statement is a macro call that never returns. Code after it is unreachable.
 fn ends_in_panic(statement: &[TokenTree]) -> bool {
     let sign = (0..statement.len()).find(|&at| is_punct(statement, at, '!'));
     let is_panic = |sign: usize| {

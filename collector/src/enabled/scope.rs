@@ -41,7 +41,7 @@ impl fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// Returns whether the scope counts.
+    /// Returns whether the scope is measured, so that its node is open.
     pub(crate) fn counts(&self) -> bool {
         self.node.is_some()
     }

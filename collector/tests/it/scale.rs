@@ -78,7 +78,7 @@ fn walk(way: &[usize]) {
     }
 }
 
-/// Checks a snapshot after `times` calls of `call` for each node: a row has `times` calls per row of its subtree.
+/// Checks a snapshot after `call` ran `times` times for each node. Each run also counts on all ancestors.
 fn check_tree(snapshot: &Snapshot, times: u64) {
     check(snapshot);
     let nodes = &snapshot.nodes;
@@ -321,7 +321,7 @@ fn locks_with_many_names_have_a_bounded_number_of_rows() {
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| {
                 tickscope::scope!("waiter");
-                // SAFETY: the call returns a number.
+                // SAFETY: `gettid` takes no argument and cannot fail.
                 tid.store(unsafe { libc::gettid() } as u32, Ordering::Release);
                 for (number, lock) in (1..).zip(&locks) {
                     while held.load(Ordering::Acquire) < number {

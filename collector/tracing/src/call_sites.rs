@@ -1,7 +1,7 @@
 //! The rows of call sites. A row is made when `tracing` meets its call site, and found by the address of the call
 //! site's static metadata.
 //!
-//! The rows are in a table that never shrinks, because a call site of `tracing` has no field for its subscriber.
+//! A call site of `tracing` has no field for its row, so a table maps addresses to rows. Entries are never removed.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -15,11 +15,11 @@ const MOST: usize = 8192;
 /// Number of places of the table, which is at most half full.
 const PLACES: usize = 2 * MOST;
 
-/// A call site that is known.
+/// A call site that has a row of its own.
 #[derive(Debug)]
 pub(crate) struct CallSite {
     pub(crate) site: &'static Site,
-    /// The metadata of `tracing`.
+    /// Static metadata of the call site.
     pub(crate) metadata: &'static Metadata<'static>,
 }
 

@@ -1,4 +1,4 @@
-//! The layer. The registry owns the spans, and each of its spans has a span of the collector.
+//! The layer of a registry: each span of the registry that passes the filter has a span of the collector.
 
 mod by_id;
 

@@ -12,7 +12,7 @@ use crate::filter::Filter;
 /// The id of all spans for which the collector has no place. Other ids are smaller.
 const BEYOND: u64 = u64::MAX;
 
-/// A subscriber that makes rows of spans. [`subscriber()`] makes one.
+/// A subscriber that shows each span as a row. [`subscriber()`] creates it.
 #[derive(Clone, Debug)]
 #[must_use = "nothing is measured before it is made the program's subscriber: `init`"]
 pub struct Subscriber {

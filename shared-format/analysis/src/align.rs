@@ -60,7 +60,7 @@ fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
         let rows = joined.maps[at].rows.iter().filter(|&&row| row != NO_PARENT);
         rows.map(|&row| row as usize)
     };
-    // Common kind of a side's rows by path, none if any of them is a scope.
+    // Kind of counter that all rows of a side and path share; `None` if one of them is a scope.
     let kinds = [0, 1].map(|at| {
         let mut kinds: HashMap<u32, Option<Tally>> = HashMap::new();
         for row in rows_of(at) {

@@ -230,7 +230,7 @@ pub struct CallTree {
     pub rows: Vec<TreeRow>,
     /// Ticks that the chosen threads spent outside any scope.
     pub outside_ticks: u64,
-    /// Row of each node in the tree as it was built, [`NO_PARENT`] where the thread was not chosen.
+    /// Row of each node before any transformation; [`NO_PARENT`] if its thread was not chosen.
     row_of_node: Arc<Vec<u32>>,
     pub(super) parts: Parts,
     /// Uncertainties by row; empty if all times are exact.

@@ -19,7 +19,7 @@ pub struct Neighbours {
     pub function: FunctionId,
     /// Number of calls that are not inside another call of the function.
     pub outermost_calls: u64,
-    /// Its figures. Totals and open threads count a recursive call once.
+    /// Figures of the function. Totals and the number of threads in which it is open count a recursion once.
     pub figures: Figures,
     /// The uncertainty of its times, or none if they are exact.
     pub uncertainty: Option<Uncertainty>,

@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn rows_of_the_same_path_stay_apart_and_give_together() {
         let mut one = fixture::two_threads();
-        // The callee of `insert` is a second `insert` of `worker`.
+        // Turn the callee of `insert` into a second row of `insert` below `worker`.
         (one.nodes.site[2], one.nodes.parent[2]) = (one.nodes.site[1], one.nodes.parent[1]);
         for (row, calls) in [(1, 400), (2, 100)] {
             let mut latency = Histogram::default();

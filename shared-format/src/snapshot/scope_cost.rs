@@ -105,8 +105,8 @@ mod tests {
 
     #[test]
     fn a_scope_costs_the_looks_that_found_a_thread_in_one() {
-        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each, plus or minus 10 samples, plus the unseen
-        // cost.
+        // 25 of 1,000 samples in a second, with 1,000,000 scopes: 25 ns each. The bounds are 15 samples, halved for
+        // overlap, and 36 to 37; the costs of layout and of unseen work widen them.
         let seen = |looks, samples, calls| {
             let ns = looks as f64 * 1e6;
             SeenCost { looks, ns }.scope_cost(samples, 1_000_000_000, calls)

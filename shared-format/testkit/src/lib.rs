@@ -7,9 +7,9 @@
     reason = "for tests alone: a fixture that cannot be made has failed"
 )]
 
-// `fixture.rs` is a file of tickscope-format, whose own unit tests include it too. Here its types come from the library
-// as other crates see it.
 pub mod command;
+// `fixture.rs` is a file of tickscope-format, whose own unit tests include it too. Here it uses the public types of the
+// library.
 #[path = "../../src/fixture.rs"]
 pub mod fixture;
 pub mod model;

@@ -73,7 +73,7 @@ fn end_unseen(tree: &'static Tree, node: &'static Node) {
     tree.end_unseen(node, config::now);
 }
 
-/// Ends a poll that has ended without an event, and its call, because the body has panicked.
+/// Ends a poll whose body has panicked, so that no event ended it. Ends its call as well.
 fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };

@@ -70,7 +70,7 @@ impl Next {
         }
     }
 
-    /// Returns the command that shows all rows that an answer has left out.
+    /// Returns a command with the program in place of `TARGET`; `None` for tools, which have no commands.
     pub(crate) fn all(&self, command: &str) -> Option<String> {
         match self {
             Self::Shell { target, .. } => Some(command.replace("TARGET", target)),

@@ -75,7 +75,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     }
 }
 
-/// Returns the table's lines as texts: difference, share of the whole, times in a typical and in a slow call, calls,
+/// Returns the table's rows as JSON arrays of texts: difference, share of the whole, times in a typical and in a slow call, calls,
 /// path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
     let unknown = || "-".to_owned();

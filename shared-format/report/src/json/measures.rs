@@ -111,7 +111,7 @@ fn in_unit(snapshot: &Snapshot, quantity: Quantity, values: Vec<u64>) -> Vec<u64
     values.into_iter().map(in_unit).collect()
 }
 
-/// Returns the value as reports show it: a time in nanoseconds, the error of a variance, any other value unchanged.
+/// Returns the value as reports show it: times in nanoseconds, a variance as its standard error, other values unchanged.
 fn value_of(snapshot: &Snapshot, quantity: Quantity, value: u64) -> u64 {
     if quantity.is_time() {
         snapshot.nanos(value)

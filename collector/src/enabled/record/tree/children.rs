@@ -135,7 +135,7 @@ impl Tree {
         if !self.nodes.make_space() || !may_add() {
             return None;
         }
-        // Readers see the node as soon as it is added, so the amounts of an earlier life are cleared first.
+        // Readers see the node as soon as it is added, so amounts that an earlier tree left at this index are cleared first.
         let index = self.nodes.len();
         if let Some(errors) = self.errors.get(index) {
             errors.store(0, Ordering::Relaxed);
