@@ -6,14 +6,14 @@ use crate::words::fill_bytes;
 /// Number of words that are passed to the hasher at once, because it is slow with a few bytes at a time.
 const AT_ONCE: usize = 64;
 
-/// Returns the checksum of words and of the bytes behind them.
+/// Returns the checksum of words and of the bytes after them.
 pub fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     let mut crc = begin(words);
     crc.update(bytes);
     u64::from(crc.finalize())
 }
 
-/// Returns the hasher after the words, for bytes behind them that come in pieces.
+/// Returns the hasher after the words, for bytes after them that come in pieces.
 pub(crate) fn begin(words: &[u64]) -> crc32fast::Hasher {
     let mut crc = crc32fast::Hasher::new();
     let mut piece = [0; AT_ONCE * WORD];

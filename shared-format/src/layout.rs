@@ -57,7 +57,7 @@ pub mod header {
     pub const NAME: usize = 16;
     /// Words of the name.
     pub const NAME_WORDS: usize = 8;
-    /// First word of the coarse ring, which lies behind the ring; 0 if the file has no coarse ring.
+    /// First word of the coarse ring, which lies after the ring; 0 if the file has no coarse ring.
     pub const COARSE_FIRST: usize = 24;
     /// Words that the coarse ring may grow to, a power of two.
     pub const COARSE_WORDS: usize = 25;
@@ -109,7 +109,7 @@ pub mod slot {
     pub const WORDS: usize = 32;
     /// Words of a request, at the beginning of the slot; the viewer writes them.
     pub const REQUEST_WORDS: usize = 16;
-    /// Words of a reply, behind the request; the program writes them.
+    /// Words of a reply, after the request; the program writes them.
     pub const REPLY_WORDS: usize = 16;
 }
 

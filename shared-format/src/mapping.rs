@@ -58,7 +58,7 @@ pub(crate) struct MapWords {
     /// Words that have blocks. The number never falls, and never exceeds the words of the mapping.
     length: usize,
     way: Cell<Way>,
-    /// Stores that the kernel has not copied: the word at `first` and the words behind it.
+    /// Stores that the kernel has not copied: the word at `first` and the words after it.
     gathered: Box<[Cell<u64>]>,
     first: Cell<usize>,
     count: Cell<usize>,
@@ -172,7 +172,7 @@ impl MapWords {
         }
     }
 
-    /// Writes the gathered words behind their first `done` bytes. Returns the number of bytes written.
+    /// Writes the gathered words after their first `done` bytes. Returns the number of bytes written.
     fn write(&self, first: usize, words: usize, done: usize) -> Result<usize, Fault> {
         let bytes = words * WORD - done;
         let from = self.gathered[..words].as_ptr().cast::<u8>().wrapping_add(done);

@@ -122,7 +122,7 @@ fn publish_words(
     len: u64,
 ) {
     words.store(region.intent, position.wrapping_add(len));
-    // SYNC POINT: intent before words (meets the fence in `copy_words` behind its copy).
+    // SYNC POINT: intent before words (meets the fence in `copy_words` after its copy).
     words.fence_release();
     // `for_each`, because `Chain` would test its current half on every word in a `for` loop.
     body.enumerate().for_each(|(offset, word)| {

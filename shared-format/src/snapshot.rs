@@ -105,7 +105,7 @@ pub struct Snapshot {
     /// Samples of the program counter, if they were requested.
     pub lines: Lines,
     /// Time in nanoseconds that reads of the clock add to four loads that miss all caches, beyond the time of the reads
-    /// themselves. The clock is read behind each load. Near 0 if reads of the clock do not wait for loads; see
+    /// themselves. The clock is read after each load. Near 0 if reads of the clock do not wait for loads; see
     /// [`Snapshot::clock_drains`]. `None` if it was not measured.
     pub drains_ns: Option<f64>,
     /// Cost of measuring as seen by samples; `None` in modes that take no samples.
@@ -153,7 +153,7 @@ pub struct Process {
 pub enum ClockSource {
     /// The CPU's time stamp counter (`rdtsc`).
     Tsc,
-    /// The time stamp counter behind a fence, for scopes of a few nanoseconds.
+    /// The time stamp counter after a fence, for scopes of a few nanoseconds.
     TscOrdered,
     /// The operating system's monotonic clock, in nanoseconds.
     #[default]

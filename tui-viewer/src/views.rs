@@ -34,7 +34,7 @@ impl View {
         }
     }
 
-    /// Returns the table of the view's own rows. Frames and lines of the time line are rows of other tables.
+    /// Returns the table of the view's own rows. Frames and lines of the timeline are rows of other tables.
     pub(crate) fn table(self) -> &'static dyn RowTable {
         match self {
             Self::Tree | Self::Flame => &tree::Tree,

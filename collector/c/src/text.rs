@@ -57,7 +57,7 @@ pub(crate) fn to_c(text: &[u8], place: *mut c_char, size: usize) -> usize {
         // SAFETY: the caller guarantees `size` bytes at the place, and fewer are written. `text` is borrowed, so it cannot
         // overlap them.
         unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), place.cast::<u8>(), fits) };
-        // SAFETY: as above, for the zero behind them.
+        // SAFETY: as above, for the zero after them.
         unsafe { place.wrapping_add(fits).write(0) };
     }
     text.len()

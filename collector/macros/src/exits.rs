@@ -37,14 +37,14 @@ pub(crate) fn changed(body: &[TokenTree], promise: &Promise, around: Around<'_>)
     exits.body(body)
 }
 
-/// Returns the index behind the last semicolon.
+/// Returns the index after the last semicolon.
 fn last_statement(body: &[TokenTree]) -> usize {
     (0..body.len())
         .rfind(|&at| is_punct(body, at, ';'))
         .map_or(0, |semicolon| semicolon + 1)
 }
 
-/// Returns where a statement or the last expression may begin: at `from`, and behind braces after it.
+/// Returns where a statement or the last expression may begin: at `from`, and after braces that follow it.
 fn beginnings(body: &[TokenTree], from: usize) -> impl Iterator<Item = usize> {
     (from..body.len()).filter(move |&at| at == from || group_at(body, at - 1, Delimiter::Brace).is_some())
 }
@@ -153,7 +153,7 @@ impl Exits<'_> {
         }
     }
 
-    /// Changes the value behind each `return` of the function itself.
+    /// Changes the value after each `return` of the function itself.
     fn returns(&self, trees: &[TokenTree]) -> Vec<TokenTree> {
         let mut out = Vec::new();
         let mut at = 0;
@@ -186,7 +186,7 @@ impl Exits<'_> {
     }
 }
 
-/// Returns the index of the parentheses in `Box::pin(..)`, with any path in front and perhaps `as ..` behind.
+/// Returns the index of the parentheses in `Box::pin(..)`, with any path in front and perhaps `as ..` after it.
 fn pin_argument(value: &[TokenTree]) -> Option<usize> {
     let mut at = if is_path_separator(value, 0) { 2 } else { 0 };
     while is_any_word(value, at + 3) && is_path_separator(value, at + 1) {

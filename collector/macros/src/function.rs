@@ -13,7 +13,7 @@ use crate::tokens::{
 pub(crate) struct Signature {
     /// The index of the arguments' parentheses, if there are any.
     pub(crate) arguments: Option<usize>,
-    /// The return type behind its arrow.
+    /// The return type after its arrow.
     pub(crate) returned: Option<Range<usize>>,
     /// The index of `where`, or the end.
     pub(crate) end: usize,

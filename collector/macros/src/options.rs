@@ -96,7 +96,7 @@ impl Options {
     }
 }
 
-/// Returns the value of `word = ..`: the tokens behind the `=`.
+/// Returns the value of `word = ..`: the tokens after the `=`.
 fn value<'a>(word: &Ident, rest: &'a [TokenTree], wanted: &str) -> Result<&'a [TokenTree], Error> {
     let wanted = format!("wanted `{word} = {wanted}`");
     match rest {

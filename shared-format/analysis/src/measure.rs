@@ -173,7 +173,7 @@ impl Measure {
         self.entry().name
     }
 
-    /// Returns the word behind a sum in a sentence: 1.2MB *allocated*. It is empty for time, whose unit is enough.
+    /// Returns the word after a sum in a sentence: 1.2MB *allocated*. It is empty for time, whose unit is enough.
     pub fn summed(self) -> &'static str {
         self.entry().summed
     }

@@ -223,7 +223,7 @@ impl Comparison<'_> {
         failing
     }
 
-    /// Returns the remark behind a row's name: that its numbers are per run, or that its time cannot be compared.
+    /// Returns the remark after a row's name: that its numbers are per run, or that its time cannot be compared.
     fn remark(&self, change: &Change) -> Option<String> {
         let scope = || visible(self.per.unwrap_or_default(), self.ascii);
         match (change.calls_per_run, change.around_scope) {

@@ -33,7 +33,7 @@ const STYLE: &str = concat!(include_str!("html/style.css"), include_str!("html/h
 /// Script of the flame graph alone, for the page of a comparison.
 pub(crate) const FLAME_SCRIPT: &str = include_str!("html/script/flame.js");
 
-/// Scripts, each behind the scripts that it uses.
+/// Scripts, each after the scripts that it uses.
 const SCRIPTS: [&str; 21] = [
     include_str!("html/script/number.js"),
     include_str!("html/script/latency.js"),

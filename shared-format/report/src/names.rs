@@ -29,7 +29,7 @@ pub(crate) fn in_one_line(text: &str, if_empty: &str) -> String {
     }
 }
 
-/// Returns the name, with a number behind it if another function has the same name.
+/// Returns the name, with a number after it if another function has the same name.
 fn unlike(taken: &mut HashSet<String>, name: String) -> String {
     let mut free = name.clone();
     let mut number = 1;

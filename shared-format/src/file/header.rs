@@ -48,7 +48,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Returns the length of a new file in bytes. The coarse ring is added behind this length.
+    /// Returns the length of a new file in bytes. The coarse ring is added after this length.
     pub fn file_bytes(&self) -> u64 {
         (RING_FIRST as u64 + self.ring_words) * WORD as u64
     }

@@ -65,7 +65,7 @@ pub(super) fn allocate_some(
         None => u64::MAX,
     };
     loop {
-        // Checked in each turn, because the file may have been cut during the previous call. Blocks allocated behind a
+        // Checked in each turn, because the file may have been cut during the previous call. Blocks allocated after a
         // cut would hide it.
         let Some((file, _)) = descriptor.get().filter(|(_, facts)| facts.len() >= begin) else {
             return Ok(None);
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
     use crate::file::header::tests::example;
 
-    /// The new blocks used to be allocated behind the cut, which made the file longer than before.
+    /// The new blocks used to be allocated after the cut, which made the file longer than before.
     #[test]
     fn a_cut_just_before_the_history_grew_was_hidden() {
         let header = Header {

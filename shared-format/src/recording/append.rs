@@ -106,7 +106,7 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Begins another recording in a stream, behind the present one, because the following records belong to another
+    /// Begins another recording in a stream, after the present one, because the following records belong to another
     /// run.
     ///
     /// # Errors

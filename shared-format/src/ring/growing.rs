@@ -166,7 +166,7 @@ mod tests {
     use crate::snapshot::CaptureKind;
     use crate::words::recorder::Recorder;
 
-    /// A fine ring of 64 words, and behind it a coarse ring of up to 256 words.
+    /// A fine ring of 64 words, and after it a coarse ring of up to 256 words.
     const FINE: Region = Region {
         first: 8,
         words: 64,

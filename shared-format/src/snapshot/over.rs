@@ -8,7 +8,7 @@ use bincode::{Decode, Encode};
 /// Condition for slow calls of a watched function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub enum Over {
-    /// Calls behind the widest gap in the upper tenth of the durations, if there is one.
+    /// Calls above the widest gap in the upper tenth of the durations, if there is one.
     #[default]
     Tail,
     /// The slowest of 100 calls.

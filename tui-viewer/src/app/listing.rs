@@ -45,7 +45,7 @@ pub(crate) struct Listing {
     pub(crate) before: usize,
     /// Frames of the flame graph that is on the screen, or below the list.
     pub(crate) frames: Option<Frames>,
-    /// Threads of the time line below the list.
+    /// Threads of the timeline below the list.
     pub(crate) lanes: Option<Vec<Row>>,
 }
 

@@ -151,7 +151,7 @@ impl Playback {
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// Returns the time in ns that a time line shows by itself: a recording, or the short run of a program that has ended.
+    /// Returns the time in ns that a timeline shows by itself: a recording, or the short run of a program that has ended.
     pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
         let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
         let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);

@@ -239,7 +239,7 @@ impl Requests {
 
     /// Notes that the program says that a rule is in force.
     pub(crate) fn granted(&mut self, request: Request, now: Duration) {
-        // The requests behind this one were waiting for it.
+        // The requests after this one were waiting for it.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }

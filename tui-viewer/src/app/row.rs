@@ -86,7 +86,7 @@ impl RowId {
         }
     }
 
-    /// Returns the key of a line of the time line; `None` for other rows.
+    /// Returns the key of a line of the timeline; `None` for other rows.
     pub(crate) fn as_lane(self) -> Option<u64> {
         match self {
             Self::Thread(key) | Self::Function(key) => Some(key),

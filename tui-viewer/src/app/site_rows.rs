@@ -372,7 +372,7 @@ impl Places {
         });
     }
 
-    /// Returns the row of a module; adds it behind the rows of the modules that it is in.
+    /// Returns the row of a module; adds it after the rows of the modules that it is in.
     fn module_row(&mut self, modules: &mut HashMap<String, u32>, path: &str) -> u32 {
         if let Some(&row) = modules.get(path) {
             return row;

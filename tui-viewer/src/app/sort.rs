@@ -237,7 +237,7 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// Returns the former place of a row; new rows stand behind all others.
+    /// Returns the former place of a row; new rows stand after all others.
     fn rank(&self, id: RowId) -> u32 {
         let ranks = self.ranks.get_or_init(|| {
             let ranks = self.rows.iter().enumerate();

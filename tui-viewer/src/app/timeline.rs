@@ -107,7 +107,7 @@ struct Summed {
     parts: Vec<Part>,
 }
 
-/// Inputs of the time line, and the cursor in it.
+/// Inputs of the timeline, and the cursor in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
     /// Source of snapshots.
@@ -120,7 +120,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) whole_ns: Option<u64>,
     /// Unix time in ns of the moment on screen, while the screen stands still.
     pub(crate) cursor_ns: Option<u64>,
-    /// Whether that moment is the end of the time line.
+    /// Whether that moment is the end of the timeline.
     pub(crate) ends_there: bool,
 }
 

@@ -8,7 +8,7 @@ pub(crate) use crate::keys::view::View;
 pub(crate) enum Below {
     /// The flame graph of the tree.
     Flame,
-    /// The time line of threads.
+    /// The timeline of threads.
     Timeline,
     /// The tree has all lines.
     Nothing,

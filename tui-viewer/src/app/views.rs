@@ -52,7 +52,7 @@ pub(crate) struct Views {
     pub(crate) flame: Flame,
     /// Panel wanted below the tree; `None` leaves it to the size of the screen.
     pub(crate) wants_below: Option<Below>,
-    /// Threads of the time line below the tree.
+    /// Threads of the timeline below the tree.
     pub(crate) lanes: Vec<Row>,
     /// Source of a function, and the known code of the program.
     pub(crate) source: SourceView,
@@ -184,7 +184,7 @@ impl Views {
         &mut self.lists[view as usize]
     }
 
-    /// Forgets the time lines, because another run has other times.
+    /// Forgets the timelines, because another run has other times.
     pub(crate) fn forget_times(&mut self) {
         self.timeline.forget();
         self.strip.forget();

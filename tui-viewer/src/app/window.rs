@@ -14,7 +14,7 @@ pub(crate) enum Window {
     Ten,
     /// All time since the mark.
     Mark,
-    /// A stretch of this many nanoseconds that was chosen in the time line.
+    /// A stretch of this many nanoseconds that was chosen in the timeline.
     Chosen(u64),
 }
 

@@ -19,7 +19,7 @@ use crate::cargo::notes::note;
 use crate::cargo::{executable, function_table};
 use crate::output::console::{FAILED, say};
 
-/// Calls the compiler for cargo, as it is or with changes. `words` are the compiler and its arguments, possibly behind
+/// Calls the compiler for cargo, as it is or with changes. `words` are the compiler and its arguments, possibly after
 /// a wrapper for the crates of the workspace.
 ///
 /// # Errors

@@ -8,7 +8,7 @@ use crate::text::words::words;
 /// Editors that take the line as FILE:LINE.
 const COLON: [&str; 5] = ["hx", "helix", "subl", "sublime_text", "zed"];
 
-/// Editors that take FILE:LINE behind an option.
+/// Editors that take FILE:LINE after an option.
 const GO_TO: [&str; 5] = ["code", "code-insiders", "codium", "vscodium", "cursor"];
 
 /// A program to run, without a shell.

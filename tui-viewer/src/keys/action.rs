@@ -8,9 +8,9 @@ use crate::keys::view::View;
 pub(crate) enum Action {
     /// Show a view.
     Show(View),
-    /// Go a column of the time line to the left.
+    /// Go a column of the timeline to the left.
     SlotEarlier,
-    /// Go a column of the time line to the right.
+    /// Go a column of the timeline to the right.
     SlotLater,
     /// Choose a stretch of time, a column to the left.
     RangeEarlier,

@@ -154,7 +154,7 @@ impl History {
         each.sum()
     }
 
-    /// Returns the index of the moment whose neighbours are closest for its age; the ends of the time line stay longest.
+    /// Returns the index of the moment whose neighbours are closest for its age; the ends of the timeline stay longest.
     fn least_missed(&self) -> usize {
         let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
         let gaps = self.moments.windows(3).map(|near| {

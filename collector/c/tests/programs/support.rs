@@ -10,7 +10,7 @@ use tickscope_format::snapshot::Snapshot;
 use tickscope_format::snapshot_file;
 use tickscope_testkit::suite::skip;
 
-/// System libraries that a linker needs behind the static library.
+/// System libraries that a linker needs after the static library.
 pub(crate) const SYSTEM: [&str; 3] = ["-lpthread", "-ldl", "-lm"];
 /// Omits the library's debug information, because copying it doubles the time of the linker.
 pub(crate) const QUICKLY: &str = "-Wl,--strip-debug";

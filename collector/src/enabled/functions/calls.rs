@@ -204,7 +204,7 @@ fn inlined_place(tree: &Tree, event: &Event) -> Option<u64> {
 }
 
 /// Returns whether `function`, which reports its beginning from the address `from`, was inlined into `into`. If it was
-/// not, `from` is behind the start of `function`, and the start of `into` is not in between.
+/// not, `from` is after the start of `function`, and the start of `into` is not in between.
 #[inline(always)]
 fn is_inlined(into: u64, function: u64, from: u64) -> bool {
     let is_its_own = function <= from && !(function < into && into <= from);

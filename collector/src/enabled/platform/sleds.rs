@@ -13,7 +13,7 @@
 //! `extern "rust-cold"` keep `r10` for their callers. But a tail call may jump to the address in `r11`, and never to
 //! the address in `r10`, so the sled of a tail call uses `r10d`.
 //!
-//! The order follows LLVM's XRay runtime: the bytes behind the first two are written while no thread can execute them.
+//! The order follows LLVM's XRay runtime: the bytes after the first two are written while no thread can execute them.
 //! Then all running threads execute a serialising instruction (`membarrier`), so that no CPU has old bytes in its
 //! pipeline. Then one aligned store of the first two bytes switches the sled, or a store of one byte switches a return
 //! off. The number and the trampoline of a sled never change, so a thread that is inside a sled when it is switched off
@@ -272,7 +272,7 @@ fn bytes_on(sled: &Sled, trampolines: &Trampolines) -> Option<[u8; BYTES]> {
     Some(bytes)
 }
 
-/// Writes the 9 bytes behind the first two. Returns false if the trampoline is out of reach.
+/// Writes the 9 bytes after the first two. Returns false if the trampoline is out of reach.
 ///
 /// # Safety
 /// The sled must exist, in writable memory.

@@ -141,7 +141,7 @@ impl<T, const N: usize> Made<T, N> {
     }
 }
 
-/// Texts of at most `N` bytes together, stored one behind the other, that live for ever. An empty `Texts` takes only
+/// Texts of at most `N` bytes together, stored one after the other, that live for ever. An empty `Texts` takes only
 /// addresses, no memory.
 pub(crate) struct Texts<const N: usize> {
     used: AtomicU64,

@@ -87,7 +87,7 @@ zeroed! {
 pub(crate) struct Left {
     /// The beginning and the end of each part.
     pub(crate) parts: [(u32, u32); 3],
-    /// Whether words are missing behind the first part.
+    /// Whether words are missing after the first part.
     pub(crate) has_gap: bool,
 }
 

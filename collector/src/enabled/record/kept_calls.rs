@@ -56,7 +56,7 @@ pub(crate) struct KeptCall {
     name: [AtomicU64; 2],
     /// The node and the kind of its cause.
     cause: AtomicU64,
-    /// Index of the first word behind missing words, and the number of missing words; 0 and 0 if no words are missing.
+    /// Index of the first word after missing words, and the number of missing words; 0 and 0 if no words are missing.
     gap_at: AtomicU32,
     gap: AtomicU64,
     words: Array<AtomicU64>,
@@ -74,7 +74,7 @@ pub(crate) struct Facts {
     /// The kernel's name of its thread.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
-    /// Index of the first word behind missing words, and the number of missing words.
+    /// Index of the first word after missing words, and the number of missing words.
     pub(crate) gap: Option<(u32, u64)>,
 }
 

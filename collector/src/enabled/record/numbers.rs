@@ -87,7 +87,7 @@ pub(crate) fn stretch() -> u64 {
 
 /// Begins the next stretch. The caller holds the capture lock.
 pub(crate) fn begin_stretch() {
-    // SYNC POINT: readings of a reset before the stretch behind it.
+    // SYNC POINT: readings of a reset before the stretch after it.
     STRETCH.store(STRETCH.load(Ordering::Relaxed) + 1, Ordering::Release);
 }
 

@@ -35,7 +35,7 @@ struct Image {
     words: Vec<u64>,
     /// Indices of words that may differ.
     changed: Vec<usize>,
-    /// Length of the file in bytes. Bytes behind its words are zeros.
+    /// Length of the file in bytes. Bytes after its words are zeros.
     bytes: usize,
     /// Range of words that differ in the file of this thread; `None`, which means all, before the first write.
     in_file: Option<(usize, usize)>,

@@ -117,7 +117,7 @@ fn row(change: &Change) -> Row {
     }
 }
 
-/// Rounds a number to three digits behind the point, because numbers per call have fractions.
+/// Rounds a number to three digits after the point, because numbers per call have fractions.
 fn rounded(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }

@@ -108,7 +108,7 @@ impl Numbers {
         if self.ascii { "->" } else { "→" }
     }
 
-    /// Returns the text of a gate's failure behind the name.
+    /// Returns the text of a gate's failure after the name.
     pub(super) fn failure(self, what: Quantity, failure: &Failure) -> String {
         let (before, after) = (failure.before, failure.after);
         let unit = match what {

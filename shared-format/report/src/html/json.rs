@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use crate::escape::Json;
 
-/// Appends a member, without the comma behind it.
+/// Appends a member, without the comma after it.
 pub(crate) fn member(out: &mut String, name: &str, value: impl Display) {
     let _ = write!(out, "\n\"{name}\":{value}");
 }

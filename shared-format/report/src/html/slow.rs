@@ -192,7 +192,7 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
 }
 
 /// Merges the spans of a call with too many spans. Neighbouring spans of one path that together take at most a unit of
-/// time become one. A span far shorter than a unit, directly behind a span of another path, is left out.
+/// time become one. A span far shorter than a unit, directly after a span of another path, is left out.
 fn merged(waterfall: &Waterfall, most: usize) -> Vec<[u64; 4]> {
     let mut unit = waterfall.ticks / most.max(1) as u64 + 1;
     loop {

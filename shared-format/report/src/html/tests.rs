@@ -106,7 +106,7 @@ fn over_time(end: &Snapshot, records: usize) -> Slots {
     Slots::of(&epochs, &unix_ns, (0, records - 1), read).unwrap()
 }
 
-/// Returns the time line in the page's data.
+/// Returns the timeline in the page's data.
 fn timeline_of(snapshot: &Snapshot, slots: Slots) -> String {
     let options = PageOptions {
         slots: Some(Arc::new(slots)),

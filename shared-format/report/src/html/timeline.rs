@@ -31,7 +31,7 @@ const MORE: usize = 22;
 /// Number of tones of a module's colour, which its functions take in turns.
 const TONES: usize = 4;
 
-/// Appends the time line, or nothing if there are no slots.
+/// Appends the timeline, or nothing if there are no slots.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     if slots.times.is_empty() {
         return;

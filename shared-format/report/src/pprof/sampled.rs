@@ -50,7 +50,7 @@ pub(super) fn samples(
 }
 
 impl Tables<'_> {
-    /// Returns the called functions, the innermost first, and the scope's own function behind them.
+    /// Returns the called functions, the innermost first, and the scope's own function after them.
     fn stack(&mut self, located: &Located<'_>) -> Vec<u64> {
         let mut lines: Vec<Line> = located.called.iter().map(|frame| self.line(frame)).collect();
         if lines.is_empty()

@@ -16,7 +16,7 @@ use crate::unit::Unit;
 pub(super) const WIDTH_FOR_TREE: usize = 100;
 
 /// Width of a line in cells from which the list of functions has percentiles. It is larger, because the place comes
-/// behind the name.
+/// after the name.
 pub(super) const WIDTH_FOR_TOP: usize = 120;
 
 /// Widths of a line in cells from which there is a column of waiting, and also one of being ready.
@@ -127,7 +127,7 @@ impl Cells {
         }
     }
 
-    /// Returns the cells of a counter, a value or a gauge. Its sum or level replaces the times, behind a sign that it
+    /// Returns the cells of a counter, a value or a gauge. Its sum or level replaces the times, after a sign that it
     /// is no time.
     pub(super) fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());

@@ -10,7 +10,7 @@ use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
 
-/// Number of members that are named behind a group.
+/// Number of members that are named after a group.
 const NAMED: usize = 3;
 
 /// Cells of the column of names. A longer name only shifts the rest of its own line.

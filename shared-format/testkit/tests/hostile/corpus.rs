@@ -65,7 +65,7 @@ fn corpus_and_regressions_break_nothing() {
         assert!(!inputs.is_empty(), "{} has no corpus", target.name);
         inputs.extend(regressions(&fuzz.join("regressions"), name));
         for input in &inputs {
-            // Prints the place of the input behind the message of a panic.
+            // Prints the place of the input after the message of a panic.
             let place = NamedOnPanic(&input.place);
             target.check(&input.bytes);
             std::mem::forget(place);

@@ -1,4 +1,4 @@
-//! The time line: the content of its columns, and a part of the time that all views show.
+//! The timeline: the content of its columns, and a part of the time that all views show.
 
 use tickscope_analysis::functions::Functions;
 use tickscope_format::snapshot::{Column, LineSample, Quantity};
@@ -394,7 +394,7 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     assert!(lines[0].contains('┌') && lines[0].contains('┐'), "{lines:?}");
     key(&mut app, Code::Esc);
     assert!(!below(&app)[0].contains('┌'), "{:?}", below(&app));
-    // Bottom-up the time line stays, because only the graph is of the tree.
+    // Bottom-up the timeline stays, because only the graph is of the tree.
     keys(&mut app, "i");
     assert!(below(&app)[1].contains("match-0"), "{:?}", below(&app));
     keys(&mut app, "P");

@@ -1,4 +1,4 @@
-//! A slot of the time line: the load of threads and functions in it.
+//! A slot of the timeline: the load of threads and functions in it.
 
 use tickscope_analysis::spent::{Lapse, TimeSpent};
 

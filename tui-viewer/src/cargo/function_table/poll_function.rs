@@ -3,7 +3,7 @@
 //! An async body is compiled into a function that gets the address of its future, reads the state byte, and jumps by
 //! its value. The state is 0 before the first poll, 1 after the body has returned, 2 after a panic, and 3 or more in an
 //! await. If the body has returned, the function goes to a panic of the standard library that nothing else calls, so
-//! the code itself proves its kind. [`find`] runs the function on known values, with 1 in a byte behind one of the
+//! the code itself proves its kind. [`find`] runs the function on known values, with 1 in a byte after one of the
 //! first two arguments, and the function must arrive at that panic. Debug information shows no more than the name, and
 //! most release builds have no types in it. A function does not count as a poll if anything on the way depends on an
 //! unknown value.
@@ -48,7 +48,7 @@ pub(super) struct Code<'a> {
     named_slots: HashMap<u64, bool>,
 }
 
-/// Place of a byte behind an argument: the number of the argument, and the distance in bytes.
+/// Place of a byte after an argument: the number of the argument, and the distance in bytes.
 type Place = (u8, i64);
 
 /// Value of a register or of memory, as far as it is known.
@@ -82,7 +82,7 @@ struct Run<'c> {
     overflow: Option<bool>,
     /// Byte that is taken as the state, and its value in this run.
     state: Option<(Place, u64)>,
-    /// Bytes behind arguments that were read.
+    /// Bytes after arguments that were read.
     read: Vec<Place>,
 }
 

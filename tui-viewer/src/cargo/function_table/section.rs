@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn what_follows_a_table_is_kept() {
         let mut bytes = added(&program(2), b"table");
-        // As if a tool had written another section behind the table.
+        // As if a tool had written another section after the table.
         let behind = bytes.len();
         bytes.extend_from_slice(b"behind it");
         let header = FileHeader64::<LittleEndian>::parse(&*bytes).unwrap();

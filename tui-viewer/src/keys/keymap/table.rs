@@ -11,7 +11,7 @@ use Context::{Asking, Choosing, Help, Measuring, Start, Typing};
 use View::{Flame, Function, Hot, Sites, Slow, Tasks, Threads, Timeline, Tree};
 
 const VIEWS: &[View] = &View::ALL;
-/// Views whose rows have an order to choose: all but the time line.
+/// Views whose rows have an order to choose: all but the timeline.
 const SORTED: &[View] = &{
     let mut sorted = [Tree; VIEWS.len() - 1];
     let (mut from, mut to) = (0, 0);

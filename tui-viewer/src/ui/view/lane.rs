@@ -1,4 +1,4 @@
-//! Columns of the time line: work at the bottom, in the colour of the module, and waits on top of it.
+//! Columns of the timeline: work at the bottom, in the colour of the module, and waits on top of it.
 
 use ratatui::layout::Rect;
 

@@ -8,10 +8,10 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::popup::middle;
 
-/// Cells of a mode's name and the gap behind it.
+/// Cells of a mode's name and the gap after it.
 const NAME: u16 = 9;
 
-/// Cells of the word for the mode in force and the gap behind it.
+/// Cells of the word for the mode in force and the gap after it.
 const NOW: u16 = 4;
 
 /// Text below the list: the cost of a choice.

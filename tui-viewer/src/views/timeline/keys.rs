@@ -1,4 +1,4 @@
-//! Moving along the time line, and choosing a part of it.
+//! Moving along the timeline, and choosing a part of it.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ use crate::app::view::Below;
 use crate::app::window::Window;
 use crate::keys::action::Action;
 
-/// Returns the source of the time line's snapshots.
+/// Returns the source of the timeline's snapshots.
 fn past_of<'a>(playback: &'a Playback, program: &'a Program, code: &'a KnownCode) -> Option<Past<'a>> {
     Some(Past {
         history: &playback.history,
@@ -39,7 +39,7 @@ impl App {
         past_of(&self.playback, &self.program, &self.views.source.known)
     }
 
-    /// Reads the slots of the time line, or of the lines beside threads, while they are on the screen.
+    /// Reads the slots of the timeline, or of the lines beside threads, while they are on the screen.
     pub(crate) fn read_timeline(&mut self) {
         let wanted = self.views.current.kind().time_columns(self);
         let Some((wanted, data)) = wanted.zip(self.derived.data.as_ref()) else {
@@ -91,7 +91,7 @@ impl App {
         shown.map(|shown| shown.capture.unix_ns)
     }
 
-    /// Returns the area of the time line below the tree, while it is there.
+    /// Returns the area of the timeline below the tree, while it is there.
     pub(crate) fn timeline_below(&self) -> Option<Rect> {
         self.layout().second.filter(|_| self.below() == Below::Timeline)
     }
@@ -101,7 +101,7 @@ impl App {
         lines_of_lane(self.list().rows.len(), self.layout().rows.height)
     }
 
-    /// Whether a part of the time was chosen in the time line.
+    /// Whether a part of the time was chosen in the timeline.
     pub(crate) fn has_range(&self) -> bool {
         matches!(self.query.window, Window::Chosen(_))
     }
@@ -253,7 +253,7 @@ impl App {
         }
     }
 
-    /// Returns the length of the time line in words: `the last 30 s`, `these 2 min`.
+    /// Returns the length of the timeline in words: `the last 30 s`, `these 2 min`.
     pub(crate) fn timeline_words(&self) -> String {
         let is_recording = self.playback.recorded_ns(&self.program).is_some();
         let has_whole = self.playback.whole_ns(&self.program).is_some();

@@ -50,7 +50,7 @@ pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
 }
 
 impl OpenGap {
-    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap behind the event at tick `last`. For the time
+    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap after the event at tick `last`. For the time
     /// between two readings of the same gap the result is exact.
     pub(super) fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
         let first = tree.open_wait(pending, clocks);

@@ -12,7 +12,7 @@ const SHARE_MOST: f64 = 0.02;
 /// Smallest ratio of two neighbouring durations that counts as the gap before a tail.
 const GAP_LEAST: f64 = 1.25;
 
-/// Smallest number of calls behind a gap.
+/// Smallest number of calls above a gap.
 const TAIL_LEAST: u64 = 3;
 
 /// Factor by which a threshold rises that lets too many calls pass.
@@ -119,7 +119,7 @@ impl Threshold {
     }
 }
 
-/// Returns the requested threshold, and whether there is a tail behind it.
+/// Returns the requested threshold, and whether there is a tail above it.
 fn wanted(over: Over, durations: &Histogram) -> (u64, bool) {
     let quantile = |share: f64| durations.quantile(share).unwrap_or(0).max(1);
     if let Some(share) = over.share() {

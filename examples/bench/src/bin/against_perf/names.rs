@@ -85,7 +85,7 @@ pub(crate) fn key(path: &str) -> String {
             || part.starts_with("dyn ")
             || PRIMITIVES.contains(part)
     };
-    // The last part is the function, and `::<T>` behind it has its generic arguments.
+    // The last part is the function, and `::<T>` after it has its generic arguments.
     let is_argument = |at: usize| at > 0 && parts[at].starts_with('<') && !parts[at].starts_with("<impl ");
     let first = (0..parts.len()).find(|&at| is_type(&parts[at]) && !is_argument(at));
     let kept = (first.unwrap_or(0)..parts.len()).filter(|&at| !is_argument(at));

@@ -51,7 +51,7 @@ fn output_of(command: &mut Command) -> String {
 /// Script that checks the page. It runs after the page's own scripts.
 const CHECKS: &str = include_str!("check.js");
 
-/// Returns the page with the checks behind its scripts.
+/// Returns the page with the checks after its scripts.
 fn with_checks(html: &str) -> String {
     let (before, after) = html.rsplit_once("</script>").unwrap();
     format!("{before}{CHECKS}</script>{after}")

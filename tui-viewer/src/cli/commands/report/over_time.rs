@@ -12,7 +12,7 @@ use crate::source::local_time;
 use crate::source::target::wanted::Found;
 use crate::source::timeline::Timeline;
 
-/// Returns the slots of a recording; `None` for a single snapshot or an unreadable file, whose page has no time line.
+/// Returns the slots of a recording; `None` for a single snapshot or an unreadable file, whose page has no timeline.
 pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> Option<Slots> {
     let Found::Kept(path) = found else {
         return None;
