@@ -29,6 +29,9 @@ struct Saved {
     modes: Termios,
 }
 
+/// Whether bytes were dropped because the terminal did not take them.
+static DROPPED: AtomicBool = AtomicBool::new(false);
+
 /// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it
 /// too.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
@@ -68,9 +71,15 @@ pub(super) fn leave() {
     // Keys pressed meanwhile were for the screen, not for the shell. Errors are ignored, because no other way is left.
     let _ = tcflush(tty, QueueSelector::IFlush);
     let _ = write(OUT);
+    // The viewer has the terminal until it has taken the bytes, so that the hang-up watcher unblocks the write above.
+    let mut left = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+    if DROPPED.load(Ordering::Relaxed) {
+        // A part of `OUT` may have been dropped. It fits into the empty buffer, so this write does not wait.
+        let _ = tcflush(tty, QueueSelector::OFlush);
+        let _ = write(OUT);
+    }
     let _ = tcsetattr(tty, OptionalActions::Now, modes);
-    // This comes last: while the terminal takes no bytes, the viewer still has it, and the hang-up watcher sees that.
-    SAVED.lock().unwrap_or_else(PoisonError::into_inner).take();
+    left.take();
 }
 
 fn saved() -> Option<Arc<Saved>> {
@@ -85,7 +94,9 @@ pub(super) fn is_ours() -> bool {
 /// Drops the bytes that the terminal has not taken and lets it take more, so that a waiting write continues. Returns
 /// false if the viewer does not have the terminal.
 pub(super) fn unblock() -> bool {
-    let Some(saved) = saved() else { return false };
+    let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(saved) = saved.as_ref() else { return false };
+    DROPPED.store(true, Ordering::Relaxed);
     // Errors are ignored, because no other way is left.
     let _ = tcflow(&saved.tty, Action::OOff);
     let _ = tcflush(&saved.tty, QueueSelector::OFlush);

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -23,8 +23,11 @@ const BY_SIGNAL: i32 = 128;
 /// Time for the loop to end by itself.
 const ITS_TURN: Duration = Duration::from_millis(400);
 
-/// Time for the loop to end once the terminal was made to take bytes.
-const LAST_TURN: Duration = Duration::from_millis(200);
+/// Time for the loop to end while the terminal is made to take bytes, for a frame and the bytes that restore the screen.
+const LAST_TURN: Duration = Duration::from_secs(2);
+
+/// Time in which the loop fills the terminal's buffer, at most.
+const FILLS: Duration = Duration::from_millis(20);
 
 /// Watches in a thread that sleeps until the terminal is gone or a signal asks for the end.
 ///
@@ -66,20 +69,23 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Ends the program if the loop does not. Returns only if the terminal is lent to another program, which must not be
-/// disturbed, and whose keys may have sent the signal.
+/// Ends the program if the loop does not. Returns once the loop has given the terminal back, or if it is lent to another
+/// program, which must not be disturbed, and whose keys may have sent the signal.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;
     }
     thread::sleep(ITS_TURN);
-    if guard::unblock() {
-        thread::sleep(LAST_TURN);
-        guard::leave_silently();
-        if signal == SIGQUIT {
-            // Does not return.
-            let _ = emulate_default_handler(SIGQUIT);
+    let begin = Instant::now();
+    while guard::unblock() {
+        if begin.elapsed() >= LAST_TURN {
+            guard::leave_silently();
+            if signal == SIGQUIT {
+                // Does not return.
+                let _ = emulate_default_handler(SIGQUIT);
+            }
+            std::process::exit(BY_SIGNAL + signal);
         }
-        std::process::exit(BY_SIGNAL + signal);
+        thread::sleep(FILLS);
     }
 }

@@ -24,7 +24,7 @@ fn what_goes_on_in_the_program_is_said_behind_the_screen() {
     session.wait_for_text(
         "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off",
     );
-    session.assert_modes_as_before();
+    session.assert_as_before();
 }
 
 tickscope_testkit::tests![

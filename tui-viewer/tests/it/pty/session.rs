@@ -108,13 +108,36 @@ impl Session {
         command.env("LC_ALL", "C.UTF-8");
         command.cwd(dir);
         let child = pair.slave.spawn_command(command).expect("the example runs");
-        let terminal = Arc::new(Mutex::new(vt100::Parser::new(nonzero(rows), nonzero(cols), 0)));
-        let bytes = Arc::new(Mutex::new(Vec::new()));
-        let mut reader = pair.master.try_clone_reader().expect("readable");
-        let (to_terminal, to_bytes) = (Arc::clone(&terminal), Arc::clone(&bytes));
-        let deaf = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&deaf);
-        let reader = std::thread::spawn(move || {
+        let writer = pair.master.take_writer().expect("writable");
+        let mut session = Self {
+            child: Mutex::new(child),
+            master: Some(pair.master),
+            writer: Some(writer),
+            terminal: Arc::new(Mutex::new(vt100::Parser::new(nonzero(rows), nonzero(cols), 0))),
+            bytes: Arc::default(),
+            tty,
+            modes_before,
+            _slave: pair.slave,
+            reader: None,
+            deaf: Arc::default(),
+            last_byte: Once::new(),
+        };
+        session.read();
+        session
+    }
+
+    /// Reads the terminal from now on.
+    pub(crate) fn read(&mut self) {
+        let mut reader = self
+            .master
+            .as_ref()
+            .expect("open")
+            .try_clone_reader()
+            .expect("readable");
+        let (to_terminal, to_bytes) = (Arc::clone(&self.terminal), Arc::clone(&self.bytes));
+        self.deaf.store(false, Ordering::Relaxed);
+        let stop = Arc::clone(&self.deaf);
+        self.reader = Some(std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             while let Ok(read) = reader.read(&mut buffer) {
                 if read == 0 {
@@ -129,21 +152,7 @@ impl Session {
                     break;
                 }
             }
-        });
-        let writer = pair.master.take_writer().expect("writable");
-        Self {
-            child: Mutex::new(child),
-            master: Some(pair.master),
-            writer: Some(writer),
-            terminal,
-            bytes,
-            tty,
-            modes_before,
-            _slave: pair.slave,
-            reader: Some(reader),
-            deaf,
-            last_byte: Once::new(),
-        }
+        }));
     }
 
     /// Types keys.
@@ -233,23 +242,6 @@ impl Session {
         // The key makes the viewer write, which wakes the reader.
         self.send("j");
         self.reader.take().expect("it reads").join().expect("no panic");
-    }
-
-    /// Reads until a text comes. The screen does not show these bytes.
-    pub(crate) fn read_to(&mut self, text: &str) {
-        let master = self.master.as_ref().expect("open");
-        let mut reader = master.try_clone_reader().expect("readable");
-        let mut seen = Vec::new();
-        let mut buffer = [0; 4096];
-        while !String::from_utf8_lossy(&seen).contains(text) {
-            let read = reader.read(&mut buffer).expect("there is more");
-            seen.extend_from_slice(&buffer[..read]);
-        }
-    }
-
-    /// Asserts that the terminal has the modes that it had before the program began.
-    pub(crate) fn assert_modes_as_before(&self) {
-        assert_eq!(modes(&self.tty), self.modes_before);
     }
 
     /// Asserts that the terminal is as it was before the program began.
