@@ -12,7 +12,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use signal_hook::consts::SIGQUIT;
 use signal_hook::low_level::emulate_default_handler;
+use tickscope_command::console;
 use tickscope_format::Snapshot;
+use tickscope_programs::clock_time::UtcOffset;
+use tickscope_programs::events::Feed;
+use tickscope_programs::status::{Pipe, Status};
 use tickscope_report::ProcessState;
 use tickscope_report::text::TextOptions;
 use tui_input::InputRequest;
@@ -25,15 +29,10 @@ use crate::event_loop::editor::Editor;
 use crate::keys::action::Context;
 use crate::keys::decoder::{Code, Keyboard};
 use crate::keys::keymap::lookup;
-use crate::output::console;
 use crate::source::code_reader::CodeReader;
-use crate::source::events::Feed;
 use crate::source::source_files;
-use crate::source::status::{Pipe, Status};
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
-use crate::text::clock_time::UtcOffset;
-use crate::text::glyphs;
 use crate::ui::theme;
 use crate::ui::view;
 
@@ -154,7 +153,7 @@ struct Screen {
 impl Screen {
     fn new(terminal: Terminal, options: ScreenOptions) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
-        let ascii = options.ascii || glyphs::ascii_locale(variable);
+        let ascii = options.ascii || console::is_ascii();
         let theme = theme::decide(options.color, options.theme, variable);
         let mut app = App::new(terminal.size(), theme, ascii, options.utc_offset_s as UtcOffset);
         if let Some(Compared { snapshot, label }) = options.compare.clone() {

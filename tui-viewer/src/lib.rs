@@ -9,20 +9,18 @@
 //!                    +----- update(Message) <------+    -> Effects, carried out by the loop
 //! ```
 //!
-//! [`event_loop::run`] drives it all. Data comes through [`source::events::Feed`]; files are written by
+//! [`event_loop::run`] drives it all. Data comes through [`tickscope_programs::events::Feed`]; files are written by
 //! [`event_loop::saved_files`].
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
 pub(crate) mod app;
-pub mod cargo;
 pub mod cli;
 pub mod event_loop;
-pub mod fleet;
 mod keys;
-pub mod output;
-pub mod source;
+pub mod outcome;
+mod source;
 mod terminal;
 mod text;
 pub mod ui;

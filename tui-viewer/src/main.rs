@@ -9,14 +9,15 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGXFSZ;
 use tickscope_cli::cli::args::{Cli, Command};
 use tickscope_cli::cli::commands::{
-    agents, attach, completions, demo, diff, lines, list, log, man, mcp, merge, metrics, mode, push, record,
-    report, reset, run, sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
+    agents, attach, completions, demo, diff, lines, list, log, man, mcp, mode, record, report, reset, run,
+    sites, snapshot, stacks, switch, top, trigger, wait_until, watch, why,
 };
 use tickscope_cli::cli::parse;
-use tickscope_cli::output::console;
-use tickscope_cli::output::console::say;
-use tickscope_cli::output::switched::Switch;
-use tickscope_cli::source::target::wanted::NoTarget;
+use tickscope_cli::outcome::switched::Switch;
+use tickscope_command::console;
+use tickscope_command::console::say;
+use tickscope_fleet::{merge, metrics, push};
+use tickscope_programs::target::wanted::NoTarget;
 
 /// Allocator of `tickscope demo`, whose program is this one and shows its allocations.
 #[global_allocator]

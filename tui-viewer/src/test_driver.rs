@@ -11,6 +11,10 @@ use tickscope_format::addresses::Frame;
 use tickscope_format::function_table::{Function, Origin, encode};
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Functions, OverBudget};
+use tickscope_programs::events::{Events, Past, Target};
+use tickscope_programs::known_functions::KnownFunctions;
+use tickscope_programs::status::Status;
+use tickscope_testkit::test_program::payload;
 use tui_input::InputRequest;
 
 use crate::app::message::{Effect, Message};
@@ -22,9 +26,6 @@ use crate::keys::decoder::Code;
 use crate::keys::keymap::lookup;
 use crate::orderbook;
 use crate::source::code_reader::{FoundCode, Unknown};
-use crate::source::events::{Events, Target};
-use crate::source::known_functions::KnownFunctions;
-use crate::source::status::Status;
 use crate::ui::view;
 
 /// Returns an app that has received nothing yet.
@@ -328,3 +329,12 @@ macro_rules! golden {
     };
 }
 pub(crate) use golden;
+
+/// Encodes a snapshot as a feed hands it over.
+pub(crate) fn past(snapshot: &Snapshot) -> Past {
+    Past {
+        unix_ns: snapshot.capture.unix_ns,
+        kind: snapshot.capture.kind,
+        payload: payload(snapshot).into(),
+    }
+}

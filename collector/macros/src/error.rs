@@ -2,7 +2,7 @@
 
 use proc_macro::{Delimiter, Span, TokenStream};
 
-use crate::emit::Writer;
+use crate::writer::Writer;
 
 /// An error at the token that causes it. Its text names the token found and the tokens wanted.
 #[derive(Debug)]

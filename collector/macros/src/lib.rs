@@ -101,6 +101,7 @@ mod options;
 mod plain;
 mod profiling;
 mod tokens;
+mod writer;
 
 /// Profiles a function, or every function of an `impl` block, trait or inline module. The [crate page](self) has the
 /// options and the limits.

@@ -6,10 +6,10 @@
 
 use proc_macro::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 
-use crate::emit::Writer;
 use crate::function::Signature;
 use crate::item::Item;
 use crate::tokens::{collect, is_path_separator, is_punct, is_word, pieces};
+use crate::writer::Writer;
 
 /// An async function without the word `async`.
 #[derive(Debug)]

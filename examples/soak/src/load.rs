@@ -2,19 +2,17 @@
 //! memory, values and levels, async calls that two threads take from a contended lock, mode switches and resets by the
 //! program. The program ends with its standard input, and prints its own account of all of this.
 
-use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::io;
 use std::panic;
 use std::thread::{self, Builder};
 use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use tickscope::Mode;
 use tickscope_bench::{Scoped, workloads};
 
-use crate::checks::Tally;
-use crate::process::{CTRL_D, Process};
+use crate::account::{COUNTED, DONE, made};
 use crate::requests;
 use crate::soak::{Over, one_in};
 
@@ -25,17 +23,6 @@ static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 /// of a core, and viewers keep an hour of its records. The program that is killed has more nodes.
 pub(crate) const STAYS: &str = "soak";
 
-/// Numbers of the program's own account, by name. The first number of each pair is the count.
-pub(crate) type Account = BTreeMap<String, [i64; 2]>;
-
-/// The account in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock,
-/// which are also calls if they find it taken; and the rest by the names of [`crate::records`].
-pub(crate) static DONE: Tally = Tally::new();
-
-pub(crate) const ATTEMPTS: &str = "attempts";
-/// Name of the calls that tickscope has counted, or dropped and counted.
-const COUNTED: &str = "counted";
-
 /// Payload of the panics in scopes.
 struct OnPurpose;
 
@@ -45,27 +32,6 @@ const LARGEST_PAGES: usize = 16;
 
 /// Milliseconds between two bursts of work, because the machine has other work.
 const REST_MS: u64 = 4;
-
-/// Ends a program with the load, and returns its account. An attempt to take a lock may be a call.
-///
-/// # Errors
-/// An error if the program ended in another way, or tickscope counted another number of calls.
-pub(crate) fn account_of(program: Process) -> Result<Account> {
-    let said = program.end(CTRL_D)?;
-    let account: Account = serde_json::from_str(&said).with_context(|| format!("the load says {said:?}"))?;
-    let number = |name| account.get(name).map_or(0, |[done, _]| *done);
-    let calls = number("calls")..=number("calls") + number(ATTEMPTS);
-    ensure!(
-        calls.contains(&number(COUNTED)),
-        "other calls were made than counted: {account:?}"
-    );
-    Ok(account)
-}
-
-/// Counts calls.
-pub(crate) fn made(calls: u64) {
-    DONE.did("calls", calls);
-}
 
 /// Runs the child.
 ///

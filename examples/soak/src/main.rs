@@ -24,6 +24,7 @@
 //! requests are carried out once (`processes` requests of the viewer).
 #![allow(clippy::print_stdout, reason = "a program that speaks to its user")]
 
+mod account;
 mod checks;
 mod load;
 mod memory;
@@ -40,12 +41,11 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Result, anyhow, bail};
-use signal_hook::consts::TERM_SIGNALS;
-use signal_hook::flag;
-
 use checks::{Run, Tally};
 use memory::Memory;
 use process::Place;
+use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::flag;
 use soak::{Over, Soak};
 
 /// Viewers that stay from beginning to end.
@@ -116,7 +116,7 @@ fn watch(soak: &Soak, minutes: f64) -> Result<Run<'_>> {
                 tally.error("a part of this run panicked");
             }
         }
-        let account = load::account_of(program);
+        let account = account::account_of(program);
         ended.set();
         let records = reader
             .join()

@@ -11,8 +11,8 @@ use tickscope_format::ring::{Record, Stamp};
 use tickscope_format::snapshot::{CaptureInfo, CaptureKind, Mode, Quantity};
 use tickscope_format::{FormatError, Snapshot};
 
+use crate::account::Account;
 use crate::checks::{KEPT_BYTES, MISSED_RECORDS, READS, RECORDS, Tally};
-use crate::load::Account;
 use crate::soak::Over;
 
 /// Milliseconds between two checks for new records.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use tickscope::sync::{Mutex, MutexGuard, named_mutex};
 
-use crate::load::{ATTEMPTS, DONE, made};
+use crate::account::{ATTEMPTS, DONE, made};
 use crate::soak::one_in;
 
 type Request = Pin<Box<dyn Future<Output = ()> + Send>>;

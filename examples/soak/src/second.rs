@@ -7,8 +7,8 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 use tickscope_format::file::open::{Liveness, RingFile};
 
+use crate::account;
 use crate::checks::{CUTS, KILLS};
-use crate::load;
 use crate::soak::{Soak, one_in};
 
 /// Runs the program again and again until the run is over.
@@ -48,7 +48,7 @@ fn life(soak: &Soak) -> Result<()> {
             cut(path)?;
             soak.over.sleep(fastrand::u64(100..=300));
         }
-        tally.check(CUTS, load::account_of(program));
+        tally.check(CUTS, account::account_of(program));
         if !is_cut {
             left(path, false)?;
         }

@@ -18,4 +18,5 @@ pub mod open_metrics;
 pub mod orderbook;
 pub mod ring;
 pub mod suite;
+pub mod test_program;
 pub mod until;

@@ -6,11 +6,11 @@ use tickscope_analysis::series::{Origin, RecordEpoch};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
+use tickscope_programs::history::History;
 
 use crate::app::keyhash::KeyMap;
 use crate::app::row::RowId;
 use crate::app::thread_choice::ThreadChoice;
-use crate::source::history::History;
 
 /// Number of seconds that are kept.
 pub(crate) const BEATS: usize = 30;

@@ -12,6 +12,9 @@ use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
+use tickscope_programs::clock_time::UtcOffset;
+use tickscope_programs::kept_traces::KeptTraces;
+use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_report::tasks::name;
 
 use crate::app::cpu_history::CpuHistory;
@@ -28,9 +31,6 @@ use crate::app::thread_choice::ThreadChoice;
 use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
 use crate::keys::view::View;
-use crate::source::kept_traces::KeptTraces;
-use crate::source::known_functions::KnownFunctions;
-use crate::text::clock_time::UtcOffset;
 
 /// A snapshot and its tables.
 #[derive(Debug)]

@@ -8,14 +8,14 @@ use ratatui::layout::Size;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
+use tickscope_programs::events::{Events, Request};
+use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_report::Extent;
 use tui_input::InputRequest;
 
 use crate::keys::action::Action;
 use crate::keys::decoder::Code;
 use crate::source::code_reader::{FoundCode, Unknown};
-use crate::source::events::{Events, Request};
-use crate::source::kept_traces::KeptTraces;
 
 /// Something that happened.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! The overlay on top of the view, which takes the keys.
 
 use tickscope_format::ids::ThreadId;
+use tickscope_programs::events::Request;
 
 use crate::app::help_screen::HelpScreen;
-use crate::source::events::Request;
 
 /// The overlay that has the keyboard in place of the view. There is at most one overlay.
 #[derive(Debug)]

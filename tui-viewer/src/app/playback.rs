@@ -3,14 +3,14 @@
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
+use tickscope_programs::history::History;
+use tickscope_programs::status::Status;
 
 use crate::app::activity::Activity;
 use crate::app::compare::Mark;
 use crate::app::program::Program;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::timeline::USUAL_NS;
-use crate::source::history::History;
-use crate::source::status::Status;
 
 /// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
+use tickscope_programs::events::{Processes, RingLine, Target};
+use tickscope_programs::kept_traces::KeptTraces;
+use tickscope_programs::known_functions::KnownFunctions;
+use tickscope_programs::status::Status;
 
 use crate::app::cpu_history::CpuHistory;
-use crate::source::events::{Processes, RingLine, Target};
-use crate::source::kept_traces::KeptTraces;
-use crate::source::known_functions::KnownFunctions;
-use crate::source::status::Status;
 
 /// The program on the screen; before a program is open, the ring files to choose from.
 #[derive(Debug)]

@@ -7,8 +7,7 @@ use tickscope_analysis::sites::sites;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::LinesState;
-
-use crate::source::events::Request;
+use tickscope_programs::events::Request;
 
 /// Time that a program may take to answer before the user is told.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ratatui::layout::Size;
+use tickscope_programs::clock_time::UtcOffset;
 
 use crate::cli::args::look::ThemeKind;
-use crate::text::clock_time::UtcOffset;
 
 /// Size, time, and look of the screen.
 #[derive(Debug)]

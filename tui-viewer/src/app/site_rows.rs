@@ -15,8 +15,8 @@ use tickscope_format::function_choice::Chosen;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{FunctionChoice, OverBudget, Rule, Site, Sites};
+use tickscope_programs::known_functions::KnownFunctions;
 
-use crate::source::known_functions::KnownFunctions;
 use crate::text::cells::safe;
 
 /// State of a place, in the order in which people look for it.

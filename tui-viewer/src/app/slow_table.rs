@@ -6,11 +6,11 @@ use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::slow::{Slow, SlowRow, lineage};
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
+use tickscope_programs::clock_time::UtcOffset;
+use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_report::slow::{Answer, SlowOptions, Typed};
 
-use crate::output::watched::watch_of;
-use crate::source::kept_traces::KeptTraces;
-use crate::text::clock_time::UtcOffset;
+use crate::outcome::watched::watch_of;
 
 /// The watched functions.
 #[derive(Debug, Default)]

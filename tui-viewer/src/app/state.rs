@@ -1,7 +1,12 @@
 //! The whole state of the screen: its parts, and values that depend on several parts.
 
+use std::rc::Rc;
+
 use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::Timing;
+use tickscope_programs::clock_time::UtcOffset;
 
 use crate::app::data::Data;
 use crate::app::derived::Derived;
@@ -22,10 +27,6 @@ use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 use crate::keys::view::View;
-use crate::text::clock_time::UtcOffset;
-use std::rc::Rc;
-use tickscope_format::Snapshot;
-use tickscope_format::snapshot::Timing;
 
 /// All state of the screen.
 #[derive(Debug)]

@@ -22,11 +22,14 @@ mod writing;
 
 use std::rc::Rc;
 
+use moments::{data, lives, sums_hold, tabs, watched};
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Mode, Rule, Thread, ThreadState};
+use tickscope_programs::events::{Events, Outcome, Request, RingLine, Target};
+use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -41,11 +44,8 @@ use crate::keys::decoder::Code;
 use crate::modes::in_mode;
 use crate::orderbook;
 use crate::orderbook::snapshot;
-use crate::source::events::{Events, Outcome, Request, RingLine, Target};
-use crate::source::status::{Pipe, Status};
-use crate::source::test_program::past;
+use crate::test_driver::past;
 use crate::test_driver::{at, empty, events, key, keys, line, live, looks, screen, selected, showing, text};
-use moments::{data, lives, sums_hold, tabs, watched};
 
 /// Returns the made-up program after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {

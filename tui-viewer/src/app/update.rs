@@ -18,11 +18,11 @@ pub(crate) mod travel;
 mod unit;
 mod writing;
 
-use crate::app::help as help_lines;
 use ratatui::layout::Position;
 use tickscope_format::snapshot::Mode;
 
 use crate::app::cursor::Cursor;
+use crate::app::help as help_lines;
 use crate::app::help_screen::HelpScreen;
 use crate::app::message::{Effect, Message};
 use crate::app::overlay::Overlay;

@@ -1,6 +1,6 @@
 //! The stretch of time that the numbers are of.
 
-use crate::text::clock_time::seconds;
+use tickscope_programs::clock_time::seconds;
 
 /// A stretch of time that ends with the moment on screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The `cargo tickscope` command, and the roles in which cargo starts it: see `tickscope_cli::cargo`.
+//! The `cargo tickscope` command, and the roles in which cargo starts it: see `tickscope_cargo`.
 
 #![forbid(unsafe_code)]
 
@@ -7,16 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGXFSZ;
-use tickscope_cli::cargo::role;
-use tickscope_cli::output::console;
-
-/// Sources of the collector, which are built with the compiler of each project.
-static SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sources.tar.gz"));
+use tickscope_cargo::role;
+use tickscope_cli::cli::commands::cargo_watcher::CargoWatcher;
+use tickscope_command::console;
 
 fn main() -> ExitCode {
     // As in `tickscope`, a write above the limit of a file's size is an error and does not end the process.
     let _ = signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)));
-    match role::play(std::env::args_os().collect(), SOURCES) {
+    match role::play::<CargoWatcher>(std::env::args_os().collect()) {
         Ok(code) => console::code(code),
         Err(error) => {
             console::say(&console::in_one_line(&error));

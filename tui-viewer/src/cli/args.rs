@@ -1,6 +1,5 @@
 //! Arguments of `tickscope`.
 
-pub mod cargo;
 pub(crate) mod diff;
 pub(crate) mod ending;
 mod lines;
@@ -8,10 +7,7 @@ mod list;
 mod log;
 pub(crate) mod look;
 mod mcp;
-mod merge;
-mod metrics;
 mod moment;
-mod push;
 mod record;
 mod report;
 mod shared;
@@ -26,16 +22,14 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use clap_complete::Shell;
+use tickscope_fleet::args::{MergeArgs, MetricsArgs, PushArgs};
 
 pub use self::diff::{DiffArgs, DiffFormat, DiffView};
 pub use self::lines::{LinesArgs, OnOff};
 pub use self::log::LogArgs;
 pub use self::look::{ColorChoice, LookArgs, ThemeKind};
 pub use self::mcp::McpArgs;
-pub use self::merge::MergeArgs;
-pub use self::metrics::MetricsArgs;
-pub use self::moment::{MomentArgs, When};
-pub use self::push::PushArgs;
+pub use self::moment::MomentArgs;
 pub use self::record::RecordArgs;
 pub use self::report::{ReportArgs, ReportUnit, ReportView};
 pub use self::shared::{CompareArgs, Format, ModeArgs, SitesArgs, TargetArgs};
@@ -44,6 +38,9 @@ pub use self::top::TopArgs;
 pub use self::trigger::{TriggerArgs, TriggerOptions};
 pub use self::wait_until::WaitUntilArgs;
 use crate::cli::args::values::duration;
+
+/// Arguments of `cargo tickscope`, whose programs are shown as the screen looks.
+pub type CargoCli = tickscope_cargo::args::CargoCli<LookArgs>;
 
 /// See where a running program spends its time: a live call tree of a program that carries tickscope.
 #[derive(Debug, Parser)]
@@ -280,8 +277,9 @@ pub enum Command {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use clap::CommandFactory;
+
+    use super::*;
 
     #[test]
     fn the_command_line_is_sound() {
@@ -296,17 +294,6 @@ mod tests {
             let below = command.get_after_long_help().expect("a text").to_string();
             let line = below.lines().find(|line| line.chars().count() > 100);
             assert_eq!(line, None, "{name}");
-        }
-    }
-
-    #[test]
-    fn durations() {
-        assert_eq!(duration("10"), Ok(Duration::from_secs(10)));
-        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
-        for bad in ["", "ms", "-1", "10x", "1e999", "abc"] {
-            assert!(duration(bad).is_err(), "{bad}");
         }
     }
 

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
+use tickscope_command::console::{printable, say};
+use tickscope_command::did_you_mean::nearest;
 
 use crate::cli::args::Cli;
 use crate::cli::args::diff::with_option_for_dashes;
-use crate::output::console::{printable, say};
-use crate::text::did_you_mean::nearest;
 
 /// Returns the command line. Options before a command are moved after it if they make sense only there.
 ///

@@ -2,15 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use tickscope_command::console::in_one_line;
+use tickscope_command::output_file::OutputFile;
 use tickscope_format::{Snapshot, snapshot_file};
+use tickscope_programs::clock_time::{UtcOffset, stamp};
+use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_report::exemplar::ExemplarForm;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text::TextOptions;
 
-use crate::output::console::in_one_line;
-use crate::output::output_file::OutputFile;
-use crate::source::kept_traces::KeptTraces;
-use crate::text::clock_time::{UtcOffset, stamp};
 use crate::text::words::in_words;
 
 /// Maximum number of files of one program and second.

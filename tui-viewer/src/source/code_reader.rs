@@ -8,9 +8,10 @@ use std::thread;
 
 use tickscope_format::addresses::Frame;
 use tickscope_format::snapshot::Module;
+use tickscope_symbols::symbolizer::Symbols;
 
 use crate::source::source_files;
-use crate::source::symbols::{Symbols, read_source};
+use crate::source::source_files::read_source;
 
 /// Code whose frames or lines are not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

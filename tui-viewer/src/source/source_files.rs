@@ -1,8 +1,16 @@
-//! Finds the source files of a program.
+//! Finds and reads the source files of a program.
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use tickscope_analysis::code::located;
+use tickscope_format::Snapshot;
+use tickscope_report::SourceCode;
+
+/// Size above which a source file is not read, in bytes.
+const SOURCE_BYTES_MAX: u64 = 16 << 20;
 
 /// Returns the text of a file of the demo as it was compiled, if the process is this program: the files themselves may have
 /// changed since, or not be there.
@@ -58,6 +66,36 @@ pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
             looked.join(", ")
         }
     ))
+}
+
+/// Reads the text of a source file. Returns none where it is no regular file, or too large.
+pub(crate) fn read_source(path: &Path) -> Option<String> {
+    let length = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
+    (length <= SOURCE_BYTES_MAX)
+        .then(|| fs::read(path).ok())?
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Reads the text of the lines that a snapshot's samples were in.
+pub(crate) fn read_texts(snapshot: &Snapshot, code: &mut SourceCode) {
+    let mut files: HashMap<&str, Option<String>> = HashMap::new();
+    let own = located(snapshot, &code.addresses).filter_map(|located| located.own_line());
+    for frame in own {
+        let text = files.entry(&frame.file).or_insert_with(|| {
+            let of_demo = of_demo(&frame.file, snapshot.process.pid);
+            of_demo.map_or_else(
+                || read_source(Path::new(&frame.file)),
+                |text| Some(text.to_owned()),
+            )
+        });
+        let text = text
+            .as_ref()
+            .and_then(|text| text.lines().nth(frame.line as usize - 1));
+        if let Some(text) = text {
+            code.texts
+                .insert((frame.file.clone(), frame.line), text.trim().to_owned());
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,21 +1,6 @@
 //! Marks on the screen, in Unicode and in ASCII.
 
-/// Shape that goes with a word, so that colour is not the only sign.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
-    /// A filled dot.
-    Live,
-    /// Two bars.
-    Frozen,
-    /// An exclamation mark.
-    Stale,
-    /// A filled square.
-    Ended,
-    /// A diamond.
-    Kept,
-    /// An empty dot.
-    Waiting,
-}
+use tickscope_programs::status::Mark;
 
 /// Characters that are not letters.
 #[derive(Debug, PartialEq, Eq)]
@@ -154,38 +139,9 @@ impl Glyphs {
     }
 }
 
-/// Returns whether the locale allows only ASCII: the first of three variables that is set decides.
-pub(crate) fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
-    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .iter()
-        .find_map(|name| variable(name).filter(|v| !v.is_empty()));
-    let utf8 = |locale: &str| {
-        let locale = locale.to_ascii_lowercase();
-        locale.contains("utf-8") || locale.contains("utf8")
-    };
-    !locale.is_some_and(|locale| utf8(&locale))
-}
-
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use super::*;
-
-    /// Returns a look-up of an environment's variables.
-    pub(crate) fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
-        move |name| {
-            set.iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| value.to_string())
-        }
-    }
-
-    #[test]
-    fn the_first_locale_variable_decides() {
-        assert!(!ascii_locale(with(&[("LANG", "de_DE.UTF-8")])));
-        assert!(ascii_locale(with(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")])));
-        assert!(!ascii_locale(with(&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8")])));
-        assert!(ascii_locale(with(&[])));
-    }
 
     #[test]
     fn ascii_marks_are_ascii_and_no_two_states_share_one() {

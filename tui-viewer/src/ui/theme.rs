@@ -4,12 +4,12 @@ mod choice;
 mod ground;
 mod palette;
 
+use tickscope_programs::status::Mark;
+
 pub use crate::cli::args::look::ThemeKind;
 pub(crate) use crate::ui::theme::choice::{Colours, chosen, colours, decide};
 pub(crate) use crate::ui::theme::ground::{Ground, Heat};
 pub(crate) use crate::ui::theme::palette::{indexed, sixteen};
-
-use crate::text::glyphs::Mark;
 
 /// Meaning of a text, which decides its looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,17 +1,14 @@
 //! Processes for each peer and case, which run this program again.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::lines::{END, ROW, say};
 use crate::peers;
 
 /// Flag of a child process.
 pub(crate) const FLAG: &str = "--child";
-/// Start of a row; other output of a peer is ignored.
-const ROW: &str = "ROW ";
-/// Line that a child writes when the scopes are over and the end begins.
-const END: &str = "END";
 
 /// Measurements of a child.
 #[derive(Debug)]
@@ -52,19 +49,6 @@ pub(crate) fn measure(peer: &str, case: &str) -> Result<(), String> {
         "{ROW}{fields} {} {recorded} {}",
         measured.scopes, measured.peak_kib
     ))
-}
-
-/// Reports to the parent that the scopes are over.
-pub(crate) fn end_begins() {
-    // A parent that has ended needs no report.
-    let _ = say(END);
-}
-
-fn say(line: &str) -> Result<(), String> {
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{line}")
-        .and_then(|()| out.flush())
-        .map_err(|error| error.to_string())
 }
 
 /// Runs a child from the parent, and waits for its end.

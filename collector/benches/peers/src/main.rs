@@ -8,6 +8,7 @@
 
 mod cases;
 mod child;
+mod lines;
 mod measure;
 mod peer;
 mod peers;

@@ -9,7 +9,7 @@ use tickscope_bench::statistics::{interval, median, sorted};
 use tickscope_bench::timing::timed;
 
 use crate::peer::{Counted, Peer};
-use crate::{cases, child};
+use crate::{cases, lines};
 
 /// Number of pairs of plain and measured runs; each pair has two plain and two measured runs.
 const PAIRS: usize = 40;
@@ -53,7 +53,7 @@ pub(crate) fn measure<P: Peer>(case: &str) -> Option<Measured> {
             (mean(a, d), mean(b, c))
         })
         .collect();
-    child::end_begins();
+    lines::end_begins();
     let recorded = peer.finish();
 
     let all_scopes = scopes * (2 * PAIRS as u64 + 1);

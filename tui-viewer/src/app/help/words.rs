@@ -197,8 +197,9 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_programs::status::{Pipe, Status};
+
     use super::*;
-    use crate::source::status::{Pipe, Status};
     use crate::text::cells::width;
 
     fn has(name: &str) -> bool {

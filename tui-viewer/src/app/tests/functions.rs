@@ -1,9 +1,9 @@
 //! Sites of a program that has functions: by module, functions that were never called, and switching them.
 
 use tickscope_format::snapshot::FunctionChoice;
+use tickscope_programs::known_functions::KnownFunctions;
 
 use super::*;
-use crate::source::known_functions::KnownFunctions;
 use crate::test_driver::{tell_functions, with_functions};
 
 fn app() -> (App, Snapshot, Rc<KnownFunctions>) {

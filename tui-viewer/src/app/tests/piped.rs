@@ -1,7 +1,8 @@
 //! A program whose records come through a pipe.
 
+use tickscope_programs::events::PIPE;
+
 use super::*;
-use crate::source::events::PIPE;
 
 const FLOWING: Status = Status::Piped(Pipe::Flowing);
 

@@ -9,10 +9,10 @@ use tickscope_analysis::series::terms;
 use tickscope_analysis::spent::{TimeSpent, lapse};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
+use tickscope_programs::history::History;
 
 use crate::app::source::KnownCode;
 use crate::app::timeline::slot::Slot;
-use crate::source::history::History;
 
 const SECOND_NS: u64 = 1_000_000_000;
 

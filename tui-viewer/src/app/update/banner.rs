@@ -1,15 +1,15 @@
 //! The line that explains every state that is not plain LIVE: the cause and the next step.
 
 use tickscope_format::Snapshot;
+use tickscope_programs::clock_time::clock_time;
+use tickscope_programs::clock_time::seconds;
+use tickscope_programs::status::Mark;
+use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::source::status::{Pipe, Status};
 use crate::text::cells::{cut_end, safe, width};
-use crate::text::clock_time::clock_time;
-use crate::text::clock_time::seconds;
 use crate::text::glyphs::Glyphs;
-use crate::text::glyphs::Mark;
 
 /// Number of screen lines from which the first look has a banner.
 const ROOM_FOR_FIRST_LOOK: u16 = 20;

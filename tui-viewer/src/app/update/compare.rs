@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use tickscope_analysis::window::same_epoch;
 use tickscope_format::Snapshot;
+use tickscope_programs::clock_time::{clock_time, seconds};
 
 use crate::app::compare::{Against, Mark};
 use crate::app::state::App;
 use crate::app::window::Window;
 use crate::text::cells::cut_middle;
-use crate::text::clock_time::{clock_time, seconds};
 
 /// Cells for the name of a file: the line above the columns has little room.
 pub(crate) const LABEL_CELLS: usize = 26;

@@ -2,9 +2,12 @@
 
 use std::rc::Rc;
 
+use tickscope_command::console::printable;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::LinesState;
+use tickscope_programs::events::{Events, Outcome, Request};
+use tickscope_programs::status::{Pipe, Status};
 use tickscope_report::memory_bound;
 use tickscope_report::text::without_samples;
 
@@ -16,10 +19,7 @@ use crate::app::requests::rate_hz;
 use crate::app::state::App;
 use crate::app::threads;
 use crate::app::window::Window;
-use crate::output::console::printable;
-use crate::output::watched;
-use crate::source::events::{Events, Outcome, Request};
-use crate::source::status::{Pipe, Status};
+use crate::outcome::watched;
 
 impl App {
     pub(crate) fn on_event(&mut self, events: Events, effects: &mut Vec<Effect>) {

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
+use tickscope_programs::status::Status;
 
 use crate::app::activity::ROWS_MAX;
 use crate::app::compare::Against;
@@ -22,7 +23,6 @@ use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::update::travel;
 use crate::app::window::Window;
-use crate::source::status::Status;
 
 /// Time after a key in which rows keep their places.
 const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);

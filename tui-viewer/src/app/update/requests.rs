@@ -1,14 +1,14 @@
 //! Requests to the program, and the notices about them.
 
+use tickscope_command::console::printable;
 use tickscope_format::snapshot::{LinesState, Mode};
+use tickscope_programs::events::Request;
+use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::message::Effect;
 use crate::app::overlay::Overlay;
 use crate::app::requests::rate_hz;
 use crate::app::state::App;
-use crate::output::console::printable;
-use crate::source::events::Request;
-use crate::source::status::{Pipe, Status};
 
 /// Rates to step through, in snapshots a second.
 const RATES_HZ: [u64; 4] = [2, 5, 10, 20];

@@ -5,15 +5,15 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::path::tail;
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 use tickscope_format::snapshot::Site;
+use tickscope_programs::events::Request;
+use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::message::Effect;
 use crate::app::requests::{Settled, rule_of};
 use crate::app::state::App;
-use crate::output::switched::{Switch, outcome};
-use crate::source::events::Request;
-use crate::source::known_functions::KnownFunctions;
+use crate::outcome::switched::{Switch, outcome};
 
 /// Maximum number of functions that one key switches, because each needs a rule, and a program takes 256 rules.
 const TOGETHER_MOST: usize = 64;

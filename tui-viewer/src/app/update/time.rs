@@ -1,11 +1,12 @@
 //! Steps to another moment, and back to the newest.
 
+use tickscope_programs::clock_time::clock_tenths;
+use tickscope_programs::status::Status;
+
 use crate::app::compare::Against;
 use crate::app::state::App;
 use crate::app::window::{Stretch, Window};
 use crate::keys::action::Action;
-use crate::source::status::Status;
-use crate::text::clock_time::clock_tenths;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use tickscope_analysis::compare::gate::Condition;
 use tickscope_analysis::measure::Measure;
+use tickscope_programs::moment::When;
 use tickscope_report::diff::Tables;
 
 use crate::cli::args::ending;
-use crate::cli::args::moment::{MomentArgs, When};
+use crate::cli::args::moment::MomentArgs;
 use crate::cli::args::report::share;
 use crate::cli::args::values::measure;
 

@@ -26,20 +26,3 @@ pub(crate) fn check_report(file: Option<&Path>, format: Option<Form>) -> Result<
     let is_known = format.is_some() || file.and_then(Form::of_file).is_some();
     check(file, is_known, &Form::endings())
 }
-
-/// Checks that a file may hold a snapshot or a recording: its ending must be `.tks`, or missing.
-///
-/// # Errors
-/// The file has another ending.
-pub(crate) fn check_kept(file: &Path) -> Result<(), String> {
-    match file.extension() {
-        Some(ending) if !ending.eq_ignore_ascii_case("tks") => Err(format!(
-            "{}: a snapshot or recording needs the ending .tks, by which it is opened again; wanted {}, or for another form: \
-             tickscope report -o {}",
-            file.display(),
-            file.with_extension("tks").display(),
-            file.display(),
-        )),
-        _ => Ok(()),
-    }
-}

@@ -1,11 +1,13 @@
 //! Arguments that several commands take.
 
-use crate::cli::args::values;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::Mode;
+use tickscope_programs::target::wanted::Wanted;
+
+use crate::cli::args::values;
 
 /// Which program, and where to look for it.
 #[derive(Args, Clone, Debug, Default)]
@@ -24,6 +26,20 @@ pub struct TargetArgs {
     /// Look into this directory and no other; without it as TICKSCOPE_DIR says.
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
+}
+
+impl TargetArgs {
+    /// Returns the target that is meant.
+    pub(crate) fn wanted(&self) -> Wanted {
+        if self.all {
+            return Wanted::All(self.target.clone().unwrap_or_default());
+        }
+        match (self.pid, self.target.as_deref()) {
+            (Some(pid), _) => Wanted::Pid(pid),
+            (None, Some(text)) => Wanted::typed(text),
+            (None, None) => Wanted::Only,
+        }
+    }
 }
 
 /// How to measure.
@@ -60,4 +76,19 @@ pub enum Format {
     Json,
     /// Patterns of functions that are off for the budget, for --not of the next build.
     Exclude,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_id_is_a_target_and_without_one_the_only_program_is() {
+        assert_eq!(TargetArgs::default().wanted(), Wanted::Only);
+        let args = TargetArgs {
+            pid: Some(7),
+            ..TargetArgs::default()
+        };
+        assert_eq!(args.wanted(), Wanted::Pid(7));
+    }
 }

@@ -1,6 +1,6 @@
 //! `tickscope agents`: the guide for agents and scripts.
 
-use crate::output::console;
+use tickscope_command::console;
 
 /// Guide for agents, of at most sixty lines, so that it can be read as a whole.
 const GUIDE: &str = include_str!("agents.txt");

@@ -6,7 +6,14 @@ use std::path::Path;
 use std::rc::Rc;
 
 use anyhow::Context;
+use tickscope_command::console::printable;
 use tickscope_format::addresses::Addresses;
+use tickscope_programs::events::Feed;
+use tickscope_programs::feed::{PipeFeed, RingFeed, TogetherFeed};
+use tickscope_programs::local_time;
+use tickscope_programs::sampled_code;
+use tickscope_programs::target;
+use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, one_alone};
 use tickscope_report::archive;
 
 use crate::cli::args::{CompareArgs, LookArgs, ReportArgs, TargetArgs};
@@ -14,13 +21,6 @@ use crate::cli::commands::report;
 use crate::cli::parse;
 use crate::event_loop;
 use crate::event_loop::{Compared, ScreenOptions};
-use crate::output::console::printable;
-use crate::source::events::Feed;
-use crate::source::feed::{PipeFeed, RingFeed, TogetherFeed};
-use crate::source::local_time;
-use crate::source::symbols;
-use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted, one_alone};
 use crate::ui::theme;
 
 /// Watches a target that was given without a command. A word close to a command's name more likely means that
@@ -30,7 +30,7 @@ use crate::ui::theme;
 /// As [`run`]; or the word is close to a command's name.
 pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
     target::check_dir(args.dir.as_deref())?;
-    if let Wanted::Name(word) = Wanted::of(args)
+    if let Wanted::Name(word) = args.wanted()
         && let Some(meant) = parse::near_command(&word)
         && let Err(error) = target::find(&Wanted::Name(word.clone()), args.dir.as_deref())
         && let Some(none) = error.downcast_ref::<NoTarget>()
@@ -53,7 +53,7 @@ pub fn run_unnamed(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) ->
 pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow::Result<u8> {
     // An unsuitable file for the comparison is reported before the screen starts.
     let compare = compare.compare.as_deref().map(compared).transpose()?;
-    let wanted = Wanted::of(args);
+    let wanted = args.wanted();
     if wanted == Wanted::Stdin && has_screen_beside(true) {
         let mut feed = PipeFeed::begin()?;
         let options = ScreenOptions {
@@ -113,7 +113,7 @@ fn compared(path: &Path) -> anyhow::Result<Compared> {
         Found::Together(name, _) => return Err(one_alone(&name, "a file is compared with").into()),
     };
     let mut snapshot = snapshot.with_context(|| path.display().to_string())?;
-    symbols::read_code(&mut snapshot, addresses);
+    sampled_code::read_code(&mut snapshot, addresses);
     let name = path.file_name().unwrap_or(path.as_os_str());
     Ok(Compared {
         snapshot: Rc::new(snapshot),

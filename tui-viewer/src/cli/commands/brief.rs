@@ -1,6 +1,8 @@
 //! Common parts of the short answers for scripts and agents: a target that is read, and the next commands.
 
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_programs::sampled_code;
+use tickscope_programs::target::wanted::{Found, Wanted, is_live};
 use tickscope_report::Extent;
 use tickscope_report::brief::{Next, Subject, shell_word};
 
@@ -8,8 +10,6 @@ use crate::cli::args::{MomentArgs, TargetArgs};
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::cli::commands::report::moment;
-use crate::source::symbols;
-use crate::source::target::wanted::{Found, Wanted, is_live};
 
 /// Target that was found, and the word that names it in the next commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl Named {
     pub(super) fn of_ring(target: &TargetArgs, ring: &RingFile, liveness: &Liveness) -> Self {
         let is_live = is_live(liveness);
         // The name of an ended run may soon belong to another run.
-        let is_sure = is_live || !matches!(Wanted::of(target), Wanted::Name(_));
+        let is_sure = is_live || !matches!(target.wanted(), Wanted::Name(_));
         let typed = target.target.clone().filter(|_| is_sure);
         Self {
             word: typed.unwrap_or_else(|| ring.header().pid.to_string()),
@@ -98,11 +98,11 @@ impl Answered {
 /// # Errors
 /// There is no such target, no data of that time, or it cannot be read.
 pub(super) fn read(target: &TargetArgs, when: &MomentArgs, reader: Reader) -> anyhow::Result<Answered> {
-    let wanted = Wanted::of(target);
+    let wanted = target.wanted();
     let found = live_snapshot::find(target, reader, None)?;
     let (mut live, note) = live_snapshot::with_note(&found, &wanted)?;
     let extent = moment::choose(when, &found, &mut live)?;
-    symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
+    sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     Ok(Answered {
         live,
         extent,

@@ -2,10 +2,9 @@
 
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
+use tickscope_command::console;
 
-use crate::cli::args::Cli;
-use crate::cli::args::cargo::CargoCli;
-use crate::output::console;
+use crate::cli::args::{CargoCli, Cli};
 
 /// Prints the script for a shell, which completes both programs of this package.
 ///

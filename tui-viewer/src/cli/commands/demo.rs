@@ -7,11 +7,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use tickscope_command::console;
 
 use crate::cli::args::LookArgs;
 use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::run::{Started, start};
-use crate::output::console;
 
 /// Longest time for the demo to end: a frame takes a tenth of a second, and open clients are served in less.
 const LONGEST_END: Duration = Duration::from_secs(2);

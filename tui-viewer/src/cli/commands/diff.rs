@@ -4,19 +4,18 @@ use tickscope_analysis::compare::diff::{Diff, DiffError};
 use tickscope_analysis::compare::gate::{self, Condition, GateError, Verdict};
 use tickscope_analysis::functions::Function;
 use tickscope_analysis::measure::Measure;
+use tickscope_command::console;
+use tickscope_command::console::{Misuse, printable, say};
+use tickscope_command::output_file::OutputFile;
+use tickscope_command::similar::{similar, similar_of};
 use tickscope_format::Snapshot;
+use tickscope_programs::sampled_code;
 use tickscope_report::diff::{Comparison, Run, doubts, json, markdown, page, text};
 
 use crate::cli::args::{DiffArgs, DiffFormat, MomentArgs, TargetArgs};
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::report::{moment, terminal_width};
-use crate::output::console;
-use crate::output::console::{Misuse, printable, say};
-use crate::output::output_file::OutputFile;
-use crate::output::similar::{similar, similar_of};
-use crate::source::symbols;
-use crate::source::target::wanted::Wanted;
 
 /// Width of a line without a terminal.
 const WIDTH: usize = 100;
@@ -149,11 +148,11 @@ fn runs(targets: &[String], args: &DiffArgs, part: &MomentArgs) -> anyhow::Resul
             dir: args.dir.clone(),
             ..TargetArgs::default()
         };
-        let wanted = Wanted::of(&one);
+        let wanted = one.wanted();
         let found = live_snapshot::find(&one, Reader::Script, None)?;
         let mut live = live_snapshot::of(&found, &wanted)?;
         let extent = moment::choose(part, &found, &mut live)?;
-        symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
+        sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
         let run = Run {
             part: extent.when,
             ..Run::of(target, &live.snapshot)

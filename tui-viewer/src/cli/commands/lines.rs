@@ -1,12 +1,12 @@
 //! `tickscope lines`: switches the sampling of a program's threads on or off.
 
+use tickscope_command::console;
 use tickscope_format::Snapshot;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::LinesState;
 
 use crate::cli::args::{LinesArgs, OnOff};
 use crate::cli::commands::request;
-use crate::output::console;
 
 /// Makes the program begin or end sampling. Returns once the program has confirmed it.
 ///

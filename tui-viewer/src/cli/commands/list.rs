@@ -3,21 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
+use tickscope_command::console;
+use tickscope_command::console::{about, advised, printable, say};
 use tickscope_format::codec;
 use tickscope_format::file::list;
 use tickscope_format::file::list::Listed;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::file::places;
 use tickscope_format::file::{clean, learned};
-
-use crate::output::console;
-use crate::output::console::{about, advised, printable, say};
-use crate::source::kept_files::{KeptFile, kept_in};
-use crate::source::local_time;
-use crate::source::status::{since_unix_ns, state_of};
-use crate::source::target;
-use crate::source::target::wanted::is_live;
-use crate::text::clock_time::clock_time;
+use tickscope_programs::clock_time::clock_time;
+use tickscope_programs::kept_files::{KeptFile, kept_in};
+use tickscope_programs::local_time;
+use tickscope_programs::status::{since_unix_ns, state_of};
+use tickscope_programs::target;
+use tickscope_programs::target::wanted::is_live;
 
 /// Prints the list. With `clean`, first removes the files of ended programs, from the chosen directory if there is one.
 ///

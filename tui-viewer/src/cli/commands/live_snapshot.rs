@@ -5,21 +5,21 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use tickscope_analysis::side_by_side::{Part, ratio, side_by_side};
+use tickscope_command::console::{Misuse, about, say};
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::os;
 use tickscope_format::slots::{Op, Reply};
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_programs::clock_time::age;
+use tickscope_programs::status::{since_unix_ns, state_of};
+use tickscope_programs::target;
+use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
 use tickscope_report::ProcessState;
 use tickscope_report::archive;
 
 use crate::cli::args::TargetArgs;
-use crate::output::console::{Misuse, about, say};
-use crate::source::status::{since_unix_ns, state_of};
-use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, one_alone};
-use crate::text::clock_time::age;
 
 /// Longest time for a program to publish.
 const ANSWER: Duration = Duration::from_secs(1);
@@ -61,7 +61,7 @@ impl Reader {
 /// As [`target::find`]. For a script also: there is only an earlier run than the named one, and `--ended` does not
 /// allow it.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
-    let wanted = Wanted::of(target);
+    let wanted = target.wanted();
     let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
     loop {
         let waits = wait.is_some_and(|wait| begin.elapsed() < wait);
@@ -322,9 +322,9 @@ mod tests {
     use tickscope_format::file::create::OwnRing;
     use tickscope_format::file::header::Header;
     use tickscope_format::ring::Stamp;
+    use tickscope_testkit::test_program::payload;
 
     use super::*;
-    use crate::source::test_program::payload;
 
     /// Creates a ring of a run that has ended.
     fn leave(dir: &std::path::Path, name: &str, started_unix_ns: u64) {

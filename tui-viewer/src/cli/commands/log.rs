@@ -8,20 +8,20 @@ use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::groups;
 use tickscope_analysis::hotspots::hot;
 use tickscope_analysis::intervals::{Choice, Interval, Intervals};
+use tickscope_command::console;
+use tickscope_command::console::{Misuse, printable, put, say};
+use tickscope_command::similar::similar;
 use tickscope_format::codec;
 use tickscope_format::file::open::{Liveness, RingFile, Slot};
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot};
+use tickscope_programs::local_time::utc_offset_s;
+use tickscope_programs::target::wanted::is_live;
 use tickscope_report::log::{LogOptions, header, json_lines, lines};
 
 use crate::cli::args::LogArgs;
 use crate::cli::commands::live_snapshot;
-use crate::output::console;
-use crate::output::console::{Misuse, printable, put, say};
-use crate::output::similar::similar;
-use crate::source::local_time::utc_offset_s;
-use crate::source::target::wanted::is_live;
 
 /// Longest time for the program to answer.
 const ANSWER: Duration = Duration::from_secs(1);

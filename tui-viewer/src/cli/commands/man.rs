@@ -3,11 +3,10 @@
 use anyhow::bail;
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
+use tickscope_command::console;
+use tickscope_command::console::printable;
 
-use crate::cli::args::Cli;
-use crate::cli::args::cargo::CargoCli;
-use crate::output::console;
-use crate::output::console::printable;
+use crate::cli::args::{CargoCli, Cli};
 
 /// Name of the other program of this package, which cargo starts.
 const CARGO_TICKSCOPE: &str = "cargo-tickscope";

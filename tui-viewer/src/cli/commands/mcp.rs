@@ -16,12 +16,12 @@ use std::io;
 use std::io::Write;
 
 use serde_json::Value;
+use tickscope_command::console;
+use tickscope_programs::target;
 
 use self::input::Input;
 use self::protocol::Server;
 use crate::cli::args::McpArgs;
-use crate::output::console;
-use crate::source::target;
 
 /// Exit code after a signal: 128 + SIGTERM, as in a shell.
 const BY_SIGNAL: u8 = 143;

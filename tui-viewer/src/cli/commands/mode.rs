@@ -1,11 +1,11 @@
 //! `tickscope mode`: makes a program measure in another mode.
 
+use tickscope_command::console;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::Mode;
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
-use crate::output::console;
 
 /// Switches a target's mode; returns once the target has confirmed it.
 ///

@@ -9,15 +9,16 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Instant;
 
+use tickscope_command::child::Program;
+use tickscope_command::console::Misuse;
+use tickscope_programs::target::wanted::is_live;
+
 use self::copier::{Begin, Copier};
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
 pub(super) use crate::cli::commands::record::recording::stop_on_signals;
 use crate::cli::commands::record::recording::{PAUSE, copy, create, finish};
-use crate::cli::commands::run::Program;
 use crate::cli::commands::status_line::StatusLine;
-use crate::output::console::Misuse;
-use crate::source::target::wanted::is_live;
 
 /// Records a running program, or one that it starts.
 ///

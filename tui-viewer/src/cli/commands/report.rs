@@ -11,6 +11,11 @@ use std::sync::Arc;
 use tickscope_analysis::filter;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
+use tickscope_command::console;
+use tickscope_command::console::{Misuse, printable};
+use tickscope_command::output_file::OutputFile;
+use tickscope_command::similar::similar;
+use tickscope_programs::sampled_code;
 use tickscope_report::form::{Form, FormOptions};
 use tickscope_report::text;
 use tickscope_report::text::TextOptions;
@@ -19,12 +24,7 @@ use tickscope_report::unit::Unit;
 use crate::cli::args::{ReportArgs, ReportView};
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
-use crate::output::console;
-use crate::output::console::{Misuse, printable};
-use crate::output::output_file::OutputFile;
-use crate::output::similar::similar;
-use crate::source::symbols;
-use crate::source::target::wanted::Wanted;
+use crate::source::source_files;
 
 /// Smallest share of the measured time for a row of a text, without an option.
 const LEAST_SHARE: f64 = 0.005;
@@ -44,14 +44,14 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     if form == Form::Pprof && place.is_stdout() && io::stdout().is_terminal() {
         return Err(Misuse("pprof's format is not for terminals; give -o FILE, or pipe it on".into()).into());
     }
-    let wanted = Wanted::of(&args.target);
+    let wanted = args.target.wanted();
     let reader = Reader::of_text(matches!(form, Form::Text | Form::Html));
     let found = live_snapshot::find(&args.target, reader, args.wait)?;
     let mut live = live_snapshot::of(&found, &wanted)?;
     let extent = moment::choose(&args.moment, &found, &mut live)?;
-    let mut code = symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
+    let mut code = sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     if args.view == Some(ReportView::Source) {
-        symbols::read_texts(&live.snapshot, &mut code);
+        source_files::read_texts(&live.snapshot, &mut code);
     }
     let mut options = FormOptions {
         text: TextOptions {
@@ -122,7 +122,7 @@ pub(super) fn text(live: &LiveSnapshot, options: TextOptions) -> String {
 
 /// Returns the text of a report without options, with rows of sampled functions.
 pub fn usual_text(mut live: LiveSnapshot) -> String {
-    symbols::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
+    sampled_code::read_code(&mut live.snapshot, std::mem::take(&mut live.addresses));
     let options = TextOptions {
         min_share: LEAST_SHARE,
         ..TextOptions::default()

@@ -4,17 +4,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{anyhow, bail};
+use tickscope_command::console::printable;
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::{Op, Outcome};
+use tickscope_programs::feed::{RULES_FULL, TOO_OLD, refusal, result_of};
+use tickscope_programs::target::wanted::{Found, is_live, line_of, one_alone};
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
-use crate::output::console::printable;
-use crate::output::watched;
-use crate::source::feed::{RULES_FULL, TOO_OLD, refusal, result_of};
-use crate::source::target::wanted::{Found, is_live, line_of, one_alone};
+use crate::outcome::watched;
 
 /// Longest time for the program to answer.
 const ANSWER: Duration = Duration::from_secs(2);

@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::Duration;
 
+use tickscope_command::console;
 use tickscope_format::slots::Op;
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
-use crate::output::console;
 
 /// Resets a target; returns once the target has confirmed it.
 ///

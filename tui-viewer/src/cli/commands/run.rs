@@ -2,30 +2,25 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::IsTerminal;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::Context;
+use tickscope_command::child::{PAUSE, Program, code_of, pass_on, wait, watch_interrupts};
+use tickscope_command::console::{in_one_line, say};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::file::places::DIR_VARIABLE;
+use tickscope_programs::feed::RingFeed;
+use tickscope_programs::local_time;
+use tickscope_programs::target;
+use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, line_of};
 
 use crate::cli::args::LookArgs;
 use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::kept_output::KeptOutput;
 use crate::cli::commands::{live_snapshot, report};
-use crate::output::console::{in_one_line, say};
-use crate::source::feed::RingFeed;
-use crate::source::local_time;
-use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted, line_of};
-
-/// Time between two checks whether the program has ended.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// Started program, and the place of its ring.
 #[derive(Debug)]
@@ -35,40 +30,6 @@ pub struct Started {
     /// Target by which its ring is found.
     pub wanted: Wanted,
     dir: Option<PathBuf>,
-}
-
-/// Program that should be started.
-#[derive(Debug)]
-pub struct Program {
-    /// Command that starts it.
-    pub command: Command,
-    /// Name in messages.
-    pub name: OsString,
-    /// Possible reasons why the program published nothing.
-    pub unheard: &'static str,
-}
-
-impl Program {
-    /// Returns the program that the user has named, with its arguments.
-    pub fn named(words: &[OsString]) -> Self {
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]);
-        Self {
-            command,
-            name: words[0].clone(),
-            unheard: "does it depend on tickscope with the feature `enable`, and does it mark a function with \
-                      #[tickscope::profile]?",
-        }
-    }
-
-    /// Returns the message that the program published nothing, with possible reasons.
-    pub(super) fn silence(&self) -> String {
-        format!(
-            "{} opened no scope, or was killed at once\n  {}",
-            self.name.display(),
-            self.unheard
-        )
-    }
 }
 
 /// Runs a command.
@@ -225,47 +186,6 @@ fn finish_behind_screen(
         thread::sleep(PAUSE);
     };
     Ok(code_of(status))
-}
-
-/// Waits for the end of a program, and passes on a termination meanwhile.
-///
-/// # Errors
-/// The system reports an error.
-pub(crate) fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitStatus> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        pass_on(terminated, child);
-        thread::sleep(PAUSE);
-    }
-}
-
-/// Catches signals: Ctrl-C reaches the program as well, which may end slowly, so this process ends after
-/// it. SIGTERM reaches this process alone.
-pub(crate) fn watch_interrupts() -> anyhow::Result<Arc<AtomicBool>> {
-    let terminated = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGTERM, Arc::clone(&terminated))?;
-    signal_hook::flag::register(signal_hook::consts::SIGINT, Arc::new(AtomicBool::new(false)))?;
-    Ok(terminated)
-}
-
-pub(super) fn pass_on(terminated: &AtomicBool, child: &Child) {
-    if terminated.swap(false, Ordering::Relaxed)
-        && let Some(pid) = rustix::process::Pid::from_raw(child.id() as i32)
-    {
-        // The program may have ended at this moment.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-    }
-}
-
-/// Returns the exit code of a command, as a shell gives it.
-pub(crate) fn code_of(status: ExitStatus) -> u8 {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => code as u8,
-        (None, Some(signal)) => 128 + signal as u8,
-        (None, None) => crate::output::console::FAILED,
-    }
 }
 
 /// Writes a report to standard error, beside the program's own output.

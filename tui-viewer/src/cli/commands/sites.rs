@@ -1,19 +1,18 @@
 //! `tickscope sites`: sites that were met, sites that are switched off, and the rules.
 
+use tickscope_command::console;
 use tickscope_report::{json, sites};
 
 use crate::cli::args::{Format, TargetArgs};
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
-use crate::output::console;
-use crate::source::target::wanted::Wanted;
 
 /// Prints the sites of a target.
 ///
 /// # Errors
 /// There is no such target, or it cannot be read.
 pub fn run(args: &TargetArgs, format: Format) -> anyhow::Result<u8> {
-    let wanted = Wanted::of(args);
+    let wanted = args.wanted();
     let found = live_snapshot::find(args, Reader::of_text(format == Format::Text), None)?;
     let live = live_snapshot::of(&found, &wanted)?;
     let text = match format {

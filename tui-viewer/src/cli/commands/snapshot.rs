@@ -3,17 +3,16 @@
 use std::path::Path;
 
 use anyhow::bail;
+use tickscope_command::console::Misuse;
+use tickscope_command::{console, output_file};
 use tickscope_format::snapshot_file;
+use tickscope_programs::local_time;
+use tickscope_programs::sampled_code;
 
-use crate::cli::args::{TargetArgs, ending};
+use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::event_loop::saved_files;
-use crate::output::console::Misuse;
-use crate::output::{console, output_file};
-use crate::source::local_time;
-use crate::source::symbols;
-use crate::source::target::wanted::Wanted;
 
 /// Keeps the snapshot of a target and prints the file's path.
 ///
@@ -23,8 +22,8 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
     if file == Some(Path::new("-")) {
         bail!("a snapshot goes to a file, not to standard output; for that: tickscope report");
     }
-    file.map_or(Ok(()), ending::check_kept).map_err(Misuse)?;
-    let wanted = Wanted::of(args);
+    file.map_or(Ok(()), output_file::check_kept).map_err(Misuse)?;
+    let wanted = args.wanted();
     let found = live_snapshot::find(args, Reader::Script, None)?;
     let LiveSnapshot {
         mut snapshot,
@@ -32,7 +31,7 @@ pub fn run(args: &TargetArgs, file: Option<&Path>) -> anyhow::Result<u8> {
         ..
     } = live_snapshot::of(&found, &wanted)?;
     // The program's files may be missing on the machine that reads the snapshot.
-    symbols::read_code(&mut snapshot, addresses);
+    sampled_code::read_code(&mut snapshot, addresses);
     let path = match file {
         Some(path) => {
             anyhow::ensure!(

@@ -1,20 +1,19 @@
 //! `tickscope stacks`: the open path of each thread now, and the waits of tasks.
 
+use tickscope_command::console;
 use tickscope_report::stacks::{StacksOptions, stacks};
 use tickscope_report::tasks::{TasksOptions, tasks};
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
-use crate::output::console;
-use crate::source::target::wanted::Wanted;
 
 /// Prints every thread's open path, or the calls of futures that are in flight.
 ///
 /// # Errors
 /// There is no such target, or it cannot be read.
 pub fn run(args: &TargetArgs, of_tasks: bool) -> anyhow::Result<u8> {
-    let wanted = Wanted::of(args);
+    let wanted = args.wanted();
     let found = live_snapshot::find(args, Reader::Person, None)?;
     let live = live_snapshot::of(&found, &wanted)?;
     let (state, ascii) = (live.state, console::is_ascii());

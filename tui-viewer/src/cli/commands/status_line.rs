@@ -5,7 +5,8 @@ use std::io;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-use crate::output::console::is_ascii;
+use tickscope_command::console::is_ascii;
+
 use crate::text::cells::cut_end;
 use crate::text::glyphs::Glyphs;
 

@@ -1,14 +1,14 @@
 //! `tickscope off` and `tickscope on`: switch the measuring of sites.
 
+use tickscope_command::console;
+use tickscope_command::console::printable;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::Op;
+use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::request;
-use crate::output::console;
-use crate::output::console::printable;
-use crate::output::switched::{Switch, outcome};
-use crate::source::known_functions::KnownFunctions;
+use crate::outcome::switched::{Switch, outcome};
 
 /// Switches the sites that a pattern selects; returns once the program has confirmed it.
 ///

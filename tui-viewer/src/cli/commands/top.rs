@@ -1,6 +1,8 @@
 //! `tickscope top`: the functions with most time, in a few lines.
 
 use tickscope_analysis::measure::Measure;
+use tickscope_command::console;
+use tickscope_command::console::{Misuse, say};
 use tickscope_report::brief;
 use tickscope_report::brief::Length;
 use tickscope_report::text::{TextOptions, View};
@@ -9,8 +11,6 @@ use crate::cli::args::TopArgs;
 use crate::cli::commands::brief::read;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::report;
-use crate::output::console;
-use crate::output::console::{Misuse, say};
 
 /// Number of functions without an option.
 const FUNCTIONS: usize = 10;

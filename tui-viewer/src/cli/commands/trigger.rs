@@ -9,22 +9,22 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use tickscope_command::console;
+use tickscope_command::console::{printable, put, say};
+use tickscope_programs::clock_time::{clock_tenths, nanos, running, seconds};
+use tickscope_programs::events::{Feed, Target};
+use tickscope_programs::feed::RingFeed;
+use tickscope_programs::local_time::utc_offset_s;
+use tickscope_programs::status::Status;
+use tickscope_programs::target;
+use tickscope_programs::target::wanted::Wanted;
 
 use self::action::Action;
 use crate::cli::args::TriggerArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::status_line::StatusLine;
-use crate::output::console;
-use crate::output::console::{printable, put, say};
-use crate::source::events::{Feed, Target};
-use crate::source::feed::RingFeed;
-use crate::source::local_time::utc_offset_s;
-use crate::source::status::Status;
-use crate::source::target;
-use crate::source::target::wanted::Wanted;
-use crate::source::trigger::{Event, Fired, Watch};
-use crate::text::clock_time::{clock_tenths, nanos, running, seconds};
+use crate::cli::trigger::{Event, Fired, Watch};
 
 /// Longest time between two looks, and so until Ctrl-C is noticed.
 const LOOK: Duration = Duration::from_millis(50);

@@ -5,8 +5,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
 use tickscope_analysis::trigger::{Condition, Limit, Verdict, judge};
+use tickscope_command::console;
+use tickscope_command::console::{Misuse, printable, say};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_programs::clock_time::{nanos, seconds};
+use tickscope_programs::events::Feed;
+use tickscope_programs::feed::RingFeed;
+use tickscope_programs::local_time::utc_offset_s;
+use tickscope_programs::status::{Status, state_of};
+use tickscope_programs::target;
+use tickscope_programs::target::wanted::{Found, Wanted, is_live, one_alone};
 use tickscope_report::brief::condition::{Outcome, Waited};
 use tickscope_report::brief::{self, Subject};
 
@@ -14,16 +23,7 @@ use crate::cli::args::{TriggerOptions, WaitUntilArgs};
 use crate::cli::commands::brief::Named;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
-use crate::output::console;
-use crate::output::console::{Misuse, printable, say};
-use crate::source::events::Feed;
-use crate::source::feed::RingFeed;
-use crate::source::local_time::utc_offset_s;
-use crate::source::status::{Status, state_of};
-use crate::source::target;
-use crate::source::target::wanted::{Found, Wanted, is_live, one_alone};
-use crate::source::trigger::{Watch, words};
-use crate::text::clock_time::{nanos, seconds};
+use crate::cli::trigger::{Watch, words};
 
 /// Longest time between two looks.
 const LOOK: Duration = Duration::from_millis(50);

@@ -1,13 +1,13 @@
 //! `tickscope watch`: makes a program tell slow calls of a function from typical ones.
 
+use tickscope_command::console;
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::slots::Op;
 
 use crate::cli::args::{TargetArgs, WatchArgs};
 use crate::cli::commands::request;
-use crate::output::console;
-use crate::output::watched;
+use crate::outcome::watched;
 
 /// Makes the program watch a function, or stop watching it. Returns once the program has confirmed it.
 ///

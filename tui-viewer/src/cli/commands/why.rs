@@ -9,12 +9,20 @@ use anyhow::bail;
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::names::{named, told};
 use tickscope_analysis::window;
+use tickscope_command::console;
+use tickscope_command::console::{Misuse, printable, say};
+use tickscope_command::similar::similar;
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::Op;
 use tickscope_format::snapshot::{Over, Watch, WatchState};
+use tickscope_programs::kept_traces::KeptTraces;
+use tickscope_programs::local_time;
+use tickscope_programs::status::state_of;
+use tickscope_programs::target::wanted::{Found, is_live, one_alone};
+use tickscope_programs::timeline::Timeline;
 use tickscope_report::ProcessState;
 use tickscope_report::brief::Next;
 use tickscope_report::exemplar::ExemplarForm;
@@ -26,15 +34,7 @@ use crate::cli::commands::brief::Named;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::{live_snapshot, request, watch};
-use crate::output::console;
-use crate::output::console::{Misuse, printable, say};
-use crate::output::similar::similar;
-use crate::output::watched::{others, watch_of, watches_of};
-use crate::source::kept_traces::KeptTraces;
-use crate::source::local_time;
-use crate::source::status::state_of;
-use crate::source::target::wanted::{Found, Wanted, is_live, one_alone};
-use crate::source::timeline::Timeline;
+use crate::outcome::watched::{others, watch_of, watches_of};
 
 /// Number of snapshots that are searched for traces, because each snapshot holds only some of them.
 const TURNS: usize = 64;
@@ -197,7 +197,7 @@ fn write_call(args: &WhyArgs, answer: &Answer<'_>, form: ExemplarForm) -> anyhow
 
 /// Returns a target's data on a function that it watches.
 fn of_target(args: &WhyArgs, traces: &mut KeptTraces) -> anyhow::Result<(LiveSnapshot, Named)> {
-    let wanted = Wanted::of(&args.target);
+    let wanted = args.target.wanted();
     let is_text = !args.json && matches!(args.format, WhyFormat::Text | WhyFormat::Html);
     let found = live_snapshot::find(&args.target, Reader::of_text(is_text), None)?;
     if let Found::Together(name, _) = &found {

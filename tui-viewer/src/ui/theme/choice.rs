@@ -79,9 +79,17 @@ pub(crate) fn colours(variable: impl Fn(&str) -> Option<String>) -> Colours {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::glyphs::tests::with;
 
     type Environment = &'static [(&'static str, &'static str)];
+
+    /// Returns a look-up of an environment's variables.
+    fn with<'a>(set: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        move |name| {
+            set.iter()
+                .find(|(known, _)| *known == name)
+                .map(|(_, value)| value.to_string())
+        }
+    }
 
     #[test]
     fn colour_is_decided_in_order() {

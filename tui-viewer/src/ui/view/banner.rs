@@ -1,10 +1,10 @@
 //! Line that explains a state.
 
 use ratatui::layout::Rect;
+use tickscope_programs::status::Mark;
 
 use crate::app::state::App;
 use crate::text::cells::safe;
-use crate::text::glyphs::Mark;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 

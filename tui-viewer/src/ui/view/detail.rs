@@ -3,6 +3,7 @@
 use ratatui::layout::Rect;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::snapshot::Values;
+use tickscope_programs::clock_time::clock_time;
 use tickscope_report::number;
 
 use crate::app::activity::BEATS;
@@ -13,7 +14,6 @@ use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
 use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
-use crate::text::clock_time::clock_time;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;

@@ -7,14 +7,14 @@ use insta::assert_snapshot;
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Mode;
+use tickscope_programs::events::{Events, RingLine};
+use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::message::Message;
 use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::modes::in_mode;
 use crate::orderbook;
-use crate::source::events::{Events, RingLine};
-use crate::source::status::{Pipe, Status};
 use crate::test_driver;
 use crate::test_driver::{events, keys, live, looks, text};
 

@@ -5,10 +5,10 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, value_bucket};
 use tickscope_format::snapshot::{Count, Extremes, Level, Site, Tally, Thread, ThreadState};
+use tickscope_programs::status::Status;
 
 use crate::app::state::App;
 use crate::orderbook;
-use crate::source::status::Status;
 use crate::test_driver::{empty, events, keys, looks, showing, text};
 
 /// Returns the made-up program after these tenths of a second, with a thread that counts finds and reads.

@@ -1,10 +1,10 @@
 //! Golden screens of moments and spans of time.
 
 use insta::assert_snapshot;
+use tickscope_programs::status::Status;
 
 use crate::app::tests::moments::{lives, other_build, watched};
 use crate::orderbook;
-use crate::source::status::Status;
 use crate::test_driver::{empty, events, keys, looks, text};
 
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];

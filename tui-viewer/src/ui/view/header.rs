@@ -3,14 +3,14 @@
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::{Mode, Process, ThreadState};
+use tickscope_programs::clock_time::running;
+use tickscope_programs::events::Processes;
+use tickscope_programs::status::Status;
 use tickscope_report::number;
 
 use crate::app::requests::rate_hz;
 use crate::app::state::App;
-use crate::source::events::Processes;
-use crate::source::status::Status;
 use crate::text::cells::{cut_end, cut_middle, safe, width};
-use crate::text::clock_time::running;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
@@ -364,11 +364,11 @@ fn leave_out(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_programs::events::Events;
     use tickscope_testkit::orderbook;
 
     use super::*;
     use crate::app::message::Message;
-    use crate::source::events::Events;
     use crate::test_driver;
 
     #[test]

@@ -6,6 +6,7 @@ mod together;
 
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
+use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::message::Message;
 use crate::app::state::App;
@@ -14,7 +15,6 @@ use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 use crate::orderbook;
-use crate::source::status::{Pipe, Status};
 use crate::test_driver;
 use crate::test_driver::{at, events, key, keys, live, show, text};
 use crate::ui::view::canvas::PUTS;

@@ -1,18 +1,18 @@
 //! Lists and questions in the middle of the screen.
 
 use ratatui::layout::Rect;
+use tickscope_format::ids::ThreadId;
 use tickscope_format::layout::slot;
 use tickscope_format::snapshot::Thread;
+use tickscope_programs::events::Request;
 use tickscope_report::number;
 
 use crate::app::figures::share;
 use crate::app::state::App;
 use crate::app::threads;
-use crate::source::events::Request;
 use crate::text::cells::{cut_end, safe, width};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use tickscope_format::ids::ThreadId;
 
 /// Cells of a thread's share with the gap before it: it stays in the narrowest list.
 const SHARE_CELLS: usize = 7;

@@ -4,13 +4,13 @@ use std::cell::OnceCell;
 use std::ops::Range;
 
 use ratatui::layout::Rect;
+use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::row::Row;
 use crate::app::sort::Order;
 use crate::app::state::App;
 use crate::app::views::List;
-use crate::source::status::Status;
 use crate::text::cells::safe;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;

@@ -4,6 +4,7 @@ use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::Values;
 use tickscope_report::number;
+pub(crate) use tickscope_report::number::quotient;
 
 use crate::app::data::Data;
 use crate::app::figures::What;
@@ -11,8 +12,6 @@ use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::view::canvas::{Canvas, up};
 use crate::ui::view::marks::LONGEST_MARKED;
-
-pub(crate) use tickscope_report::number::quotient;
 
 /// Formats a value of the chosen measure: the whole, or its part per call. Returns none where the row that it is per
 /// call of has no calls.

@@ -1,10 +1,10 @@
 //! Screen before there is data: the awaited program, the places searched, and other commands.
 
 use ratatui::layout::Rect;
+use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::layout::Layout;
 use crate::app::state::App;
-use crate::source::status::{Pipe, Status};
 use crate::text::cells::{safe, wrapped};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
+use tickscope_programs::status::Status;
 use tickscope_report::modules::Module;
 use tickscope_report::number;
 use tickscope_report::trend::Trend;
@@ -13,7 +14,6 @@ use crate::app::flame_layout::Frame;
 use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::keys::view::View;
-use crate::source::status::Status;
 use crate::text::cells::{cut_end, cut_middle, width, without_module};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;

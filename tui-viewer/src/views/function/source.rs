@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{LINES_HZ, LinesState};
+use tickscope_programs::events::Request;
 
 use crate::app::derived::SourceKey;
 use crate::app::layout::SOURCE_COMES;
@@ -12,7 +13,6 @@ use crate::app::source::Source;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::source::code_reader::FoundCode;
-use crate::source::events::Request;
 
 /// Number of lines of one step up or down.
 const STEP: u32 = 3;

@@ -1,10 +1,10 @@
 //! Golden screens of the view Function.
 
 use insta::assert_snapshot;
+use tickscope_programs::status::Status;
 use tickscope_testkit::fixture;
 
 use crate::keys::decoder::Code;
-use crate::source::status::Status;
 use crate::test_driver::{empty, events, find_code, key, keys, looks};
 
 #[test]

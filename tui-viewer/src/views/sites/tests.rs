@@ -3,13 +3,13 @@
 use insta::assert_snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::Rule;
+use tickscope_programs::status::Status;
 
 use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::view::View;
 use crate::orderbook;
-use crate::source::status::Status;
 use crate::test_driver::{empty, events, keys, looks, tell_functions, text, with_functions};
 
 /// A large screen, a small one, and one with room for the list alone; the invariants hold at every size.

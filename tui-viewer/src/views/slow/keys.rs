@@ -6,6 +6,8 @@ use ratatui::layout::{Position, Rect};
 use tickscope_analysis::waterfall::Waterfall;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Over, Watch};
+use tickscope_programs::events::Request;
+use tickscope_programs::kept_traces::KeptTraces;
 
 use crate::app::data::Data;
 use crate::app::message::Effect;
@@ -13,8 +15,6 @@ use crate::app::slow_table::{CallLine, WatchTable, watched_as};
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::action::Action;
-use crate::source::events::Request;
-use crate::source::kept_traces::KeptTraces;
 use crate::text::cells::wrapped;
 
 /// Text above the functions with a tail, while no function is watched.

@@ -3,9 +3,9 @@
 use insta::assert_snapshot;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::WatchState;
+use tickscope_programs::status::Status;
 use tickscope_testkit::fixture;
 
-use crate::source::status::Status;
 use crate::test_driver::{empty, events, golden, keys, live, looks, showing, text};
 
 /// Returns a program that watches a function in this state; its earlier calls are unchanged.

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::snapshot::Now;
+use tickscope_programs::clock_time::clock_time;
 use tickscope_report::number;
 
 use crate::app::data::Data;
@@ -9,7 +10,6 @@ use crate::app::state::App;
 use crate::app::thread_rows::RunState;
 use crate::app::window::span_words;
 use crate::text::cells::{cut_middle, safe, width};
-use crate::text::clock_time::clock_time;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::marks::UNKNOWN;

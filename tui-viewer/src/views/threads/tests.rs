@@ -1,7 +1,8 @@
 //! Golden screens of the view Threads.
 
+use tickscope_programs::status::Status;
+
 use crate::app::state::App;
-use crate::source::status::Status;
 use crate::test_driver::{empty, events, golden};
 use crate::ui::view::golden_tables::with_cpu;
 

@@ -2,6 +2,7 @@
 //! function's module.
 
 use ratatui::layout::Rect;
+use tickscope_programs::clock_time::seconds;
 use tickscope_report::number;
 
 use crate::app::data::Data;
@@ -10,7 +11,6 @@ use crate::app::row::Row;
 use crate::app::state::App;
 use crate::app::timeline::{Lanes, Part, lines_of_lane, name_cells};
 use crate::text::cells::{cut_middle, width, without_module};
-use crate::text::clock_time::seconds;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::{lane, legend, rows};

@@ -134,7 +134,7 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     let program = Program::spawn(command.arg("600").env("TICKSCOPE_DIR", "rings-here"));
     let wanted = PathBuf::from(format!("/proc/{}/cwd/rings-here", program.pid()));
     until("it is looked for there", || {
-        let places = tickscope_cli::source::container::places_of(program.pid());
+        let places = tickscope_programs::container::places_of(program.pid());
         places.contains(&wanted).then_some(())
     });
 }

@@ -8,8 +8,8 @@ use std::process::Command;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use serde_json::Value;
-use tickscope_cli::cli::args::Cli;
-use tickscope_cli::cli::args::cargo::{CargoCli, split};
+use tickscope_cargo::args::split;
+use tickscope_cli::cli::args::{CargoCli, Cli, LookArgs};
 
 use crate::docs::{book, markdown, pages, read, root, shell};
 
@@ -117,7 +117,7 @@ fn commands_of_tickscope_parse() {
                     assert_parses(&page, &words);
                 }
                 "cargo" if command[1] == "tickscope" => {
-                    let words = split(command[1..].iter().map(OsString::from));
+                    let words = split::<LookArgs>(command[1..].iter().map(OsString::from));
                     let parsed = CargoCli::try_parse_from(words.ours);
                     // A text may name the command without its arguments.
                     assert!(

@@ -74,6 +74,10 @@ fn known_variables() -> BTreeSet<String> {
         "collector/src",
         "shared-format/src",
         "shared-format/report/src",
+        "tui-viewer/cargo/src",
+        "tui-viewer/command/src",
+        "tui-viewer/fleet/src",
+        "tui-viewer/programs/src",
         "tui-viewer/src",
     ] {
         sources(&root().join(folder), &mut text);

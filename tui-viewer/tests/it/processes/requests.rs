@@ -224,7 +224,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
 
 /// Returns the code of a request in its slot.
 fn code_of(number: u64) -> u64 {
-    use tickscope_cli::source::events::Request;
+    use tickscope_programs::events::Request;
     match request(number) {
         Request::Reset => 2,
         Request::Undo => 3,

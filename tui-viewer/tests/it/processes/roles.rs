@@ -7,9 +7,6 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 use std::{env, thread};
 
-use tickscope_cli::source::events::{Feed, Request};
-use tickscope_cli::source::feed::RingFeed;
-use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
@@ -23,6 +20,9 @@ use tickscope_format::snapshot::{
     WaitsIn,
 };
 use tickscope_format::{codec, os};
+use tickscope_programs::events::{Feed, Request};
+use tickscope_programs::feed::RingFeed;
+use tickscope_programs::target::wanted::Wanted;
 
 use crate::support::{Chance, rings_in};
 

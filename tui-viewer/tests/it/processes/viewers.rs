@@ -7,12 +7,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tickscope_cli::source::events::{Feed, Request};
-use tickscope_cli::source::feed::RingFeed;
-use tickscope_cli::source::target::wanted::Wanted;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, slot, state};
 use tickscope_format::slots::Op;
+use tickscope_programs::events::{Feed, Request};
+use tickscope_programs::feed::RingFeed;
+use tickscope_programs::target::wanted::Wanted;
 use tickscope_testkit::suite::skip;
 
 use crate::support::{Chance, Done, Place, Program, VIEWER, number, until};

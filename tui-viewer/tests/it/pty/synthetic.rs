@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use tickscope_cli::cli::args::ColorChoice;
 use tickscope_cli::event_loop::{ScreenOptions, run};
-use tickscope_cli::source::events::{Events, Feed, Outcome, Request, Target};
-use tickscope_cli::source::status::Status;
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
+use tickscope_programs::events::{Events, Feed, Outcome, Request, Target};
+use tickscope_programs::status::Status;
 use tickscope_testkit::{fixture, orderbook};
 
 /// Role in which this test binary plays this program.

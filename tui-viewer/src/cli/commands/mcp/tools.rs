@@ -12,9 +12,12 @@ use serde_json::{Map, Value, json};
 use tickscope_analysis::compare::diff::{Diff, DiffError};
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::window;
+use tickscope_command::console;
 use tickscope_format::Snapshot;
 use tickscope_format::file::{list, places};
 use tickscope_format::pattern::Pattern;
+use tickscope_programs::status::state_of;
+use tickscope_programs::target::wanted::is_live;
 use tickscope_report::brief::programs::Listed;
 use tickscope_report::brief::{self, Length};
 use tickscope_report::diff::{Comparison, Run, Tables, brief as diff_brief, doubts};
@@ -27,9 +30,6 @@ use crate::cli::args::{McpArgs, MomentArgs, TargetArgs, WhyArgs, WhyFormat, valu
 use crate::cli::commands::brief::{Answered, Named, read};
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::commands::why;
-use crate::output::console;
-use crate::source::status::state_of;
-use crate::source::target::wanted::is_live;
 
 /// Most rows of an answer.
 pub(super) const ROWS_MAX: usize = 100;

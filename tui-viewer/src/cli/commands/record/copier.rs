@@ -4,17 +4,17 @@ use std::error::Error;
 use std::{fmt, io};
 
 use anyhow::anyhow;
+use tickscope_command::console::{about, printable, say};
 use tickscope_format::FormatError;
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::recording::Writer;
 use tickscope_format::ring::Record;
 use tickscope_format::slots::Op;
+use tickscope_programs::clock_time::seconds;
+use tickscope_programs::feed::result_of;
+use tickscope_symbols::symbolizer::Names;
 
 use crate::cli::commands::live_snapshot;
-use crate::output::console::{about, printable, say};
-use crate::source::feed::result_of;
-use crate::source::symbols::Names;
-use crate::text::clock_time::seconds;
 
 /// First record of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

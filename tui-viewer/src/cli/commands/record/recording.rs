@@ -1,7 +1,5 @@
 //! A recording from the creation of its file to its end, of a running or a started program.
 
-use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
-use crate::cli::commands::status_line::StatusLine;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -10,18 +8,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use tickscope_command::console::{Misuse, about, say};
+use tickscope_command::{console, output_file};
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::recording::Writer;
+use tickscope_programs::clock_time::running;
+use tickscope_programs::status::state_of;
+use tickscope_programs::target::wanted::is_live;
+use tickscope_programs::{local_time, target};
 
-use crate::cli::args::{RecordArgs, ending};
+use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
+use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
+use crate::cli::commands::status_line::StatusLine;
 use crate::event_loop::saved_files;
-use crate::output::console::{Misuse, about, say};
-use crate::output::{console, output_file};
-use crate::source::status::state_of;
-use crate::source::target::wanted::is_live;
-use crate::source::{local_time, target};
-use crate::text::clock_time::running;
 
 /// Time between two looks for a record: far below the interval of records, and the ring holds many.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
@@ -62,7 +62,7 @@ pub(crate) fn create(args: &RecordArgs, stem: &str) -> anyhow::Result<Writer> {
             return Err(Misuse(why.into()).into());
         }
         Some(path) => {
-            ending::check_kept(path).map_err(Misuse)?;
+            output_file::check_kept(path).map_err(Misuse)?;
             output_file::check_folder(path)?;
             path.clone()
         }

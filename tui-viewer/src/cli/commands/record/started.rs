@@ -7,17 +7,19 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tickscope_command::child;
+use tickscope_command::child::Program;
+use tickscope_command::console::{FAILED, in_one_line, say};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::recording::Writer;
+use tickscope_programs::target::wanted::{Found, line_of};
 
 use super::copier::{Begin, Copier};
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::record::recording::{copy, create, finish};
 use crate::cli::commands::run;
-use crate::cli::commands::run::{Program, Started};
+use crate::cli::commands::run::Started;
 use crate::cli::commands::status_line::StatusLine;
-use crate::output::console::{FAILED, in_one_line, say};
-use crate::source::target::wanted::{Found, line_of};
 
 /// Time between two searches for the program's ring in the first second.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -34,7 +36,7 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     let name = file.unwrap_or_default().to_os_string();
     let writer = create(args, &name.to_string_lossy())?;
     // Signals are caught before the program starts, because a signal for the program must not end this process.
-    let terminated = run::watch_interrupts()?;
+    let terminated = child::watch_interrupts()?;
     let mut running = match run::start(&mut program.command, args.target.dir.as_deref()) {
         Ok(started) => Running {
             started,
@@ -56,7 +58,7 @@ pub fn run(args: &RecordArgs, mut program: Program) -> anyhow::Result<u8> {
     while running.status()?.is_none() {
         thread::sleep(PAUSE);
     }
-    let code = running.ended.map_or(FAILED, run::code_of);
+    let code = running.ended.map_or(FAILED, child::code_of);
     Ok(match recorded {
         Ok(true) => code,
         // There is no file, so a later command that needs it must not run.
@@ -120,7 +122,7 @@ impl Running<'_> {
             self.ended = self.started.child.try_wait()?;
         }
         if self.ended.is_none() {
-            run::pass_on(self.terminated, &self.started.child);
+            child::pass_on(self.terminated, &self.started.child);
         }
         Ok(self.ended)
     }

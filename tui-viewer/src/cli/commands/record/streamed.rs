@@ -14,18 +14,18 @@ use std::time::Instant;
 
 use anyhow::anyhow;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tickscope_command::console;
+use tickscope_command::console::{Misuse, about};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::recording::Writer;
+use tickscope_programs::target;
+use tickscope_programs::target::wanted::{Found, NoTarget, Wanted, is_live, one_alone};
 
 use crate::cli::args::RecordArgs;
 use crate::cli::commands::live_snapshot;
 use crate::cli::commands::record::copier::{Begin, Copier};
 use crate::cli::commands::record::recording::{End, LOOK_AROUND, copy, stop_on_signals};
 use crate::cli::commands::status_line::StatusLine;
-use crate::output::console;
-use crate::output::console::{Misuse, about};
-use crate::source::target;
-use crate::source::target::wanted::{Found, NoTarget, Wanted, is_live, one_alone};
 
 /// Name of the stream in messages.
 const NAME: &str = "standard output";
@@ -94,7 +94,7 @@ pub(super) fn run(args: &RecordArgs) -> anyhow::Result<u8> {
 /// Returns the program that was typed; `None` if a signal came during the wait.
 fn first(args: &RecordArgs, stop: &AtomicBool) -> anyhow::Result<Option<RingFile>> {
     let why = "a program is recorded while it runs";
-    let wanted = Wanted::of(&args.target);
+    let wanted = args.target.wanted();
     if let Wanted::All(name) = &wanted {
         return Err(one_alone(name, why).into());
     }

@@ -1,13 +1,14 @@
 //! Chooses the moment, or the span of time, of a report.
 
+use tickscope_command::console::{Misuse, say};
+use tickscope_programs::local_time;
+use tickscope_programs::moment::When;
+use tickscope_programs::target::wanted::Found;
+use tickscope_programs::timeline::Timeline;
 use tickscope_report::Extent;
 
-use crate::cli::args::{MomentArgs, When};
+use crate::cli::args::MomentArgs;
 use crate::cli::commands::live_snapshot::LiveSnapshot;
-use crate::output::console::{Misuse, say};
-use crate::source::local_time;
-use crate::source::target::wanted::Found;
-use crate::source::timeline::Timeline;
 
 /// Replaces the newest snapshot by the chosen moment or span. Returns the part of the run that it covers.
 ///

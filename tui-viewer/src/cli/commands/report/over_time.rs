@@ -1,16 +1,16 @@
 //! Activity of threads over the time of a recording, for its page.
 
 use tickscope_analysis::filter;
+use tickscope_command::console::{printable, say};
 use tickscope_format::addresses::Addresses;
 use tickscope_format::{Snapshot, snapshot_file};
+use tickscope_programs::local_time;
+use tickscope_programs::target::wanted::Found;
+use tickscope_programs::timeline::Timeline;
 use tickscope_report::slots::Slots;
 
 use super::{moment, threads};
 use crate::cli::args::ReportArgs;
-use crate::output::console::{printable, say};
-use crate::source::local_time;
-use crate::source::target::wanted::Found;
-use crate::source::timeline::Timeline;
 
 /// Returns the slots of a recording; `None` for a single snapshot or an unreadable file, whose page has no timeline.
 pub(super) fn slots(args: &ReportArgs, found: &Found, addresses: &Addresses) -> Option<Slots> {

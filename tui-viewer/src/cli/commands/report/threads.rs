@@ -1,9 +1,8 @@
 //! Finds the threads of `--thread`.
 
+use tickscope_command::console::{Misuse, printable};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-
-use crate::output::console::{Misuse, printable};
 
 /// Number of existing threads that are named if no thread is found.
 const NAMED: usize = 8;

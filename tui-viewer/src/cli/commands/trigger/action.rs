@@ -6,10 +6,10 @@ use std::thread;
 use std::time::Duration;
 
 use tickscope_analysis::trigger::Condition;
+use tickscope_command::console::{printable, say};
+use tickscope_programs::events::Target;
 
-use crate::output::console::{printable, say};
-use crate::source::events::Target;
-use crate::source::trigger::Fired;
+use crate::cli::trigger::Fired;
 
 /// Time between two checks whether the command has ended.
 const PAUSE: Duration = Duration::from_millis(20);

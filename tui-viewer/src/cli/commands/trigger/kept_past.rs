@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tickscope_command::console::about;
 use tickscope_format::FormatError;
 use tickscope_format::file::open::RingFile;
 use tickscope_format::recording::Writer;
 use tickscope_format::ring::Record;
+use tickscope_programs::clock_time::{UtcOffset, nanos, seconds};
+use tickscope_symbols::symbolizer::Names;
 
 use crate::event_loop::saved_files;
-use crate::output::console::about;
-use crate::source::symbols::Names;
-use crate::text::clock_time::{UtcOffset, nanos, seconds};
 
 /// Time after its start in which a program publishes its first record.
 const FIRST_RECORD_NS: u64 = 2_000_000_000;
@@ -103,10 +103,10 @@ mod tests {
     use tickscope_format::file::header::Header;
     use tickscope_format::recording::Recording;
     use tickscope_format::ring::Stamp;
+    use tickscope_testkit::test_program::payload;
 
     use super::*;
     use crate::orderbook;
-    use crate::source::test_program::payload;
 
     /// Returns the recording of this time from a ring of this size, with a record each tenth of a second, and its
     /// words.

@@ -2,12 +2,12 @@
 
 use ratatui::layout::Size;
 use ratatui::style::Color;
+use tickscope_programs::status::Status;
 
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
-use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{events, show, text};
 use crate::ui::view::invariants::{ON_TOP, SIZES, resize, staged, statuses};

@@ -8,6 +8,7 @@ use proptest::test_runner::TestRunner;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
+use tickscope_programs::status::Status;
 use tickscope_report::text::TextOptions;
 use tickscope_testkit::fixture::programs::any_program;
 
@@ -17,7 +18,6 @@ use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
-use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{at, events, key, keys, live, show, text};
 use crate::text::cells::{safe, width};

@@ -7,6 +7,8 @@ use proptest::prelude::*;
 use ratatui::layout::Size;
 use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, SiteId};
+use tickscope_programs::events::{Events, Outcome, Request, Target};
+use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::message::{Effect, Message};
@@ -16,8 +18,6 @@ use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
-use crate::source::events::{Events, Outcome, Request, Target};
-use crate::source::status::Status;
 use crate::test_driver;
 use crate::test_driver::{at, empty, key, keys};
 use crate::ui::view::invariants::{SIZES, codes, statuses};

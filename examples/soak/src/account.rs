@@ -1,0 +1,40 @@
+//! Account of the load: what the program itself has counted, to be compared with what tickscope counted.
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::checks::Tally;
+use crate::process::{CTRL_D, Process};
+
+/// Numbers of the program's own account, by name. The first number of each pair is the count.
+pub(crate) type Account = BTreeMap<String, [i64; 2]>;
+
+/// The account in the program itself: calls of scopes, counters, values, gauges and futures; attempts to take a lock,
+/// which are also calls if they find it taken; and the rest by the names of [`crate::records`].
+pub(crate) static DONE: Tally = Tally::new();
+
+pub(crate) const ATTEMPTS: &str = "attempts";
+/// Name of the calls that tickscope has counted, or dropped and counted.
+pub(crate) const COUNTED: &str = "counted";
+
+/// Ends a program with the load, and returns its account. An attempt to take a lock may be a call.
+///
+/// # Errors
+/// An error if the program ended in another way, or tickscope counted another number of calls.
+pub(crate) fn account_of(program: Process) -> Result<Account> {
+    let said = program.end(CTRL_D)?;
+    let account: Account = serde_json::from_str(&said).with_context(|| format!("the load says {said:?}"))?;
+    let number = |name| account.get(name).map_or(0, |[done, _]| *done);
+    let calls = number("calls")..=number("calls") + number(ATTEMPTS);
+    ensure!(
+        calls.contains(&number(COUNTED)),
+        "other calls were made than counted: {account:?}"
+    );
+    Ok(account)
+}
+
+/// Counts calls.
+pub(crate) fn made(calls: u64) {
+    DONE.did("calls", calls);
+}

@@ -1,0 +1,99 @@
+//! Program for tests of readers: its ring, and the records that it publishes there.
+
+use std::path::Path;
+
+use tickscope_format::file::create::OwnRing;
+use tickscope_format::file::header::Header;
+use tickscope_format::ring::Stamp;
+use tickscope_format::snapshot::CaptureKind;
+use tickscope_format::{Snapshot, codec, os};
+
+use crate::fixture::programs;
+
+/// Encodes a snapshot as a ring or a recording holds it.
+pub fn payload(snapshot: &Snapshot) -> Vec<u8> {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload).unwrap();
+    payload
+}
+
+/// A run of a program whose `main` calls `work`.
+#[derive(Debug)]
+pub struct TestProgram {
+    /// The ring.
+    pub ring: OwnRing,
+    /// Number of the newest record.
+    pub seq: u64,
+    /// Number of resets so far.
+    pub epoch: u64,
+    /// Epoch with which the counts of the next records begin, if an undo continues it.
+    pub withdraws: Option<u64>,
+    /// Number of calls of `main` in each record.
+    pub main_calls: u64,
+    pid: u32,
+    started_unix_ns: u64,
+}
+
+impl TestProgram {
+    /// Starts a program with this name and start; the nonce tells its rings apart.
+    pub fn named(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
+        let header = Header {
+            started_unix_ns,
+            nonce,
+            ..crate::ring::header(name)
+        };
+        Self::start(dir, header)
+    }
+
+    /// Starts a program with this header, on this machine since its last start. Its ring is found once it holds a record.
+    pub fn start(dir: &Path, header: Header) -> Self {
+        let (pid, started_unix_ns) = (header.pid, header.started_unix_ns);
+        let header = Header {
+            boot_id: os::boot_id(),
+            ..header
+        };
+        Self {
+            ring: OwnRing::create(dir, header).unwrap(),
+            seq: 0,
+            epoch: 0,
+            withdraws: None,
+            main_calls: 1,
+            pid,
+            started_unix_ns,
+        }
+    }
+
+    /// Publishes a record with this number of calls of `work`; each record is a second after the one before.
+    pub fn shows(&mut self, calls: u64, kind: CaptureKind) {
+        let mut snapshot =
+            programs::run(&[(0, "main", self.main_calls, 5), (1, "work", calls, 1000 * calls)]);
+        snapshot.capture.kind = kind;
+        snapshot.capture.unix_ns = 1_000_000_000 * (self.seq + 1);
+        snapshot.capture.since_reset_ns = 500_000_000;
+        snapshot.capture.interval_ns = 100_000_000;
+        self.publish(&mut snapshot);
+    }
+
+    /// Publishes a snapshot as the program's next record.
+    pub fn publish(&mut self, snapshot: &mut Snapshot) {
+        self.seq += 1;
+        snapshot.process.pid = self.pid;
+        snapshot.process.started_unix_ns = self.started_unix_ns;
+        let capture = &mut snapshot.capture;
+        (capture.seq, capture.reset_epoch, capture.withdraws) = (self.seq, self.epoch, self.withdraws);
+        self.ring
+            .publish(Stamp::from(&snapshot.capture), &payload(snapshot))
+            .unwrap();
+        self.ring.beat(os::monotonic_ns(), 3_600_000_000_000);
+        if self.seq == 1 {
+            self.ring.link().unwrap();
+        }
+    }
+
+    /// Ends an epoch that had this number of calls.
+    pub fn reset(&mut self, calls: u64) {
+        self.shows(calls, CaptureKind::Closing);
+        self.epoch += 1;
+        self.withdraws = None;
+    }
+}

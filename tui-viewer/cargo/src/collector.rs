@@ -1,0 +1,159 @@
+//! Collector that is linked into programs: built once with the project's compiler, from the sources that this program
+//! carries.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, anyhow, bail};
+use flate2::read::GzDecoder;
+use tickscope_command::console::say;
+
+use crate::cache::{Cache, key};
+use crate::compiler::Compiler;
+
+/// Compiler flags of the collector's build. Bitcode serves programs with link-time optimisation as well. Sleds call the
+/// collector between any two instructions, where it may not use registers of newer CPUs, so the flags name the oldest
+/// CPU. Its hooks call nothing there, which needs one codegen unit and thread-local variables that are read without a
+/// call. `-Cmetadata` distinguishes its crates from the same crates of the program.
+const FLAGS: [&str; 5] = [
+    "-Cembed-bitcode=yes",
+    "-Ctarget-cpu=x86-64",
+    "-Ccodegen-units=1",
+    "-Cmetadata=tickscope-functions",
+    "-Ztls-model=initial-exec",
+];
+
+/// Profile of the build, as environment variables, so that the user's settings for all builds do not change this one.
+const PROFILE: [(&str, &str); 5] = [
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
+    ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_DEBUG", "0"),
+    ("CARGO_PROFILE_RELEASE_STRIP", "none"),
+];
+
+/// Sources of the collector, which are built with the compiler of each project. `build.rs` packs them.
+static SOURCES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sources.tar.gz"));
+
+/// Places of the built crates.
+#[derive(Clone, Debug)]
+pub(crate) struct Built {
+    /// The collector.
+    pub(crate) library: PathBuf,
+    /// The folder with the crates that it depends on.
+    pub(crate) dependencies: PathBuf,
+    /// Name that identifies exactly this collector.
+    pub(crate) key: String,
+}
+
+/// Returns the collector for a target, from the cache or built.
+///
+/// # Errors
+/// The collector cannot be built or kept.
+pub(crate) fn build(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow::Result<Built> {
+    let facts = (SOURCES, &compiler.version, target, FLAGS, PROFILE);
+    let place = cache.place("collector", facts);
+    cache.make(&place, |folder| {
+        say(&format!(
+            "building the collector for rustc {}, once; it is kept in {}",
+            compiler.fact("release"),
+            place.display()
+        ));
+        build_crates(compiler, target, folder)
+    })?;
+    let library = find(&place, "libtickscope-", ".rlib")
+        .with_context(|| format!("{} is not complete; remove it, and try again", place.display()))?;
+    Ok(Built {
+        library,
+        dependencies: place,
+        key: key(facts),
+    })
+}
+
+/// Builds the crates, and leaves nothing else in the folder.
+fn build_crates(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<()> {
+    let (sources, target_dir) = (folder.join("sources"), folder.join("target"));
+    tar::Archive::new(GzDecoder::new(SOURCES))
+        .unpack(&sources)
+        .context("cannot unpack the collector's sources")?;
+    let output = command(compiler)
+        .args(["build", "--release", "--offline", "--quiet", "-p", "tickscope"])
+        .args(["--target", target])
+        .arg("--target-dir")
+        .arg(&target_dir)
+        .env("CARGO_BUILD_BUILD_DIR", &target_dir)
+        .current_dir(&sources)
+        .output()
+        .context("cannot start cargo")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let errors: Vec<&str> = said
+            .lines()
+            .filter(|line| line.starts_with("error"))
+            .take(5)
+            .collect();
+        bail!(
+            "the collector cannot be built with rustc {} for {target}\n  is the standard library for {target} there? rustup target \
+             add {target}\n  {}",
+            compiler.fact("release"),
+            errors.join("\n  ")
+        );
+    }
+    // Macros are libraries for the compiling machine; all other crates are for the target.
+    for dir in [
+        target_dir.join(target).join("release/deps"),
+        target_dir.join("release/deps"),
+    ] {
+        for entry in fs::read_dir(&dir)? {
+            let path = entry?.path();
+            let is_crate = path
+                .extension()
+                .is_some_and(|ending| ending == "rlib" || ending == "so");
+            if let Some(name) = path.file_name().filter(|_| is_crate) {
+                fs::rename(&path, folder.join(name))?;
+            }
+        }
+    }
+    fs::remove_dir_all(&sources)?;
+    Ok(fs::remove_dir_all(&target_dir)?)
+}
+
+/// Returns cargo without the settings of the project's own build.
+fn command(compiler: &Compiler) -> Command {
+    let cargo = compiler.cargo().unwrap_or_else(crate::project::cargo);
+    let mut command = Command::new(cargo);
+    for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_the_project(name)) {
+        command.env_remove(name);
+    }
+    command
+        .env("RUSTC", compiler.program())
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_ENCODED_RUSTFLAGS", FLAGS.join("\u{1f}"))
+        // The user's configuration files may name a wrapper as well.
+        .env("RUSTC_WRAPPER", "")
+        .env("RUSTC_WORKSPACE_WRAPPER", "")
+        .envs(PROFILE);
+    command
+}
+
+/// Returns whether a variable is for the build of the project: all variables of cargo and rustc except the kept ones.
+fn is_of_the_project(name: &OsString) -> bool {
+    let name = name.to_string_lossy();
+    let is_kept = matches!(&*name, "CARGO_HOME" | "CARGO_MAKEFLAGS");
+    let starts = ["CARGO_", "RUSTC", "RUSTFLAGS", "RUSTDOC"];
+    !is_kept && starts.iter().any(|start| name.starts_with(start))
+}
+
+fn find(folder: &Path, start: &str, end: &str) -> anyhow::Result<PathBuf> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(start) && name.ends_with(end) {
+            return Ok(entry.path());
+        }
+    }
+    Err(anyhow!("no file {start}*{end}"))
+}

@@ -1,0 +1,198 @@
+//! Functions in debug information: their places in the source, and which closures are async.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use addr2line::Context;
+use addr2line::gimli::{
+    self, AttributeValue, DwarfSections, EndianSlice, LittleEndian, Section as _, UnitOffset, UnitRef,
+};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSection};
+use tickscope_symbols::function_name::async_bodies::async_bodies;
+
+type Slice<'a> = EndianSlice<'a, LittleEndian>;
+
+/// Largest number of references that are followed from a function to its declaration.
+const REFERENCES: usize = 4;
+
+/// Debug information of a file, decompressed.
+pub(super) struct Sections<'a> {
+    is_empty: bool,
+    sections: DwarfSections<Cow<'a, [u8]>>,
+}
+
+/// The functions of a file.
+pub(super) struct DebugInfo<'a> {
+    context: Context<Slice<'a>>,
+    asyncs: HashMap<String, String>,
+}
+
+/// Declaration of a function. Every field may be missing.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Declaration {
+    /// Source file, as in the compiler's call, with the compiler's folder.
+    pub(super) file: String,
+    /// First line of the function, or 0.
+    pub(super) line: u32,
+    /// Name, mangled if the debug information has the mangled name.
+    pub(super) name: String,
+    /// Kind of async body, as `async_fn`; empty for other functions.
+    pub(super) body: String,
+}
+
+impl<'a> Sections<'a> {
+    /// Finds the sections. A missing section is empty.
+    pub(super) fn load(elf: &ElfFile64<'a, Endianness>) -> Result<Self, object::Error> {
+        let load = |id: gimli::SectionId| match elf.section_by_name(id.name()) {
+            Some(section) => section.uncompressed_data(),
+            None => Ok(Cow::Borrowed(&[][..])),
+        };
+        let is_there = |id: gimli::SectionId| {
+            elf.section_by_name(id.name())
+                .is_some_and(|found| found.size() > 0)
+        };
+        Ok(Self {
+            is_empty: !is_there(gimli::SectionId::DebugInfo),
+            sections: DwarfSections::load(load)?,
+        })
+    }
+
+    /// Returns whether there is no debug information.
+    pub(super) fn is_empty(&self) -> bool {
+        self.is_empty
+    }
+
+    /// Opens the debug information. A unit is read when one of its functions is looked up.
+    pub(super) fn open(&self) -> Result<DebugInfo<'_>, gimli::Error> {
+        let dwarf = self
+            .sections
+            .borrow(|bytes| EndianSlice::new(bytes, LittleEndian));
+        Ok(DebugInfo {
+            asyncs: async_bodies(dwarf.debug_str.reader().slice()),
+            context: Context::from_dwarf(dwarf)?,
+        })
+    }
+}
+
+impl DebugInfo<'_> {
+    /// Returns the declaration of the function at an address, with this number of bytes. Damaged parts count as
+    /// missing, because a program without lines is better than none.
+    pub(super) fn declaration(&self, address: u64, size: u64) -> Declaration {
+        self.try_declaration(address, size).unwrap_or_default()
+    }
+
+    fn try_declaration(&self, address: u64, size: u64) -> Result<Declaration, gimli::Error> {
+        // Other functions may be inlined at the beginning, so the last frame is the function itself.
+        let mut frames = self.context.find_frames(address).skip_all_loads()?;
+        let mut function = None;
+        while let Some(frame) = frames.next()? {
+            function = Some(frame);
+        }
+        let Some(function) = function else {
+            return Ok(Declaration::default());
+        };
+        let location = function.location.as_ref();
+        let mut found = Declaration {
+            file: location.and_then(|at| at.file).unwrap_or_default().into(),
+            line: location.and_then(|at| at.line).unwrap_or_default(),
+            name: String::new(),
+            body: String::new(),
+        };
+        if let Some(name) = &function.function {
+            found.name = name.raw_name()?.into_owned();
+        }
+        // From `debuginfo=1` on, the entry has the line of `fn`. `line-tables-only` has the first instruction's line,
+        // which is often the line of the first statement.
+        if let Some(offset) = function.dw_die_offset
+            && let Some(unit) = self.context.find_dwarf_and_unit(address).skip_all_loads()
+            && let Some((file, line)) = declared(unit, offset)?
+        {
+            found.file = file.unwrap_or(found.file);
+            found.line = line;
+            found.body = body(unit, offset)?.unwrap_or_default();
+        }
+        if found.line == 0 && !found.file.is_empty() {
+            let mut code = self
+                .context
+                .find_location_range(address, address.saturating_add(size))?;
+            let same_file = code.find(|(_, _, at)| at.line.is_some() && at.file == Some(found.file.as_str()));
+            found.line = same_file.and_then(|(_, _, at)| at.line).unwrap_or_default();
+        }
+        Ok(found)
+    }
+
+    /// Returns the name of a closure that is the body of an `async fn` or an async block. The path has no generic
+    /// arguments and calls each closure `{closure#N}`, as symbols do.
+    pub(super) fn async_body(&self, path: &str) -> Option<&str> {
+        self.asyncs.get(path).map(String::as_str)
+    }
+}
+
+/// Returns the place of a function's declaration: the file, if the line table has it, and the line.
+fn declared(
+    unit: UnitRef<'_, Slice<'_>>,
+    mut offset: UnitOffset,
+) -> Result<Option<(Option<String>, u32)>, gimli::Error> {
+    for _ in 0..REFERENCES {
+        let entry = unit.entry(offset)?;
+        let line = entry
+            .attr_value(gimli::DW_AT_decl_line)
+            .and_then(|line| line.udata_value());
+        if let Some(line) = line {
+            let file = match entry.attr_value(gimli::DW_AT_decl_file) {
+                Some(AttributeValue::FileIndex(file)) => file_name(unit, file)?,
+                _ => None,
+            };
+            return Ok(Some((file, u32::try_from(line).unwrap_or_default())));
+        }
+        let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
+        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
+            Some(AttributeValue::UnitRef(offset)) => offset,
+            // Link-time optimisation may leave the declaration in another unit. The line table is used then.
+            _ => return Ok(None),
+        };
+    }
+    Ok(None)
+}
+
+/// Returns the kind of an async body, by the function's own name: `{async_fn#0}`. Symbols call it a closure.
+fn body(unit: UnitRef<'_, Slice<'_>>, mut offset: UnitOffset) -> Result<Option<String>, gimli::Error> {
+    for _ in 0..REFERENCES {
+        let entry = unit.entry(offset)?;
+        if let Some(name) = entry.attr_value(gimli::DW_AT_name) {
+            let name = unit.attr_string(name)?.to_string_lossy();
+            let kind = name.strip_prefix('{').and_then(|name| name.split_once('#'));
+            let kind = kind
+                .map(|(kind, _)| kind)
+                .filter(|kind| kind.starts_with("async_"));
+            return Ok(kind.map(str::to_string));
+        }
+        let origin = entry.attr_value(gimli::DW_AT_abstract_origin);
+        offset = match origin.or_else(|| entry.attr_value(gimli::DW_AT_specification)) {
+            Some(AttributeValue::UnitRef(offset)) => offset,
+            _ => return Ok(None),
+        };
+    }
+    Ok(None)
+}
+
+/// Returns the path of a file of the unit's line table, with the folders that it is relative to.
+fn file_name(unit: UnitRef<'_, Slice<'_>>, index: u64) -> Result<Option<String>, gimli::Error> {
+    let Some(program) = &unit.line_program else {
+        return Ok(None);
+    };
+    let header = program.header();
+    let Some(file) = header.file(index) else {
+        return Ok(None);
+    };
+    let mut path = std::path::PathBuf::new();
+    if let Some(folder) = &unit.comp_dir {
+        path.push(&*folder.to_string_lossy());
+    }
+    if let Some(folder) = file.directory(header) {
+        path.push(&*unit.attr_string(folder)?.to_string_lossy());
+    }
+    path.push(&*unit.attr_string(file.path_name())?.to_string_lossy());
+    Ok(Some(path.to_string_lossy().into_owned()))
+}

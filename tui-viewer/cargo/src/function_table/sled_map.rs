@@ -1,0 +1,138 @@
+//! Reads the compiler's map of sleds: entries of 32 bytes, whose two addresses are relative to their own places.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::Path;
+
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ObjectSection, ObjectSegment};
+use tickscope_format::function_table::{Sled, SledKind};
+
+use crate::function_table::error::TableError;
+
+/// Name of the compiler's section.
+const MAP: &str = "xray_instr_map";
+
+/// Version of the map whose addresses are relative.
+const VERSION: u8 = 2;
+
+/// Bytes of an entry.
+const ENTRY: usize = 32;
+
+/// All sleds of a program.
+#[derive(Debug)]
+pub(super) struct Sleds {
+    /// Address range of the map.
+    pub(super) map: Range<u64>,
+    /// The sleds of each function, by the function's address.
+    pub(super) functions: BTreeMap<u64, Vec<Sled>>,
+}
+
+/// Reads the map, and keeps the entries that point to a sled.
+pub(super) fn read(path: &Path, elf: &ElfFile64<'_, Endianness>) -> Result<Sleds, TableError> {
+    let Some(section) = elf.section_by_name(MAP).filter(|map| map.size() > 0) else {
+        return Err(TableError::NoSleds {
+            path: path.into(),
+            by_gold: elf.section_by_name(".note.gnu.gold-version").is_some(),
+        });
+    };
+    let damaged = |found: String| TableError::damaged(path, format!("section {MAP}: {found}"));
+    let bytes = section.data().map_err(|error| damaged(error.to_string()))?;
+    let (entries, rest) = bytes.as_chunks::<ENTRY>();
+    let version = entries
+        .iter()
+        .map(|entry| entry[18])
+        .find(|found| *found != VERSION);
+    if let Some(found) = version {
+        return Err(TableError::SledVersion {
+            path: path.into(),
+            found,
+            wanted: VERSION,
+        });
+    }
+    if !rest.is_empty() {
+        return Err(damaged(format!(
+            "{} bytes, wanted a multiple of {ENTRY}",
+            bytes.len()
+        )));
+    }
+    let code: Vec<(u64, &[u8])> = elf
+        .segments()
+        .filter_map(|segment| Some((segment.address(), segment.data().ok()?)))
+        .collect();
+    let mut sleds = Sleds {
+        map: section.address()..section.address() + bytes.len() as u64,
+        functions: BTreeMap::new(),
+    };
+    for (here, entry) in (section.address()..).step_by(ENTRY).zip(entries) {
+        let address = here.wrapping_add(word(entry, 0));
+        let function = here.wrapping_add(8).wrapping_add(word(entry, 8));
+        let found = kind(entry[16]).filter(|kind| is_sled(&code, address, *kind));
+        if let Some(kind) = found {
+            let of_function = sleds.functions.entry(function).or_default();
+            of_function.push(Sled { address, kind });
+        }
+    }
+    for of_function in sleds.functions.values_mut() {
+        of_function.sort_by_key(|sled| sled.address);
+        of_function.dedup();
+    }
+    Ok(sleds)
+}
+
+/// Converts a code of the map. The codes after the first three are for C and C++ only.
+fn kind(code: u8) -> Option<SledKind> {
+    SledKind::of(code.into()).filter(|kind| *kind != SledKind::Drop)
+}
+
+/// Returns whether the code at the address matches the compiler's code for such a sled: a jump over nine bytes, or a
+/// return before a long `nop`.
+fn is_sled(code: &[(u64, &[u8])], address: u64, kind: SledKind) -> bool {
+    let wanted: &[u8] = match kind {
+        SledKind::Entry | SledKind::TailCall | SledKind::Drop => &[0xeb, 0x09],
+        SledKind::Return => &[0xc3, 0x2e, 0x66],
+    };
+    code.iter().any(|(start, bytes)| {
+        let at = address
+            .checked_sub(*start)
+            .and_then(|at| usize::try_from(at).ok());
+        let found = at.and_then(|at| bytes.get(at..));
+        found.is_some_and(|found| found.starts_with(wanted))
+    })
+}
+
+/// Reads the number of 8 bytes at a place of an entry.
+fn word(entry: &[u8; ENTRY], at: usize) -> u64 {
+    let bytes = entry[at..].first_chunk();
+    bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_code_of_a_sled_is_one() {
+        let bytes = [0x90, 0xeb, 0x09, 0x66, 0xc3, 0x2e, 0x66, 0x0f, 0xc3];
+        let code = [(0x400, &[0u8; 4][..]), (0x1000, &bytes[..])];
+        assert!(is_sled(&code, 0x1001, SledKind::Entry));
+        assert!(is_sled(&code, 0x1001, SledKind::TailCall));
+        assert!(is_sled(&code, 0x1004, SledKind::Return));
+        for (address, kind) in [
+            (0x1000, SledKind::Entry),
+            (0x1001, SledKind::Return),
+            (0x1008, SledKind::Return),
+            (0x2000, SledKind::Entry),
+            (0, SledKind::Entry),
+        ] {
+            assert!(!is_sled(&code, address, kind), "{address:#x} {kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_code_of_ours_is_none_of_the_compilers_map() {
+        assert_eq!(kind(0), Some(SledKind::Entry));
+        assert_eq!(kind(2), Some(SledKind::TailCall));
+        assert_eq!((kind(3), kind(4)), (None, None));
+    }
+}

@@ -1,0 +1,30 @@
+//! Roles of the program: the command, cargo's compiler wrapper, or cargo's runner.
+
+use std::ffi::OsString;
+
+use crate::handover::{Handover, RUNNER, VARIABLE};
+use crate::watcher::Watcher;
+use crate::{command, runner, wrapper};
+
+/// Plays the role that the arguments and the environment choose, and returns the exit code.
+///
+/// # Errors
+/// The role could not do its work; the message is for the user.
+pub fn play<W: Watcher>(words: Vec<OsString>) -> anyhow::Result<u8> {
+    let first = words.get(1);
+    let is_command = first.is_some_and(|word| word == "tickscope");
+    if !is_command && let Some(place) = std::env::var_os(VARIABLE) {
+        let handover = Handover::read(place.as_ref())?;
+        return if first.is_some_and(|word| word == RUNNER) {
+            runner::run::<W>(&handover, &words[2..])
+        } else {
+            wrapper::run(&handover, &words[1..])
+        };
+    }
+    let mut words = words;
+    // Cargo passes the name of its subcommand as the first argument.
+    if is_command {
+        words.remove(1);
+    }
+    command::run::<W::Look>(words)
+}

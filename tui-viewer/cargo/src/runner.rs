@@ -1,0 +1,173 @@
+//! The runner: cargo starts each program through it, and a [`Watcher`] watches the program.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, anyhow};
+use clap::Parser;
+use tickscope_command::child::Program;
+
+use crate::args::{CargoCli, CargoCommand, SAMPLES};
+use crate::executable::Executable;
+use crate::handover::Handover;
+use crate::test_list;
+use crate::watcher::Watcher;
+
+/// Possible reasons why a program published nothing.
+const UNHEARD: &str = "a program that starts others, or ends by a signal at once, leaves no records; see also the last message of \
+                       cargo tickscope";
+
+/// Arguments with which a test program lists its tests.
+const LIST: [&str; 3] = ["--list", "--format", "terse"];
+
+/// Runs a program for cargo. Returns the program's exit code.
+///
+/// # Errors
+/// The program cannot be watched.
+pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow::Result<u8> {
+    let (program, arguments) = words.split_first().context("cargo names no program")?;
+    let program = Path::new(program);
+    let mut command = command(handover, program, arguments);
+    if !is_ours(handover, program) {
+        let error = command.exec();
+        return Err(anyhow!("cannot start {}: {error}", program.display()));
+    }
+    let cli = CargoCli::<W::Look>::parse_from(&handover.words);
+    command
+        .env("TICKSCOPE_FUNCTIONS", "on")
+        .envs(handover.functions.variables());
+    if let Some(samples) = std::env::var_os(SAMPLES) {
+        command.env(SAMPLES, samples);
+    }
+    let watched = Program {
+        command,
+        name: program.into(),
+        unheard: UNHEARD,
+    };
+    if let Some(file) = &cli.record {
+        let output = match cli.command {
+            CargoCommand::Run | CargoCommand::Build => file.clone(),
+            CargoCommand::Test | CargoCommand::Bench => file_of(file, program),
+        };
+        return W::record(watched, output);
+    }
+    match cli.command {
+        CargoCommand::Run | CargoCommand::Build => W::watch(watched, cli.report, &cli.look),
+        CargoCommand::Test | CargoCommand::Bench => {
+            let lists_tests = Executable::read(program).is_some_and(|file| file.lists_tests);
+            if !lists_tests {
+                return W::watch(watched, true, &cli.look);
+            }
+            let all = test_list::listed(&mut self::command(handover, program, &LIST.map(OsString::from)))?;
+            // A test program that was asked for a list or for help runs no tests.
+            let asks = |word: &OsString| matches!(word.to_str(), Some("--list" | "--help" | "-h"));
+            let is_test = cli.command == CargoCommand::Test;
+            let is_empty = if is_test {
+                all.tests.is_empty()
+            } else {
+                all.benchmarks == 0
+            };
+            if is_empty || arguments.iter().any(asks) {
+                let mut plain = self::command(handover, program, arguments);
+                return Err(anyhow!("cannot start {}: {}", program.display(), plain.exec()));
+            }
+            if is_test {
+                W::time_tests(watched, &all.tests, cli.report)
+            } else {
+                W::watch(watched, true, &cli.look)
+            }
+        }
+    }
+}
+
+/// Returns the program after the user's own runner, with the environment that it would have without tickscope.
+fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
+    let target = handover
+        .targets
+        .iter()
+        .find(|(target, _)| program.starts_with(handover.target_dir.join(target)));
+    // Programs of documentation tests are elsewhere; their target is the first one.
+    let prepared = target
+        .or_else(|| handover.targets.iter().next())
+        .map(|(_, prepared)| prepared);
+    let mut words = prepared
+        .map(|prepared| prepared.runner.iter().map(OsStr::new))
+        .into_iter()
+        .flatten();
+    let mut command = match words.next() {
+        Some(runner) => {
+            let mut command = Command::new(runner);
+            command.args(words).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command.args(arguments);
+    handover.restore(&mut command);
+    command
+}
+
+/// Returns whether a program contains the collector. Programs of documentation tests and of macros' tests do not.
+fn is_ours(handover: &Handover, program: &Path) -> bool {
+    let program = std::path::absolute(program).unwrap_or_else(|_| program.to_path_buf());
+    let mut targets = handover.targets.keys();
+    targets.any(|target| program.starts_with(handover.target_dir.join(target)))
+}
+
+/// Returns the file for one of several programs: `run.tks` becomes `run-NAME.tks`.
+fn file_of(file: &Path, program: &Path) -> PathBuf {
+    let mut name = file.file_stem().unwrap_or_default().to_os_string();
+    name.push("-");
+    name.push(program.file_name().unwrap_or_default());
+    name.push(".tks");
+    file.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handover::Prepared;
+
+    fn handover() -> Handover {
+        let prepared = Prepared {
+            runner: vec!["time".into(), "-v".into()],
+            ..Prepared::default()
+        };
+        Handover {
+            target_dir: "/p/target/tickscope".into(),
+            targets: [("x".to_string(), prepared)].into(),
+            ..Handover::default()
+        }
+    }
+
+    #[test]
+    fn only_programs_for_the_target_are_watched() {
+        assert!(is_ours(&handover(), Path::new("/p/target/tickscope/x/debug/app")));
+        for other in [
+            "/p/target/tickscope/debug/deps/macros-1",
+            "/tmp/rustdoctest/rust_out",
+            "/p/target/x/debug/app",
+        ] {
+            assert!(!is_ours(&handover(), Path::new(other)), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_users_runner_stands_before_the_program() {
+        let command = command(&handover(), Path::new("/p/app"), &["--fast".into()]);
+        assert_eq!(command.get_program(), "time");
+        assert_eq!(command.get_args().collect::<Vec<_>>(), ["-v", "/p/app", "--fast"]);
+        let removed = command
+            .get_envs()
+            .any(|(name, value)| name == "RUSTC_WRAPPER" && value.is_none());
+        assert!(removed);
+    }
+
+    #[test]
+    fn each_test_program_has_a_recording() {
+        let file = file_of(Path::new("/r/run.tks"), Path::new("/p/deps/mylib-1"));
+        assert_eq!(file, Path::new("/r/run-mylib-1.tks"));
+    }
+}

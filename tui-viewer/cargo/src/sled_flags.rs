@@ -1,0 +1,235 @@
+//! Finds the options that make the compiler put sleds into functions. They are unstable, and a later compiler may have
+//! others. So a small crate is compiled first, and its output is checked.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use object::{Object, ObjectSection};
+
+use crate::cache::Cache;
+use crate::compiler::Compiler;
+
+/// Section with the compiler's map of sleds.
+pub(crate) const MAP: &str = "xray_instr_map";
+
+/// Bytes of a sled in the map, and offset of its version.
+const ENTRY_BYTES: usize = 32;
+const VERSION_AT: usize = 18;
+
+/// Version of the map whose addresses are relative to themselves. The collector knows no other version.
+const MAP_VERSION: u8 = 2;
+
+/// Known spellings of the options: the present one, and two for RFC 3917.
+const SPELLINGS: [&[&str]; 3] = [
+    &["-Zinstrument-xray=always"],
+    &["-Zinstrument-function=xray", "-Zinstrument-xray-opts=always"],
+    &["-Zinstrument-function=xray"],
+];
+
+/// Source of the crate that is compiled. It needs no library except core.
+const CRATE: &str =
+    "#![no_std]\n#[no_mangle]\npub extern \"C\" fn tickscope_probe(x: u32) -> u32 { x ^ 1 }\n";
+
+/// Compiler's message for a target whose libraries are not installed.
+const NO_LIBRARY: &str = "can't find crate for `core`";
+
+/// Returns the options for a target, from the cache or from a trial.
+///
+/// # Errors
+/// This compiler gives no sleds; the message has its version, and a way that works.
+pub(crate) fn flags(compiler: &Compiler, target: &str, cache: &Cache) -> anyhow::Result<Vec<String>> {
+    let place = cache.place("sleds", (&compiler.version, compiler.program(), target));
+    cache.make(&place, |folder| {
+        let found = find(compiler, target, folder)?;
+        Ok(fs::write(folder.join("flags"), found.join("\n"))?)
+    })?;
+    let text = fs::read_to_string(place.join("flags"))
+        .with_context(|| format!("cannot read {}; remove that folder", place.display()))?;
+    Ok(text.lines().map(ToString::to_string).collect())
+}
+
+fn find(compiler: &Compiler, target: &str, folder: &Path) -> anyhow::Result<Vec<&'static str>> {
+    let help = compiler
+        .ask(&["-Zhelp"])
+        .map(|output| output.stdout)
+        .unwrap_or_default();
+    let help = String::from_utf8_lossy(&help).replace('_', "-");
+    let known = |flag: &&str| {
+        let name = flag
+            .trim_start_matches("-Z")
+            .split('=')
+            .next()
+            .unwrap_or_default();
+        help.split_whitespace()
+            .any(|word| word.trim_start_matches("-Z").split('=').next() == Some(name))
+    };
+    let mut tried = Vec::new();
+    for spelling in SPELLINGS
+        .into_iter()
+        .filter(|spelling| spelling.iter().all(known))
+    {
+        match probe(compiler, target, spelling, folder)? {
+            Ok(()) => return Ok(spelling.to_vec()),
+            Err(why) => tried.push(format!("{}: {why}", spelling.join(" "))),
+        }
+    }
+    if tried.iter().any(|why| why.contains(NO_LIBRARY)) {
+        bail!(
+            "rustc {} has no standard library for {target}\n  install it: rustup target add {target}",
+            compiler.fact("release")
+        );
+    }
+    let what = if tried.is_empty() {
+        "it has neither -Zinstrument-xray nor -Zinstrument-function".to_string()
+    } else {
+        tried.join("; ")
+    };
+    bail!(
+        "rustc {} puts no sleds into functions for {target}, wanted version {MAP_VERSION} of their map: {what}\n  rustc 1.89 to \
+         1.95 do it for x86_64-unknown-linux-gnu; a newer tickscope may know a newer compiler",
+        compiler.fact("release")
+    )
+}
+
+/// Compiles the crate. The inner error says why there were no sleds of the known version.
+fn probe(
+    compiler: &Compiler,
+    target: &str,
+    spelling: &[&str],
+    folder: &Path,
+) -> anyhow::Result<Result<(), String>> {
+    let (source, object) = (folder.join("probe.rs"), folder.join("probe.o"));
+    fs::write(&source, CRATE)?;
+    let _ = fs::remove_file(&object);
+    let output = compiler
+        .command()
+        .args([
+            "--crate-type",
+            "lib",
+            "--crate-name",
+            "tickscope_probe",
+            "--edition",
+            "2021",
+            "--emit",
+            "obj",
+        ])
+        .args(["--target", target, "-Copt-level=1", "-Cpanic=abort"])
+        .args(spelling)
+        .arg("-o")
+        .arg(&object)
+        .arg(&source)
+        .output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let first = said.lines().next().unwrap_or("it fails").to_string();
+        return Ok(Err(first));
+    }
+    Ok(check(&fs::read(&object)?))
+}
+
+/// Checks that an object file has a map of the known version.
+fn check(object: &[u8]) -> Result<(), String> {
+    let file = object::File::parse(object).map_err(|error| error.to_string())?;
+    let map = file
+        .section_by_name(MAP)
+        .ok_or_else(|| format!("there is no section {MAP}"))?;
+    let bytes = map.data().map_err(|error| error.to_string())?;
+    if bytes.is_empty() || bytes.len() % ENTRY_BYTES != 0 {
+        return Err(format!(
+            "{MAP} has {} bytes, wanted {ENTRY_BYTES} for each sled",
+            bytes.len()
+        ));
+    }
+    let mut versions = bytes.chunks(ENTRY_BYTES).map(|entry| entry[VERSION_AT]);
+    match versions.find(|&version| version != MAP_VERSION) {
+        Some(other) => Err(format!("{MAP} has version {other}")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::command;
+
+    use super::*;
+
+    const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+    /// Returns a compiler that runs a script on its arguments (`$@`) and then calls the real compiler.
+    fn changed(folder: &Path, script: &str) -> Compiler {
+        let path = folder.join("compiler");
+        command::script(&path, &format!("args=()\n{script}\nexec rustc \"${{args[@]}}\""));
+        Compiler::find(path.into_os_string()).unwrap()
+    }
+
+    #[test]
+    fn the_compiler_here_gives_sleds() {
+        let dir = tempfile::tempdir().unwrap();
+        let compiler = Compiler::find("rustc".into()).unwrap();
+        assert_eq!(
+            find(&compiler, TARGET, dir.path()).unwrap(),
+            ["-Zinstrument-xray=always"]
+        );
+    }
+
+    #[test]
+    fn a_compiler_with_the_new_spelling_is_understood() {
+        let dir = tempfile::tempdir().unwrap();
+        let compiler = changed(
+            dir.path(),
+            r#"for arg in "$@"; do case $arg in
+                -Zhelp) echo '    -Z instrument-function=val -- x'; echo '    -Z instrument-xray-opts=val -- y'; exit;;
+                -Zinstrument-xray=*) echo 'error: unknown unstable option' >&2; exit 1;;
+                -Zinstrument-function=xray) args+=(-Zinstrument-xray=always);;
+                -Zinstrument-xray-opts=always) ;;
+                *) args+=("$arg");;
+            esac; done"#,
+        );
+        let found = find(&compiler, TARGET, dir.path()).unwrap();
+        assert_eq!(
+            found,
+            ["-Zinstrument-function=xray", "-Zinstrument-xray-opts=always"]
+        );
+    }
+
+    #[test]
+    fn a_target_that_is_not_installed_is_named_with_the_next_step() {
+        let dir = tempfile::tempdir().unwrap();
+        let script = format!(
+            "args=(\"$@\")\n[ \"$1\" = --crate-type ] && args+=(--sysroot {})",
+            dir.path().display()
+        );
+        let refused = find(&changed(dir.path(), &script), TARGET, dir.path())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.ends_with(&format!("rustup target add {TARGET}")),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_compiler_without_sleds_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let without_flag = r#"for arg in "$@"; do case $arg in -Zhelp) echo ' -Z other'; exit;; *) args+=("$arg");; esac; done"#;
+        let refused = find(&changed(dir.path(), without_flag), TARGET, dir.path())
+            .unwrap_err()
+            .to_string();
+        assert!(refused.contains("it has neither -Zinstrument-xray"), "{refused}");
+        let without_effect =
+            r#"for arg in "$@"; do case $arg in -Zinstrument-xray=*) ;; *) args+=("$arg");; esac; done"#;
+        let refused = find(&changed(dir.path(), without_effect), TARGET, dir.path())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refused.contains("there is no section xray_instr_map"),
+            "{refused}"
+        );
+        let release = Compiler::find("rustc".into())
+            .unwrap()
+            .fact("release")
+            .to_string();
+        assert!(refused.contains(&format!("rustc {release}")), "{refused}");
+    }
+}

@@ -1,0 +1,44 @@
+//! Tests and benchmarks of a test program, from the list that it prints.
+
+use std::process::Command;
+
+/// Tests and benchmarks of a test program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// Names of its tests.
+    pub(crate) tests: Vec<String>,
+    /// Number of its benchmarks.
+    pub(crate) benchmarks: usize,
+}
+
+/// Asks a test program for its tests.
+///
+/// # Errors
+/// The program cannot be started.
+pub(crate) fn listed(list: &mut Command) -> std::io::Result<Listed> {
+    let output = list.env_remove("TICKSCOPE").output()?;
+    Ok(listed_in(&String::from_utf8_lossy(&output.stdout)))
+}
+
+fn listed_in(list: &str) -> Listed {
+    let tests = list.lines().filter_map(|line| line.strip_suffix(": test"));
+    Listed {
+        tests: tests.map(ToString::to_string).collect(),
+        benchmarks: list.lines().filter(|line| line.ends_with(": benchmark")).count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_from_the_list() {
+        let list = "tests::adds: test\nslow: test\nspeed: benchmark\n\n2 tests, 1 benchmark\n";
+        let wanted = Listed {
+            tests: vec!["tests::adds".into(), "slow".into()],
+            benchmarks: 1,
+        };
+        assert_eq!(listed_in(list), wanted);
+    }
+}

@@ -1,0 +1,161 @@
+//! Output of a command's result, and exit codes.
+
+use std::io;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tickscope_format::FormatError;
+
+/// Exit code of a command that succeeded.
+pub const DONE: u8 = 0;
+/// Exit code of a command that failed, with the reason on standard error.
+pub const FAILED: u8 = 1;
+/// Exit code of a command line that makes no sense, or that names no existing target.
+pub const NO_TARGET: u8 = 2;
+/// Exit code of a comparison that a gate did not let pass.
+pub const GATE_FAILED: u8 = 3;
+/// Exit code of a condition that did not become true within the time to wait.
+pub const TIME_OVER: u8 = 3;
+/// Exit code of a program that ended before a condition became true.
+pub const PROGRAM_ENDED: u8 = 4;
+
+/// Error that the command line makes no sense, with the reason.
+#[derive(Debug)]
+pub struct Misuse(pub String);
+
+impl std::fmt::Display for Misuse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misuse {}
+
+/// Returns whether the locale has only ASCII.
+pub fn is_ascii() -> bool {
+    ascii_locale(|name| std::env::var(name).ok())
+}
+
+/// Returns whether the locale allows only ASCII: the first of three variables that is set decides.
+fn ascii_locale(variable: impl Fn(&str) -> Option<String>) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .iter()
+        .find_map(|name| variable(name).filter(|v| !v.is_empty()));
+    let utf8 = |locale: &str| {
+        let locale = locale.to_ascii_lowercase();
+        locale.contains("utf-8") || locale.contains("utf8")
+    };
+    !locale.is_some_and(|locale| utf8(&locale))
+}
+
+/// Writes to standard output.
+///
+/// # Errors
+/// The system reports an error. A closed pipe (`| head`) is no error.
+pub fn write(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(unwritten(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes to standard output. Returns false if the reader has closed the pipe.
+///
+/// # Errors
+/// Standard output could not be written.
+pub fn put(text: &str) -> anyhow::Result<bool> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(unwritten(error)),
+    }
+}
+
+/// Returns the error that standard output takes nothing.
+pub fn unwritten(error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context("cannot write to standard output")
+}
+
+/// Prints a line for the user beside the result.
+pub fn say(line: &str) {
+    // Without standard error the line cannot be shown.
+    let lines: Vec<String> = line.lines().map(printable).collect();
+    let _ = writeln!(io::stderr(), "tickscope: {}", lines.join("\n"));
+}
+
+/// Formats an error with its causes. Many errors name their cause themselves, so a repeated cause is left out.
+pub fn in_one_line(error: &anyhow::Error) -> String {
+    error.chain().skip(1).fold(error.to_string(), |line, cause| {
+        let cause = cause.to_string();
+        if line.contains(&cause) {
+            line
+        } else {
+            format!("{line}: {cause}")
+        }
+    })
+}
+
+/// Escapes text from another user's file, so that it cannot move the cursor or reorder a line.
+pub fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if matches!(c, '"' | '\'' | '\\') {
+            out.push(c);
+        } else {
+            out.extend(c.escape_debug());
+        }
+    }
+    out
+}
+
+/// Returns the words of an error, and the option of the command line that helps.
+pub fn advised(error: &FormatError) -> String {
+    let found = if let FormatError::Unsuitable { found, .. } = error {
+        found.as_str()
+    } else {
+        ""
+    };
+    let advice = match found {
+        "is a directory" => "; --dir DIR looks into a directory",
+        "exists already" => "; --force overwrites it",
+        _ => "",
+    };
+    format!("{error}{advice}")
+}
+
+/// Describes the error of a file, with its path.
+pub fn about(path: &Path, error: &FormatError) -> String {
+    let (path, error) = (path.display().to_string(), advised(error));
+    if error.contains(&path) {
+        error
+    } else {
+        format!("{path}: {error}")
+    }
+}
+
+/// Converts an exit code.
+pub fn code(code: u8) -> ExitCode {
+    ExitCode::from(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_locale_variable_decides() {
+        let with = |set: &'static [(&str, &str)]| {
+            move |name: &str| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| value.to_string())
+            }
+        };
+        assert!(!ascii_locale(with(&[("LANG", "de_DE.UTF-8")])));
+        assert!(ascii_locale(with(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")])));
+        assert!(!ascii_locale(with(&[("LC_ALL", ""), ("LC_CTYPE", "C.utf8")])));
+        assert!(ascii_locale(with(&[])));
+    }
+}

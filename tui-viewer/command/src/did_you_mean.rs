@@ -1,0 +1,40 @@
+//! Suggestion of a word in place of an unknown one.
+
+/// Distance of two words: number of letters that are changed, left out, added or swapped with a neighbour.
+use strsim::osa_distance as distance;
+
+/// Returns the name that is nearest to a word; `None` if the word is one of the names, or no name is near.
+pub fn nearest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let names = names.into_iter().map(|name| (distance(word, name), name));
+    names
+        .min()
+        .filter(|(away, _)| is_near(word, *away))
+        .map(|(_, name)| name)
+}
+
+/// Returns whether at most a third of the letters are wrong.
+fn is_near(word: &str, away: usize) -> bool {
+    (1..=word.chars().count() / 3).contains(&away)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swapped_neighbours_are_one_mistake() {
+        assert_eq!(distance("lsit", "list"), 1);
+        assert_eq!(distance("rset", "reset"), 1);
+    }
+
+    #[test]
+    fn what_is_meant_is_close_and_not_the_same() {
+        let of = |word| nearest(word, ["report", "record", "list", "ls"]);
+        assert_eq!(of("reprot"), Some("report"));
+        assert_eq!(of("recordd"), Some("record"));
+        assert_eq!(of("lits"), Some("list"));
+        for other in ["report", "ps", "order-book", ""] {
+            assert_eq!(of(other), None, "{other}");
+        }
+    }
+}

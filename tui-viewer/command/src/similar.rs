@@ -1,0 +1,51 @@
+//! Suggestion of a function if no function has the given name.
+
+use tickscope_format::Snapshot;
+use tickscope_format::path::{parts, plain_parts, tail};
+
+use crate::console::printable;
+use crate::did_you_mean::nearest;
+
+/// Returns the name of a function of a snapshot that is near to this one, in brackets; empty if none is near.
+pub fn similar(name: &str, snapshot: &Snapshot) -> String {
+    similar_of(name, snapshot.sites.iter().map(|site| site.path()))
+}
+
+/// Returns the suggestion from functions with these paths.
+pub fn similar_of(name: &str, paths: impl IntoIterator<Item = String>) -> String {
+    let mut names = Vec::new();
+    for path in paths {
+        let plain = plain_parts(&path).collect::<Vec<_>>().join("::");
+        let ends = 1..=parts(&plain).count();
+        for end in ends.map(|count| tail(&plain, count)) {
+            names.extend(end.strip_suffix("::{closure}").map(String::from));
+            names.push(end.to_owned());
+        }
+        names.push(path);
+    }
+    match nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => format!(" (did you mean {}?)", printable(near)),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_near_is_any_end_of_a_name() {
+        let near = |name: &str| similar_of(name, ["app::net::Service<T>::call::{closure#0}".to_string()]);
+        assert_eq!(near("cal"), " (did you mean call?)");
+        assert_eq!(
+            near("Servic::call::{closure}"),
+            " (did you mean Service::call::{closure}?)"
+        );
+        assert_eq!(
+            near("net::Service::call::{closur}"),
+            " (did you mean net::Service::call::{closure}?)"
+        );
+        assert_eq!(near("Service::call::{closure}"), "");
+        assert_eq!(near("other"), "");
+    }
+}

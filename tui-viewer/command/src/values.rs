@@ -1,0 +1,55 @@
+//! Readers of arguments that both programs have.
+
+use std::time::Duration;
+
+use tickscope_format::pattern::Pattern;
+
+/// Reads a pattern of functions.
+///
+/// # Errors
+/// The text is empty, or has control characters.
+pub fn pattern(text: &str) -> Result<Pattern, String> {
+    Pattern::typed(text).map_err(|_| {
+        let found = match text.is_empty() {
+            true => "nothing",
+            false => "control characters",
+        };
+        format!("wanted a name or a pattern like parse, book::insert or alloc::*; found {found}")
+    })
+}
+
+/// Reads a duration: `10` and `10s` are seconds, `500ms` milliseconds, `2m` minutes.
+///
+/// # Errors
+/// The text is no duration, or too long.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("wanted a duration like 10, 10s, 500ms, 2m".into()),
+    };
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| "wanted a duration like 10, 10s, 500ms, 2m".to_string())?;
+    Duration::try_from_secs_f64(number * factor)
+        .map_err(|_| "out of range; wanted a duration like 10, 10s, 500ms, 2m".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("10"), Ok(Duration::from_secs(10)));
+        assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        for bad in ["", "ms", "-1", "10x", "1e999", "abc"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,568 @@
+//! Reads all rings of a host, again and again, and adds up the counts of their programs. It only reads, and sends programs no
+//! requests.
+//!
+//! It keeps only the position up to which it has read a ring (see [`NewRecords`]). A run is a process (pid, start time, start of the
+//! collector), so its next ring goes on with the numbers of a lost one.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
+use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::{FormatError, Snapshot, os};
+use tickscope_programs::ring_reads::{NewRecords, RunKey};
+use tickscope_programs::target::wanted::is_live;
+
+use crate::account::{Account, AccountOptions, Now, RunNames, label};
+use crate::exposition::{AccountKey, AgentState};
+use crate::run_sums::RunSums;
+
+/// Most programs with series. Programs choose their names, and each new one would otherwise be kept forever.
+const PROGRAMS_MOST: usize = 1000;
+
+/// Number of looks after which a run without a ring is forgotten, unless its process still runs.
+const ABSENCES_MOST: u32 = 10;
+
+/// Places of rings, and the way to count.
+#[derive(Clone, Debug)]
+pub(crate) struct AgentOptions {
+    /// The directories of rings.
+    pub(crate) places: Vec<PathBuf>,
+    /// Whether each process has series of its own.
+    pub(crate) per_pid: bool,
+    /// How functions are counted.
+    pub(crate) account: AccountOptions,
+}
+
+/// Counts that the rings of a host have shown so far.
+#[derive(Debug)]
+pub(crate) struct Agent {
+    options: AgentOptions,
+    accounts: BTreeMap<AccountKey, Account>,
+    runs: HashMap<RunKey, Run>,
+    state: AgentState,
+    /// Files that cannot be read, with the reasons that were reported.
+    complaints: BTreeMap<PathBuf, String>,
+    left_out: HashSet<AccountKey>,
+}
+
+#[derive(Debug)]
+struct Run {
+    account: AccountKey,
+    sums: RunSums,
+    names: RunNames,
+    records: NewRecords,
+    /// Capture time of the newest record, and the share that measuring takes.
+    unix_ns: Option<u64>,
+    cost_ratio: Option<f64>,
+    running: bool,
+    absences: u32,
+}
+
+/// Knowledge of an agent, as it is kept in a file for the next one.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    /// Number of the form.
+    tickscope_metrics: u32,
+    accounts: Vec<(AccountKey, Account)>,
+    runs: Vec<KeptRun>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct KeptRun {
+    key: RunKey,
+    account: AccountKey,
+    sums: RunSums,
+    /// Number and epoch of the newest snapshot.
+    newest: Option<(u64, u64)>,
+    ticks_per_second: Option<f64>,
+}
+
+/// Number of the form of [`Kept`].
+const KEPT_FORM: u32 = 2;
+
+impl Agent {
+    /// Returns the data with which the next agent goes on with these numbers.
+    ///
+    /// # Errors
+    /// JSON cannot be written.
+    pub(crate) fn keep(&self) -> serde_json::Result<Vec<u8>> {
+        let accounts = self
+            .accounts
+            .iter()
+            .map(|(key, account)| (key.clone(), account.clone()));
+        let runs = self.runs.iter().map(|(key, run)| KeptRun {
+            key: key.clone(),
+            account: run.account.clone(),
+            sums: run.sums.clone(),
+            newest: run.records.newest(),
+            ticks_per_second: run.names.ticks_per_second(),
+        });
+        serde_json::to_vec(&Kept {
+            tickscope_metrics: KEPT_FORM,
+            accounts: accounts.collect(),
+            runs: runs.collect(),
+        })
+    }
+
+    /// Returns an agent that goes on from the state of another one at its call of [`keep`](Self::keep).
+    ///
+    /// # Errors
+    /// The data has another form; the message names it.
+    pub(crate) fn go_on(options: AgentOptions, kept: &[u8]) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Form {
+            tickscope_metrics: u32,
+        }
+        let error = |error: serde_json::Error| error.to_string();
+        let Form {
+            tickscope_metrics: form,
+        } = serde_json::from_slice(kept).map_err(error)?;
+        if form != KEPT_FORM {
+            return Err(format!("found form {form}, wanted {KEPT_FORM}"));
+        }
+        let kept: Kept = serde_json::from_slice(kept).map_err(error)?;
+        let mut agent = Self::new(options);
+        for (key, mut account) in kept.accounts {
+            account.restore();
+            agent.accounts.insert(key, account);
+        }
+        for KeptRun {
+            key,
+            account,
+            sums,
+            newest,
+            ticks_per_second,
+        } in kept.runs
+        {
+            let run = Run {
+                sums,
+                records: NewRecords::after(newest),
+                names: RunNames::of_clock(ticks_per_second),
+                ..Run::of(account)
+            };
+            agent.runs.insert(key, run);
+        }
+        Ok(agent)
+    }
+
+    /// Returns an agent that has not looked yet.
+    pub(crate) fn new(options: AgentOptions) -> Self {
+        Self {
+            options,
+            accounts: BTreeMap::new(),
+            runs: HashMap::new(),
+            state: AgentState::default(),
+            complaints: BTreeMap::new(),
+            left_out: HashSet::new(),
+        }
+    }
+
+    /// Returns the accounts of programs that were met so far.
+    pub(crate) fn accounts(&self) -> &BTreeMap<AccountKey, Account> {
+        &self.accounts
+    }
+
+    /// Returns the state of the agent.
+    pub(crate) fn state(&self) -> &AgentState {
+        &self.state
+    }
+
+    /// Reads all rings. Returns messages about files that cannot be read, each once.
+    pub(crate) fn look(&mut self) -> Vec<String> {
+        let mut absent: HashSet<RunKey> = self.runs.keys().cloned().collect();
+        let mut complaints = BTreeMap::new();
+        let mut seen = HashSet::new();
+        self.runs.values_mut().for_each(|run| run.running = false);
+        for Listed { path, ring } in list::list(&self.options.places) {
+            let read = ring.and_then(|(ring, liveness)| {
+                // Two paths may lead to one file.
+                if !seen.insert(ring.header().nonce) {
+                    return Ok(());
+                }
+                let key = RunKey::of(&ring);
+                absent.remove(&key);
+                self.read(key, &ring, &liveness)
+            });
+            if let Err(error) = read {
+                complaints.insert(path, error.to_string());
+            }
+        }
+        self.forget(&absent);
+        self.sum_up();
+        self.state.unreadable_rings = complaints.len() as u64;
+        self.state.programs_left_out = self.left_out.len() as u64;
+        self.state.cpu_ns = cpu_ns();
+        let before = std::mem::replace(&mut self.complaints, complaints);
+        let new = self
+            .complaints
+            .iter()
+            .filter(|(path, why)| before.get(*path) != Some(*why));
+        new.map(|(path, why)| format!("{}: not served: {why}", path.display()))
+            .collect()
+    }
+
+    fn read(&mut self, key: RunKey, ring: &RingFile, liveness: &Liveness) -> Result<(), FormatError> {
+        let account_key = AccountKey {
+            program: label(&key.name),
+            pid: self.options.per_pid.then_some(key.pid),
+        };
+        if !self.accounts.contains_key(&account_key) {
+            if self.accounts.len() >= PROGRAMS_MOST {
+                if self.left_out.len() < PROGRAMS_MOST {
+                    self.left_out.insert(account_key);
+                }
+                return Ok(());
+            }
+            self.left_out.remove(&account_key);
+            self.accounts.insert(account_key.clone(), Account::default());
+        }
+        let Some(account) = self.accounts.get_mut(&account_key) else {
+            return Ok(());
+        };
+        let run = self.runs.entry(key).or_insert_with(|| Run::of(account_key));
+        run.running |= is_live(liveness);
+        run.absences = 0;
+        let records = match run.records.read(ring, true) {
+            Ok(records) => records,
+            // The ring has just been made, or is written faster than it can be read: the next look finds more.
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) if is_live(liveness) => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        for record in &records {
+            account.take(record, &mut run.sums, &mut run.names, &self.options.account);
+        }
+        if let Some(newest) = records.last() {
+            run.unix_ns = Some(newest.capture.unix_ns);
+            run.cost_ratio = cost_ratio(newest);
+        }
+        Ok(())
+    }
+
+    /// Forgets runs whose rings have been gone for long. A process that runs may make another ring, and goes on with its numbers there.
+    fn forget(&mut self, absent: &HashSet<RunKey>) {
+        for key in absent {
+            let Some(run) = self.runs.get_mut(key) else {
+                continue;
+            };
+            run.absences += 1;
+            let is_there = os::start_time(key.pid) == Some(key.start_time);
+            if run.absences > ABSENCES_MOST && !is_there {
+                let account = run.account.clone();
+                self.runs.remove(key);
+                // A process id with its start does not come again.
+                if account.pid.is_some() && !self.runs.values().any(|run| run.account == account) {
+                    self.accounts.remove(&account);
+                }
+            }
+        }
+    }
+
+    fn sum_up(&mut self) {
+        self.state.unix_ns = unix_ns();
+        self.accounts
+            .values_mut()
+            .for_each(|account| account.now = Now::default());
+        for run in self.runs.values().filter(|run| run.running) {
+            let Some(account) = self.accounts.get_mut(&run.account) else {
+                continue;
+            };
+            let now = &mut account.now;
+            now.running += 1;
+            let larger = |one: f64, other: Option<f64>| other.map_or(one, |other| one.max(other));
+            now.cost_ratio = run
+                .cost_ratio
+                .map(|ratio| larger(ratio, now.cost_ratio))
+                .or(now.cost_ratio);
+            now.oldest_unix_ns = now.oldest_unix_ns.into_iter().chain(run.unix_ns).min();
+        }
+    }
+}
+
+impl Run {
+    fn of(account: AccountKey) -> Self {
+        Self {
+            account,
+            sums: RunSums::default(),
+            names: RunNames::default(),
+            records: NewRecords::default(),
+            unix_ns: None,
+            cost_ratio: None,
+            running: false,
+            absences: 0,
+        }
+    }
+}
+
+fn cost_ratio(snapshot: &Snapshot) -> Option<f64> {
+    (snapshot.working_ticks() > 0).then(|| snapshot.cost_share().1)
+}
+
+/// Returns the CPU time of this process so far, in nanoseconds.
+fn cpu_ns() -> u64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32).as_nanos() as u64
+}
+
+fn unix_ns() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_nanos() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use tickscope_format::snapshot::CaptureKind;
+    use tickscope_testkit::test_program::TestProgram;
+
+    use super::*;
+    use crate::account::ItemKind;
+    use crate::amounts::Kind;
+
+    fn agent(dir: &Path, per_pid: bool) -> Agent {
+        Agent::new(AgentOptions {
+            places: vec![dir.to_path_buf()],
+            per_pid,
+            account: AccountOptions {
+                top: 20,
+                grouped: false,
+                latency: true,
+            },
+        })
+    }
+
+    /// Returns the calls of `work`, and the number of running processes.
+    fn found(agent: &mut Agent, program: &str) -> (u64, u64) {
+        agent.look();
+        let key = AccountKey {
+            program: program.into(),
+            pid: None,
+        };
+        let account = &agent.accounts()[&key];
+        let mut items = account.items(ItemKind::Function);
+        let work = items.find(|item| item.name == "app::work").unwrap();
+        (work.exported().unwrap().get(Kind::Calls), account.now.running)
+    }
+
+    #[test]
+    fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut first = TestProgram::named(dir.path(), "app", 1, 1);
+        // The program was reset before the first look.
+        first.shows(3, CaptureKind::Periodic);
+        first.reset(10);
+        first.shows(1, CaptureKind::Periodic);
+        let mut agent = agent(dir.path(), false);
+        assert_eq!(found(&mut agent, "app"), (11, 1));
+        assert_eq!(found(&mut agent, "app"), (11, 1), "nothing new");
+        // The program is reset twice between two looks.
+        first.reset(4);
+        first.reset(6);
+        first.shows(2, CaptureKind::Periodic);
+        assert_eq!(found(&mut agent, "app"), (22, 1));
+        // The undo lets 6 and 2 count on.
+        first.withdraws = Some(2);
+        first.epoch += 1;
+        first.shows(9, CaptureKind::Periodic);
+        assert_eq!(found(&mut agent, "app"), (23, 1));
+        // The ring is lost, and the program goes on in another one.
+        let path = first.ring.path().to_path_buf();
+        fs::remove_file(&path).unwrap();
+        let mut again = TestProgram::named(dir.path(), "app", 1, 2);
+        (again.seq, again.epoch, again.withdraws) = (first.seq, first.epoch, first.withdraws);
+        drop(first);
+        assert_eq!(found(&mut agent, "app"), (23, 0));
+        again.shows(12, CaptureKind::Periodic);
+        again.ring.link().unwrap();
+        assert_eq!(found(&mut agent, "app"), (26, 1));
+        // The agent itself is started again, with its kept data and without.
+        let kept = agent.keep().unwrap();
+        let mut agent = Agent::go_on(agent.options.clone(), &kept).unwrap();
+        assert_eq!(found(&mut agent, "app"), (26, 1), "the epochs before are in it");
+        let mut new = Agent::new(agent.options.clone());
+        assert_eq!(found(&mut new, "app"), (12, 1), "the ring does not show them");
+        for (kept, why) in [
+            (&b"{}"[..], "missing field"),
+            (
+                br#"{"tickscope_metrics":1,"accounts":[],"runs":[{"closed":5}]}"#,
+                "form 1",
+            ),
+        ] {
+            let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
+            assert!(error.contains(why), "{error}");
+        }
+        // Another run, beside the first and after it.
+        let mut second = TestProgram::named(dir.path(), "app", 2, 3);
+        second.shows(100, CaptureKind::Periodic);
+        assert_eq!(found(&mut agent, "app"), (126, 2));
+        again.shows(13, CaptureKind::Final);
+        drop(again);
+        assert_eq!(found(&mut agent, "app"), (127, 1));
+        drop(second);
+        assert_eq!(found(&mut agent, "app"), (127, 0));
+        for entry in fs::read_dir(dir.path()).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+        for _ in 0..=ABSENCES_MOST {
+            assert_eq!(found(&mut agent, "app"), (127, 0), "what was counted stays");
+        }
+        assert!(agent.runs.is_empty(), "and the runs go");
+    }
+
+    #[test]
+    fn garbage_is_counted_and_said_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut program = TestProgram::named(dir.path(), "app", 1, 1);
+        program.shows(3, CaptureKind::Periodic);
+        fs::write(dir.path().join("a.ring"), "no ring").unwrap();
+        fs::write(dir.path().join("b.ring"), [0; 9000]).unwrap();
+        // A ring cut off, as a full disk leaves it, and one with noise in place of its records.
+        let bytes = fs::read(program.ring.path()).unwrap();
+        fs::write(dir.path().join("c.ring"), &bytes[..bytes.len() / 2]).unwrap();
+        let mut other = TestProgram::named(dir.path(), "other", 5, 9);
+        other.shows(1, CaptureKind::Periodic);
+        let mut noise = fs::read(other.ring.path()).unwrap();
+        let begin = noise.len() - (1 << 20);
+        noise[begin..]
+            .iter_mut()
+            .enumerate()
+            .for_each(|(at, byte)| *byte = (at * 31 % 251) as u8);
+        fs::remove_file(other.ring.path()).unwrap();
+        fs::write(dir.path().join("d.ring"), noise).unwrap();
+        let mut agent = agent(dir.path(), false);
+        let said = agent.look();
+        assert_eq!(said.len(), 4, "{said:?}");
+        assert!(
+            said[0].contains("a.ring: not served: not a tickscope"),
+            "{}",
+            said[0]
+        );
+        assert_eq!(agent.look(), [""; 0]);
+        assert_eq!(agent.state().unreadable_rings, 4);
+        assert_eq!(found(&mut agent, "app"), (3, 1));
+        fs::remove_file(dir.path().join("a.ring")).unwrap();
+        agent.look();
+        assert_eq!(agent.state().unreadable_rings, 3);
+    }
+
+    #[test]
+    fn names_that_come_and_go_are_bounded() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut agent = agent(dir.path(), false);
+        let numbers: Vec<u64> = (0..PROGRAMS_MOST as u64 + 5).collect();
+        // Five programs come and go between two looks.
+        for five in numbers.chunks(5) {
+            let start = |&number| {
+                let mut program = TestProgram::named(dir.path(), &format!("app-{number}"), number, number);
+                program.shows(1, CaptureKind::Periodic);
+                program
+            };
+            let programs: Vec<TestProgram> = five.iter().map(start).collect();
+            agent.look();
+            for program in programs {
+                fs::remove_file(program.ring.path()).unwrap();
+            }
+        }
+        assert_eq!(agent.accounts().len(), PROGRAMS_MOST);
+        assert_eq!(agent.state().programs_left_out, 5);
+        let runs = agent.runs.len();
+        assert!(runs <= 5 * (ABSENCES_MOST as usize + 2), "{runs}");
+    }
+
+    #[test]
+    fn the_series_of_a_process_end_with_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut agent = agent(dir.path(), true);
+        let mut program = TestProgram::named(dir.path(), "app", 1, 1);
+        program.shows(1, CaptureKind::Periodic);
+        agent.look();
+        let pids: Vec<Option<u32>> = agent.accounts().keys().map(|key| key.pid).collect();
+        assert_eq!(pids, [Some(std::process::id())]);
+        fs::remove_file(program.ring.path()).unwrap();
+        for _ in 0..=ABSENCES_MOST {
+            agent.look();
+        }
+        assert!(agent.accounts().is_empty());
+    }
+
+    /// Measures fifty programs of a thousand nodes, with a scrape after each second of theirs: the cost, and constant memory.
+    /// With FLEET_DIR they stay there, and are written on, for another agent.
+    #[test]
+    #[ignore = "takes minutes: .ci/nightly fleet"]
+    fn fifty_programs_cost_a_hundredth_of_a_core() {
+        use crate::exposition::{Buckets, Style, exposition};
+        let own = tempfile::tempdir().unwrap();
+        let chosen = std::env::var_os("FLEET_DIR");
+        let dir = chosen.as_deref().map_or(own.path(), Path::new);
+        let mut programs: Vec<TestProgram> = (0..50)
+            .map(|number| TestProgram::named(dir, &format!("app-{number}"), number, number + 1))
+            .collect();
+        let mut agent = agent(dir, false);
+        let mut show = |second: u64| {
+            let mut snapshot = tickscope_testkit::ring::snapshot(1000, 4, 400, 1);
+            let (calls, ticks) = (&mut snapshot.nodes.calls, &mut snapshot.nodes.self_ticks);
+            calls.iter_mut().chain(ticks).for_each(|number| *number *= second);
+            for row in 0..1000 {
+                let mut histogram = tickscope_format::latency::Histogram::default();
+                (0..second).for_each(|call| histogram.insert(1 << (8 + (row as u64 + call) % 20)));
+                snapshot.latencies.push(row, &histogram);
+            }
+            for program in &mut programs {
+                snapshot.capture.unix_ns = unix_ns();
+                program.publish(&mut snapshot);
+            }
+        };
+        let thread_cpu = || {
+            let time = clock_gettime(ClockId::ThreadCPUTime);
+            Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        };
+        let resident_kb = || -> u64 {
+            let status = fs::read_to_string("/proc/self/status").unwrap();
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("VmRSS:"))
+                .unwrap();
+            line.trim_end_matches("kB").trim().parse().unwrap()
+        };
+        let (mut cpu, mut bytes, mut resident) = (Duration::ZERO, 0, Vec::new());
+        let scrapes = 40;
+        for second in 1..=scrapes {
+            show(second);
+            let begin = thread_cpu();
+            assert_eq!(agent.look(), [""; 0]);
+            bytes = exposition(
+                agent.accounts(),
+                agent.state(),
+                Buckets { octaves: 1 },
+                Style::OpenMetrics,
+            )
+            .len();
+            if second > 1 {
+                cpu += thread_cpu() - begin;
+            }
+            resident.push(resident_kb());
+        }
+        let each = cpu / (scrapes as u32 - 1);
+        let (early, late) = (resident[scrapes as usize / 2], resident[scrapes as usize - 1]);
+        println!(
+            "fleet: 50 programs of 1000 nodes: {each:?} a scrape of {bytes} bytes, {early} kB, {late} kB later"
+        );
+        // One hundredth of 15 s.
+        assert!(
+            cfg!(debug_assertions) || each <= Duration::from_millis(150),
+            "{each:?}"
+        );
+        assert!(late <= early + early / 10, "{resident:?}");
+        if chosen.is_some() {
+            for second in scrapes.. {
+                show(1 + second % 1000);
+                std::thread::sleep(Duration::from_secs(1));
+            }
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Counts of a function, a counter or a group: numbers that only grow.
+
+use serde::{Deserialize, Serialize};
+use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, upper_edge};
+
+/// Shortest duration that is an edge of exported buckets, as a power of two of nanoseconds: 256 ns.
+pub(crate) const FIRST_OCTAVE: u32 = 8;
+
+/// Longest such duration: 17.2 s.
+pub(crate) const LAST_OCTAVE: u32 = 34;
+
+/// Number of edges.
+pub(crate) const EDGES: usize = (LAST_OCTAVE - FIRST_OCTAVE + 1) as usize;
+
+/// Index of the calls above the last edge.
+const BEYOND: usize = EDGES;
+
+/// Index of the sum of the durations, in nanoseconds.
+const SUM: usize = EDGES + 1;
+
+/// Factor by which the end of a bucket may exceed the edge that it is counted below. A program's bucket ends are at most an
+/// eighth apart, so the end that is chosen for an edge is within 6 % of it.
+const NEAREST: f64 = 1.06;
+
+/// A number of [`Amounts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Calls begun; of a counter the additions.
+    Calls,
+    /// Nanoseconds of self time; of a group, nanoseconds inside its outermost members.
+    Time,
+    /// Nanoseconds of that time in which threads waited.
+    Waiting,
+    /// Bytes that the function allocated itself.
+    Allocated,
+    /// The sum of a counter.
+    Sum,
+}
+
+impl Kind {
+    const COUNT: usize = 5;
+}
+
+/// Counts of one function, counter or group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Amounts {
+    numbers: [u64; Kind::COUNT],
+    /// Calls by octave, calls above the last edge, and the sum of all durations; empty without latencies.
+    latency: Vec<u64>,
+}
+
+impl Amounts {
+    /// Returns a number.
+    pub(crate) fn get(&self, kind: Kind) -> u64 {
+        self.numbers[kind as usize]
+    }
+
+    /// Adds to a number.
+    pub(crate) fn put(&mut self, kind: Kind, more: u64) {
+        let number = &mut self.numbers[kind as usize];
+        *number = number.saturating_add(more);
+    }
+
+    /// Adds the calls of a histogram.
+    pub(crate) fn put_latencies(&mut self, histogram: &Histogram, octaves: &Octaves) {
+        self.latency.resize(SUM + 1, 0);
+        for &(bucket, calls) in &histogram.buckets {
+            let bucket = usize::from(bucket).min(BUCKETS - 1);
+            let place = &mut self.latency[usize::from(octaves.of[bucket])];
+            *place = place.saturating_add(calls);
+            let ns = (octaves.middle_ns(bucket) * calls as f64).round() as u64;
+            self.latency[SUM] = self.latency[SUM].saturating_add(ns);
+        }
+    }
+
+    /// Returns whether there are latencies.
+    pub(crate) fn has_latencies(&self) -> bool {
+        !self.latency.is_empty()
+    }
+
+    /// Returns the calls below each edge, and all calls, in the cumulative form of the export.
+    pub(crate) fn below_edges(&self) -> Vec<u64> {
+        let octaves = self.latency.iter().take(BEYOND + 1);
+        let all = octaves.scan(0u64, |all, calls| {
+            *all = all.saturating_add(*calls);
+            Some(*all)
+        });
+        all.collect()
+    }
+
+    /// Returns the sum of all durations in nanoseconds, each taken as the middle of its bucket.
+    pub(crate) fn latency_sum_ns(&self) -> u64 {
+        self.latency.get(SUM).copied().unwrap_or(0)
+    }
+
+    /// Adds the counts of another item.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.combine(other, u64::saturating_add);
+    }
+
+    /// Takes the larger of each number.
+    pub(crate) fn raise_to(&mut self, other: &Self) {
+        self.combine(other, u64::max);
+    }
+
+    /// Subtracts; negative results become 0.
+    pub(crate) fn subtract(&mut self, other: &Self) {
+        self.combine(other, u64::saturating_sub);
+    }
+
+    /// Takes the latencies of another item, and keeps the numbers.
+    pub(crate) fn set_latencies(&mut self, other: &Self) {
+        self.latency.clone_from(&other.latency);
+    }
+
+    fn combine(&mut self, other: &Self, how: fn(u64, u64) -> u64) {
+        if self.latency.len() < other.latency.len() {
+            self.latency.resize(other.latency.len(), 0);
+        }
+        let (ours, theirs) = (&mut self.numbers, &other.numbers);
+        for (one, other) in ours.iter_mut().zip(theirs) {
+            *one = how(*one, *other);
+        }
+        for (one, other) in self.latency.iter_mut().zip(&other.latency) {
+            *one = how(*one, *other);
+        }
+    }
+}
+
+/// Edge below which each bucket of a program's clock is counted. It stays the same for the life of a run: the measured rate of a
+/// clock moves a little, and calls must not change their places with it.
+#[derive(Clone, Debug)]
+pub(crate) struct Octaves {
+    of: [u8; BUCKETS],
+    ns_per_tick: f64,
+}
+
+impl Octaves {
+    /// Returns the places for a clock of this many ticks a second.
+    pub(crate) fn of_clock(ticks_per_second: f64) -> Self {
+        let ns_per_tick = 1e9 / ticks_per_second;
+        let mut of = [0; BUCKETS];
+        for (bucket, place) in of.iter_mut().enumerate() {
+            let octave = (bucket / PER_OCTAVE) as f64;
+            let end = octave.exp2() * (1.0 + ((bucket % PER_OCTAVE) as f64 + 1.0) / 8.0) * ns_per_tick;
+            let least = (end / NEAREST).log2().ceil() - f64::from(FIRST_OCTAVE);
+            *place = least.clamp(0.0, BEYOND as f64) as u8;
+        }
+        Self { of, ns_per_tick }
+    }
+
+    /// Returns the rate of the clock that the places are for.
+    pub(crate) fn ticks_per_second(&self) -> f64 {
+        1e9 / self.ns_per_tick
+    }
+
+    /// Returns whether a clock has another rate than the clock of these places, and not just a newly measured rate.
+    pub(crate) fn is_of_another_clock(&self, ticks_per_second: f64) -> bool {
+        (self.ns_per_tick * ticks_per_second / 1e9 - 1.0).abs() > 0.001
+    }
+
+    fn middle_ns(&self, bucket: usize) -> f64 {
+        (lower_edge(bucket) as f64 + upper_edge(bucket) as f64) / 2.0 * self.ns_per_tick
+    }
+}
+
+/// Returns an edge in nanoseconds.
+pub(crate) fn edge_ns(edge: usize) -> u64 {
+    1 << (FIRST_OCTAVE + edge as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(ticks: &[u64], ticks_per_second: f64) -> Amounts {
+        let mut histogram = Histogram::default();
+        ticks.iter().for_each(|&ticks| histogram.insert(ticks));
+        let mut amounts = Amounts::default();
+        amounts.put_latencies(&histogram, &Octaves::of_clock(ticks_per_second));
+        amounts
+    }
+
+    #[test]
+    fn a_clock_of_nanoseconds_is_counted_exactly_at_every_octave() {
+        let durations: Vec<u64> = (6..37)
+            .flat_map(|octave| [(1 << octave) - 1, 1 << octave])
+            .collect();
+        let amounts = counted(&durations, 1e9);
+        let below = amounts.below_edges();
+        for (edge, &calls) in below[..EDGES].iter().enumerate() {
+            let shorter = durations.iter().filter(|&&ns| ns < edge_ns(edge)).count();
+            assert_eq!(calls, shorter as u64, "{}", edge_ns(edge));
+        }
+        assert_eq!(below[EDGES], durations.len() as u64);
+        let exact: u64 = durations.iter().sum();
+        assert!((amounts.latency_sum_ns() as f64 / exact as f64 - 1.0).abs() < 0.0625);
+    }
+
+    #[test]
+    fn other_clocks_are_counted_at_an_edge_within_six_percent() {
+        for rate in [1.0e9, 1.9e9, 2.1e9, 2.9e9, 3.7e9, 24e6, 54e6] {
+            for octave in FIRST_OCTAVE..=LAST_OCTAVE {
+                let ticks = |share: f64| (2f64.powi(octave as i32) * share * rate / 1e9) as u64;
+                let below = |ticks| counted(&[ticks], rate).below_edges()[(octave - FIRST_OCTAVE) as usize];
+                // A tick is a seventh of the shortest octave at 24 MHz.
+                if ticks(1.0) > 64 {
+                    assert_eq!(
+                        (below(ticks(0.94)), below(ticks(1.061))),
+                        (1, 0),
+                        "{rate} 2^{octave}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_rate_that_is_measured_anew_is_the_same_clock() {
+        let octaves = Octaves::of_clock(2.9e9);
+        assert!(!octaves.is_of_another_clock(2.9001e9));
+        assert!(octaves.is_of_another_clock(1e9));
+    }
+}

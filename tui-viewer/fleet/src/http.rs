@@ -1,0 +1,400 @@
+//! Smallest part of HTTP that a scrape needs, in one thread and in bounded memory for every input.
+//!
+//! A request is GET or HEAD, its head has at most 8 KiB, and each connection has ten seconds from its begin to its end. There are
+//! at most 64 connections; a further one replaces the connection that has sent no whole request for the longest time. So slow or
+//! silent clients cannot keep a scraper out.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+/// Most connections at once.
+pub(crate) const CONNECTIONS_MOST: usize = 64;
+
+/// Most connections that are accepted before open ones get their turn.
+const ACCEPTED_MOST: usize = 16;
+
+/// Largest head of a request, in bytes.
+const HEAD_MOST: usize = 8 << 10;
+
+/// Longest time of a connection.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Longest time for a connection to close after its answer.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A request for a resource.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Request {
+    /// Whether only the head of the answer is wanted.
+    pub(crate) is_head: bool,
+    /// Path of the resource, without the part from `?` on.
+    pub(crate) path: String,
+    /// Types of content that the client accepts.
+    pub(crate) accept: String,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answer {
+    /// Code and words: `200 OK`.
+    pub(crate) status: &'static str,
+    /// The type of the content.
+    pub(crate) content_type: &'static str,
+    /// The content.
+    pub(crate) body: Arc<str>,
+}
+
+/// A server at an address.
+#[derive(Debug)]
+pub(crate) struct Server {
+    listener: TcpListener,
+    connections: Vec<Connection>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    stream: TcpStream,
+    deadline: Instant,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Bytes that came so far.
+    Reading(Vec<u8>),
+    /// Head, body, and number of bytes of both that were sent.
+    Writing(Vec<u8>, Arc<str>, usize),
+    /// Further input is dropped, because closing at once could take the answer back.
+    Leaving,
+}
+
+impl Server {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// The system's error: the address is in use, or belongs to another machine.
+    pub(crate) fn bind(addresses: &[SocketAddr]) -> io::Result<Self> {
+        let listener = TcpListener::bind(addresses)?;
+        listener.set_nonblocking(true)?;
+        Ok(Self {
+            listener,
+            connections: Vec::new(),
+        })
+    }
+
+    /// Returns the address that it listens at.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Returns the number of connections.
+    #[cfg(test)]
+    fn connections(&self) -> usize {
+        self.connections.len()
+    }
+
+    /// Waits at most this long for work, and does it. A signal ends the wait.
+    ///
+    /// # Errors
+    /// The system's error of waiting.
+    pub(crate) fn turn(
+        &mut self,
+        wait: Duration,
+        answer: &mut dyn FnMut(&Request) -> Answer,
+    ) -> io::Result<()> {
+        let now = Instant::now();
+        let deadlines = self.connections.iter().map(|connection| connection.deadline);
+        let wait = deadlines
+            .map(|at| at.saturating_duration_since(now))
+            .min()
+            .unwrap_or(wait)
+            .min(wait);
+        let timeout = Timespec {
+            tv_sec: wait.as_secs() as i64,
+            tv_nsec: i64::from(wait.subsec_nanos()),
+        };
+        let mut waits: Vec<PollFd<'_>> = vec![PollFd::new(&self.listener, PollFlags::IN)];
+        waits.extend(self.connections.iter().map(|connection| {
+            let flags = match connection.state {
+                State::Writing(..) => PollFlags::OUT,
+                State::Reading(_) | State::Leaving => PollFlags::IN,
+            };
+            PollFd::new(&connection.stream, flags)
+        }));
+        match poll(&mut waits, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready: Vec<bool> = waits.iter().map(|wait| !wait.revents().is_empty()).collect();
+        let now = Instant::now();
+        let mut ready_ones = ready.iter().skip(1);
+        self.connections.retain_mut(|connection| {
+            let is_ready = ready_ones.next().is_some_and(|ready| *ready);
+            (!is_ready || connection.go_on(answer)) && connection.deadline > now
+        });
+        if ready[0] {
+            self.accept(now);
+        }
+        Ok(())
+    }
+
+    fn accept(&mut self, now: Instant) {
+        for _ in 0..ACCEPTED_MOST {
+            // An error of one connection does not concern the next one.
+            let Ok((stream, _)) = self.listener.accept() else {
+                return;
+            };
+            if stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            if self.connections.len() >= CONNECTIONS_MOST {
+                let idle = |connection: &Connection| !matches!(connection.state, State::Writing(..));
+                // Connections stand in the order in which they came.
+                let oldest = self.connections.iter().position(idle).unwrap_or(0);
+                self.connections.remove(oldest);
+            }
+            self.connections.push(Connection {
+                stream,
+                deadline: now + PATIENCE,
+                state: State::Reading(Vec::new()),
+            });
+        }
+    }
+}
+
+impl Connection {
+    /// Does the work that needs no wait; returns false where the connection is over.
+    fn go_on(&mut self, answer: &mut dyn FnMut(&Request) -> Answer) -> bool {
+        let mut buffer = [0; 2048];
+        match &mut self.state {
+            State::Reading(head) => {
+                match self.stream.read(&mut buffer) {
+                    Ok(0) => return false,
+                    Ok(count) => head.extend_from_slice(&buffer[..count]),
+                    Err(error) => return is_passing(&error),
+                }
+                let (request, reply) = match parse(head) {
+                    None => return true,
+                    Some(Ok(request)) => {
+                        let reply = answer(&request);
+                        (request, reply)
+                    }
+                    Some(Err(status)) => (Request::default(), refusal(status)),
+                };
+                let head = format!(
+                    "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nX-Content-Type-Options: nosniff\r\n\
+                     Connection: close\r\n\r\n",
+                    reply.status,
+                    reply.content_type,
+                    reply.body.len()
+                );
+                let body = if request.is_head { "".into() } else { reply.body };
+                self.state = State::Writing(head.into_bytes(), body, 0);
+                self.write()
+            }
+            State::Writing(..) => self.write(),
+            State::Leaving => match self.stream.read(&mut buffer) {
+                Ok(count) => count > 0,
+                Err(error) => is_passing(&error),
+            },
+        }
+    }
+
+    fn write(&mut self) -> bool {
+        let State::Writing(head, body, sent) = &mut self.state else {
+            return true;
+        };
+        loop {
+            let rest = match sent.checked_sub(head.len()) {
+                None => &head[*sent..],
+                Some(of_body) => &body.as_bytes()[of_body..],
+            };
+            if rest.is_empty() {
+                break;
+            }
+            match self.stream.write(rest) {
+                Ok(0) => return false,
+                Ok(count) => *sent += count,
+                Err(error) => return is_passing(&error),
+            }
+        }
+        self.state = State::Leaving;
+        self.deadline = self.deadline.min(Instant::now() + FAREWELL);
+        self.stream.shutdown(Shutdown::Write).is_ok()
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+/// Returns an answer that only names the error.
+pub(crate) fn refusal(status: &'static str) -> Answer {
+    Answer {
+        status,
+        content_type: "text/plain; charset=utf-8",
+        body: format!("{status}\n").into(),
+    }
+}
+
+/// Reads a head: returns none until it is whole, and the status of the error where it is no head.
+fn parse(head: &[u8]) -> Option<Result<Request, &'static str>> {
+    const BAD: &str = "400 Bad Request";
+    // Bytes that are no HTTP are refused at once.
+    let word = head.split(|&byte| byte == b' ').next().unwrap_or_default();
+    if word.len() > 16 || !word.iter().all(u8::is_ascii_uppercase) {
+        return Some(Err(BAD));
+    }
+    let Some(end) = head.windows(4).position(|four| four == b"\r\n\r\n") else {
+        let is_long = head.len() > HEAD_MOST;
+        return is_long.then_some(Err("431 Request Header Fields Too Large"));
+    };
+    let Ok(text) = std::str::from_utf8(&head[..end]) else {
+        return Some(Err(BAD));
+    };
+    let mut lines = text.split("\r\n");
+    let words: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
+    let [method, target, version] = words[..] else {
+        return Some(Err(BAD));
+    };
+    if !version.starts_with("HTTP/1.") || !target.starts_with('/') {
+        return Some(Err(BAD));
+    }
+    let is_head = match method {
+        "GET" => false,
+        "HEAD" => true,
+        _ => return Some(Err("405 Method Not Allowed")),
+    };
+    let mut accept = String::new();
+    for line in lines {
+        let Some((name, value)) = line.split_once(':') else {
+            return Some(Err(BAD));
+        };
+        if name.eq_ignore_ascii_case("accept") {
+            accept += value;
+        }
+    }
+    Some(Ok(Request {
+        is_head,
+        path: target.split('?').next().unwrap_or_default().to_owned(),
+        accept,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn heads_are_read_whole_or_refused() {
+        let request = parse(b"GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\nACCEPT: text/plain\r\n\r\n");
+        let wanted = Request {
+            is_head: false,
+            path: "/metrics".into(),
+            accept: " text/plain".into(),
+        };
+        assert_eq!(request, Some(Ok(wanted)));
+        assert_eq!(parse(b"GET / HTTP/1.1\r\nHost"), None);
+        assert_eq!(parse(b""), None);
+        for (head, status) in [
+            (&b"POST / HTTP/1.1\r\n\r\n"[..], "405"),
+            (b"\x16\x03\x01\x02", "400"),
+            (b"get / HTTP/1.1\r\n\r\n", "400"),
+            (b"GET / HTTP/2\r\n\r\n", "400"),
+            (b"GET /\r\n\r\n", "400"),
+            (b"GET http://a/ HTTP/1.1\r\n\r\n", "400"),
+            (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", "400"),
+            (b"GET / HTTP/1.1\r\nA: \xff\r\n\r\n", "400"),
+        ] {
+            let found = parse(head).unwrap().unwrap_err();
+            assert!(found.starts_with(status), "{found}: {}", head.escape_ascii());
+        }
+        let long = [&b"GET / HTTP/1.1\r\nA: "[..], &[b'a'; HEAD_MOST]].concat();
+        assert_eq!(
+            parse(&long).unwrap().unwrap_err(),
+            "431 Request Header Fields Too Large"
+        );
+    }
+
+    /// Starts a server that answers this many requests.
+    fn serve(requests: usize) -> (SocketAddr, thread::JoinHandle<usize>) {
+        let mut server = Server::bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+        let address = server.address().unwrap();
+        let serving = thread::spawn(move || {
+            let (mut asked, mut most) = (0, 0);
+            // The body is larger than a socket takes at once.
+            let body: Arc<str> = "0123456789abcdef".repeat(1 << 17).into();
+            while asked < requests || server.connections() > 0 {
+                let mut answer = |_: &Request| {
+                    asked += 1;
+                    Answer {
+                        status: "200 OK",
+                        content_type: "text/plain",
+                        body: body.clone(),
+                    }
+                };
+                server.turn(Duration::from_secs(1), &mut answer).unwrap();
+                most = most.max(server.connections());
+            }
+            most
+        });
+        (address, serving)
+    }
+
+    fn get(address: SocketAddr) -> String {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn silent_clients_keep_nobody_out() {
+        let (address, serving) = serve(2);
+        let mut silent = Vec::new();
+        for index in 0..200 {
+            let mut stream = TcpStream::connect(address).unwrap();
+            // Half of a request, or nothing. The server may close the connection before the write.
+            if index % 2 == 0 {
+                let _ = stream.write_all(b"GET / HT");
+            }
+            silent.push(stream);
+            if index == 100 {
+                assert!(get(address).ends_with("abcdef"));
+            }
+        }
+        let text = get(address);
+        assert!(text.starts_with("HTTP/1.1 200 OK\r\n") && text.contains("Content-Length: 2097152\r\n"));
+        assert_eq!(text.split_once("\r\n\r\n").unwrap().1.len(), 16 << 17);
+        drop(silent);
+        assert!(serving.join().unwrap() <= CONNECTIONS_MOST);
+    }
+
+    #[test]
+    fn garbage_is_answered_and_the_next_request_too() {
+        let (address, serving) = serve(1);
+        for garbage in [
+            &b"\x16\x03\x01\x02\x00\x01"[..],
+            &[b'A'; 100],
+            b"PUT / HTTP/1.1\r\n\r\n",
+        ] {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream.write_all(garbage).unwrap();
+            let mut text = String::new();
+            stream.read_to_string(&mut text).unwrap();
+            assert!(text.starts_with("HTTP/1.1 40"), "{text}");
+        }
+        assert!(get(address).starts_with("HTTP/1.1 200 OK\r\n"));
+        serving.join().unwrap();
+    }
+}

@@ -1,0 +1,208 @@
+//! Events that the screen receives from the program, and requests to it. No I/O here: a [`Feed`] does that.
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{CaptureKind, Mode, Over};
+
+use crate::known_functions::KnownFunctions;
+use crate::status::Status;
+
+/// The program on the screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Name that the program gave itself.
+    pub name: String,
+    /// Its process id.
+    pub pid: u32,
+    /// File that the program is read from.
+    pub path: PathBuf,
+}
+
+impl Target {
+    /// Whether the program comes through a pipe: its process id and files belong to another system.
+    pub fn is_elsewhere(&self) -> bool {
+        self.path == Path::new(PIPE)
+    }
+
+    /// Whether the target is several processes, which have no common file or process id.
+    pub fn is_together(&self) -> bool {
+        self.path == Path::new(TOGETHER)
+    }
+}
+
+/// Path that stands for a program from a pipe.
+pub const PIPE: &str = "-";
+
+/// Path that stands for processes that are shown together.
+pub(crate) const TOGETHER: &str = "--all";
+
+/// A ring file that could be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RingLine {
+    /// The file.
+    pub path: PathBuf,
+    /// Name that its program gave itself.
+    pub name: String,
+    /// Its process id.
+    pub pid: u32,
+    /// State of the program: "running", "exited".
+    pub state: String,
+    /// Begin of that state, as a clock time or in words that do not change by themselves.
+    pub since: String,
+    /// Whether the program runs.
+    pub live: bool,
+    /// Name of the library whose collector writes the ring; empty for the executable's collector.
+    pub library: String,
+}
+
+/// Changes since the last look.
+#[derive(Clone, Debug)]
+pub struct Events {
+    /// State of the program.
+    pub status: Status,
+    /// The program, once one is open.
+    pub target: Option<Target>,
+    /// The newest whole record, only if it was not handed over before.
+    pub snapshot: Option<Rc<Snapshot>>,
+    /// Records for the history, in any order: insert each by its time, and drop a record of a known time, which is
+    /// the same. After a program is opened, each look adds a slice of the file's earlier records, further back each
+    /// time, oldest first. With each `snapshot` come its own record and the records between the last look and it.
+    pub past: Vec<Past>,
+    /// Begin of the recording that the program is read from: nanoseconds since the Unix epoch.
+    pub begin_ns: Option<u64>,
+    /// Ring files in the directories, only if they changed; listed while no program is open.
+    pub rings: Option<Vec<RingLine>>,
+    /// Number of repeated reads, because the program overwrote its newest record during the read.
+    pub lapped: u64,
+    /// Requests that were answered.
+    pub outcomes: Vec<Outcome>,
+    /// All functions of the program, once they are known: also functions that were never called, which snapshots leave out.
+    pub functions: Option<Rc<KnownFunctions>>,
+    /// Code that the recording has named, which is not looked for in files.
+    pub addresses: Addresses,
+    /// Old and new process id, if the program was started again.
+    pub new_run: Option<(u32, u32)>,
+    /// Message about the connection to the program: one line.
+    pub notice: Option<String>,
+    /// The processes, where several are shown together.
+    pub processes: Option<Processes>,
+}
+
+/// A record as it stands in the file; it is decoded when it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Past {
+    /// The wall clock at its capture: nanoseconds since the Unix epoch.
+    pub unix_ns: u64,
+    /// Reason for its capture.
+    pub kind: CaptureKind,
+    /// A snapshot, encoded.
+    pub payload: Rc<[u8]>,
+}
+
+/// Request of the screen to the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Start counting at zero.
+    Reset,
+    /// Take the last reset back.
+    Undo,
+    /// Publish at another rate.
+    Interval {
+        /// Nanoseconds between two records.
+        ns: u64,
+    },
+    /// Measure in another way; closes the reset epoch.
+    Mode(Mode),
+    /// Measure the sites of a pattern no longer.
+    SitesOff(Pattern),
+    /// Measure the sites of a pattern again.
+    SitesOn(Pattern),
+    /// Take the rule of a pattern back.
+    ForgetRule(Pattern),
+    /// Tell slow calls of functions from typical ones.
+    Watch(Pattern, Over),
+    /// Watch functions no longer.
+    Unwatch(Pattern),
+    /// Sample the program counter at this rate per second of CPU time; 0 stops sampling.
+    Lines(u32),
+}
+
+/// The answer to a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Request that is answered.
+    pub request: Request,
+    /// Reset epoch from which the change shows, or the reason why the program refused.
+    pub result: Result<u64, String>,
+    /// Programs that received the request, where there are several.
+    pub words: Option<String>,
+}
+
+impl Outcome {
+    /// Returns the answer of one program.
+    pub fn new(request: Request, result: Result<u64, String>) -> Self {
+        Self {
+            request,
+            result,
+            words: None,
+        }
+    }
+}
+
+/// The processes that are shown together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Processes {
+    /// Number of processes that run.
+    pub running: usize,
+    /// Number of processes that have ended since they were shown.
+    pub ended: usize,
+    /// Number of processes that run and cannot be read.
+    pub unread: usize,
+}
+
+/// Source of the screen's data.
+pub trait Feed {
+    /// Looks for changes once; never blocks.
+    fn poll(&mut self) -> Events;
+
+    /// Sends a request to the program; the answer comes as an [`Outcome`].
+    ///
+    /// # Errors
+    /// The program cannot be asked: one line with the reason.
+    fn send(&mut self, request: Request) -> Result<(), String>;
+
+    /// Opens a ring file that [`Events::rings`] named.
+    ///
+    /// # Errors
+    /// The file cannot be opened: one line with the reason.
+    fn open(&mut self, path: &Path) -> Result<(), String>;
+
+    /// Returns the longest time until the next look.
+    fn next_look(&self) -> Duration;
+}
+
+impl Events {
+    /// Returns events that hold only a status.
+    pub fn quiet(status: Status) -> Self {
+        Self {
+            status,
+            target: None,
+            snapshot: None,
+            past: Vec::new(),
+            begin_ns: None,
+            rings: None,
+            lapped: 0,
+            outcomes: Vec::new(),
+            functions: None,
+            addresses: Addresses::default(),
+            new_run: None,
+            notice: None,
+            processes: None,
+        }
+    }
+}

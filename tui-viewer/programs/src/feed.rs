@@ -1,0 +1,428 @@
+//! Source of the screen's data: a ring file, found, read, asked and followed.
+
+mod answer;
+mod attached;
+mod pace;
+mod past;
+mod piped;
+mod recorded;
+mod together;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+pub use answer::{RULES_FULL, TOO_OLD, refusal, result_of};
+pub use piped::PipeFeed;
+use tickscope_format::addresses::Addresses;
+use tickscope_format::file::list;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::places;
+use tickscope_format::{FormatError, Snapshot};
+use tickscope_format::{os, snapshot_file};
+use tickscope_report::archive;
+pub use together::TogetherFeed;
+
+use crate::clock_time::{UtcOffset, clock_time};
+use crate::events::{Events, Feed, Outcome, Request, RingLine, Target};
+use crate::feed::attached::Attached;
+use crate::feed::recorded::Recorded;
+use crate::status::{Status, since_unix_ns, state_of};
+use crate::target;
+use crate::target::wanted::{Found, NoTarget, Wanted, is_live, library_of};
+
+/// Time between two looks at locks, directories and ended programs, which change seldom.
+const LOOK_AROUND: Duration = Duration::from_millis(400);
+
+/// Time for reading a file's earlier records at each look, and the rest between two such reads.
+const PAST_SLICE: Duration = Duration::from_millis(5);
+const PAST_REST: Duration = Duration::from_millis(5);
+
+/// Message for a started program that has ended without data.
+const ENDED_WITHOUT: &str = "The program has ended and opened no scope.\nDoes it depend on tickscope with the feature \
+                             `enable`, and mark a function with #[tickscope::profile]? q shows its output.";
+
+/// A feed from ring files.
+#[derive(Debug)]
+pub struct RingFeed {
+    wanted: Wanted,
+    dir: Option<PathBuf>,
+    offset: UtcOffset,
+    open: Open,
+    /// Time of the next look around.
+    look_around_at: Instant,
+    status: Status,
+    /// Rings that were listed last, so that only changes are handed over.
+    listed: Vec<RingLine>,
+    outcomes: Vec<Outcome>,
+    new_run: Option<(u32, u32)>,
+}
+
+#[derive(Debug)]
+enum Open {
+    Nothing,
+    Ring(Box<Attached>),
+    /// A kept snapshot and the code that was named with it, until they are handed over, and the records before it.
+    Kept(Target, Option<(Rc<Snapshot>, Addresses)>, Option<Box<Recorded>>),
+}
+
+impl RingFeed {
+    /// Returns a feed for a target; opens nothing before the first look.
+    pub fn new(wanted: Wanted, dir: Option<PathBuf>, utc_offset_s: Option<i32>) -> Self {
+        Self {
+            status: Status::Waiting { why: String::new() },
+            wanted,
+            dir,
+            offset: utc_offset_s,
+            open: Open::Nothing,
+            look_around_at: Instant::now(),
+            listed: Vec::new(),
+            outcomes: Vec::new(),
+            new_run: None,
+        }
+    }
+
+    fn look_around(&mut self) {
+        match &self.open {
+            Open::Nothing => self.seek(),
+            Open::Ring(attached) => {
+                let before = attached.target.pid;
+                self.status = status_of(&attached.ring);
+                if !self.status.answers() && !self.take_successor() && self.wanted.follows_restarts() {
+                    self.follow(before);
+                }
+            }
+            Open::Kept(..) => self.status = Status::Kept,
+        }
+    }
+
+    fn seek(&mut self) {
+        match target::find(&self.wanted, self.dir.as_deref()) {
+            Ok(found) => self.take(found),
+            Err(error) => match error.downcast_ref::<NoTarget>() {
+                Some(none) => {
+                    let ended =
+                        matches!(self.wanted, Wanted::Started { pid, .. } if os::start_time(pid).is_none());
+                    let why = if ended {
+                        ENDED_WITHOUT.into()
+                    } else if matches!(self.wanted, Wanted::Started { .. }) {
+                        // The program need not call `start()`.
+                        format!("{}\nIt appears here with its first scope.", none.lead)
+                    } else {
+                        none.lead.clone()
+                    };
+                    self.status = Status::Waiting { why };
+                }
+                None => {
+                    self.status = Status::Broken {
+                        why: format!("{error:#}"),
+                    }
+                }
+            },
+        }
+    }
+
+    /// Takes the ring that the program has made in place of this one. Returns false where there is none.
+    fn take_successor(&mut self) -> bool {
+        let Open::Ring(attached) = &self.open else {
+            return false;
+        };
+        let pid = attached.target.pid;
+        let Some((ring, liveness)) = target::successor_of(&attached.ring, self.dir.as_deref()) else {
+            return false;
+        };
+        self.new_run = Some((pid, pid));
+        self.take(Found::Ring(Box::new(ring), liveness));
+        true
+    }
+
+    /// Looks whether a program that has ended runs again as another process.
+    fn follow(&mut self, before: u32) {
+        let name = match &self.open {
+            Open::Ring(attached) => Wanted::Name(attached.target.name.clone()),
+            Open::Nothing | Open::Kept(..) => return,
+        };
+        if let Ok(Found::Ring(ring, liveness)) = target::find(&name, self.dir.as_deref())
+            && is_live(&liveness)
+        {
+            self.new_run = Some((before, ring.header().pid));
+            self.take(Found::Ring(ring, liveness));
+        }
+    }
+
+    fn take(&mut self, found: Found) {
+        self.open = match found {
+            Found::Ring(ring, _) => {
+                self.status = status_of(&ring);
+                Open::Ring(Box::new(Attached::new(*ring)))
+            }
+            // Streams, and several programs together, have feeds of their own.
+            Found::Streamed(_) | Found::Together(..) => Open::Nothing,
+            Found::Kept(path) => match read_kept(&path) {
+                Ok((snapshot, addresses, recorded)) => {
+                    self.status = Status::Kept;
+                    let target = Target {
+                        name: snapshot.process.name.clone(),
+                        pid: snapshot.process.pid,
+                        path,
+                    };
+                    Open::Kept(target, Some((Rc::new(snapshot), addresses)), recorded)
+                }
+                Err(error) => {
+                    self.status = Status::Broken {
+                        why: format!("{}: {error}", path.display()),
+                    };
+                    Open::Nothing
+                }
+            },
+        };
+    }
+
+    /// Returns all rings, if the list has changed.
+    fn rings(&mut self) -> Option<Vec<RingLine>> {
+        let listed = list::list(&places::chosen(self.dir.as_deref()));
+        let rings = listed
+            .into_iter()
+            .filter_map(|listed| Some((listed.path, listed.ring.ok()?)));
+        let lines: Vec<RingLine> = rings
+            .map(|(path, (ring, liveness))| ring_line(path, &ring, &liveness, self.offset))
+            .collect();
+        (lines != self.listed).then(|| {
+            self.listed.clone_from(&lines);
+            lines
+        })
+    }
+}
+
+/// Reads the newest snapshot of a file, the code that the file names, and the records before the snapshot.
+fn read_kept(path: &Path) -> Result<(Snapshot, Addresses, Option<Box<Recorded>>), FormatError> {
+    if !snapshot_file::is_snapshot_file(path) {
+        return archive::read(path).map(|snapshot| (snapshot, Addresses::default(), None));
+    }
+    let (recorded, snapshot) = Recorded::open(path)?;
+    let addresses = recorded.addresses();
+    let recorded = Some(Box::new(recorded)).filter(|recorded| !recorded.is_done());
+    Ok((snapshot, addresses, recorded))
+}
+
+fn ring_line(path: PathBuf, ring: &RingFile, liveness: &Liveness, offset: UtcOffset) -> RingLine {
+    let since = since_unix_ns(ring.header().started_unix_ns, liveness);
+    RingLine {
+        path,
+        name: ring.header().name.clone(),
+        pid: ring.header().pid,
+        state: state_of(liveness).as_str().into(),
+        since: clock_time(since, offset),
+        live: is_live(liveness),
+        library: library_of(ring),
+    }
+}
+
+fn status_of(ring: &RingFile) -> Status {
+    match ring.liveness() {
+        Ok(Liveness::Running) => Status::Live,
+        Ok(Liveness::Stale { since_unix_ns }) => Status::Stale { since_unix_ns },
+        Ok(Liveness::Exited { unix_ns }) => Status::Exited { unix_ns },
+        Ok(Liveness::Crashed { unix_ns }) => Status::Crashed {
+            unix_ns: Some(unix_ns),
+        },
+        Err(error) => broken(ring, &format!("{}: ", ring.path().display()), &error.to_string()),
+    }
+}
+
+/// Returns the status of an unreadable ring. Where its program runs on, the next step comes first, because the status is one
+/// line.
+fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
+    let pid = ring.header().pid;
+    Status::Broken {
+        why: match target::runs_on(ring.header()) {
+            true => format!("Ring lost, process {pid} runs on: new ring within a minute. {why}"),
+            false => format!("{place}{why}"),
+        },
+    }
+}
+
+impl Feed for RingFeed {
+    fn poll(&mut self) -> Events {
+        let now = Instant::now();
+        let mut rings = None;
+        if now >= self.look_around_at {
+            self.look_around();
+            if matches!(self.open, Open::Nothing) {
+                rings = self.rings();
+            }
+            self.look_around_at = now + LOOK_AROUND;
+        }
+        let mut past = Vec::new();
+        let mut begin_ns = None;
+        let mut lapped = 0;
+        let mut functions = None;
+        let mut addresses = Addresses::default();
+        let (target, snapshot) = match &mut self.open {
+            Open::Nothing => (None, None),
+            Open::Kept(target, snapshot, recorded) => {
+                begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
+                // The first look reads no earlier records, so that the newest one shows soon.
+                if snapshot.is_none()
+                    && let Some(earlier) = recorded
+                {
+                    past.extend(earlier.slice(PAST_SLICE));
+                    recorded.take_if(|recorded| recorded.is_done());
+                }
+                let snapshot = snapshot.take().map(|(snapshot, of_file)| {
+                    addresses = of_file;
+                    snapshot
+                });
+                (Some(target.clone()), snapshot)
+            }
+            Open::Ring(attached) => {
+                self.outcomes.extend(attached.answers());
+                // The first look reads no earlier records, so that the newest one shows soon.
+                past.extend(attached.slice_of_past(PAST_SLICE));
+                let snapshot = match attached.newest(&mut past) {
+                    Ok(snapshot) => snapshot,
+                    Err(why) => {
+                        self.status = broken(&attached.ring, "", &why);
+                        None
+                    }
+                };
+                lapped = attached.ring.lapped();
+                functions = attached.functions(snapshot.as_deref());
+                (Some(attached.target.clone()), snapshot)
+            }
+        };
+        Events {
+            status: self.status.clone(),
+            target,
+            snapshot,
+            past,
+            begin_ns,
+            rings,
+            lapped,
+            outcomes: std::mem::take(&mut self.outcomes),
+            functions,
+            addresses,
+            new_run: self.new_run.take(),
+            notice: None,
+            processes: None,
+        }
+    }
+
+    fn send(&mut self, request: Request) -> Result<(), String> {
+        match &mut self.open {
+            Open::Ring(attached) => attached.ask(request),
+            Open::Kept(..) => Err("a kept snapshot has no program behind it".into()),
+            Open::Nothing => Err("no program is open".into()),
+        }
+    }
+
+    fn open(&mut self, path: &Path) -> Result<(), String> {
+        let found = target::find(&Wanted::File(path.to_path_buf()), self.dir.as_deref());
+        self.take(found.map_err(|error| format!("{error:#}"))?);
+        // From now on this program's name is wanted, also after a restart.
+        if let Open::Ring(attached) = &self.open {
+            self.wanted = Wanted::Name(attached.target.name.clone());
+        }
+        Ok(())
+    }
+
+    fn next_look(&self) -> Duration {
+        let around = self.look_around_at.saturating_duration_since(Instant::now());
+        match (&self.open, &self.status) {
+            (Open::Ring(attached), _) if attached.has_past() => PAST_REST.min(around),
+            (Open::Kept(_, _, Some(_)), _) => PAST_REST.min(around),
+            (Open::Ring(attached), Status::Live | Status::Stale { .. }) => attached.rest().min(around),
+            _ => around,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_viewer_goes_on_with_the_ring_that_takes_the_place_of_a_lost_one() {
+        use tickscope_format::file::create::OwnRing;
+        use tickscope_format::file::header::Header;
+        use tickscope_format::ring::Stamp;
+        use tickscope_testkit::test_program::payload;
+
+        let dir = tempfile::tempdir().unwrap();
+        let made = |nonce: u64| {
+            let header = Header {
+                pid: 77,
+                start_time: 78,
+                boot_id: tickscope_format::os::boot_id(),
+                nonce,
+                started_unix_ns: 5,
+                ..tickscope_testkit::ring::header("lost")
+            };
+            let mut ring = OwnRing::create(dir.path(), header).unwrap();
+            let mut snapshot = Snapshot::default();
+            snapshot.capture.seq = nonce;
+            ring.publish(Stamp::from(&snapshot.capture), &payload(&snapshot))
+                .unwrap();
+            ring.beat(tickscope_format::os::monotonic_ns(), 1);
+            ring.link().unwrap();
+            ring
+        };
+        let first = made(1);
+        let path = first.path().to_path_buf();
+        // A path is no name under which the program could be found again.
+        let mut feed = RingFeed::new(Wanted::File(path.clone()), None, None);
+        feed.poll();
+        assert_eq!(feed.poll().target.unwrap().path, path);
+        let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+        file.set_len(20_000).unwrap();
+        feed.look_around();
+        let events = feed.poll();
+        assert!(
+            matches!(events.status, Status::Broken { ref why } if why.contains("truncated: 20000 bytes"))
+        );
+        assert_eq!(events.target.unwrap().path, path);
+        let second = made(2);
+        drop(first);
+        feed.look_around();
+        let events = feed.poll();
+        assert_eq!(events.target.unwrap().path, second.path());
+        assert_eq!((events.new_run, events.status), (Some((77, 77)), Status::Live));
+        assert_eq!(events.snapshot.unwrap().capture.seq, 2);
+    }
+
+    #[test]
+    fn a_started_program_that_ended_without_scopes_is_not_waited_for_in_silence() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let wanted = Wanted::Started {
+            // The feed looks into the usual places as well.
+            token: tickscope_format::os::random(),
+            pid: child.id(),
+        };
+        let why = || {
+            let status = RingFeed::new(wanted.clone(), Some(dir.path().into()), None)
+                .poll()
+                .status;
+            let Status::Waiting { why } = status else {
+                panic!("{status:?}")
+            };
+            why
+        };
+        assert!(!why().contains("has ended"), "{}", why());
+        assert!(
+            why()
+                == "no scopes: nothing came from the started program.\nIt appears here with its first scope.",
+            "{}",
+            why()
+        );
+        let mut feed = RingFeed::new(wanted.clone(), Some(dir.path().into()), None);
+        assert_eq!(feed.send(Request::Reset), Err("no program is open".into()));
+        child.kill().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while !why().contains("has ended") {
+            assert!(Instant::now() < deadline, "{}", why());
+        }
+        child.wait().unwrap();
+        assert!(why().contains("has ended"), "also when it is gone for good");
+    }
+}

@@ -1,0 +1,89 @@
+//! Results and messages for a program's answers to requests.
+
+use std::fs::OpenOptions;
+
+use tickscope_format::file::open::RingFile;
+use tickscope_format::slots::{Outcome, Reply};
+
+use crate::events::Request;
+
+/// Reason why a program takes no further rule on sites.
+pub const RULES_FULL: &str = "the program has its maximum of rules; `on *` removes them all";
+
+/// Reason why a program does not watch functions.
+pub const TOO_OLD: &str = "the program's collector is older and cannot watch functions; build the program with the tickscope of this version";
+
+/// Reason why a program watches no further function.
+const WATCHES_FULL: &str = "the program watches four functions, its maximum, or watches none for viewers; X in the view Slow stops watching one";
+
+/// Returns the reason why a program takes no request from here; its ring gave no slot.
+pub fn refusal(ring: &RingFile) -> &'static str {
+    if !ring.header().control {
+        return "takes no requests from this viewer (Builder::allow_remote_control is off in the program)";
+    }
+    match OpenOptions::new().write(true).open(ring.path()) {
+        Ok(_) => "takes no requests from this viewer (16 viewers are there already; close one)",
+        Err(_) => "takes no requests from this viewer (you may not write to its file; ask as the owner)",
+    }
+}
+
+/// Returns the same as [`result_of`], with messages that depend on the request.
+pub(super) fn answer_to(request: Request, reply: &Reply) -> Result<u64, String> {
+    let is_rule = matches!(
+        request,
+        Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)
+    );
+    if matches!(request, Request::Watch(..) | Request::Unwatch(_)) && reply.outcome == Outcome::Unknown {
+        return Err(TOO_OLD.into());
+    }
+    if matches!(request, Request::Watch(..)) && reply.outcome == Outcome::Refused {
+        return Err(WATCHES_FULL.into());
+    }
+    if is_rule && reply.outcome == Outcome::Refused {
+        return Err(RULES_FULL.into());
+    }
+    result_of(reply)
+}
+
+/// Returns the reset epoch in force since the request, or the reason why the program refused.
+pub fn result_of(reply: &Reply) -> Result<u64, String> {
+    match reply.outcome {
+        Outcome::Done => Ok(reply.reset_epoch),
+        Outcome::NothingToUndo => Err("there is no reset to undo".into()),
+        Outcome::Unknown => Err("the program's collector is older and does not know this request".into()),
+        Outcome::Refused => Err("the program takes no requests (Builder::allow_remote_control)".into()),
+        Outcome::Other(_) | _ => {
+            Err("this viewer does not know the program's answer; update tickscope".into())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refused_rule_says_that_there_are_too_many() {
+        let pattern = tickscope_format::pattern::Pattern::new("alloc::*").unwrap();
+        let reply = |outcome| Reply {
+            sequence: 1,
+            outcome,
+            record: 0,
+            reset_epoch: 3,
+            crc: 0,
+        };
+        for request in [Request::SitesOff(pattern), Request::SitesOn(pattern)] {
+            assert_eq!(
+                answer_to(request, &reply(Outcome::Refused)),
+                Err(RULES_FULL.into())
+            );
+            assert_eq!(answer_to(request, &reply(Outcome::Done)), Ok(3));
+        }
+        let why = answer_to(Request::Reset, &reply(Outcome::Refused)).unwrap_err();
+        assert!(why.contains("takes no requests"), "{why}");
+        assert_eq!(
+            answer_to(Request::Reset, &reply(Outcome::Other(9))),
+            Err("this viewer does not know the program's answer; update tickscope".into())
+        );
+    }
+}

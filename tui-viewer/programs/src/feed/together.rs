@@ -1,0 +1,544 @@
+//! All processes of a name as one program: a pre-fork server, the processes of a test run.
+//!
+//! Each process keeps its threads, under names that tell the process. Processes that have ended stay in the sums. A reset of the
+//! screen begins counting anew for all; a reset that one process makes by itself takes nothing away here.
+
+mod asked;
+mod counted;
+mod member;
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use tickscope_analysis::side_by_side::{Part, fold, side_by_side};
+use tickscope_command::console::{about, printable};
+use tickscope_format::codec;
+use tickscope_format::file::list::{self, Listed};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::places;
+use tickscope_format::snapshot::{CaptureKind, ClockInfo, Lifetime};
+use tickscope_format::{Snapshot, os};
+
+use crate::events::{Events, Feed, Outcome, Past, Processes, Request, TOGETHER, Target};
+use crate::feed::LOOK_AROUND;
+use crate::feed::together::asked::Asked;
+use crate::feed::together::member::{Life, Member, Shown};
+use crate::known_functions::KnownFunctions;
+use crate::ring_reads::RunKey;
+use crate::status::Status;
+use crate::target::wanted::{Wanted, is_live};
+use crate::target::{name_and_pid, title_of};
+
+/// Most processes that are followed at once: each takes a file that stays open.
+const MEMBERS_MOST: usize = 256;
+
+/// Time between two looks where nothing has come.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Bounds of the time between two sums, which follows the rate at which programs publish.
+const SHORTEST: Duration = Duration::from_millis(40);
+const LONGEST: Duration = Duration::from_millis(200);
+
+/// Reading and summing up takes at most one part in this number of the time.
+const PARTS: u32 = 5;
+
+/// A feed of all processes of a name.
+#[derive(Debug)]
+pub struct TogetherFeed {
+    wanted: Wanted,
+    name: String,
+    dir: Option<PathBuf>,
+    began_unix_ns: u64,
+    members: Vec<Member>,
+    /// Processes that have ended, and the sum of their counts.
+    over: HashSet<RunKey>,
+    ended: Option<Snapshot>,
+    /// Counts of processes that ended before the last reset from here, and counts before it of processes that have ended since.
+    ended_before: Option<Snapshot>,
+    /// Epoch with which counts begin once the last reset from here is taken back; none where it cannot be.
+    undoable: Option<u64>,
+    /// Lifetime counts that no part holds any more.
+    gone: Lifetime,
+    /// Names of programs that were met.
+    programs: HashSet<String>,
+    /// Rings of running processes that cannot be read, and the reasons.
+    unread: BTreeMap<PathBuf, String>,
+    left_out: usize,
+    /// Clock that the sums use.
+    clock: Option<ClockInfo>,
+    /// Number, epoch and time of the last sum.
+    seq: u64,
+    epoch: u64,
+    withdraws: Option<u64>,
+    unix_ns: u64,
+    started_unix_ns: u64,
+    next_id: u64,
+    asked: Vec<Asked>,
+    status: Status,
+    looked: bool,
+    look_around_at: Instant,
+    look_at: Instant,
+    /// Whether something has changed that no sum has shown yet.
+    has_news: bool,
+    functions: Option<Rc<KnownFunctions>>,
+    notices: VecDeque<String>,
+}
+
+impl TogetherFeed {
+    /// Returns a feed of all processes of a name (`*` stands for any text); opens nothing before the first look.
+    pub fn new(name: &str, dir: Option<PathBuf>) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            wanted: Wanted::All(name.into()),
+            name: name.into(),
+            dir,
+            began_unix_ns: now.map_or(0, |now| now.as_nanos() as u64),
+            members: Vec::new(),
+            over: HashSet::new(),
+            ended: None,
+            ended_before: None,
+            undoable: None,
+            gone: Lifetime::default(),
+            programs: HashSet::new(),
+            unread: BTreeMap::new(),
+            left_out: 0,
+            clock: None,
+            seq: 0,
+            epoch: 0,
+            withdraws: None,
+            unix_ns: 0,
+            started_unix_ns: 0,
+            next_id: 0,
+            asked: Vec::new(),
+            status: Status::Waiting { why: String::new() },
+            looked: false,
+            look_around_at: Instant::now(),
+            look_at: Instant::now(),
+            has_news: false,
+            functions: None,
+            notices: VecDeque::new(),
+        }
+    }
+
+    /// Finds processes that have come or ended.
+    fn look_around(&mut self) {
+        let mut unread = BTreeMap::new();
+        let mut left_out = HashSet::new();
+        for Listed { path, ring } in list::list(&places::chosen(self.dir.as_deref())) {
+            match ring {
+                Ok((ring, liveness)) if self.wanted.fits(&ring) => {
+                    let key = RunKey::of(&ring);
+                    if !self.meet(&key, ring, &liveness) {
+                        left_out.insert(key);
+                    }
+                }
+                Ok(_) => {}
+                Err(error) => {
+                    let whose = name_and_pid(&path);
+                    if let Some((name, pid)) = whose
+                        && self.wanted.names(&name)
+                        && os::start_time(pid).is_some()
+                    {
+                        unread.insert(path.clone(), about(&path, &error));
+                    }
+                }
+            }
+        }
+        self.members.iter_mut().for_each(Member::check);
+        self.take_leave();
+        for (path, why) in &unread {
+            if self.unread.get(path) != Some(why) {
+                self.notices
+                    .push_back(format!("{}; the others are shown", printable(why)));
+            }
+        }
+        self.unread = unread;
+        if left_out.len() > self.left_out {
+            self.notices.push_back(format!(
+                "{} processes are not shown: {MEMBERS_MOST} are shown at most",
+                left_out.len()
+            ));
+        }
+        self.left_out = left_out.len();
+        self.looked = true;
+        self.status = self.status_now();
+    }
+
+    /// Follows a ring, if it is new. Returns false where there is no room for it.
+    fn meet(&mut self, key: &RunKey, ring: RingFile, liveness: &Liveness) -> bool {
+        if self.over.contains(key) {
+            return true;
+        }
+        if let Some(member) = self.members.iter_mut().find(|member| member.key == *key) {
+            if member.nonce() != ring.header().nonce && is_live(liveness) && member.needs_another() {
+                member.go_on(ring);
+            }
+            return true;
+        }
+        // Processes that had ended before are not shown; processes that came and ended between two looks are.
+        let is_new = key.started_unix_ns >= self.began_unix_ns;
+        if !is_live(liveness) && !is_new {
+            return true;
+        }
+        if self.members.len() >= MEMBERS_MOST {
+            return false;
+        }
+        self.programs.insert(key.name.clone());
+        self.members.push(Member::new(self.next_id, ring, is_new));
+        self.next_id += 1;
+        let started = |member: &Member| (member.key.started_unix_ns, member.key.pid);
+        self.members.sort_by_key(started);
+        true
+    }
+
+    /// Moves members that have ended into the sum of ended processes.
+    fn take_leave(&mut self) {
+        let mut at = 0;
+        while at < self.members.len() {
+            let Life::Ended(_) = self.members[at].life else {
+                at += 1;
+                continue;
+            };
+            let mut member = self.members.remove(at);
+            // Its last record may have come since the last look.
+            member.look(&mut self.clock);
+            for asked in &mut self.asked {
+                asked.ended(member.id);
+            }
+            if let Some(shown) = member.counted.shown() {
+                self.ended = Some(fold(self.ended.take(), &shown, member.ratio()));
+            }
+            if let Some(before) = member.counted.shown_before() {
+                self.ended_before = Some(fold(self.ended_before.take(), before, member.ratio()));
+            }
+            self.over.insert(member.key);
+            self.has_news = true;
+        }
+    }
+
+    fn status_now(&self) -> Status {
+        let lives: Vec<Life> = self.members.iter().map(|member| member.life).collect();
+        if lives.contains(&Life::Running) {
+            return Status::Live;
+        }
+        let silent = lives.iter().filter_map(|life| match life {
+            Life::Stale(since) => Some(*since),
+            Life::Running | Life::Ended(_) => None,
+        });
+        if let Some(since_unix_ns) = silent.max() {
+            return Status::Stale { since_unix_ns };
+        }
+        match self.seq {
+            0 => Status::Waiting {
+                why: format!("no {} runs.\nEach new process is added here.", self.wanted.one()),
+            },
+            _ => Status::Exited {
+                unix_ns: self.unix_ns,
+            },
+        }
+    }
+
+    /// Reads new records of each process. Returns whether there are any.
+    fn look(&mut self) {
+        for member in &mut self.members {
+            self.has_news |= member.look(&mut self.clock);
+            if let (Some(why), false) = (&member.trouble, member.is_told) {
+                member.is_told = true;
+                let pid = member.key.pid;
+                self.notices.push_back(format!(
+                    "pid {pid} cannot be read any more: {}; the others are shown",
+                    printable(why)
+                ));
+            }
+            if self.functions.is_none() {
+                let newest = member.counted.newest().cloned();
+                self.functions = member.attached.functions(newest.as_deref());
+            }
+        }
+    }
+
+    /// Sums the counts of all processes in one snapshot; returns none before the first record.
+    fn sum(&mut self, kind: CaptureKind) -> Option<Snapshot> {
+        let shown: Vec<Shown<'_>> = self.members.iter().filter_map(Member::shown).collect();
+        let mut parts: Vec<Part<'_>> = shown.iter().map(Shown::part).collect();
+        // The process that has measured the rate longest knows it best.
+        let best = parts.iter().filter(|part| part.ratio == 1.0);
+        let best = best.max_by_key(|part| part.snapshot.process.uptime_ns);
+        let clock = self.clock.as_mut()?;
+        if let Some(best) = best.filter(|best| best.snapshot.clock.source == clock.source) {
+            clock.ticks_per_second = best.snapshot.clock.ticks_per_second;
+        }
+        let clock = clock.clone();
+        parts.extend(self.ended.as_ref().map(ended));
+        if parts.is_empty() {
+            return None;
+        }
+        let sum = side_by_side(&clock, &parts);
+        Some(self.completed(sum, kind))
+    }
+
+    /// Adds the fields that belong to the whole and to no part.
+    fn completed(&mut self, mut sum: Snapshot, kind: CaptureKind) -> Snapshot {
+        self.seq += 1;
+        self.unix_ns = sum.capture.unix_ns.max(self.unix_ns + 1);
+        if self.started_unix_ns == 0 {
+            self.started_unix_ns = self.unix_ns.saturating_sub(sum.process.uptime_ns);
+        }
+        let capture = &mut sum.capture;
+        capture.since_reset_ns += self.unix_ns - capture.unix_ns;
+        capture.unix_ns = self.unix_ns;
+        (capture.seq, capture.reset_epoch, capture.withdraws) = (self.seq, self.epoch, self.withdraws);
+        capture.kind = kind;
+        let process = &mut sum.process;
+        process.name = title_of(&self.name);
+        process.started_unix_ns = self.started_unix_ns;
+        if self.programs.len() > 1 {
+            process.warnings.push(format!(
+                "Functions with equal names in {} programs are added up in one row. Name one program to see it alone.",
+                self.programs.len()
+            ));
+        }
+        let lifetime = &mut sum.lifetime;
+        lifetime.calls = lifetime.calls.saturating_add(self.gone.calls);
+        lifetime.ticks = lifetime.ticks.saturating_add(self.gone.ticks);
+        sum
+    }
+
+    /// Takes answers, and ends requests that all processes have answered.
+    fn answers(&mut self, now: Instant) -> (Vec<Outcome>, Vec<Past>) {
+        for member in &mut self.members {
+            for outcome in member.attached.answers() {
+                let mut asked = self.asked.iter_mut();
+                let same =
+                    |asked: &&mut Asked| asked.request == outcome.request && asked.waits_for(member.id);
+                if let Some(asked) = asked.find(same) {
+                    asked.answered(member.id, outcome.result);
+                }
+            }
+        }
+        let (mut outcomes, mut past) = (Vec::new(), Vec::new());
+        let members = &self.members;
+        let is_seen = |id: u64, epoch: u64| {
+            let member = members.iter().find(|member| member.id == id);
+            let newest = member.and_then(|member| member.counted.newest());
+            member.is_none() || newest.is_some_and(|newest| newest.capture.reset_epoch >= epoch)
+        };
+        let over: Vec<Asked> = self
+            .asked
+            .extract_if(.., |asked| asked.is_over(now, is_seen))
+            .collect();
+        for asked in over {
+            let request = asked.request;
+            let epochs: Vec<(u64, Option<u64>)> = self
+                .members
+                .iter()
+                .map(|member| (member.id, asked.epoch_of(member.id)))
+                .collect();
+            let (result, words) = match asked.words() {
+                Ok(words) => {
+                    match request {
+                        Request::Reset | Request::Mode(_) => past.extend(self.turn(&epochs, request)),
+                        Request::Undo => past.extend(self.turn_back()),
+                        Request::Interval { .. }
+                        | Request::SitesOff(_)
+                        | Request::SitesOn(_)
+                        | Request::ForgetRule(_)
+                        | Request::Watch(..)
+                        | Request::Unwatch(_)
+                        | Request::Lines(_) => {}
+                    }
+                    self.has_news = true;
+                    self.look_at = now;
+                    (Ok(self.epoch), Some(words))
+                }
+                Err(why) => (Err(why), None),
+            };
+            outcomes.push(Outcome {
+                request,
+                result,
+                words,
+            });
+        }
+        (outcomes, past)
+    }
+
+    /// Begins counting anew. Returns the last sum before that.
+    fn turn(&mut self, epochs: &[(u64, Option<u64>)], request: Request) -> Option<Past> {
+        for member in &mut self.members {
+            let of = epochs.iter().find(|(id, _)| *id == member.id);
+            member.counted.turn(of.and_then(|(_, epoch)| *epoch));
+        }
+        let before: Vec<Part<'_>> = self
+            .members
+            .iter()
+            .filter_map(|member| {
+                Some(Part {
+                    snapshot: member.counted.shown_before()?,
+                    pid: Some(member.key.pid),
+                    ratio: member.ratio(),
+                })
+            })
+            .chain(self.ended.as_ref().map(ended))
+            .collect();
+        let end = side_by_side(self.clock.as_ref()?, &before);
+        let end = self.completed(end, CaptureKind::Closing);
+        self.undoable =
+            Some(self.withdraws.take().unwrap_or(self.epoch)).filter(|_| request == Request::Reset);
+        self.epoch += 1;
+        self.ended_before = self.ended.take();
+        if let Some(ended) = &self.ended_before {
+            self.gone.calls = self.gone.calls.saturating_add(ended.lifetime.calls);
+            self.gone.ticks = self.gone.ticks.saturating_add(ended.lifetime.ticks);
+        }
+        past_of(&end)
+    }
+
+    /// Takes the last reset back. Returns the last sum before that.
+    fn turn_back(&mut self) -> Option<Past> {
+        let end = self.sum(CaptureKind::Closing);
+        for member in &mut self.members {
+            member.counted.turn_back();
+        }
+        let since = self.ended.take();
+        self.gone = Lifetime::default();
+        self.ended = match (self.ended_before.take(), since) {
+            (before, Some(since)) => Some(fold(before, &since, 1.0)),
+            (before, None) => before,
+        };
+        self.withdraws = self.undoable.take().or(self.withdraws);
+        self.epoch += 1;
+        past_of(&end?)
+    }
+
+    fn processes(&self) -> Processes {
+        let troubled = self.members.iter().filter(|member| member.trouble.is_some());
+        let troubled: HashSet<u32> = troubled.map(|member| member.key.pid).collect();
+        let unread = self.unread.keys().filter_map(|path| name_and_pid(path));
+        let known: HashSet<u32> = self.members.iter().map(|member| member.key.pid).collect();
+        let others = unread.filter(|(_, pid)| !known.contains(pid)).count();
+        Processes {
+            running: self.members.len() + others,
+            ended: self.over.len(),
+            unread: troubled.len() + others,
+        }
+    }
+}
+
+/// Returns the processes that have ended as a part of the whole; it has the clock of the whole.
+fn ended(snapshot: &Snapshot) -> Part<'_> {
+    Part {
+        snapshot,
+        pid: None,
+        ratio: 1.0,
+    }
+}
+
+fn past_of(snapshot: &Snapshot) -> Option<Past> {
+    let mut payload = Vec::new();
+    codec::encode(snapshot, &mut payload).ok()?;
+    Some(Past {
+        unix_ns: snapshot.capture.unix_ns,
+        kind: snapshot.capture.kind,
+        payload: payload.into(),
+    })
+}
+
+impl Feed for TogetherFeed {
+    fn poll(&mut self) -> Events {
+        let now = Instant::now();
+        if now >= self.look_around_at {
+            self.look_around();
+            self.look_around_at = now + LOOK_AROUND;
+        }
+        let is_due = now >= self.look_at;
+        if is_due {
+            self.look();
+        }
+        let (outcomes, past) = self.answers(now);
+        let mut snapshot = None;
+        if is_due || now >= self.look_at {
+            self.look_at = now + LOOK;
+            if std::mem::take(&mut self.has_news) {
+                snapshot = self.sum(CaptureKind::Periodic);
+            }
+        }
+        if let Some(snapshot) = &snapshot {
+            let interval = Duration::from_nanos(snapshot.capture.interval_ns);
+            let rest = interval.clamp(SHORTEST, LONGEST) - LOOK / 2;
+            self.look_at = now + rest.max(now.elapsed() * PARTS);
+            self.status = self.status_now();
+        }
+        Events {
+            target: (self.seq > 0).then(|| Target {
+                name: title_of(&self.name),
+                pid: 0,
+                path: TOGETHER.into(),
+            }),
+            snapshot: snapshot.map(Rc::new),
+            past,
+            outcomes,
+            functions: self.functions.take(),
+            notice: self.notices.pop_front(),
+            processes: Some(self.processes()),
+            ..Events::quiet(self.status.clone())
+        }
+    }
+
+    fn send(&mut self, request: Request) -> Result<(), String> {
+        let Some(first) = self.members.first() else {
+            return Err("all of the programs have ended".into());
+        };
+        let pid = first.key.pid;
+        match request {
+            Request::Watch(..) | Request::Unwatch(_) => {
+                return Err(format!(
+                    "slow calls are shown of one process at a time: tickscope {pid}, then W there"
+                ));
+            }
+            Request::Lines(_) => {
+                return Err(format!(
+                    "lines are shown of one process at a time: tickscope {pid}, then S there"
+                ));
+            }
+            Request::Undo if self.undoable.is_none() => return Err("there is no reset to undo".into()),
+            Request::Reset
+            | Request::Undo
+            | Request::Interval { .. }
+            | Request::Mode(_)
+            | Request::SitesOff(_)
+            | Request::SitesOn(_)
+            | Request::ForgetRule(_) => {}
+        }
+        let mut asked = Asked::new(request, Instant::now());
+        for member in &mut self.members {
+            // A process that did not do the reset has none to take back.
+            if request != Request::Undo || member.counted.was_reset() {
+                let sent = member.attached.ask(request);
+                asked.sent(member.id, member.key.pid, sent);
+            }
+        }
+        self.asked.push(asked);
+        Ok(())
+    }
+
+    fn open(&mut self, path: &Path) -> Result<(), String> {
+        let path = path.display();
+        Err(format!(
+            "this screen shows several programs; in another terminal: tickscope {path}"
+        ))
+    }
+
+    fn next_look(&self) -> Duration {
+        let now = Instant::now();
+        let rest = |at: Instant| at.saturating_duration_since(now);
+        match self.asked.is_empty() {
+            true => rest(self.look_at).min(rest(self.look_around_at)),
+            false => rest(self.look_at).min(LOOK),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! One of the processes that are shown together: its ring, its records, and its state.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use tickscope_analysis::side_by_side::{Part, ratio};
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::snapshot::{ClockInfo, ClockSource};
+use tickscope_format::{FormatError, Snapshot};
+
+use crate::feed::attached::Attached;
+use crate::feed::together::counted::Counted;
+use crate::ring_reads::{NewRecords, RunKey};
+use crate::target::runs_on;
+use crate::target::wanted::is_live;
+
+/// State of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Life {
+    /// The process runs.
+    Running,
+    /// The process runs and has no heartbeat since this time: nanoseconds since the Unix epoch.
+    Stale(u64),
+    /// The process ended at this time: nanoseconds since the Unix epoch.
+    Ended(u64),
+}
+
+/// A process.
+#[derive(Debug)]
+pub(super) struct Member {
+    /// Number of the process in this feed.
+    pub(super) id: u64,
+    pub(super) key: RunKey,
+    pub(super) attached: Attached,
+    records: NewRecords,
+    pub(super) counted: Counted,
+    /// Reason why the ring cannot be read, and whether it was told.
+    pub(super) trouble: Option<String>,
+    pub(super) is_told: bool,
+    /// State at the last look around.
+    pub(super) life: Life,
+    /// Whether the process was followed from its start, so that its past belongs to it.
+    is_new: bool,
+    clock: Option<(ClockSource, u32)>,
+    ratio: f64,
+}
+
+impl Member {
+    pub(super) fn new(id: u64, ring: RingFile, is_new: bool) -> Self {
+        Self {
+            id,
+            key: RunKey::of(&ring),
+            attached: Attached::new(ring),
+            records: NewRecords::default(),
+            counted: Counted::default(),
+            trouble: None,
+            is_told: false,
+            life: Life::Running,
+            is_new,
+            clock: None,
+            ratio: 1.0,
+        }
+    }
+
+    /// Goes on with another ring that the same process has made.
+    pub(super) fn go_on(&mut self, ring: RingFile) {
+        self.attached = Attached::new(ring);
+        (self.trouble, self.is_told) = (None, false);
+    }
+
+    /// Updates the state, and checks that the ring is whole. Without the check the last record of a damaged ring might stay
+    /// forever. Another ring replaces a ring that is lost while its process runs.
+    pub(super) fn check(&mut self) {
+        let ring = &self.attached.ring;
+        let last = || self.counted.newest().map_or(0, |newest| newest.capture.unix_ns);
+        let liveness = ring.liveness();
+        self.life = match &liveness {
+            Ok(Liveness::Running) => Life::Running,
+            Ok(Liveness::Stale { since_unix_ns }) => Life::Stale(*since_unix_ns),
+            Ok(Liveness::Exited { unix_ns }) => Life::Ended(*unix_ns),
+            Ok(Liveness::Crashed { .. }) | Err(_) if runs_on(ring.header()) => Life::Stale(last()),
+            Ok(Liveness::Crashed { unix_ns }) => Life::Ended(*unix_ns),
+            Err(_) => Life::Ended(last()),
+        };
+        if let Err(error) = liveness {
+            self.trouble.get_or_insert(error.to_string());
+        }
+    }
+
+    pub(super) fn nonce(&self) -> u64 {
+        self.attached.ring.header().nonce
+    }
+
+    /// Reads new records. Returns whether there are any.
+    pub(super) fn look(&mut self, common: &mut Option<ClockInfo>) -> bool {
+        match self.records.read(&self.attached.ring, self.is_new) {
+            Ok(records) => {
+                let is_more = !records.is_empty();
+                if is_more {
+                    (self.trouble, self.is_told) = (None, false);
+                }
+                for record in records {
+                    self.take(Rc::new(record), common);
+                }
+                is_more
+            }
+            // The ring has just been made, or is written faster than it can be read: the next look finds more.
+            Err(FormatError::NoRecord | FormatError::Lapped { .. }) => false,
+            Err(error) => {
+                self.trouble = Some(error.to_string());
+                false
+            }
+        }
+    }
+
+    fn take(&mut self, record: Rc<Snapshot>, common: &mut Option<ClockInfo>) {
+        let clock = (record.clock.source, record.clock.epoch);
+        // Rates become more exact with time; a ratio that changed with them would make counts fall.
+        if self.clock.replace(clock) != Some(clock) {
+            self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
+        }
+        self.counted.take(record);
+    }
+
+    /// Whether another ring of the process should replace this one.
+    pub(super) fn needs_another(&self) -> bool {
+        let is_lost = !self
+            .attached
+            .ring
+            .liveness()
+            .is_ok_and(|liveness| is_live(&liveness));
+        is_lost || self.trouble.is_some()
+    }
+
+    /// Returns the counts that are shown.
+    pub(super) fn shown(&self) -> Option<Shown<'_>> {
+        Some(Shown {
+            snapshot: self.counted.shown()?,
+            pid: self.key.pid,
+            ratio: self.ratio,
+        })
+    }
+
+    /// Returns the number of common ticks in one tick of this process.
+    pub(super) fn ratio(&self) -> f64 {
+        self.ratio
+    }
+}
+
+/// Counts that are shown of a process.
+#[derive(Debug)]
+pub(super) struct Shown<'a> {
+    snapshot: Cow<'a, Snapshot>,
+    pid: u32,
+    ratio: f64,
+}
+
+impl Shown<'_> {
+    /// Returns the counts as a part of the whole.
+    pub(super) fn part(&self) -> Part<'_> {
+        Part {
+            snapshot: &self.snapshot,
+            pid: Some(self.pid),
+            ratio: self.ratio,
+        }
+    }
+}

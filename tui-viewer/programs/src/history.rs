@@ -1,0 +1,345 @@
+//! Past of the program: encoded snapshots, dense for the last seconds, sparse for the last hour.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use tickscope_analysis::series::RecordEpoch;
+use tickscope_format::Snapshot;
+use tickscope_format::codec;
+use tickscope_format::codec::Decoder;
+
+use crate::events::Past;
+
+/// Largest sum of all payloads, in bytes.
+pub const BYTES_MAX: usize = 40 << 20;
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Age up to which all snapshots are kept.
+const DENSE_NS: u64 = 30 * SECOND_NS;
+
+/// Age up to which one snapshot a second is kept; above it, one in ten seconds.
+const FINE_NS: u64 = 600 * SECOND_NS;
+
+/// Age above which no snapshot is kept, except of a recording.
+const LONGEST_NS: u64 = 3_600 * SECOND_NS;
+
+/// Number of snapshots that stay decoded: a moment, the begin of its window, and a neighbour.
+const DECODED: usize = 3;
+
+/// A snapshot as it was encoded, without its sites.
+#[derive(Debug)]
+struct Moment {
+    unix_ns: u64,
+    /// Epochs of the record, where they can be read.
+    epoch: Option<RecordEpoch>,
+    payload: Box<[u8]>,
+    /// Encoded sites; most moments share them with a neighbour.
+    sites: Rc<[u8]>,
+}
+
+/// Snapshots of one program by the wall clock, the oldest first.
+#[derive(Debug, Default)]
+pub struct History {
+    moments: Vec<Moment>,
+    bytes: usize,
+    /// Whether this is a recording: all of its moments stay, at any age, as long as there is room.
+    pub recorded: bool,
+    /// Number of times that the past was cleared, or a record came before others that were there.
+    revision: u64,
+    decoded: RefCell<Vec<Rc<Snapshot>>>,
+    decoder: RefCell<Decoder>,
+    /// Buffer that snapshots are encoded into, shared by all, so that the heap keeps no holes of its size.
+    buffer: Vec<u8>,
+}
+
+impl History {
+    /// Takes records from a file, in any order; some may be known already.
+    pub fn remember(&mut self, past: Vec<Past>) {
+        for moment in past {
+            self.insert(moment.unix_ns, &moment.payload);
+        }
+        self.thin();
+    }
+
+    /// Takes a snapshot that has just come, unless the file's record of it is here.
+    pub fn note(&mut self, snapshot: &Snapshot) {
+        let unix_ns = snapshot.capture.unix_ns;
+        if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
+            return;
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        buffer.clear();
+        if codec::encode(snapshot, &mut buffer).is_ok() {
+            self.insert(unix_ns, &buffer);
+            self.thin();
+        }
+        self.buffer = buffer;
+    }
+
+    /// Whether a snapshot comes within a second of the last, of a large program. Encoding all of them would cost time and older
+    /// minutes.
+    fn is_too_dense(&self, unix_ns: u64) -> bool {
+        let records = (DENSE_NS / SECOND_NS * 10) as usize;
+        self.moments.last().is_some_and(|last| {
+            last.payload.len() > BYTES_MAX / 2 / records
+                && (last.unix_ns..last.unix_ns.saturating_add(SECOND_NS)).contains(&unix_ns)
+        })
+    }
+
+    fn place(&self, unix_ns: u64) -> Result<usize, usize> {
+        self.moments
+            .binary_search_by_key(&unix_ns, |moment| moment.unix_ns)
+    }
+
+    fn insert(&mut self, unix_ns: u64, payload: &[u8]) {
+        if payload.len() > BYTES_MAX / 2 {
+            return;
+        }
+        let epoch = codec::capture(payload).ok().as_ref().map(RecordEpoch::from);
+        let (Err(at), Ok((payload, sites))) = (self.place(unix_ns), codec::split_sites(payload)) else {
+            return;
+        };
+        let near = [at.checked_sub(1), Some(at)];
+        let near = near.into_iter().flatten().filter_map(|at| self.moments.get(at));
+        let shared = near
+            .map(|moment| &moment.sites)
+            .find(|known| known[..] == sites[..]);
+        let moment = Moment {
+            unix_ns,
+            epoch,
+            payload: payload.into(),
+            sites: shared.map_or_else(|| sites.into(), Rc::clone),
+        };
+        self.revision += u64::from(at < self.moments.len());
+        self.moments.insert(at, moment);
+    }
+
+    /// Thins out old snapshots, and keeps all payloads below `BYTES_MAX`.
+    fn thin(&mut self) {
+        let Some(newest) = self.moments.last().map(|moment| moment.unix_ns) else {
+            return;
+        };
+        let mut former = None;
+        let recorded = self.recorded;
+        self.moments.retain(|moment| {
+            if recorded {
+                return true;
+            }
+            let slot = match newest - moment.unix_ns {
+                0..DENSE_NS => (0, moment.unix_ns),
+                DENSE_NS..FINE_NS => (1, moment.unix_ns / SECOND_NS),
+                FINE_NS..LONGEST_NS => (2, moment.unix_ns / (10 * SECOND_NS)),
+                _ => return false,
+            };
+            // The first snapshot of ten seconds is also the first of its second, so the finer thinning keeps it.
+            former.replace(slot) != Some(slot)
+        });
+        self.bytes = self.counted();
+        while self.bytes > BYTES_MAX && !self.moments.is_empty() {
+            self.moments.remove(self.least_missed());
+            self.bytes = self.counted();
+        }
+    }
+
+    /// Returns the bytes of all moments; counts sites that neighbours share once.
+    fn counted(&self) -> usize {
+        let mut former: Option<&Rc<[u8]>> = None;
+        let each = self.moments.iter().map(|moment| {
+            let shared = former
+                .replace(&moment.sites)
+                .is_some_and(|f| Rc::ptr_eq(f, &moment.sites));
+            moment.payload.len() + if shared { 0 } else { moment.sites.len() }
+        });
+        each.sum()
+    }
+
+    /// Returns the index of the moment whose neighbours are closest for its age; the ends of the timeline stay longest.
+    fn least_missed(&self) -> usize {
+        let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
+        let gaps = self.moments.windows(3).map(|near| {
+            let gap = near[2].unix_ns - near[0].unix_ns;
+            let age = match self.recorded {
+                true => 1,
+                false => newest - near[1].unix_ns + SECOND_NS,
+            };
+            gap as f64 / age as f64
+        });
+        let least = gaps.enumerate().min_by(|a, b| a.1.total_cmp(&b.1));
+        least.map_or(0, |(index, _)| index + 1)
+    }
+
+    /// Removes all moments, because another program or another run has begun.
+    pub fn clear(&mut self) {
+        *self = Self {
+            revision: self.revision + 1,
+            ..Self::default()
+        };
+    }
+
+    /// Returns a number that changes when the past changes, and not with each new record.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Returns the bytes of all payloads.
+    #[cfg(test)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Returns the capture times, the oldest first.
+    pub fn times(&self) -> impl DoubleEndedIterator<Item = u64> + '_ {
+        self.moments.iter().map(|moment| moment.unix_ns)
+    }
+
+    /// Returns the time of the last moment at a time or before.
+    pub fn at_or_before(&self, unix_ns: u64) -> Option<u64> {
+        let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
+        Some(self.moments[after.checked_sub(1)?].unix_ns)
+    }
+
+    /// Returns the time of the first moment after a time.
+    pub fn after(&self, unix_ns: u64) -> Option<u64> {
+        let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
+        self.moments.get(after).map(|moment| moment.unix_ns)
+    }
+
+    /// Returns the times and the epochs of the moments from one time to another, the oldest first.
+    pub fn epochs(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = (u64, RecordEpoch)> + '_ {
+        let begin = self.moments.partition_point(|moment| moment.unix_ns < from);
+        let end = self.moments.partition_point(|moment| moment.unix_ns <= to);
+        let moments = self.moments[begin..end.max(begin)].iter();
+        moments.filter_map(|moment| Some((moment.unix_ns, moment.epoch?)))
+    }
+
+    /// Returns the snapshot that was captured at a time, and keeps it decoded.
+    pub fn get(&self, unix_ns: u64) -> Option<Rc<Snapshot>> {
+        let mut decoded = self.decoded.borrow_mut();
+        let known = decoded
+            .iter()
+            .position(|snapshot| snapshot.capture.unix_ns == unix_ns);
+        let snapshot = match known {
+            Some(at) => decoded.remove(at),
+            None => Rc::new(self.decode(unix_ns)?),
+        };
+        decoded.truncate(DECODED - 1);
+        decoded.insert(0, Rc::clone(&snapshot));
+        Some(snapshot)
+    }
+
+    /// Decodes the same snapshot without keeping it.
+    pub fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
+        let moment = &self.moments[self.place(unix_ns).ok()?];
+        let whole = [&moment.payload[..], &moment.sites[..]].concat();
+        self.decoder.borrow_mut().decode(&whole).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::snapshot::CaptureKind;
+    use tickscope_testkit::orderbook;
+    use tickscope_testkit::test_program;
+
+    use super::*;
+
+    const TENTH_NS: u64 = SECOND_NS / 10;
+
+    fn past(unix_ns: u64, bytes: usize) -> Past {
+        let head = |word: u64| word.to_le_bytes();
+        Past {
+            unix_ns,
+            kind: CaptureKind::Periodic,
+            // A section of an unknown kind.
+            payload: [&head(99), &head(bytes as u64), &vec![0; bytes][..]]
+                .concat()
+                .into(),
+        }
+    }
+
+    #[test]
+    fn an_hour_is_kept_ever_sparser() {
+        let mut history = History::default();
+        let end = 4_000 * SECOND_NS;
+        let dense = end - 60 * SECOND_NS;
+        let often = (dense..=end).step_by(TENTH_NS as usize);
+        for at in (0..dense).step_by(SECOND_NS as usize / 2).chain(often) {
+            history.remember(vec![past(at, 10)]);
+        }
+        let count = |from: u64, to: u64| {
+            let ages = history.times().map(|at| end - at);
+            ages.filter(|age| (from * SECOND_NS..to * SECOND_NS).contains(age))
+                .count()
+        };
+        assert_eq!(count(0, 30), 300);
+        assert_eq!(count(30, 600), 570);
+        assert_eq!(count(600, 3_600), 300);
+        assert_eq!(count(3_600, 4_001), 0);
+    }
+
+    #[test]
+    fn it_is_bounded_whatever_comes_and_keeps_both_ends() {
+        let mut history = History::default();
+        for second in 0..300 {
+            history.remember(vec![past(second * SECOND_NS, 1 << 20)]);
+            assert!(history.bytes() <= BYTES_MAX);
+            assert_eq!(history.counted(), history.bytes());
+        }
+        let times: Vec<u64> = history.times().map(|at| at / SECOND_NS).collect();
+        assert_eq!((times[0], times[times.len() - 1]), (0, 299));
+        assert!(times.len() > 32, "{times:?}");
+        let late = times.iter().filter(|&&at| at >= 270).count();
+        assert!(late > times.len() / 4, "the last seconds stay densest: {times:?}");
+        history.remember(vec![past(300 * SECOND_NS, BYTES_MAX)]);
+        assert!(history.bytes() <= BYTES_MAX, "what is too long is not taken");
+    }
+
+    #[test]
+    fn moments_share_the_sites_that_they_have_in_common() {
+        let mut history = History::default();
+        for tenths in 1..=20 {
+            history.note(&orderbook::snapshot(tenths));
+        }
+        let mut renamed = orderbook::snapshot(21);
+        renamed.sites[0].line += 1;
+        history.note(&renamed);
+        let kinds: std::collections::BTreeSet<*const u8> = history
+            .moments
+            .iter()
+            .map(|moment| moment.sites.as_ptr())
+            .collect();
+        assert_eq!((history.moments.len(), kinds.len()), (21, 2));
+        let at = renamed.capture.unix_ns;
+        assert_eq!(*history.get(at).unwrap(), renamed);
+    }
+
+    #[test]
+    fn records_come_in_any_order_and_twice() {
+        let mut history = History::default();
+        history.note(&orderbook::snapshot(20));
+        let at = |tenths: u64| orderbook::snapshot(tenths).capture.unix_ns;
+        let payload = |tenths: u64| {
+            let snapshot = orderbook::snapshot(tenths);
+            let payload = test_program::payload(&snapshot).into();
+            let (unix_ns, kind) = (snapshot.capture.unix_ns, snapshot.capture.kind);
+            Past {
+                unix_ns,
+                kind,
+                payload,
+            }
+        };
+        history.remember(vec![payload(10), payload(20), payload(5)]);
+        history.note(&orderbook::snapshot(10));
+        assert_eq!(history.times().collect::<Vec<_>>(), [at(5), at(10), at(20)]);
+        assert_eq!(*history.get(at(10)).unwrap(), orderbook::snapshot(10));
+        assert_eq!(history.at_or_before(at(10)), Some(at(10)));
+        assert_eq!(history.at_or_before(at(10) - 1), Some(at(5)));
+        assert_eq!(history.at_or_before(at(5) - 1), None);
+        assert_eq!(history.after(at(10)), Some(at(20)));
+        assert_eq!(history.after(at(20)), None);
+        for tenths in [5, 10, 20, 5, 10, 20] {
+            assert_eq!(history.get(at(tenths)).unwrap().capture.seq, tenths);
+        }
+    }
+}

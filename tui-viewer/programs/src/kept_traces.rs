@@ -1,0 +1,130 @@
+//! Traces of slow calls. Each snapshot holds the traces of some calls in turn, so a reader collects them.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use tickscope_format::Snapshot;
+use tickscope_format::snapshot::{Exemplar, Trace, Watch};
+
+/// Number of traces that are kept: a few times the traces of all functions watched at once.
+const MOST: usize = 192;
+
+/// Traces of slow calls, from the snapshots so far.
+#[derive(Clone, Debug, Default)]
+pub struct KeptTraces {
+    /// Traces by the number of the watch and the number of the call.
+    traces: HashMap<(u64, u64), Kept>,
+    /// Number of snapshots that have been looked at.
+    looks: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Kept {
+    trace: Rc<Trace>,
+    /// Number of the look at the last snapshot with the call.
+    seen: u64,
+}
+
+impl KeptTraces {
+    /// Keeps the traces of a snapshot.
+    pub fn take(&mut self, snapshot: &Snapshot) {
+        self.looks += 1;
+        for (watch, exemplar) in exemplars(snapshot) {
+            let key = (watch.number, exemplar.number);
+            match (&exemplar.trace, self.traces.get_mut(&key)) {
+                (_, Some(kept)) => kept.seen = self.looks,
+                (Some(trace), None) => {
+                    let (trace, seen) = (Rc::new(trace.clone()), self.looks);
+                    self.traces.insert(key, Kept { trace, seen });
+                }
+                (None, None) => {}
+            }
+        }
+        while self.traces.len() > MOST {
+            let oldest = self.traces.iter().min_by_key(|(key, kept)| (kept.seen, **key));
+            let Some(key) = oldest.map(|(key, _)| *key) else {
+                return;
+            };
+            self.traces.remove(&key);
+        }
+    }
+
+    /// Returns the trace of a call of a watch: from the snapshot, or from an earlier one.
+    pub fn of<'a>(&'a self, watch: &Watch, exemplar: &'a Exemplar) -> Option<&'a Trace> {
+        let kept = || {
+            self.traces
+                .get(&(watch.number, exemplar.number))
+                .map(|kept| &*kept.trace)
+        };
+        // A kept trace may have a path that the watch does not know at this moment.
+        exemplar
+            .trace
+            .as_ref()
+            .or_else(kept)
+            .filter(|trace| trace.path.iter().all(|&path| (path as usize) < watch.paths.len()))
+    }
+
+    /// Puts kept traces into a snapshot that leaves them out. Returns whether every call is complete.
+    pub fn fill(&self, snapshot: &mut Snapshot) -> bool {
+        let mut is_complete = true;
+        for watch in &mut snapshot.watches {
+            let traces: Vec<Option<Trace>> = watch
+                .exemplars
+                .iter()
+                .map(|exemplar| self.of(watch, exemplar).cloned())
+                .collect();
+            for (exemplar, trace) in watch.exemplars.iter_mut().zip(traces) {
+                is_complete &= trace.is_some();
+                exemplar.trace = trace;
+            }
+        }
+        is_complete
+    }
+}
+
+fn exemplars(snapshot: &Snapshot) -> impl Iterator<Item = (&Watch, &Exemplar)> {
+    let of = |watch| std::iter::repeat(watch);
+    snapshot
+        .watches
+        .iter()
+        .flat_map(move |watch| of(watch).zip(&watch.exemplars))
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_testkit::fixture;
+
+    use super::*;
+
+    #[test]
+    fn what_an_earlier_snapshot_had_is_put_into_a_later_one() {
+        let [mut first, mut second] = [fixture::slow_frames(), fixture::slow_frames()];
+        let whole = first.clone();
+        first.watches[0].exemplars[0].trace = None;
+        second.watches[0].exemplars[1].trace = None;
+        let mut traces = KeptTraces::default();
+        traces.take(&first);
+        assert!(!traces.clone().fill(&mut first), "one has not come yet");
+        assert!(first.watches[0].exemplars[0].trace.is_none());
+        traces.take(&second);
+        assert!(traces.fill(&mut first) && first == whole);
+
+        // The numbers of another watch belong to other calls.
+        second.watches[0].number += 1;
+        assert!(!traces.fill(&mut second));
+    }
+
+    #[test]
+    fn calls_that_no_snapshot_has_any_more_go_first() {
+        let mut snapshot = fixture::slow_frames();
+        let mut traces = KeptTraces::default();
+        let number = |snapshot: &Snapshot| snapshot.watches[0].exemplars[1].number;
+        for _ in 0..MOST + 10 {
+            snapshot.watches[0].exemplars[1].number += 1;
+            traces.take(&snapshot);
+        }
+        assert_eq!(traces.traces.len(), MOST);
+        assert!(traces.traces.contains_key(&(1, 7)), "it is in every snapshot");
+        assert!(traces.traces.contains_key(&(1, number(&snapshot))));
+    }
+}

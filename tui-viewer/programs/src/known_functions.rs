@@ -1,0 +1,81 @@
+//! All functions of a running program. Snapshots hold only functions that were called, so that records stay small; the
+//! others stand in the table that `cargo tickscope` has put into the program's file.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::path::Path;
+
+use object::{Object, ObjectSection, ReadCache};
+use tickscope_format::Snapshot;
+use tickscope_format::function_choice::{Chooser, Chosen};
+use tickscope_format::function_table::{FunctionTable, SECTION};
+use tickscope_format::pattern::Pattern;
+use tickscope_format::snapshot::{FunctionChoice, Site};
+
+/// The functions, in the order of their table.
+#[derive(Debug, Default)]
+pub struct KnownFunctions {
+    table: Vec<u8>,
+    /// Each function as a site, as snapshots have it once it was called.
+    pub sites: Vec<Site>,
+}
+
+impl KnownFunctions {
+    /// Reads the functions of a process, if its file holds exactly the number that the process says. The number differs for a
+    /// process with the same id elsewhere, and for a process that loads a library with functions.
+    pub fn of_process(pid: u32, known: u32) -> Option<Self> {
+        // The link leads to the running file, also after it has been built anew.
+        let found = Self::of_file(Path::new(&format!("/proc/{pid}/exe")))?;
+        (found.sites.len() == known as usize).then_some(found)
+    }
+
+    fn of_file(path: &Path) -> Option<Self> {
+        let cache = ReadCache::new(File::open(path).ok()?);
+        let file = object::File::parse(&cache).ok()?;
+        let table = file.section_by_name(SECTION)?.uncompressed_data().ok()?;
+        Self::of_table(table.into_owned())
+    }
+
+    /// Reads the functions of a table.
+    pub fn of_table(table: Vec<u8>) -> Option<Self> {
+        let read = FunctionTable::read(&table).ok()?;
+        let functions = (0..read.len()).map_while(|index| read.get(index));
+        let sites = functions.map(|function| Site {
+            name: function.name.into(),
+            module: function.module.into(),
+            file: function.file.into(),
+            line: function.line,
+            ..Site::default()
+        });
+        let sites = sites.collect();
+        Some(Self { table, sites })
+    }
+
+    /// Returns the choice for each function where no rule applies.
+    pub fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
+        let chooser = Chooser::of(choice);
+        let Ok(table) = FunctionTable::read(&self.table) else {
+            return Vec::new();
+        };
+        let functions = (0..table.len()).map_while(|index| table.get(index));
+        functions.map(|function| chooser.look(&function)).collect()
+    }
+
+    /// Counts functions that a pattern selects and that a snapshot does not have.
+    pub fn unmet(&self, snapshot: &Snapshot, pattern: &Pattern) -> usize {
+        let chosen = self.sites.iter().filter(|site| pattern.matches(site));
+        let met: HashSet<&Site> = snapshot.sites.iter().collect();
+        chosen.filter(|site| !met.contains(site)).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_without_a_table_has_none() {
+        assert!(KnownFunctions::of_process(std::process::id(), 0).is_none());
+        assert!(KnownFunctions::of_table(b"TKSFUNCS".to_vec()).is_none());
+    }
+}

@@ -1,0 +1,33 @@
+//! Programs that carry tickscope: which the user means, what they publish, and what they have published before.
+//!
+//! ```text
+//! words typed -> target (a ring, a kept file, a stream)
+//!             -> feed (follows it, sends requests) -> events (records, state, answers) -> history
+//!             -> timeline (all records of a file, or of a ring) <- moment (12s, -5s, 14:02:11)
+//! all rings of a host -> ring_reads (the new records of each, for an agent)
+//! snapshot -> sampled_code (rows of functions that were sampled), known_functions, kept_traces
+//! ```
+//!
+//! The name is the word of the messages and pages for what is looked at. `source` would be the place of code, `target` is one
+//! program that was named.
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod clock_time;
+pub mod container;
+pub mod events;
+pub mod feed;
+pub mod history;
+pub mod kept_files;
+pub mod kept_traces;
+pub mod known_functions;
+pub mod local_time;
+pub mod moment;
+pub mod ring_reads;
+pub mod sampled_code;
+pub mod status;
+pub mod target;
+#[cfg(test)]
+mod test_recording;
+pub mod timeline;

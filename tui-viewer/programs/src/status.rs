@@ -1,0 +1,129 @@
+//! State of a program: on the screen as a word and a mark, which colour only repeats; in lists and reports.
+
+use tickscope_format::file::open::Liveness;
+use tickscope_report::ProcessState;
+
+/// State of the program, beside its snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// There is nothing to show yet.
+    Waiting {
+        /// Program that the screen waits for, and places searched.
+        why: String,
+    },
+    /// The program runs and its heartbeat is fresh.
+    Live,
+    /// The program holds its lock, but its heartbeat is old.
+    Stale {
+        /// Time of the last heartbeat: nanoseconds since the Unix epoch.
+        since_unix_ns: u64,
+    },
+    /// The program ended and left its last record.
+    Exited {
+        /// Time of the end: nanoseconds since the Unix epoch.
+        unix_ns: u64,
+    },
+    /// The program ended without a last record.
+    Crashed {
+        /// Time of the last sign of life, where there was one: nanoseconds since the Unix epoch.
+        unix_ns: Option<u64>,
+    },
+    /// A snapshot that was kept in a file; no program is behind it.
+    Kept,
+    /// The records of a program come through a pipe, which leads one way.
+    Piped(Pipe),
+    /// The file is damaged, or is no file of its kind.
+    Broken {
+        /// Found, wanted, and the next step.
+        why: String,
+    },
+}
+
+/// State of a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pipe {
+    /// Records come.
+    Flowing,
+    /// No record has come for a while.
+    Silent {
+        /// Capture time of the last record: nanoseconds since the Unix epoch.
+        since_unix_ns: u64,
+    },
+    /// The pipe has ended before the program.
+    Closed,
+}
+
+/// Shape that goes with a word, so that colour is not the only sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A filled dot.
+    Live,
+    /// Two bars.
+    Frozen,
+    /// An exclamation mark.
+    Stale,
+    /// A filled square.
+    Ended,
+    /// A diamond.
+    Kept,
+    /// An empty dot.
+    Waiting,
+}
+
+impl Status {
+    /// Returns the word in the header.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Waiting { .. } => "WAITING",
+            Self::Live => "LIVE",
+            Self::Stale { .. } => "STALE",
+            Self::Exited { .. } => "EXITED",
+            Self::Crashed { .. } => "CRASHED",
+            Self::Kept => "KEPT",
+            Self::Piped(Pipe::Flowing) => "PIPED",
+            Self::Piped(Pipe::Silent { .. }) => "SILENT",
+            Self::Piped(Pipe::Closed) => "CLOSED",
+            Self::Broken { .. } => "BROKEN",
+        }
+    }
+
+    /// Returns the shape beside the word.
+    pub fn mark(&self) -> Mark {
+        match self {
+            Self::Waiting { .. } => Mark::Waiting,
+            Self::Live | Self::Piped(Pipe::Flowing) => Mark::Live,
+            Self::Stale { .. } | Self::Broken { .. } | Self::Piped(Pipe::Silent { .. }) => Mark::Stale,
+            Self::Exited { .. } | Self::Crashed { .. } | Self::Piped(Pipe::Closed) => Mark::Ended,
+            Self::Kept => Mark::Kept,
+        }
+    }
+
+    /// Whether new records may come by themselves.
+    pub fn moves(&self) -> bool {
+        self.answers() || matches!(self, Self::Piped(Pipe::Flowing | Pipe::Silent { .. }))
+    }
+
+    /// Whether the program can be asked for something.
+    pub fn answers(&self) -> bool {
+        matches!(self, Self::Live | Self::Stale { .. })
+    }
+}
+
+/// Returns the state of a program for lists and reports.
+pub fn state_of(liveness: &Liveness) -> ProcessState {
+    match liveness {
+        Liveness::Running => ProcessState::Running,
+        Liveness::Stale { .. } => ProcessState::Stale,
+        Liveness::Exited { .. } => ProcessState::Exited,
+        Liveness::Crashed { .. } => ProcessState::Crashed,
+    }
+}
+
+/// Returns the begin of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
+pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
+    match *liveness {
+        Liveness::Running => started_unix_ns,
+        Liveness::Stale { since_unix_ns } => since_unix_ns,
+        Liveness::Exited { unix_ns } | Liveness::Crashed { unix_ns } => unix_ns,
+    }
+}

@@ -1,0 +1,270 @@
+//! Finds the file of the program that the user typed.
+
+mod damaged_rings;
+mod program;
+mod search_paths;
+pub(crate) mod stream;
+pub mod wanted;
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use anyhow::anyhow;
+pub use damaged_rings::{name_and_pid, runs_on};
+pub use search_paths::{check_dir, with_denied};
+use tickscope_command::console::{Misuse, about, printable};
+use tickscope_command::did_you_mean::nearest;
+use tickscope_format::file::header::Header;
+use tickscope_format::file::list;
+use tickscope_format::file::list::Listed;
+use tickscope_format::file::open::{Liveness, RingFile};
+use tickscope_format::file::places;
+use tickscope_report::archive;
+use tickscope_report::form::Form;
+
+use crate::container;
+use crate::ring_reads::RunKey;
+use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, several};
+
+/// Returns another ring of the same process, which makes a new one where this one was destroyed.
+pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
+    // The process is known, so its next ring may be in any directory: also where the former directory takes none.
+    let mut dirs = places::places(dir);
+    // The directory of the old ring is searched too, because a path may be given without `--dir`.
+    dirs.extend(old.path().parent().map(Path::to_path_buf));
+    let old = old.header();
+    let process = |header: &Header| (header.pid, header.start_time, header.boot_id);
+    let rings = list::list(&dirs)
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    let mut others = rings.filter(|(ring, liveness)| {
+        let new = ring.header();
+        is_live(liveness)
+            && process(new) == process(old)
+            && (&new.name, &new.library) == (&old.name, &old.library)
+            && new.nonce != old.nonce
+    });
+    others.next()
+}
+
+/// Finds the target. Takes the newest finished program only where no fitting program runs; a target without a
+/// name has to run.
+///
+/// # Errors
+/// [`NoTarget`] with the programs there, or the reason why a file cannot be opened or the directory cannot be read.
+pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
+    // A started program may be about to make the directory.
+    if !matches!(wanted, Wanted::Started { .. }) {
+        check_dir(dir)?;
+    }
+    if let Wanted::File(path) = wanted {
+        return open_file(path, dir);
+    }
+    if *wanted == Wanted::Stdin {
+        return Ok(Found::Streamed(Box::new(stream::newest()?)));
+    }
+    if let Wanted::All(name) = wanted {
+        return find_all(name, dir);
+    }
+    let found = find_program(wanted, dir);
+    // No program of this name runs, but it could be started.
+    if let Wanted::Name(name) = wanted
+        && found.as_ref().is_err_and(is_none)
+        && program::is_program(Path::new(name))
+    {
+        return program::running(Path::new(name), dir, true);
+    }
+    found
+}
+
+/// Whether no program of that name was found.
+fn is_none(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<NoTarget>().is_some_and(|none| none.may_come)
+}
+
+fn find_program(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
+    let places = if matches!(wanted, Wanted::Started { .. }) {
+        // The token tells the program's ring from all others, in any directory.
+        places::places(dir)
+    } else {
+        places::chosen(dir)
+    };
+    let mut listed = list::list(&places);
+    let found = if let Wanted::Pid(pid) = wanted {
+        listed.extend(list::list(&container::places_of(*pid)));
+        let broken = damaged_rings::of_pid(*pid, &listed);
+        let found = choose(wanted, listed, |ring| {
+            wanted.fits(ring) || container::is_inside(*pid, ring)
+        });
+        found.map_err(|none| broken.filter(|_| none.may_come).unwrap_or(none))
+    } else {
+        choose(wanted, listed, |ring| wanted.fits(ring))
+    };
+    found.map_err(|none| search_paths::add_places(none, wanted, &places).into())
+}
+
+/// Returns the title of all programs of a name.
+pub fn title_of(name: &str) -> String {
+    format!("all of {name}")
+}
+
+/// Checks a name that stands for all programs of that name.
+///
+/// # Errors
+/// The name is empty, or names a process or a file.
+pub fn check_all(name: &str) -> anyhow::Result<()> {
+    let of_one = Wanted::typed(name);
+    let what = if name.is_empty() {
+        "--all needs the name of the programs".to_string()
+    } else if let Wanted::Name(_) = of_one {
+        return Ok(());
+    } else {
+        format!("--all takes a name, and this is a {of_one}")
+    };
+    Err(Misuse(format!(
+        "{what}: tickscope NAME --all; '*' means all running programs"
+    ))
+    .into())
+}
+
+/// Finds all running programs of a name.
+fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
+    check_all(name)?;
+    let wanted = Wanted::All(name.into());
+    let places = places::chosen(dir);
+    let readable = list::list(&places)
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    let mut seen = HashSet::new();
+    // Two paths may lead to one file, and a process may have lost an earlier ring.
+    let live = readable.filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
+    let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
+    if fitting.is_empty() {
+        let none = none(&Wanted::Name(name.into()), &others);
+        return Err(search_paths::add_places(none, &wanted, &places).into());
+    }
+    Ok(Found::Together(name.into(), fitting))
+}
+
+/// Returns all rings of a started program and of the programs that it started, in the order of the list.
+pub fn all(wanted: &Wanted, dir: Option<&Path>) -> Vec<RingFile> {
+    let readable = list::list(&places::places(dir))
+        .into_iter()
+        .filter_map(|listed| listed.ring.ok());
+    readable
+        .map(|(ring, _)| ring)
+        .filter(|ring| wanted.fits(ring))
+        .collect()
+}
+
+fn open_file(path: &Path, dir: Option<&Path>) -> anyhow::Result<Found> {
+    search_paths::check_file(path)?;
+    if archive::is_archive(path) {
+        return Ok(Found::Kept(path.to_path_buf()));
+    }
+    let ring = match RingFile::open(path) {
+        Err(_) if program::is_program(path) => return program::running(path, dir, false),
+        Err(error) => return Err(anyhow!(closed_form(path).unwrap_or_else(|| about(path, &error)))),
+        Ok(ring) => ring,
+    };
+    let liveness = ring.liveness().map_err(|error| anyhow!(about(path, &error)))?;
+    Ok(Found::Ring(Box::new(ring), liveness))
+}
+
+/// Returns the message for a report whose form, by its ending, cannot be opened again.
+fn closed_form(path: &Path) -> Option<String> {
+    let form = Form::of_file(path)?;
+    let known = [Form::Html, Form::Tks];
+    (!known.contains(&form)).then(|| {
+        format!(
+            "{}: reports as .{} cannot be opened again; .html and .tks can",
+            path.display(),
+            form.ending()
+        )
+    })
+}
+
+fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool) -> Result<Found, NoTarget> {
+    let mut readable: Vec<(RingFile, Liveness)> =
+        listed.into_iter().filter_map(|listed| listed.ring.ok()).collect();
+    // Two paths may lead to one file.
+    let mut seen = Vec::new();
+    readable.retain(|(ring, _)| {
+        let new = !seen.contains(&ring.header().nonce);
+        seen.push(ring.header().nonce);
+        new
+    });
+    let (mut fitting, others): (Vec<_>, Vec<_>) = readable.into_iter().partition(|(ring, _)| fits(ring));
+    let live = fitting.iter().filter(|(_, liveness)| is_live(liveness)).count();
+    if let Wanted::Started { pid, .. } = wanted {
+        // The command itself comes before the programs that it started; of these, the earliest comes first.
+        fitting.sort_by_key(|(ring, _)| (ring.header().pid != *pid, ring.header().started_unix_ns));
+    } else if live > 1 {
+        return Err(several(wanted, &fitting));
+    } else if *wanted == Wanted::Only && live == 0 {
+        return Err(none(wanted, &fitting));
+    }
+    // `list` puts the living first and then the newest.
+    match fitting.into_iter().next() {
+        Some((ring, liveness)) => Ok(Found::Ring(Box::new(ring), liveness)),
+        None => Err(none(wanted, &others)),
+    }
+}
+
+/// Returns a hint that a file has the typed name and needs a path; empty where there is no such file.
+fn file_of(wanted: &Wanted) -> String {
+    if let Wanted::Name(name) = wanted
+        && Path::new(name).is_file()
+    {
+        return format!(" (there is a file of that name: ./{})", printable(name));
+    }
+    String::new()
+}
+
+/// Returns a hint at a program whose name is close to the typed one.
+fn meant(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> String {
+    let Wanted::Name(name) = wanted else {
+        return String::new();
+    };
+    let names = there.iter().map(|(ring, _)| ring.header().name.as_str());
+    match nearest(name, names) {
+        Some(near) => format!(" (did you mean {}?)", printable(near)),
+        None => String::new(),
+    }
+}
+
+fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
+    let lead = if *wanted == Wanted::Only {
+        "no program with tickscope runs".to_string()
+    } else {
+        format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
+    };
+    let message = if let Wanted::Started { .. } = wanted {
+        // Other programs were not asked for.
+        lead.clone()
+    } else if there.is_empty() {
+        format!(
+            "{lead}, and none has ended here lately\n  start one that calls tickscope::start(), or: \
+             tickscope run -- CMD\n  to look around: tickscope demo"
+        )
+    } else {
+        let lines: Vec<String> = there
+            .iter()
+            .take(2)
+            .map(|(ring, liveness)| {
+                format!("  tickscope {}   {}", ring.header().pid, line_of(ring, liveness))
+            })
+            .collect();
+        let there_is = match there.len() {
+            1 => "there is".to_string(),
+            2 => "there are".to_string(),
+            all => format!("there are {all} (tickscope list), the first two"),
+        };
+        format!("{lead}; {there_is}:\n{}", lines.join("\n"))
+    };
+    NoTarget {
+        message,
+        lead: format!("{lead}."),
+        may_come: true,
+    }
+}

@@ -1,0 +1,76 @@
+//! Standard input: a recording, as `tickscope record -o -` writes it.
+
+use std::fs::File;
+use std::io;
+use std::io::{BufReader, IsTerminal};
+use std::os::fd::AsFd;
+
+use anyhow::{anyhow, bail};
+use tickscope_command::console::{Misuse, say};
+use tickscope_format::Snapshot;
+use tickscope_format::addresses::Addresses;
+use tickscope_format::codec;
+use tickscope_format::recording::{Piece, Stream};
+
+/// Most bytes of a record of a stream, packed or not, because memory is allocated for it.
+const RECORD_MAX: u64 = 64 << 20;
+
+/// Command to type, in messages.
+const HOW: &str = "ssh HOST tickscope record -o - NAME | tickscope -";
+
+/// Begins to read standard input.
+///
+/// # Errors
+/// Standard input is a terminal, or the system reports an error.
+pub(crate) fn open() -> anyhow::Result<Stream<BufReader<File>>> {
+    let input = io::stdin();
+    if input.is_terminal() {
+        return Err(Misuse(format!("standard input is a terminal, wanted a recording: {HOW}")).into());
+    }
+    // The standard library's own handle would not do, because no other thread could go on with it.
+    let file = File::from(input.as_fd().try_clone_to_owned()?);
+    Ok(Stream::new(BufReader::new(file), RECORD_MAX))
+}
+
+/// Returns the error that nothing at all has come.
+pub(crate) fn nothing_came() -> anyhow::Error {
+    anyhow!("standard input ended before a recording began; is there an error above? wanted: {HOW}")
+}
+
+/// Reads standard input to its end; returns the newest snapshot, and the code that was named.
+///
+/// # Errors
+/// There is no snapshot, or the input is no recording.
+pub(crate) fn newest() -> anyhow::Result<(Snapshot, Addresses)> {
+    let mut stream = open()?;
+    let (mut newest, mut has_begun) = (None, false);
+    let mut named = Addresses::default();
+    loop {
+        match stream.next_piece() {
+            Ok(Piece::Begin) => has_begun = true,
+            Ok(Piece::Record(record)) => {
+                named.extend(record.addresses);
+                newest = Some(record.payload);
+            }
+            Ok(Piece::End { torn }) => {
+                let Some(payload) = &newest else {
+                    if has_begun {
+                        bail!("standard input ended before a whole record came; record for longer");
+                    }
+                    return Err(nothing_came());
+                };
+                if torn > 0 {
+                    say(&broke_off(torn));
+                }
+                let snapshot = codec::decode(payload).map_err(|error| anyhow!("standard input: {error}"))?;
+                return Ok((snapshot, named));
+            }
+            Err(error) => bail!("standard input: {error}"),
+        }
+    }
+}
+
+/// Returns the message that the stream ended within a record.
+pub(crate) fn broke_off(bytes: u64) -> String {
+    format!("standard input broke off within a record; its {bytes} bytes are left out")
+}

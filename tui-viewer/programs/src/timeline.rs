@@ -1,0 +1,508 @@
+//! Moments that a target still holds: all of a recording, or the fine records of a ring and before them the coarse ones.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{anyhow, bail};
+use tickscope_analysis::sampled_rows::add_sampled_rows;
+use tickscope_analysis::series::{self, RecordEpoch, Terms};
+use tickscope_command::console::{Misuse, about};
+use tickscope_format::addresses::Addresses;
+use tickscope_format::file::open::RingFile;
+use tickscope_format::latency::Latencies;
+use tickscope_format::recording::Recording;
+use tickscope_format::ring::Record;
+use tickscope_format::{FormatError, Snapshot, codec, snapshot_file};
+use tickscope_report::slots::Slots;
+
+use crate::clock_time::{UtcOffset, clock_tenths, clock_time, last_time_of_day, nanos, seconds};
+use crate::moment::When;
+use crate::target::wanted::{Found, one_alone};
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// Moments of one target, the oldest first; there is at least one.
+#[derive(Debug)]
+pub struct Timeline {
+    records: Records,
+    facts: Vec<RecordEpoch>,
+    /// Wall clock at each moment: nanoseconds since the Unix epoch.
+    unix_ns: Vec<u64>,
+    /// Number of the oldest moments, which have no latencies.
+    coarse: usize,
+    offset: UtcOffset,
+}
+
+/// Source of the moments.
+#[derive(Debug)]
+enum Records {
+    Series(Recording),
+    Ring(PathBuf, Vec<Record>),
+}
+
+/// Difference between two moments, and its description.
+#[derive(Debug)]
+pub struct Between {
+    /// Difference, as a snapshot.
+    pub snapshot: Snapshot,
+    /// Length and ends, for reading.
+    pub words: String,
+    /// Warnings about data that is missing, or that should not be in it.
+    pub doubts: Vec<&'static str>,
+}
+
+impl Timeline {
+    /// Reads the moments of a target.
+    ///
+    /// # Errors
+    /// The target has no moments, or they cannot be read.
+    pub fn of(found: &Found, offset: UtcOffset) -> anyhow::Result<Self> {
+        match found {
+            Found::Ring(ring, _) => Self::of_ring(ring, offset),
+            Found::Kept(path) if snapshot_file::is_snapshot_file(path) => Self::of_series(path, offset),
+            Found::Kept(path) => Err(single(path)),
+            Found::Together(name, _) => Err(one_alone(name, "looking back needs a program").into()),
+            Found::Streamed(_) => Err(anyhow!(
+                "of standard input only the newest moment is kept; record into a file to look back: tickscope record -o run.tks"
+            )),
+        }
+    }
+
+    fn of_series(path: &Path, offset: UtcOffset) -> anyhow::Result<Self> {
+        let series = Recording::open(path).map_err(|error| anyhow!(about(path, &error)))?;
+        let moments = series.moments();
+        let facts = moments.iter().map(|moment| RecordEpoch {
+            reset_epoch: moment.reset_epoch,
+            withdraws: moment.withdraws,
+            kind: moment.stamp.kind,
+        });
+        let timeline = Self {
+            facts: facts.collect(),
+            unix_ns: moments.iter().map(|moment| moment.stamp.unix_ns).collect(),
+            records: Records::Series(series),
+            coarse: 0,
+            offset,
+        };
+        match timeline.facts.len() {
+            0 => Err(anyhow!(about(path, &FormatError::NoRecord))),
+            1 => Err(single(path)),
+            _ => Ok(timeline),
+        }
+    }
+
+    fn of_ring(ring: &RingFile, offset: UtcOffset) -> anyhow::Result<Self> {
+        let failed = |error: FormatError| anyhow!(about(ring.path(), &error));
+        let mut records = vec![ring.newest().map_err(failed)?];
+        // Records that were overwritten meanwhile are gone.
+        while let Some(before) = records.last().and_then(|last| ring.before(last).ok().flatten()) {
+            records.push(before);
+        }
+        let fine = records.len();
+        let oldest = records.last().map_or(0, |record| record.stamp.unix_ns);
+        let mut coarse = ring.coarse_newest().ok().flatten();
+        while let Some(record) = coarse {
+            coarse = ring.coarse_before(&record).ok().flatten();
+            if record.stamp.unix_ns < oldest {
+                records.push(record);
+            }
+        }
+        if records.len() == 1 {
+            return Err(single(ring.path()));
+        }
+        records.reverse();
+        let mut facts = Vec::with_capacity(records.len());
+        for record in &records {
+            let capture = codec::capture(&record.payload).map_err(failed)?;
+            facts.push(RecordEpoch::from(&capture));
+        }
+        Ok(Self {
+            facts,
+            unix_ns: records.iter().map(|record| record.stamp.unix_ns).collect(),
+            coarse: records.len() - fine,
+            records: Records::Ring(ring.path().to_path_buf(), records),
+            offset,
+        })
+    }
+
+    fn path(&self) -> &Path {
+        match &self.records {
+            Records::Series(series) => series.path(),
+            Records::Ring(path, _) => path,
+        }
+    }
+
+    fn first(&self) -> u64 {
+        self.unix_ns[0]
+    }
+
+    fn last(&self) -> u64 {
+        self.unix_ns[self.unix_ns.len() - 1]
+    }
+
+    /// Returns the newest moment.
+    pub fn newest(&self) -> usize {
+        self.unix_ns.len() - 1
+    }
+
+    /// Returns the wall clock at a moment: nanoseconds since the Unix epoch.
+    pub fn unix_ns(&self, at: usize) -> u64 {
+        self.unix_ns[at]
+    }
+
+    /// Reads the snapshot of a moment.
+    ///
+    /// # Errors
+    /// The snapshot cannot be read.
+    pub fn snapshot(&self, at: usize) -> anyhow::Result<Snapshot> {
+        let snapshot = match &self.records {
+            Records::Series(series) => series.snapshot(&series.moments()[at]),
+            Records::Ring(_, records) => codec::decode(&records[at].payload),
+        };
+        snapshot.map_err(|error| anyhow!(about(self.path(), &error)))
+    }
+
+    /// Finds the last moment at a time or before.
+    ///
+    /// # Errors
+    /// The time lies outside the moments.
+    pub fn find(&self, when: When) -> anyhow::Result<usize> {
+        // The times of moments are not exact to the millisecond.
+        let inside = self.first()..=self.last().saturating_add(SECOND_NS);
+        let wanted = self.unix_ns_of(when).filter(|wanted| inside.contains(wanted));
+        wanted
+            .map(|wanted| self.at_or_before(wanted))
+            .ok_or_else(|| self.not_of_then())
+    }
+
+    /// Finds the moment nearest to the begin of a span; the oldest where the span would begin before it.
+    ///
+    /// # Errors
+    /// The span would begin after the newest moment, or at a clock time before the oldest.
+    pub fn find_from(&self, when: When) -> anyhow::Result<usize> {
+        match self.unix_ns_of(when) {
+            Some(wanted) if wanted >= self.first() => self.nearest(wanted),
+            // A clock time outside the moments is more likely a mistake.
+            _ if matches!(when, When::Clock(_)) => Err(self.not_of_then()),
+            _ => Ok(0),
+        }
+    }
+
+    /// Finds the moment nearest to the end of a span; the newest where the span would end after it.
+    ///
+    /// # Errors
+    /// The span would end before the oldest moment.
+    pub fn find_to(&self, when: When) -> anyhow::Result<usize> {
+        match self.unix_ns_of(when) {
+            Some(wanted) if wanted >= self.first() => self.nearest(wanted.min(self.last())),
+            _ => Err(self.not_of_then()),
+        }
+    }
+
+    /// Converts a time to nanoseconds since the Unix epoch; returns none before the clock began.
+    fn unix_ns_of(&self, when: When) -> Option<u64> {
+        let (first, last) = (self.first(), self.last());
+        match when {
+            When::After(time) => Some(first.saturating_add(nanos(time))),
+            When::Before(time) => last.checked_sub(nanos(time)),
+            // Any moment within that second is meant.
+            When::Clock(of_day) => {
+                last_time_of_day(last, of_day, self.offset).map(|second| self.first_in_second(second))
+            }
+        }
+    }
+
+    fn not_of_then(&self) -> anyhow::Error {
+        Misuse(format!("there is no record from then; {}", self.extent())).into()
+    }
+
+    fn nearest(&self, wanted: u64) -> anyhow::Result<usize> {
+        if wanted > self.last().saturating_add(SECOND_NS) {
+            return Err(self.not_of_then());
+        }
+        let before = self.at_or_before(wanted);
+        let after = (before + 1).min(self.newest());
+        let away = |at: usize| self.unix_ns[at].abs_diff(wanted);
+        Ok(if away(after) < away(before) { after } else { before })
+    }
+
+    fn first_in_second(&self, second: u64) -> u64 {
+        let within = second..second.saturating_add(SECOND_NS);
+        let first = self.unix_ns.iter().find(|at| within.contains(at));
+        first.copied().unwrap_or(second)
+    }
+
+    fn at_or_before(&self, unix_ns: u64) -> usize {
+        self.unix_ns.iter().rposition(|&at| at <= unix_ns).unwrap_or(0)
+    }
+
+    /// Returns the first moment of a span that ends with `end`: `length` before it, or the oldest moment.
+    pub fn begin_of(&self, end: usize, length: Duration) -> usize {
+        let length_ns = nanos(length);
+        // The times of moments are not exact to the microsecond.
+        let slack = length_ns / 200;
+        let begin = self.unix_ns[end].saturating_sub(length_ns).saturating_add(slack);
+        self.at_or_before(begin).min(end)
+    }
+
+    /// Describes the length and the ends of the moments.
+    pub fn extent(&self) -> String {
+        let (first, last) = (self.first(), self.last());
+        format!(
+            "{} holds {}, from {} to {}",
+            self.path().display(),
+            seconds(last.saturating_sub(first)),
+            clock_time(first, self.offset),
+            clock_time(last, self.offset),
+        )
+    }
+
+    /// Describes a moment.
+    pub fn words(&self, at: usize) -> String {
+        format!(
+            "{}, {} after the beginning of what is recorded",
+            clock_tenths(self.unix_ns[at], self.offset),
+            seconds(self.unix_ns[at].saturating_sub(self.first()))
+        )
+    }
+
+    /// Describes where in a recording a span lies; empty for a ring, whose beginning moves on.
+    fn after_the_beginning(&self, from: usize, to: usize) -> String {
+        let since = |at: usize| seconds(self.unix_ns[at].saturating_sub(self.first()));
+        match self.records {
+            Records::Series(_) => format!("{} to {} after the beginning, ", since(from), since(to)),
+            Records::Ring(..) => String::new(),
+        }
+    }
+
+    /// Returns the activity of threads between two moments. Each snapshot gets rows for code sampled at `addresses`, and `change`
+    /// alters it before it counts.
+    ///
+    /// # Errors
+    /// A snapshot cannot be read.
+    pub fn slots(
+        &self,
+        ends: (usize, usize),
+        addresses: &Addresses,
+        change: impl Fn(Snapshot) -> Snapshot,
+    ) -> anyhow::Result<Slots> {
+        Slots::of(&self.facts, &self.unix_ns, ends, |at| {
+            let mut snapshot = self.snapshot(at)?;
+            add_sampled_rows(&mut snapshot, addresses);
+            Ok(change(snapshot))
+        })
+    }
+
+    /// Returns the difference between two moments.
+    ///
+    /// # Errors
+    /// The moments are the same, in the wrong order, of two processes, or cannot be read.
+    pub fn between(&self, from: usize, to: usize) -> anyhow::Result<Between> {
+        if from >= to {
+            let why = format!("there is no time between these two moments; {}", self.extent());
+            return Err(Misuse(why).into());
+        }
+        let Terms {
+            plus,
+            minus,
+            unclosed,
+            more,
+        } = series::terms(self.facts.iter().copied(), from, to);
+        let blind = plus.iter().chain(&minus).any(|&at| at < self.coarse);
+        let read = |parts: &[usize]| -> anyhow::Result<Vec<Snapshot>> {
+            parts.iter().map(|&at| self.snapshot(at)).collect()
+        };
+        let (plus, minus) = (read(&plus)?, read(&minus)?);
+        let run = |snapshot: &Snapshot| (snapshot.process.pid, snapshot.process.started_unix_ns);
+        let mut runs = plus.iter().chain(&minus).map(run);
+        let first = runs.next();
+        if runs.any(|run| Some(run) != first) {
+            bail!(
+                "{}: found records of two processes, wanted one process, as `tickscope record` writes",
+                self.path().display()
+            );
+        }
+        let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
+        let mut snapshot = series::counts(&plus, &minus);
+        if blind {
+            // The latencies do not cover this span alone.
+            snapshot.latencies = Latencies::default();
+        }
+        let doubts = [
+            (
+                unclosed,
+                "counts just before a reset are in no record, so they are missing here",
+            ),
+            (
+                more,
+                "an undo brought back counts from before the first record, which are included here",
+            ),
+        ];
+        Ok(Between {
+            words: format!(
+                "{}, from {}{} to {}",
+                seconds(snapshot.capture.since_reset_ns),
+                self.after_the_beginning(from, to),
+                clock_tenths(self.unix_ns[from], self.offset),
+                clock_tenths(self.unix_ns[to], self.offset),
+            ),
+            snapshot,
+            doubts: doubts
+                .into_iter()
+                .filter_map(|(is, why)| is.then_some(why))
+                .collect(),
+        })
+    }
+}
+
+/// Returns the error for a file with one snapshot, which has no past.
+fn single(path: &Path) -> anyhow::Error {
+    anyhow!(
+        "{} holds one moment, without a past; `tickscope record` keeps a series",
+        path.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use tickscope_format::file::create::OwnRing;
+    use tickscope_format::file::header::Header;
+    use tickscope_format::ring::Stamp;
+    use tickscope_format::snapshot::{LineSample, NO_MODULE, SampledIn};
+    use tickscope_testkit::orderbook;
+    use tickscope_testkit::test_program;
+
+    use super::*;
+    use crate::test_recording;
+
+    /// A ring with a coarse record each ten seconds from 100 s to 130 s, and fine ones each second from 125 s to 130 s.
+    fn ring(dir: &Path) -> RingFile {
+        let header = Header {
+            coarse_words: (1 << 20) / 8,
+            ..tickscope_testkit::ring::header("app")
+        };
+        let mut own = OwnRing::create(dir, header).unwrap();
+        for second in 100..=130 {
+            let snapshot = orderbook::snapshot(second * 10);
+            let stamp = Stamp::from(&snapshot.capture);
+            if second >= 125 {
+                own.publish(stamp, &test_program::payload(&snapshot)).unwrap();
+            }
+            if second % 10 == 0 {
+                let mut payload = Vec::new();
+                codec::encode_small(&snapshot, &mut payload).unwrap();
+                own.coarse_space(payload.len() as u64).unwrap();
+                own.publish_coarse(stamp, &payload).unwrap();
+            }
+        }
+        own.link().unwrap();
+        RingFile::open(own.path()).unwrap()
+    }
+
+    #[test]
+    fn a_ring_reaches_back_over_its_coarse_records_and_percentiles_do_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let timeline = Timeline::of_ring(&ring(dir.path()), Some(0)).unwrap();
+        let of = |second: u64| orderbook::snapshot(second * 10);
+        let at = |text: &str| timeline.find(text.parse().unwrap()).unwrap();
+        let seconds: Vec<usize> = [
+            "0s", "9.9s", "10s", "24s", "25s", "26.5s", "-0s", "-5.1s", "30.9s",
+        ]
+        .map(at)
+        .to_vec();
+        assert_eq!(seconds, [0, 0, 1, 2, 3, 4, 8, 2, 8]);
+        assert!(timeline.find("32s".parse().unwrap()).is_err());
+        assert!(timeline.find("-31s".parse().unwrap()).is_err());
+        assert_eq!(timeline.snapshot(5).unwrap(), of(127));
+
+        let ends = |text: &str| {
+            let when: When = text.parse().unwrap();
+            let (from, to) = (timeline.find_from(when), timeline.find_to(when));
+            (from.ok(), to.ok())
+        };
+        // The nearest moment counts, and times beyond the ends are cut.
+        assert_eq!(ends("24s"), (Some(3), Some(3)));
+        assert_eq!(ends("26.4s"), (Some(4), Some(4)));
+        assert_eq!(ends("26.6s"), (Some(5), Some(5)));
+        assert_eq!(ends("1h"), (None, Some(8)));
+        assert_eq!(ends("-1h"), (Some(0), None));
+        assert_eq!(ends("00:10"), (None, None), "a day before");
+
+        let fine = timeline.between(at("26s"), at("29s")).unwrap();
+        assert_eq!(fine.snapshot.calls(), of(129).calls() - of(126).calls());
+        assert!(!fine.snapshot.latencies.row.is_empty());
+        let begin = timeline.begin_of(8, Duration::from_secs(20));
+        let coarse = timeline.between(begin, 8).unwrap();
+        assert_eq!(coarse.snapshot.calls(), of(130).calls() - of(110).calls());
+        assert!(coarse.snapshot.latencies.row.is_empty());
+        assert!(coarse.words.starts_with("20.0 s, from "), "{}", coarse.words);
+        assert_eq!(timeline.begin_of(8, Duration::from_secs(3_600)), 0);
+        assert!(timeline.between(8, 8).is_err());
+    }
+
+    /// Writes a recording of these snapshots and opens it.
+    fn recorded(dir: &Path, snapshots: &[Snapshot]) -> Timeline {
+        let path = dir.join("run.tks");
+        test_recording::recorded(&path, snapshots.iter().cloned());
+        Timeline::of(&Found::Kept(path), Some(0)).unwrap()
+    }
+
+    #[test]
+    fn what_threads_did_is_told_of_any_stretch() {
+        let dir = tempfile::tempdir().unwrap();
+        let snapshots: Vec<Snapshot> = (100..110).map(|second| orderbook::waiting(second * 10)).collect();
+        let timeline = recorded(dir.path(), &snapshots);
+        let nowhere = Addresses::default();
+        let of = |ends| timeline.slots(ends, &nowhere, |snapshot| snapshot).unwrap();
+        assert_ne!(of((0, 9)), of((2, 5)));
+        assert_ne!(of((2, 5)), Slots::default());
+        let none = timeline.slots((0, 9), &nowhere, |_| Snapshot::default()).unwrap();
+        assert_ne!(none, of((0, 9)), "what is changed counts");
+        let counted = of((0, 9));
+        let sampled = (1..).zip(snapshots).map(|(times, mut snapshot)| {
+            let rows = 0..snapshot.nodes.len() as u32;
+            snapshot.lines.set(rows.map(|row| LineSample {
+                inside: SampledIn::Row(row),
+                module: NO_MODULE,
+                address: 9,
+                samples: 10 * times,
+                cpu_ns: 1_000_000 * times,
+            }));
+            snapshot
+        });
+        let timeline = recorded(dir.path(), &sampled.collect::<Vec<_>>());
+        let sampled = timeline.slots((0, 9), &nowhere, |snapshot| snapshot).unwrap();
+        assert_ne!(sampled, counted, "functions that are not counted are told");
+    }
+
+    #[test]
+    fn what_a_stretch_does_not_hold_is_told() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |second: u64, reset_epoch: u64| {
+            let mut snapshot = orderbook::snapshot(second * 10);
+            snapshot.capture.reset_epoch = reset_epoch;
+            snapshot
+        };
+        let reset = recorded(dir.path(), &[of(100, 2), of(101, 3)]);
+        assert_eq!(
+            reset.between(0, 1).unwrap().doubts,
+            ["counts just before a reset are in no record, so they are missing here"]
+        );
+        let mut undone = of(101, 3);
+        undone.capture.withdraws = Some(1);
+        let undone = recorded(dir.path(), &[of(100, 2), undone]);
+        assert_eq!(
+            undone.between(0, 1).unwrap().doubts,
+            ["an undo brought back counts from before the first record, which are included here"]
+        );
+        let mut other = of(101, 2);
+        other.process.pid += 1;
+        let two = recorded(dir.path(), &[of(100, 2), other]);
+        let why = two.between(0, 1).unwrap_err().to_string();
+        assert!(
+            why.ends_with(
+                "run.tks: found records of two processes, wanted one process, as `tickscope record` writes"
+            ),
+            "{why}"
+        );
+    }
+}

@@ -1,0 +1,177 @@
+//! A trigger at work: takes the records of a program as they come and reports when its condition has become true.
+
+mod judgement;
+mod recent;
+pub(crate) mod words;
+
+use std::time::Duration;
+
+use tickscope_analysis::trigger::{Comparison, Condition, Episodes, Finding, Step, Verdict, judge};
+use tickscope_programs::events::Past;
+
+use crate::cli::args::TriggerOptions;
+use crate::cli::trigger::judgement::Judgement;
+use crate::cli::trigger::recent::{NoWindow, Recent};
+
+/// Most judgements within one window: judging costs as much as showing a view.
+const JUDGEMENTS: u32 = 20;
+
+/// A trigger of one program.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    condition: Condition,
+    options: TriggerOptions,
+    recent: Recent,
+    episodes: Episodes,
+    /// Result of the last judgement.
+    found: Result<Judgement, NoWindow>,
+    /// Judgement at the last action.
+    fired: Option<Judgement>,
+    /// Capture time of the record at the last judgement.
+    judged_ns: Option<u64>,
+    /// Message that a function of the condition was not met yet.
+    unmet: Option<String>,
+    acted: u64,
+}
+
+/// Outcome of records that a trigger has taken.
+#[derive(Clone, Debug)]
+pub(crate) enum Event {
+    /// The condition has become true, so the past should be kept.
+    Act(Box<Fired>),
+    /// The condition has become true, but the limit allows no action for this time.
+    HeldBack(Duration),
+}
+
+/// A condition that has become true.
+#[derive(Clone, Debug)]
+pub(crate) struct Fired {
+    /// Time when it became true: nanoseconds since the Unix epoch.
+    pub(crate) unix_ns: u64,
+    /// True comparisons, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
+    pub(crate) words: String,
+    /// The comparison that was true, the first one of several.
+    pub(crate) comparison: Comparison,
+    /// Finding for the comparison.
+    pub(crate) finding: Finding,
+}
+
+impl Watch {
+    /// Returns a trigger that has seen no record yet.
+    pub(crate) fn new(condition: Condition, options: TriggerOptions) -> Self {
+        Self {
+            recent: Recent::new(options.over),
+            episodes: Episodes::new(options.at_most, options.over),
+            condition,
+            options,
+            found: Err(NoWindow::TooShort { ns: 0 }),
+            fired: None,
+            judged_ns: None,
+            unmet: None,
+            acted: 0,
+        }
+    }
+
+    /// Returns the condition.
+    pub(crate) fn condition(&self) -> &Condition {
+        &self.condition
+    }
+
+    /// Returns the number of actions.
+    pub(crate) fn acted(&self) -> u64 {
+        self.acted
+    }
+
+    /// Returns how often the limit has prevented an action.
+    pub(crate) fn held_back(&self) -> u64 {
+        self.episodes.held_back()
+    }
+
+    /// Takes the records that have come, in the order of their capture. `now` is the time on a clock that never goes back.
+    ///
+    /// Every event between two calls lies in some window that is judged, however late the second call comes.
+    pub(crate) fn take(&mut self, records: &[Past], now: Duration) -> Option<Event> {
+        let over_ns = self.options.over.as_nanos() as u64;
+        let mut event = None;
+        let mut any = false;
+        for record in records {
+            // A window that ends with this record might not reach back to the last judgement.
+            let is_far = |judged: u64| record.unix_ns.saturating_sub(judged) >= over_ns / 2;
+            let has_to_be_judged = |judged: u64| self.recent.fills() || is_far(judged);
+            if any && self.judged_ns.is_some_and(has_to_be_judged) {
+                let next = self.judge_newest(now);
+                event = event.or(next);
+            }
+            any |= self.recent.push(record);
+        }
+        if any {
+            let next = self.judge_newest(now);
+            event = event.or(next);
+        }
+        event
+    }
+
+    /// Judges the window that ends with the newest record.
+    fn judge_newest(&mut self, now: Duration) -> Option<Event> {
+        let newest_ns = self.recent.newest_ns()?;
+        let least_ns = (self.options.over / JUDGEMENTS).as_nanos() as u64;
+        if self
+            .judged_ns
+            .is_some_and(|judged| newest_ns.abs_diff(judged) < least_ns)
+        {
+            return None;
+        }
+        self.judged_ns = Some(newest_ns);
+        self.found = self.recent.window().map(|window| Judgement {
+            verdict: judge(&self.condition, &window),
+            window_ns: window.capture.since_reset_ns,
+        });
+        let may_be_unmet = self.found.as_ref().map_or(true, Judgement::has_unmet);
+        let newest = may_be_unmet.then(|| self.recent.newest().ok()).flatten();
+        self.unmet = newest.and_then(|newest| words::unmet(&self.condition, &newest));
+        let judgement = self.found.as_ref().ok()?;
+        match self.episodes.step(now, judgement.verdict.is_true) {
+            Step::Nothing => None,
+            Step::HeldBack { until } => Some(Event::HeldBack(until.saturating_sub(now))),
+            Step::Act => {
+                let (comparison, finding) = judgement.verdict.decisive(&self.condition).next()?;
+                let fired = Fired {
+                    unix_ns: newest_ns,
+                    words: words::fired(&self.condition, judgement),
+                    comparison: comparison.clone(),
+                    finding: finding.clone(),
+                };
+                self.acted += 1;
+                self.fired = Some(judgement.clone());
+                Some(Event::Act(Box::new(fired)))
+            }
+        }
+    }
+
+    /// Returns the last verdict and the length of its window in nanoseconds; none where there was no window yet.
+    pub(crate) fn found(&self) -> Option<(&Verdict, u64)> {
+        let judgement = self.found.as_ref().ok()?;
+        Some((&judgement.verdict, judgement.window_ns))
+    }
+
+    /// Returns the same for the last action; none where the trigger never acted.
+    pub(crate) fn true_once(&self) -> Option<(&Verdict, u64)> {
+        let judgement = self.fired.as_ref()?;
+        Some((&judgement.verdict, judgement.window_ns))
+    }
+
+    /// Describes the last judgement: `p99(app::handle) = 12.1ms`.
+    pub(crate) fn now_in_words(&self) -> String {
+        words::found(&self.condition, &self.found, self.options.over)
+    }
+
+    /// Returns a message if a function of the condition was not met yet or cannot be measured, with the reason.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let judgement = self.found.as_ref().ok();
+        let unmeasured = || words::unmeasured(&self.condition, judgement?);
+        self.unmet.clone().or_else(unmeasured)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,332 @@
+//! Readable names of functions: the path of the module, and the rest.
+//!
+//! The rest has the form of scopes that are marked by hand, `Searcher::search_path`: the type of a method without its
+//! path and without the trait, then the method. Generic arguments stay, because instances differ in their time.
+
+pub mod async_bodies;
+mod text;
+mod v0;
+
+use std::fmt::Write as _;
+
+use rustc_demangle::try_demangle;
+use tickscope_format::path::{parts, subject_and_trait};
+
+use crate::function_name::text::{AsyncBody, Shortener};
+use crate::function_name::v0::{Base, TYPE, head};
+
+/// Largest length of a name, in characters.
+const LONGEST: usize = 120;
+
+/// Depths of generic arguments that are tried until the name fits.
+const DEPTHS: [usize; 6] = [32, 4, 3, 2, 1, 0];
+
+/// Crates of the standard library.
+const STD: [&str; 9] = [
+    "alloc",
+    "compiler_builtins",
+    "core",
+    "panic_abort",
+    "panic_unwind",
+    "proc_macro",
+    "std",
+    "std_detect",
+    "test",
+];
+
+/// Name of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// Path of its module, which begins with its crate; empty if the name has none.
+    pub module: String,
+    /// The name in the module.
+    pub name: String,
+    /// Whether the function is written in Rust.
+    pub is_rust: bool,
+}
+
+/// Parts of a path.
+struct Split<'a> {
+    module: String,
+    subject: Option<&'a str>,
+    rest: String,
+    /// Path that `rest` continues, as debug information writes it.
+    parent: String,
+}
+
+impl Name {
+    /// Splits the name of a symbol. `path` is the result of [`rust_path`] for it.
+    pub fn of(symbol: &str, path: Option<&str>, async_body: AsyncBody<'_>) -> Self {
+        let (module, name, is_rust) = if let Some(path) = path {
+            let split = split(path, symbol);
+            let name = limited(|depth| {
+                let short = Shortener { depth, async_body };
+                let subject = split.subject.map(|subject| short.of_type(subject) + "::");
+                subject.unwrap_or_default() + &short.of_path(&split.rest, &split.parent)
+            });
+            (split.module, name, true)
+        } else if let Some(path) = cpp_path(symbol) {
+            let parts = cpp_parts(&path);
+            let (module, names) = parts.split_at(first_of_function(&parts));
+            let short = |part: &String, depth| {
+                if part.starts_with("operator") {
+                    part.clone()
+                } else {
+                    Shortener { depth, async_body }.of_type(part)
+                }
+            };
+            let module: Vec<String> = module.iter().map(|part| short(part, 0)).collect();
+            let name = limited(|depth| {
+                let names: Vec<String> = names.iter().map(|part| short(&plain(part), depth)).collect();
+                names.join("::")
+            });
+            (module.join("::"), name, false)
+        } else {
+            // Debug information names inlined functions as the source does: `get<app::Node, usize>`.
+            let has_arguments = symbol.contains('<') && !symbol.starts_with("operator");
+            let name = limited(|depth| match has_arguments {
+                true => Shortener { depth, async_body }.of_type(symbol),
+                false => symbol.to_string(),
+            });
+            (String::new(), name, false)
+        };
+        Self {
+            module,
+            name,
+            is_rust,
+        }
+    }
+
+    /// Returns the name of a function without a symbol.
+    pub fn of_address(address: u64) -> Self {
+        Self {
+            module: String::new(),
+            name: format!("{address:#x}"),
+            is_rust: false,
+        }
+    }
+
+    /// Returns the crate of a Rust function.
+    pub fn crate_name(&self) -> Option<&str> {
+        self.is_rust.then(|| crate_of(&self.module))
+    }
+}
+
+/// Returns the readable path of a symbol of Rust, without hashes.
+pub fn rust_path(symbol: &str) -> Option<String> {
+    let path = try_demangle(symbol).ok()?;
+    if symbol.starts_with("_ZN") && !has_hash(symbol) {
+        return None;
+    }
+    let path = format!("{path:#}");
+    // After a dot, the compiler and the linker say how a copy was made.
+    let copy = if symbol.starts_with("_R") {
+        path.find('.')
+    } else {
+        None
+    };
+    Some(match copy {
+        Some(at) if !path[at..].contains([':', '>']) => path[..at].to_string(),
+        Some(_) | None => path,
+    })
+}
+
+/// Returns the crate that a path begins with; for `<A as B>::f`, the crate of `A`.
+pub fn crate_of(path: &str) -> &str {
+    crates_in(path).next().unwrap_or_default()
+}
+
+/// Returns whether the crate is one of the standard library.
+pub fn is_std(crate_name: &str) -> bool {
+    STD.contains(&crate_name)
+}
+
+/// Returns the words that paths begin with.
+pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    path.split(move |c| !is_word(c) && c != ':')
+        .filter(|word| !word.starts_with(':'))
+        .filter_map(|word| word.split("::").next())
+        .filter(|word| !word.is_empty() && !KEYWORDS.contains(word))
+}
+
+/// Words of types that are no paths.
+const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
+
+/// Returns whether the last part of the old scheme's name is the hash that ends Rust's names. Names of C++ begin in the
+/// same way.
+fn has_hash(symbol: &str) -> bool {
+    let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
+    end.is_some_and(|end| {
+        let (hash, rest) = end.split_at_checked(16).unwrap_or(("", ""));
+        !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) && rest.starts_with('E')
+    })
+}
+
+/// Returns the readable path of a symbol of C++, without parameters.
+fn cpp_path(symbol: &str) -> Option<String> {
+    let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
+    let symbol = cpp_demangle::Symbol::new(symbol.strip_prefix("_Z").and(Some(symbol))?).ok()?;
+    let path = symbol.demangle_with_options(&options).ok()?;
+    Some(path.replace("(anonymous namespace)", "{anonymous}"))
+}
+
+/// Splits a path of C++. Writes lambdas like closures of Rust, without the operator that calls them.
+fn cpp_parts(path: &str) -> Vec<String> {
+    let path = path.trim_end_matches(['&', ' ']);
+    let path = path.strip_suffix(" volatile").unwrap_or(path);
+    let path = path.strip_suffix(" const").unwrap_or(path);
+    let mut parts: Vec<String> = parts(path)
+        .map(|part| lambda(part).unwrap_or_else(|| part.to_string()))
+        .collect();
+    if let [.., before, last] = &parts[..]
+        && before.starts_with("{lambda#")
+        && last == "operator()"
+    {
+        parts.pop();
+    }
+    parts
+}
+
+/// Returns the part of a path that is a lambda: `$_0` of clang, or `{lambda(int)#1}` if several files may have it. Both
+/// are the first lambda of a function.
+fn lambda(part: &str) -> Option<String> {
+    let number = match part.strip_prefix("$_") {
+        Some(number) => number.parse().ok(),
+        None => {
+            let rest = part.strip_prefix("{lambda(")?.strip_suffix('}')?;
+            rest.rsplit_once('#')?.1.parse::<u32>().ok()?.checked_sub(1)
+        }
+    };
+    Some(format!("{{lambda#{}}}", number?))
+}
+
+/// Returns the index at which the module ends: of the function, or of the function around it.
+fn first_of_function(parts: &[String]) -> usize {
+    let encloses =
+        |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";
+    let last = parts.len().saturating_sub(1);
+    parts.iter().position(encloses).unwrap_or(last).min(last)
+}
+
+/// Returns the name of a function without its parameters.
+fn plain(part: &str) -> String {
+    part.strip_suffix("()")
+        .filter(|name| *name != "operator")
+        .unwrap_or(part)
+        .to_string()
+}
+
+/// Splits a path into its module and the rest.
+fn split<'a>(path: &'a str, symbol: &str) -> Split<'a> {
+    let parts: Vec<&str> = parts(path).collect();
+    let head = head(symbol).filter(|head| head.kinds.len() + 1 == parts.len());
+    let (first, rest) = parts.split_first().unwrap_or((&"", &[]));
+    if let Some((subject, of)) = subject_and_trait(first) {
+        let (module, parent) = match head.map(|head| head.base) {
+            Some(Base::Impl(Some(place))) => (place.module, place.path),
+            Some(Base::Provided) => {
+                let of = without_arguments(of.unwrap_or_default());
+                (parent_of(&of), of)
+            }
+            Some(Base::Crate | Base::Impl(None)) | None => (module_of_type(subject, of), String::new()),
+        };
+        return Split {
+            module,
+            subject: Some(subject),
+            rest: rest.join("::"),
+            parent,
+        };
+    }
+    // Traits and types are marked like modules, but begin with a capital letter.
+    let is_module = |at: usize, part: &str| {
+        let is_plain =
+            !part.starts_with(|c: char| c.is_uppercase() || "{<".contains(c)) && !part.ends_with('>');
+        is_plain && head.as_ref().is_none_or(|head| head.kinds[at] == TYPE)
+    };
+    let modules = rest
+        .iter()
+        .enumerate()
+        .take_while(|(at, part)| is_module(*at, part));
+    let mut modules = (modules.count() + 1).min(parts.len() - 1);
+    // The old scheme does not mark functions, but a closure is always inside a function.
+    if head.is_none() && modules > 1 && parts[modules].starts_with('{') {
+        modules -= 1;
+    }
+    let module = parts[..modules].join("::");
+    // The old scheme has impls in the middle of a path: `app::other::<impl app::Shape for app::Sq>::far`.
+    if let Some((subject, _)) = subject_and_trait(parts[modules]) {
+        return Split {
+            parent: module.clone(),
+            module,
+            subject: Some(subject),
+            rest: parts[modules + 1..].join("::"),
+        };
+    }
+    Split {
+        parent: module.clone(),
+        module,
+        subject: None,
+        rest: parts[modules..].join("::"),
+    }
+}
+
+/// Returns the module of a type's first path. The trait's module is used if the type has no module, or if only the type
+/// is of the standard library, because an `impl` is in the crate of the type or of the trait.
+fn module_of_type(subject: &str, of: Option<&str>) -> String {
+    let subject = first_module(subject);
+    let of = of.map(first_module).unwrap_or_default();
+    let is_foreign = is_std(crate_of(&subject)) && !of.is_empty() && !is_std(crate_of(&of));
+    if subject.is_empty() || is_foreign {
+        of
+    } else {
+        subject
+    }
+}
+
+/// Returns the module of the first path in a type.
+fn first_module(text: &str) -> String {
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let paths = text.split(|c| !is_path(c)).filter(|path| path.contains("::"));
+    let mut modules = paths.map(|path| parent_of(path.trim_end_matches(':')));
+    modules.next().unwrap_or_default()
+}
+
+/// Returns the path without its last part.
+fn parent_of(path: &str) -> String {
+    path.rsplit_once("::")
+        .map_or("", |(parent, _)| parent)
+        .to_string()
+}
+
+/// Returns a path up to its generic arguments.
+fn without_arguments(path: &str) -> String {
+    path.split('<')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches("::")
+        .to_string()
+}
+
+/// Writes a name with the deepest generic arguments that fit.
+fn limited(write: impl Fn(usize) -> String) -> String {
+    let mut name = String::new();
+    for depth in DEPTHS {
+        name = write(depth);
+        if name.chars().count() <= LONGEST {
+            return name;
+        }
+    }
+    let length = name.chars().count();
+    let behind = LONGEST / 3;
+    let mut short: String = name.chars().take(LONGEST - behind - 1).collect();
+    let _ = write!(
+        short,
+        "…{}",
+        name.chars().skip(length - behind).collect::<String>()
+    );
+    short
+}
+
+#[cfg(test)]
+mod tests;

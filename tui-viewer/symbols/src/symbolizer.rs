@@ -1,0 +1,549 @@
+//! Functions, also inlined ones, source files and lines of a program's code addresses, from its files.
+//!
+//! A file counts only if it is the one that the program has loaded: its build id is compared where it has one. The debug
+//! information may stand in a file of its own, as distributions ship it.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use addr2line::Loader;
+use object::{Object, ObjectSection, ReadCache};
+use tickscope_format::addresses::{ADDRESSES_MAX, Addresses, Frame};
+use tickscope_format::codec;
+use tickscope_format::snapshot::{Lines, Module};
+
+use crate::function_name::async_bodies::{async_bodies, name_of_body};
+use crate::function_name::{Name, rust_path};
+
+/// Folder where distributions keep debug information.
+const DEBUG_FILES: &str = "/usr/lib/debug";
+
+/// Debug information of the modules that a program's samples were in.
+pub struct Symbols {
+    /// The program, if it still runs.
+    pid: u32,
+    modules: HashMap<Module, Known>,
+}
+
+/// Names the code of a program's samples for a recording, each address once.
+pub struct Names {
+    symbols: Symbols,
+    known: Addresses,
+}
+
+/// Debug information of one module.
+#[derive(Default)]
+struct Known {
+    loader: Option<Loader>,
+    /// Names of the module's async bodies, by the paths that symbols give them.
+    async_bodies: HashMap<String, String>,
+    /// Reason why functions or lines are missing.
+    problem: Option<String>,
+}
+
+impl Symbols {
+    /// Returns an empty table for a process.
+    pub fn of(pid: u32) -> Self {
+        Self {
+            pid,
+            modules: HashMap::new(),
+        }
+    }
+
+    /// Returns the process id.
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Looks up the addresses of samples that `known` does not have.
+    pub fn new_in(&mut self, lines: &Lines, known: &Addresses) -> Addresses {
+        let mut new = Addresses::default();
+        for sample in &lines.samples {
+            if let Some(module) = lines.modules.get(sample.module as usize)
+                && known.looked_up(module, sample.address).is_none()
+                && new.looked_up(module, sample.address).is_none()
+            {
+                new.insert(module, sample.address, self.frames(module, sample.address));
+            }
+        }
+        new
+    }
+
+    /// Finds the frames of an address, the innermost first. Reads the module's file when it is first asked about.
+    pub fn frames(&mut self, module: &Module, address: u64) -> Vec<Frame> {
+        if !self.modules.contains_key(module) {
+            self.modules.insert(module.clone(), Known::of(module, self.pid));
+        }
+        let Some(known) = self.modules.get_mut(module) else {
+            return Vec::new();
+        };
+        let (mut frames, has_lines) = known.loader.as_ref().map_or_else(Default::default, |loader| {
+            frames(loader, &known.async_bodies, address)
+        });
+        // The standard library brings debug information into programs without debug information of their own.
+        if !has_lines
+            && let Some(function) = frames.last().filter(|frame| !frame.function.is_empty())
+            && known.problem.is_none()
+        {
+            known.problem = Some(format!(
+                "{}: {} and others have no debug information, so their lines are not known; build them with debug = 1",
+                module.path, function.function
+            ));
+        }
+        if module
+            .path
+            .rsplit('/')
+            .next()
+            .is_some_and(|file| file.starts_with("libc.so"))
+        {
+            frames.iter_mut().for_each(in_public);
+        }
+        frames
+    }
+
+    /// Returns a sentence for each file whose functions or lines are missing, by path.
+    pub fn problems(&self) -> BTreeMap<String, String> {
+        let problems = self
+            .modules
+            .iter()
+            .filter_map(|(module, known)| Some((module.path.clone(), known.problem.clone()?)));
+        problems.collect()
+    }
+}
+
+impl fmt::Debug for Symbols {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Symbols")
+            .field("pid", &self.pid)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Names {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Names").finish_non_exhaustive()
+    }
+}
+
+impl Names {
+    /// Returns an empty table of names for a process.
+    pub fn of(pid: u32) -> Self {
+        Self {
+            symbols: Symbols::of(pid),
+            known: Addresses::default(),
+        }
+    }
+
+    /// Starts anew for the program's next process.
+    pub fn go_on_with(&mut self, pid: u32) {
+        // Without a build id, a module of the new process may have other code.
+        *self = Self::of(pid);
+    }
+
+    /// Finds the code of a record's samples at addresses that no earlier record had.
+    pub fn new_in(&mut self, payload: &[u8]) -> Addresses {
+        // A damaged record is reported when it is written.
+        self.new_of(&codec::lines(payload).unwrap_or_default())
+    }
+
+    fn new_of(&mut self, lines: &Lines) -> Addresses {
+        if self.known.len() >= ADDRESSES_MAX {
+            return Addresses::default();
+        }
+        let new = self.symbols.new_in(lines, &self.known);
+        self.known.extend(new.clone());
+        new
+    }
+
+    /// Returns the names of all code so far, with the samples of these lines.
+    pub fn with(&mut self, lines: &Lines) -> &Addresses {
+        self.new_of(lines);
+        &self.known
+    }
+}
+
+/// Returns the frames of an address, the innermost first, and whether debug information has the function's name or line. Line
+/// tables alone name few functions, and code that the compiler has made belongs to no line.
+fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64) -> (Vec<Frame>, bool) {
+    let mut frames = Vec::new();
+    let mut has_place = false;
+    if let Ok(mut found) = loader.find_frames(address) {
+        while let Ok(Some(frame)) = found.next() {
+            let name = frame.function.as_ref().and_then(|name| name.raw_name().ok());
+            has_place = frame.location.is_some();
+            let (file, line) = frame
+                .location
+                .map_or((None, None), |place| (place.file, place.line));
+            frames.push(Frame {
+                file: file.unwrap_or_default().to_owned(),
+                line: line.unwrap_or(0),
+                ..name.map_or_else(Frame::default, |name| named(&name, async_bodies))
+            });
+        }
+    }
+    // Without debug information, a symbol names the function around the address.
+    let has_name = |frame: &Frame| !frame.function.is_empty() && !is_closure_alone(frame);
+    let outermost_is_named = frames.last().is_some_and(has_name);
+    if !outermost_is_named && let Some(symbol) = loader.find_symbol(address) {
+        let named = named(symbol, async_bodies);
+        match frames.last_mut() {
+            Some(frame) => (frame.module, frame.function) = (named.module, named.function),
+            None => frames.push(named),
+        }
+    }
+    // Line tables alone call a closure by its number: it gets the name of the function that it is inlined into.
+    for at in (1..frames.len()).rev() {
+        if is_closure_alone(&frames[at - 1]) {
+            let Frame { module, function, .. } = frames[at].clone();
+            (frames[at - 1].module, frames[at - 1].function) = (module, function);
+        }
+    }
+    (frames, outermost_is_named || has_place)
+}
+
+/// Whether the function around a closure is unknown.
+fn is_closure_alone(frame: &Frame) -> bool {
+    frame.module.is_empty() && frame.function.starts_with('{')
+}
+
+/// Names a function of the C library as its callers do: `read`, not `__GI___libc_read`.
+fn in_public(frame: &mut Frame) {
+    let name = frame.function.as_str();
+    let name = name.strip_prefix("__GI_").unwrap_or(name);
+    let name = name.strip_prefix("__libc_").unwrap_or(name);
+    let public = name.trim_start_matches('_');
+    if !public.is_empty() {
+        frame.function = public.to_owned();
+    }
+}
+
+/// Returns the function of a symbol, named as functions with scopes are.
+fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
+    let body = |path: &str| async_bodies.get(path).map(String::as_str);
+    let Name { module, name, .. } = Name::of(symbol, rust_path(symbol).as_deref(), &body);
+    Frame {
+        function: name_of_body(&name, true),
+        module,
+        ..Frame::default()
+    }
+}
+
+impl Known {
+    /// Looks for the file of a module, and for its debug information. `pid` is the program, if it still runs.
+    fn of(module: &Module, pid: u32) -> Self {
+        let nothing = |problem: String| Self {
+            problem: Some(problem),
+            ..Self::default()
+        };
+        // Code that the kernel provides has no file.
+        if !module.path.starts_with('/') {
+            return Self::default();
+        }
+        let path = Path::new(&module.path);
+        let candidates = [
+            path.to_path_buf(),
+            PathBuf::from(format!("/proc/{pid}/root{}", module.path)),
+            PathBuf::from(format!("/proc/{pid}/exe")),
+        ];
+        let there: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
+        let Some(file) = there.iter().find(|file| is_it(file, module)) else {
+            // The link to the executable is there for each module.
+            return nothing(match there.iter().any(|file| file.ends_with(&module.path[1..])) {
+                false => format!(
+                    "{}: the file is not there, so its functions and lines are not known",
+                    module.path
+                ),
+                true => format!(
+                    "{}: the file was replaced after the program began, so its functions and lines are not known",
+                    module.path
+                ),
+            });
+        };
+        let is_whole = has_debug_info(file);
+        let debug_file = if is_whole { None } else { debug_file(path, module) };
+        let problem = || {
+            format!(
+                "{}: no debug information, so its lines are not known; build it with debug = 1",
+                module.path
+            )
+        };
+        let is_known = is_whole || debug_file.is_some();
+        let file = debug_file.as_ref().unwrap_or(file);
+        let names = |file: &object::File<'_, &ReadCache<File>>| {
+            let names = file.section_by_name(".debug_str")?;
+            Some(async_bodies(&names.uncompressed_data().ok()?))
+        };
+        match Loader::new(file) {
+            Ok(loader) => Self {
+                loader: Some(loader),
+                async_bodies: read(file, names).unwrap_or_default(),
+                problem: (!is_known).then(problem),
+            },
+            Err(error) => nothing(format!("{}: {error}", module.path)),
+        }
+    }
+}
+
+/// Reads a part of an object file; returns none for other files.
+fn read<T>(path: &Path, part: impl FnOnce(&object::File<'_, &ReadCache<File>>) -> Option<T>) -> Option<T> {
+    let cache = ReadCache::new(File::open(path).ok()?);
+    part(&object::File::parse(&cache).ok()?)
+}
+
+/// Whether a file is the module's file. Without a build id, only the path is compared.
+fn is_it(path: &Path, module: &Module) -> bool {
+    let id = || read(path, |file| file.build_id().ok().flatten().map(<[u8]>::to_vec));
+    module.build_id.is_empty() && path == Path::new(&module.path)
+        || !module.build_id.is_empty() && id().is_some_and(|id| id == module.build_id)
+}
+
+fn has_debug_info(path: &Path) -> bool {
+    read(path, |file| file.section_by_name(".debug_info").map(|_| ())).is_some()
+}
+
+/// Finds the file with the debug information of another file: by the build id, or by the name that the file holds.
+fn debug_file(path: &Path, module: &Module) -> Option<PathBuf> {
+    let mut candidates = Vec::new();
+    if let Some((first, rest)) = module.build_id.split_first() {
+        let rest: String = rest.iter().map(|byte| format!("{byte:02x}")).collect();
+        candidates.push(PathBuf::from(format!(
+            "{DEBUG_FILES}/.build-id/{first:02x}/{rest}.debug"
+        )));
+    }
+    let link = read(path, |file| {
+        let (name, _) = file.gnu_debuglink().ok().flatten()?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    });
+    if let (Some(name), Some(folder)) = (link, path.parent()) {
+        candidates.push(folder.join(&name));
+        candidates.push(folder.join(".debug").join(&name));
+        let below = folder.strip_prefix("/").unwrap_or(folder);
+        candidates.push(Path::new(DEBUG_FILES).join(below).join(&name));
+    }
+    let is_of_it =
+        |file: &PathBuf| has_debug_info(file) && (module.build_id.is_empty() || is_it(file, module));
+    candidates.into_iter().find(is_of_it)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::fs;
+    use std::process::Command;
+
+    use object::ObjectSymbol;
+    use tickscope_format::Snapshot;
+    use tickscope_format::recording::{Recording, Writer};
+    use tickscope_format::ring::Stamp;
+    use tickscope_format::snapshot::{LineSample, SampledIn, Thread};
+    use tickscope_testkit::test_program::payload;
+
+    use super::*;
+
+    /// A program with a function that is called `marked` and stands in line 3.
+    const PROGRAM: &str = "
+        #[no_mangle] #[inline(never)]
+        pub fn marked(number: u64) -> u64 { std::hint::black_box(number) + 1 }
+        fn main() { assert_eq!(marked(1), 2); }
+    ";
+
+    fn run(command: &mut Command) {
+        let done = command.output().unwrap();
+        assert!(
+            done.status.success(),
+            "{command:?}: {}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+    }
+
+    /// Compiles a program in a folder; returns its file.
+    fn compiled(folder: &Path, name: &str, program: &str, options: &[&str]) -> PathBuf {
+        let source = folder.join(format!("{name}.rs"));
+        fs::write(&source, program).unwrap();
+        let file = folder.join(name);
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        run(Command::new(rustc)
+            .args(["--edition=2021", "-Clink-arg=-Wl,--build-id"])
+            .args(options)
+            .arg("-o")
+            .args([&file, &source]));
+        file
+    }
+
+    /// The file as a module, and the address of `marked` in it.
+    fn module(file: &Path) -> (Module, u64) {
+        let bytes = fs::read(file).unwrap();
+        let object = object::File::parse(&*bytes).unwrap();
+        let marked = object.symbols().find(|symbol| symbol.name() == Ok("marked"));
+        let module = Module {
+            path: file.to_str().unwrap().into(),
+            build_id: object.build_id().unwrap().unwrap().to_vec(),
+        };
+        (module, marked.unwrap().address())
+    }
+
+    /// Returns the function, the line and the problem of an address.
+    fn found(module: &Module, address: u64) -> (String, u32, Option<String>) {
+        let mut symbols = Symbols::of(std::process::id());
+        let frames = symbols.frames(module, address);
+        let frame = frames.last().cloned().unwrap_or_default();
+        let problem = symbols.problems().remove(&module.path);
+        (frame.function, frame.line, problem)
+    }
+
+    fn objcopy(arguments: &[&str], from: &Path, to: &Path) {
+        run(Command::new("objcopy").args(arguments).args([from, to]));
+    }
+
+    #[test]
+    fn lines_are_found_wherever_the_debug_information_is() {
+        let place = tempfile::tempdir().unwrap();
+        for split in ["off", "packed", "unpacked"] {
+            let split = format!("-Csplit-debuginfo={split}");
+            let file = compiled(place.path(), "whole", PROGRAM, &["-Cdebuginfo=1", &split]);
+            let (module, address) = module(&file);
+            assert_eq!(found(&module, address), ("marked".into(), 3, None), "{split}");
+        }
+        // Lines alone do not name a function that nothing was inlined into; its symbol does.
+        let options = ["-Cdebuginfo=line-tables-only"];
+        let file = compiled(place.path(), "lines", PROGRAM, &options);
+        let (of_lines, address) = module(&file);
+        assert_eq!(found(&of_lines, address), ("marked".into(), 3, None));
+        let file = compiled(place.path(), "parts", PROGRAM, &["-Cdebuginfo=1"]);
+        let (module, address) = module(&file);
+        // Distributions put debug information beside the program, named by a link.
+        let debug = place.path().join("parts.debug");
+        objcopy(&["--only-keep-debug"], &file, &debug);
+        let link = format!("--add-gnu-debuglink={}", debug.display());
+        let stripped = place.path().join("stripped");
+        objcopy(&["--strip-all", &link], &file, &stripped);
+        fs::rename(&stripped, &file).unwrap();
+        assert_eq!(found(&module, address), ("marked".into(), 3, None));
+        fs::remove_file(debug).unwrap();
+        let (function, line, problem) = found(&module, address);
+        assert_eq!((function.as_str(), line), ("", 0));
+        assert!(problem.unwrap().contains("no debug information"));
+    }
+
+    /// Sampled code has the names of counted rows. Debug information names async bodies by the code that drops their futures.
+    #[test]
+    fn code_of_async_functions_has_their_names_and_no_closure_is_without_one() {
+        let program = "
+            pub struct Svc(u64);
+            impl Svc {
+                #[inline(always)] async fn call(&self, name: String) -> u64 {
+                    let mut x = self.0 + name.len() as u64;
+                    while x > 1 { x = x / 2 + (x & std::hint::black_box(1)); }
+                    x
+                }
+                async fn outer(&self) -> u64 {
+                    let name = std::hint::black_box(String::from(\"a\"));
+                    self.call(name.clone()).await + async { self.call(name).await }.await
+                }
+            }
+            fn main() {
+                let mut future = std::pin::pin!(Svc(3).outer());
+                let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+                let _ = std::hint::black_box(std::future::Future::poll(future.as_mut(), &mut context));
+                (0..std::hint::black_box(9)).for_each(|n| { std::hint::black_box(n * n); });
+            }
+        ";
+        let place = tempfile::tempdir().unwrap();
+        let names = |level: &str| {
+            let options = ["-O", "-Csymbol-mangling-version=v0", level];
+            let file = compiled(place.path(), "program", program, &options);
+            let bytes = fs::read(&file).unwrap();
+            let object = object::File::parse(&*bytes).unwrap();
+            let module = Module {
+                path: file.to_str().unwrap().into(),
+                build_id: object.build_id().unwrap().unwrap().to_vec(),
+            };
+            let mut symbols = Symbols::of(std::process::id());
+            let own = object
+                .symbols()
+                .filter(|symbol| symbol.name().is_ok_and(|name| name.contains("7program")));
+            let code = own.flat_map(|symbol| symbol.address()..symbol.address() + symbol.size());
+            let frames = code.flat_map(|address| symbols.frames(&module, address));
+            frames.map(|frame| frame.function).collect::<BTreeSet<String>>()
+        };
+        let all = names("-Cdebuginfo=1");
+        assert!(
+            ["Svc::call", "Svc::outer", "Svc::outer::{async_block}"]
+                .iter()
+                .all(|name| all.contains(*name)),
+            "{all:?}"
+        );
+        let of_lines = names("-Cdebuginfo=line-tables-only");
+        assert!(!of_lines.iter().any(|name| name.starts_with('{')), "{of_lines:?}");
+    }
+
+    #[test]
+    fn a_recording_names_code_whose_file_is_gone() {
+        let place = tempfile::tempdir().unwrap();
+        let file = compiled(place.path(), "program", PROGRAM, &["-Cdebuginfo=1"]);
+        let (module, address) = module(&file);
+        let mut snapshot = Snapshot::default();
+        snapshot.threads.push(Thread {
+            outside_ticks: 5,
+            ..Thread::default()
+        });
+        snapshot.lines.modules.push(module);
+        snapshot.lines.set([LineSample {
+            inside: SampledIn::Thread(0),
+            module: 0,
+            address,
+            samples: 5,
+            cpu_ns: 5,
+        }]);
+        let payload = payload(&snapshot);
+        let mut names = Names::of(std::process::id());
+        let path = place.path().join("run.tks");
+        let mut writer = Writer::create(&path, false).unwrap();
+        let stamp = Stamp::from(&snapshot.capture);
+        writer.name(names.new_in(&payload));
+        writer.append(stamp, &payload).unwrap();
+        assert!(names.new_in(&payload).is_empty(), "each address is named once");
+        writer.append(stamp, &payload).unwrap();
+        writer.finish().unwrap();
+
+        fs::remove_file(file).unwrap();
+        let recording = Recording::open(&path).unwrap();
+        let known = recording.addresses();
+        let module = &snapshot.lines.modules[0];
+        let frames = known.looked_up(module, address).unwrap();
+        assert_eq!(frames.last().unwrap().function, "marked");
+        let mut symbols = Symbols::of(std::process::id());
+        assert!(symbols.new_in(&snapshot.lines, &known).is_empty());
+        assert_eq!(symbols.problems(), BTreeMap::new(), "the file is not looked for");
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let place = tempfile::tempdir().unwrap();
+        let file = compiled(place.path(), "program", PROGRAM, &["-Cdebuginfo=0"]);
+        let (module, address) = module(&file);
+        let (function, line, problem) = found(&module, address);
+        // The symbol table gives the name.
+        assert_eq!((function.as_str(), line), ("marked", 0));
+        assert!(
+            problem
+                .unwrap()
+                .contains("marked and others have no debug information")
+        );
+
+        compiled(place.path(), "program", "fn main() {}", &["-Cdebuginfo=1"]);
+        let (function, _, problem) = found(&module, address);
+        assert_eq!(function, "", "another program");
+        assert!(problem.unwrap().contains("was replaced after the program began"));
+
+        fs::remove_file(&file).unwrap();
+        let (_, _, problem) = found(&module, address);
+        assert!(problem.unwrap().contains("the file is not there"));
+
+        fs::write(&file, "no program").unwrap();
+        let (_, _, problem) = found(&module, address);
+        assert!(problem.unwrap().contains("was replaced"));
+    }
+}
