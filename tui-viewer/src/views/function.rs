@@ -103,8 +103,9 @@ impl ViewType for Function {
         number_of((has_headings(app), are_beside(app)))
     }
 
-    fn searched(&self, app: &App, _data: &Data) -> usize {
-        app.list().rows.iter().filter(|row| !row.is_heading()).count()
+    fn searched(&self, app: &App, _data: &Data) -> (usize, &'static str) {
+        let rows = app.list().rows.iter().filter(|row| !row.is_heading());
+        (rows.count(), ABOUT.rows)
     }
 
     fn begin(&self, app: &mut App) {

@@ -62,17 +62,10 @@ impl ViewType for Timeline {
         app.views.timeline.lanes as u64
     }
 
-    fn searched(&self, app: &App, data: &Data) -> usize {
+    fn searched(&self, app: &App, data: &Data) -> (usize, &'static str) {
         match app.views.timeline.lanes {
-            Lanes::Threads => data.threads().len(),
-            Lanes::Functions => data.hot().len(),
-        }
-    }
-
-    fn rows_word(&self, app: &App) -> &'static str {
-        match app.views.timeline.lanes {
-            Lanes::Threads => "threads",
-            Lanes::Functions => "functions",
+            Lanes::Threads => (data.threads().len(), "threads"),
+            Lanes::Functions => (data.hot().len(), "functions"),
         }
     }
 

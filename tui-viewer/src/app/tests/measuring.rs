@@ -22,8 +22,19 @@ fn choose(app: &mut App, mode: Mode) -> Vec<Effect> {
 #[test]
 fn every_mode_is_taken_from_the_list_and_done_when_it_is_seen() {
     let mut app = live(120, 30);
-    let steps = [Mode::Exact, Mode::Sampled, Mode::Off, Mode::Adaptive];
-    for (mode, epoch) in steps.into_iter().zip(2..) {
+    let steps = [
+        (Mode::Exact, "every call is timed; , goes back to earlier numbers"),
+        (
+            Mode::Sampled,
+            "calls are counted, times are shares of samples (~ if rough)",
+        ),
+        (Mode::Off, ""),
+        (
+            Mode::Adaptive,
+            "calls are counted, times are estimates (~ if rough)",
+        ),
+    ];
+    for ((mode, meaning), epoch) in steps.into_iter().zip(2..) {
         let effects = choose(&mut app, mode);
         assert!(
             matches!(effects[..], [Effect::Send(Request::Mode(asked))] if asked == mode),
@@ -35,8 +46,8 @@ fn every_mode_is_taken_from_the_list_and_done_when_it_is_seen() {
         assert!(header(&app).contains("switching…"), "promised is not done");
         events(&mut app, Status::Live, Some(switched(epoch, mode)));
         assert!(!header(&app).contains("switching"));
-        let told = format!("{} from here on, counting from zero", mode.as_str());
-        assert!(in_one_line(&app).contains(&told), "{}", text(&app));
+        let told = format!("{} from here on, counting from zero: {meaning}", mode.as_str());
+        has(&in_one_line(&app), &told);
     }
     assert!(keys(&mut app, "u").is_empty(), "no reset to undo");
 }

@@ -10,7 +10,7 @@ use crate::app::figures::What;
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::view::canvas::{Canvas, up};
-use crate::ui::view::marks::LONGEST_MARKED;
+use crate::ui::view::marks::{LONGEST_MARKED, UNKNOWN};
 
 pub(crate) use tickscope_report::number::quotient;
 
@@ -68,6 +68,11 @@ pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
         Some(0) => None,
         Some(per) => Some(quotient(calls, per)),
     }
+}
+
+/// Formats the same; a dash where the row that they are per call of has no calls.
+pub(crate) fn counted(data: &Data, number: u64) -> String {
+    calls(data, number).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
 /// Returns total and self time of a row in ticks.

@@ -27,29 +27,24 @@ impl App {
     /// Goes up to callers, or down to the largest callees, by one or more lines.
     pub(crate) fn flame_travel(&mut self, action: Action) {
         let page = self.page().max(1);
-        let is = |some: [Action; 2]| some.contains(&action);
-        let steps = if is([Action::PageUp, Action::PageDown]) {
-            page
-        } else if is([Action::HalfUp, Action::HalfDown]) {
-            (page / 2).max(1)
-        } else if is([Action::First, Action::Last]) {
-            self.views.flame.frames.lines()
-        } else {
-            1
-        };
-        let up = matches!(
-            action,
-            Action::Up | Action::PageUp | Action::HalfUp | Action::First
-        );
+        let lines = self.views.flame.frames.lines();
+        let ways = [
+            ([Action::Up, Action::Down], 1),
+            ([Action::PageUp, Action::PageDown], page),
+            ([Action::HalfUp, Action::HalfDown], (page / 2).max(1)),
+            ([Action::First, Action::Last], lines),
+        ];
+        let way = ways.into_iter().find(|(way, _)| way.contains(&action));
+        let Some(([upwards, _], steps)) = way else { return };
+        let up = action == upwards;
         if action == Action::Up && self.zoom_up() {
             return;
         }
         for _ in 0..steps {
             let at = self.list().cursor.index;
-            let to = if up {
-                self.flame_above(at)
-            } else {
-                self.flame_below(at)
+            let to = match up {
+                true => self.flame_above(at),
+                false => self.flame_below(at),
             };
             let Some(to) = to else { break };
             self.flame_select(to);
@@ -64,7 +59,7 @@ impl App {
     }
 
     fn flame_below(&self, row: usize) -> Option<usize> {
-        let data = self.derived.data.as_ref()?;
+        let data = self.data()?;
         let rows = self.list().rows.iter().enumerate();
         let children = rows.filter(|(_, below)| below.parent == Some(row as u32));
         // Of equal frames the first wins.
@@ -137,7 +132,7 @@ impl App {
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
         let found = |app: &Self| {
             let id = want.last()?;
-            app.list().rows.iter().position(|row| row.id == *id)
+            app.list().place_of(*id)
         };
         if found(self).is_none() {
             // The frame is outside, or less than a cell: then its caller fills the width.

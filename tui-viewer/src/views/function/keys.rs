@@ -28,7 +28,7 @@ impl App {
             return;
         }
         let hottest = || {
-            let data = self.derived.data.as_ref()?;
+            let data = self.data()?;
             let hottest = data.hot().iter().max_by_key(|row| row.self_ns)?;
             let function = hottest.function;
             Some(Chosen {
