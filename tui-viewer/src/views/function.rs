@@ -19,7 +19,7 @@ use crate::app::function::Around;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::percent_of::PercentOf;
-use crate::app::row::{Fold, Row, RowId};
+use crate::app::row::RowId;
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, has_rows};
@@ -258,28 +258,8 @@ fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Lis
     items.extend(heading(around.time_goes_to()));
     items.extend(sorted(around.own()..around.own() + 1));
     items.extend(sorted(around.callees()));
-    let mut out = Listing {
+    Listing {
         second,
-        ..Listing::default()
-    };
-    for what in items {
-        let id = data.id(what);
-        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
-        if shape.selected == Some(id) {
-            out.before = out.hits.len();
-        }
-        if hit {
-            out.hits.push(what);
-        }
-        out.rows.push(Row {
-            id,
-            what,
-            depth: 0,
-            parent: None,
-            last: false,
-            fold: Fold::Leaf,
-            hit,
-        });
+        ..listing::walk_as_it_is(data, shape, items)
     }
-    out
 }

@@ -18,10 +18,7 @@ impl App {
 
     fn flame_select(&mut self, row: usize) {
         self.select(row);
-        let page = self.page();
-        if let Some(line) = self.views.flame.frame(row).map(|frame| frame.line as usize) {
-            self.views.flame.show(line, page);
-        }
+        self.flame_show(row);
     }
 
     /// Goes up to callers, or down to the largest callees, by one or more lines.
@@ -92,8 +89,13 @@ impl App {
         let (page, line) = (self.page(), self.views.flame.frames.zoom_line);
         self.views.flame.top = line.unwrap_or(0).saturating_sub(page / ABOVE_PART);
         self.views.flame.scroll(0, page);
-        let selected = self.list().cursor.index;
-        if let Some(line) = self.views.flame.frame(selected).map(|frame| frame.line as usize) {
+        self.flame_show(self.list().cursor.index);
+    }
+
+    /// Scrolls as little as needed to show the frame of a row.
+    fn flame_show(&mut self, row: usize) {
+        let page = self.page();
+        if let Some(line) = self.views.flame.frame(row).map(|frame| frame.line as usize) {
             self.views.flame.show(line, page);
         }
     }
@@ -104,15 +106,15 @@ impl App {
         let at_zoom = selected.is_some() && selected == self.views.flame.frames.zoom_line;
         if at_zoom {
             let mut want = self.list().lineage_of(self.list().cursor.index);
-            if want.len() > 1 {
-                want.pop();
+            want.pop();
+            if !want.is_empty() {
                 self.list_mut().cursor.want = want.clone();
-                // Above the outermost function all outermost functions stand side by side.
-                let alone = want.len() == 1;
-                self.zoom_to(if alone { Vec::new() } else { want });
-            } else {
-                self.zoom_to(Vec::new());
             }
+            // Above the outermost function all outermost functions stand side by side.
+            if want.len() == 1 {
+                want.clear();
+            }
+            self.zoom_to(want);
         }
         at_zoom
     }
@@ -161,11 +163,8 @@ impl App {
 
     /// Selects a frame by a click; a click on the selected frame zooms.
     pub(crate) fn flame_click(&mut self, x: u16, line: usize) {
-        let Some(row) = self
-            .views
-            .flame
-            .row_under(x, (self.views.flame.top + line) as u32)
-        else {
+        let flame = &self.views.flame;
+        let Some(row) = flame.row_under(x, (flame.top + line) as u32) else {
             return;
         };
         if row == self.list().cursor.index && self.list().cursor.touched {
