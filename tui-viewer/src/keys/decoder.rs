@@ -246,6 +246,7 @@ fn plain(byte: u8) -> Code {
 
 /// Returns the name of a key.
 pub(crate) fn key_name(key: Code, ascii: bool) -> String {
+    let arrow = |arrow: &'static str, word| if ascii { word } else { arrow };
     let name = match key {
         Code::Char(' ') => "Space",
         Code::Char(c) => return c.to_string(),
@@ -256,18 +257,12 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::Delete => "Delete",
         Code::Tab => "Tab",
         Code::BackTab => "Shift-Tab",
-        Code::Up if !ascii => "↑",
-        Code::Down if !ascii => "↓",
-        Code::Left if !ascii => "←",
-        Code::Right if !ascii => "→",
-        Code::Up => "Up",
-        Code::Down => "Dn",
-        Code::ShiftLeft if !ascii => "⇧←",
-        Code::ShiftRight if !ascii => "⇧→",
-        Code::ShiftLeft => "S-Lt",
-        Code::ShiftRight => "S-Rt",
-        Code::Left => "Lt",
-        Code::Right => "Rt",
+        Code::Up => arrow("↑", "Up"),
+        Code::Down => arrow("↓", "Dn"),
+        Code::Left => arrow("←", "Lt"),
+        Code::Right => arrow("→", "Rt"),
+        Code::ShiftLeft => arrow("⇧←", "S-Lt"),
+        Code::ShiftRight => arrow("⇧→", "S-Rt"),
         Code::Home => "Home",
         Code::End => "End",
         Code::PageUp => "PgUp",

@@ -36,7 +36,10 @@ use crate::views::view_type::{ViewType, number_of};
 #[derive(Debug)]
 pub(crate) struct Function;
 
-const ABOUT: About = About::TIME;
+const ABOUT: About = About {
+    acts: ACTS,
+    ..About::TIME
+};
 
 const ACTS: &[Act] = &[
     act(&[Action::Enter], has_rows, App::enter_line),
@@ -132,10 +135,6 @@ impl ViewType for Function {
                 "No call of {name} in this snapshot. 2 shows what was called."
             ))
         })
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn step_back(&self, app: &mut App) -> bool {

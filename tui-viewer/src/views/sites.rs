@@ -34,6 +34,7 @@ use crate::views::view_type::ViewType;
 pub(crate) struct Sites;
 
 const ABOUT: About = About {
+    acts: ACTS,
     sort: Order::CALLS,
     rows: "sites",
     is_of_all: true,
@@ -105,10 +106,6 @@ impl ViewType for Sites {
         let rows = &data.site_table().places().rows;
         let places = rows.iter().filter(|place| !place.is_module());
         (places.count(), ABOUT.rows)
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {

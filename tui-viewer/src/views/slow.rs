@@ -33,6 +33,7 @@ use crate::views::view_type::{ViewType, number_of};
 pub(crate) struct Slow;
 
 const ABOUT: About = About {
+    acts: ACTS,
     sort: columns::ORDER,
     rows: "paths",
     is_of_all: true,
@@ -118,10 +119,6 @@ impl ViewType for Slow {
 
     fn searched(&self, app: &App, _data: &Data) -> (usize, &'static str) {
         (app.list().rows.len(), ABOUT.rows)
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn step_back(&self, app: &mut App) -> bool {

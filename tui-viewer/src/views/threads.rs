@@ -32,6 +32,7 @@ use crate::views::view_type::ViewType;
 pub(crate) struct Threads;
 
 const ABOUT: About = About {
+    acts: ACTS,
     rows: "threads",
     stays_at_top: true,
     ..About::LIST
@@ -71,10 +72,6 @@ impl ViewType for Threads {
             lanes: Lanes::Threads,
             is_strip: true,
         })
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {

@@ -26,6 +26,7 @@ use crate::views::{hot, threads};
 pub(crate) struct Timeline;
 
 const ABOUT: About = About {
+    acts: ACTS,
     is_of_all: true,
     is_of_all_threads: true,
     stays_at_top: true,
@@ -75,10 +76,6 @@ impl ViewType for Timeline {
             lanes: app.views.timeline.lanes,
             is_strip: false,
         })
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn way_back(&self, app: &App) -> Option<&'static str> {

@@ -12,7 +12,6 @@ use crate::app::listing::{Listing, Shape};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::update::acts::Act;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
@@ -115,11 +114,6 @@ pub(crate) trait ViewType: Sync {
     }
 
     // Keys and mouse
-
-    /// Returns the actions that have a meaning, or a time, of their own in it.
-    fn acts(&self) -> &'static [Act] {
-        &[]
-    }
 
     /// Takes one step back inside it; returns false without a step.
     fn step_back(&self, _app: &mut App) -> bool {

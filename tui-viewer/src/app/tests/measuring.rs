@@ -112,14 +112,6 @@ fn a_mode_that_is_refused_says_why() {
         assert!(!header(&app).contains("switching"));
         assert_eq!(choose(&mut app, Mode::Exact).len(), 1, "it may be asked again");
     }
-    let mut silent = live(120, 30);
-    choose(&mut silent, Mode::Off);
-    at(&mut silent, 2_000);
-    assert!(last_line(&silent).contains("! no answer from the program in 2 s"));
-    let mut gone = live(120, 30);
-    events(&mut gone, Status::Exited { unix_ns: 0 }, None);
-    assert!(keys(&mut gone, "e").is_empty());
-    assert!(last_line(&gone).contains("! no mode to change: the program is exited"));
 }
 
 #[test]

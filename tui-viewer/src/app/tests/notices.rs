@@ -123,12 +123,14 @@ fn of_an_ended_program_nothing_is_asked() {
     let mut app = live(WIDE, 40);
     events(&mut app, Status::Exited { unix_ns: 1 }, None);
     app.requests.undoable = true;
+    assert!(keys(&mut app, "ru]e").is_empty());
     check(
         &mut app,
         "
         r | ! nothing to reset: the program is exited
         u | ! nothing to undo: the program is exited
         ] | ! no rate to change: the program is exited
+        e | ! no mode to change: the program is exited
         p | nothing to freeze: the program has ended, the numbers stand still
         ",
     );

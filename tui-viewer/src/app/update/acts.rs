@@ -209,7 +209,7 @@ impl App {
     /// Returns the entry of the view on screen, unless an overlay or the list of programs has the keys.
     fn own_act(&self, action: Action) -> Option<&'static Act> {
         let has_keys = !self.has_popup() && self.derived.data.is_some();
-        has_keys.then(|| find(self.views.current.kind().acts(), action))?
+        has_keys.then(|| find(self.views.current.about().acts, action))?
     }
 
     /// Whether an action has a meaning now; `update` performs no other.
@@ -245,7 +245,7 @@ mod tests {
                 let in_views = line
                     .views
                     .iter()
-                    .all(|view| runs(view.kind().acts()) || runs(COMMON));
+                    .all(|view| runs(view.about().acts) || runs(COMMON));
                 let works =
                     matches!(action, Action::Show(_)) || in_views && (line.others.is_empty() || runs(COMMON));
                 assert!(works, "{}", line.help);
