@@ -35,6 +35,7 @@ pub(crate) mod row_table;
 pub(crate) mod screen_info;
 pub(crate) mod search;
 pub(crate) mod sides;
+pub(crate) mod site_places;
 pub(crate) mod site_rows;
 pub(crate) mod slow;
 pub(crate) mod slow_table;

@@ -27,7 +27,7 @@ use crate::app::state::App;
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 use crate::event_loop::editor::Editor;
 use crate::keys::action::Context;
-use crate::keys::decoder::{Code, Keyboard};
+use crate::keys::decoder::{Code, Keyboard, Mouse};
 use crate::keys::keymap::lookup;
 use crate::source::code_reader::CodeReader;
 use crate::source::source_files;
@@ -309,8 +309,7 @@ impl Screen {
                     ..TextOptions::default()
                 };
                 let written = saved_files::write_reports(&snapshot, &options, offset);
-                let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
-                Some(Message::Wrote("report", written.map(whole)))
+                Some(wrote("report", written))
             }
             Effect::WriteCall {
                 snapshot,
@@ -319,12 +318,11 @@ impl Screen {
                 number,
             } => {
                 let written = saved_files::write_call(&snapshot, &traces, &function, number, offset);
-                let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
-                Some(Message::Wrote("call", written.map(whole)))
+                Some(wrote("call", written))
             }
             Effect::KeepSnapshot(snapshot) => {
                 let kept = saved_files::keep_snapshot(&snapshot, offset);
-                Some(Message::Wrote("snapshot", kept.map(|path| vec![whole(path)])))
+                Some(wrote("snapshot", kept.map(|path| vec![path])))
             }
             Effect::Edit(place) => {
                 let edited = self.edit(&place)?;
@@ -407,43 +405,27 @@ impl Screen {
     }
 }
 
-/// Returns a path that is valid from any directory.
-fn whole(path: PathBuf) -> PathBuf {
-    std::path::absolute(&path).unwrap_or(path)
+/// Returns the message about files of a kind, with paths that are valid from any directory.
+fn wrote(what: &'static str, written: Result<Vec<PathBuf>, String>) -> Message {
+    let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    let whole = |paths: Vec<PathBuf>| paths.into_iter().map(whole).collect();
+    Message::Wrote(what, written.map(whole))
 }
 
 /// Returns the message for a key in a context.
 pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     /// Rows that one step of the wheel moves.
     const WHEEL: isize = 3;
-    match key {
-        Code::Press(x, y) => return Some(Message::Click(x, y)),
-        Code::Drag(x, y) => return Some(Message::Drag(x, y)),
-        Code::WheelUp(x, y) => return Some(Message::Wheel(-WHEEL, x, y)),
-        Code::WheelDown(x, y) => return Some(Message::Wheel(WHEEL, x, y)),
-        Code::WheelLeft(x, y) => return Some(Message::WheelAside(false, x, y)),
-        Code::WheelRight(x, y) => return Some(Message::WheelAside(true, x, y)),
-        Code::Nothing => return None,
-        Code::Char(_)
-        | Code::Ctrl(_)
-        | Code::Enter
-        | Code::Esc
-        | Code::Backspace
-        | Code::Delete
-        | Code::Tab
-        | Code::BackTab
-        | Code::Up
-        | Code::Down
-        | Code::Left
-        | Code::Right
-        | Code::ShiftLeft
-        | Code::ShiftRight
-        | Code::Home
-        | Code::End
-        | Code::PageUp
-        | Code::PageDown
-        | Code::F1
-        | Code::Other => {}
+    if let Code::Mouse(event, x, y) = key {
+        return match event {
+            Mouse::Press => Some(Message::Click(x, y)),
+            Mouse::Drag => Some(Message::Drag(x, y)),
+            Mouse::WheelUp => Some(Message::Wheel(-WHEEL, x, y)),
+            Mouse::WheelDown => Some(Message::Wheel(WHEEL, x, y)),
+            Mouse::WheelLeft => Some(Message::WheelAside(false, x, y)),
+            Mouse::WheelRight => Some(Message::WheelAside(true, x, y)),
+            Mouse::Nothing => None,
+        };
     }
     match lookup(context, key) {
         Some(action) => Some(Message::Do(action)),

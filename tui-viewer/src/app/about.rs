@@ -2,10 +2,13 @@
 
 use crate::app::figures::Portion;
 use crate::app::sort::Order;
+use crate::app::update::acts::Act;
 
 /// Facts about a view.
 #[derive(Debug)]
 pub(crate) struct About {
+    /// Actions that have a meaning, or a time, of their own in it.
+    pub(crate) acts: &'static [Act],
     /// Order of the rows at the start.
     pub(crate) sort: Order,
     /// Part of a row's time that shares, bars and colours are of.
@@ -35,6 +38,7 @@ pub(crate) struct About {
 impl About {
     /// Facts of a list of places.
     pub(crate) const LIST: Self = Self {
+        acts: &[],
         sort: Order::TOTAL,
         main: Portion::Total,
         rows: "rows",

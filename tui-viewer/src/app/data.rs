@@ -21,6 +21,7 @@ use crate::app::cpu_history::CpuHistory;
 use crate::app::figures::What;
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;
+use crate::app::keyhash::KeyMap;
 use crate::app::names::Names;
 use crate::app::percent_of::PercentOf;
 use crate::app::row::{Row, RowId};
@@ -31,6 +32,9 @@ use crate::app::thread_choice::ThreadChoice;
 use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
 use crate::keys::view::View;
+
+/// By view and row the same row in the data to compare with, for the views that were asked.
+type Pairs = [OnceCell<Vec<Option<u32>>>; View::ALL.len()];
 
 /// A snapshot and its tables.
 #[derive(Debug)]
@@ -66,6 +70,8 @@ pub(crate) struct Data {
     pub(crate) per_calls: Option<u64>,
     /// Data that this is compared with, with the same rows.
     pub(crate) then: Option<Box<Data>>,
+    /// By view and row the same row in the data to compare with.
+    pairs: Pairs,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
     tails: OnceCell<Vec<Tail>>,
@@ -135,6 +141,7 @@ impl Data {
             traces: Rc::default(),
             utc_offset: None,
             then: None,
+            pairs: Pairs::default(),
             per_calls: None,
             thread,
             below: rows_below(&tree),
@@ -186,6 +193,7 @@ impl Data {
             self.hot = OnceCell::new();
             self.tails = OnceCell::new();
         }
+        self.pairs = Pairs::default();
         if !Rc::ptr_eq(&self.tree, &seen.tree) {
             self.measured_ns = seen.tree.measured_ns();
             self.outside_ns = self.snapshot.value(seen.tree.outside_ticks);
@@ -209,11 +217,9 @@ impl Data {
 
     /// Returns the tail of a function; `None` where it has no tail.
     pub(crate) fn tail(&self, what: What) -> Option<&Tail> {
-        let at = self
-            .tails()
-            .binary_search_by_key(&what.row, |tail| tail.hot)
-            .ok()?;
-        self.tails().get(at)
+        let tails = self.tails();
+        let at = tails.binary_search_by_key(&what.row, |tail| tail.hot);
+        tails.get(at.ok()?)
     }
 
     /// Returns all threads of the snapshot, in scope or not, by thread id; derived when first asked for.
@@ -227,12 +233,8 @@ impl Data {
     /// Returns the known places in the source, derived when first asked for.
     pub(crate) fn site_table(&self) -> &SiteTable {
         self.sites.get_or_init(|| {
-            SiteTable::of(
-                &self.snapshot,
-                self.known.as_ref(),
-                self.former_sites.as_ref(),
-                self.ascii,
-            )
+            let (known, former) = (self.known.as_ref(), self.former_sites.as_ref());
+            SiteTable::of(&self.snapshot, known, former, self.ascii)
         })
     }
 
@@ -259,12 +261,9 @@ impl Data {
     fn task_table(&self) -> &TaskTable {
         self.tasks.get_or_init(|| {
             let tasks = Tasks::of(&self.snapshot, &self.tree.functions);
+            let names = tasks.rows.iter().map(|row| name(row, &self.names.short));
             TaskTable {
-                names: tasks
-                    .rows
-                    .iter()
-                    .map(|row| name(row, &self.names.short))
-                    .collect(),
+                names: names.collect(),
                 tasks,
             }
         })
@@ -279,13 +278,8 @@ impl Data {
     /// Returns the watched functions, derived when first asked for.
     pub(crate) fn slow(&self) -> &SlowTable {
         self.slow.get_or_init(|| {
-            SlowTable::of(
-                &self.snapshot,
-                &self.tree.functions.of_site,
-                &self.traces,
-                self.utc_offset,
-                self.ascii,
-            )
+            let of_site = &self.tree.functions.of_site;
+            SlowTable::of(&self.snapshot, of_site, &self.traces, self.utc_offset, self.ascii)
         })
     }
 
@@ -351,9 +345,8 @@ impl Data {
 
     /// Returns the full name of a row.
     pub(crate) fn full_name(&self, what: What) -> &str {
-        let of_function = self
-            .function(what)
-            .map(|function| &*self.names.full[function.index()]);
+        let function = self.function(what);
+        let of_function = function.map(|function| &*self.names.full[function.index()]);
         let own = || what.table().full_name(self, what.row);
         of_function.or_else(own).unwrap_or_else(|| self.label(what))
     }
@@ -382,51 +375,9 @@ impl Data {
         what.of.rows(rows.iter().copied())
     }
 
-    /// Returns the functions that have the time of a function that is off. They are the nearest functions above that are on, as
-    /// far as its calls were seen. An entry is `None` where no function above is on.
-    pub(crate) fn heirs(&self, what: What) -> Vec<Option<FunctionId>> {
-        let Some(own) = self.function(what) else {
-            return Vec::new();
-        };
-        let functions = &self.whole.functions;
-        let mut is_on = vec![false; functions.list.len()];
-        let mut off = vec![false; self.snapshot.sites.len()];
-        for site in &self.snapshot.measuring.off_sites {
-            off[site.index()] = true;
-        }
-        for (function, off) in functions.of_site.iter().zip(off) {
-            is_on[function.index()] |= !off;
-        }
-        let rows = &self.whole.rows;
-        let mut heirs: Vec<(Option<FunctionId>, u64)> = Vec::new();
-        for row in rows.iter().filter(|row| row.function == own) {
-            let mut above = row.parent;
-            while let Some(at) = above.filter(|&at| !is_on[rows[at as usize].function.index()]) {
-                above = rows[at as usize].parent;
-            }
-            let heir = above.map(|at| rows[at as usize].function);
-            match heirs.iter_mut().find(|(known, _)| *known == heir) {
-                Some((_, calls)) => *calls += row.calls,
-                None => heirs.push((heir, row.calls)),
-            }
-        }
-        heirs.sort_by_key(|(_, calls)| std::cmp::Reverse(*calls));
-        heirs.into_iter().map(|(heir, _)| heir).collect()
-    }
-
     /// Whether a row that stands for several calls of a function contains recursion.
     pub(crate) fn is_recursive(&self, what: What) -> bool {
         what.table().is_recursive(self, what.row)
-    }
-
-    /// Whether a call in focus stands below another of the same function.
-    pub(crate) fn recursion_at(&self, row: u32) -> bool {
-        let rows = &self.calls.rows;
-        let mut above = rows[row as usize].parent;
-        while let Some(at) = above.filter(|&at| rows[at as usize].function != rows[row as usize].function) {
-            above = rows[at as usize].parent;
-        }
-        above.is_some()
     }
 
     /// Returns the row of the tree with the function's largest self time; bottom-up only rows at the top count.
@@ -438,9 +389,8 @@ impl Data {
     pub(crate) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
         let rows = self.tree.rows.iter().zip(0u32..);
         let places = rows.filter(|(row, _)| row.function == function && !(self.bottom_up && row.depth > 0));
-        places
-            .max_by_key(|(row, _)| (row.self_ns, row.total_ns))
-            .map(|(_, index)| index)
+        let heaviest = places.max_by_key(|(row, _)| (row.self_ns, row.total_ns));
+        heaviest.map(|(_, index)| index)
     }
 
     /// Whether a path has calls in focus.
@@ -482,25 +432,23 @@ impl Data {
     /// Returns the same row in the data to compare with; `None` where it is not there.
     pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
         let then = self.then.as_deref()?;
-        let id = self.id(what);
         if what.is_outside() {
             return Some((then, what));
         }
-        // Both sides have the same rows in the same order, except for rows sorted by their own side's time.
-        let rows = what.table().count(then);
-        let is_it = |row: &u32| then.id(what.of.row(*row)) == id;
-        let same = Some(what.row).filter(|&row| row < rows).filter(is_it);
-        let row = same.or_else(|| (0..rows).find(is_it))?;
-        Some((then, what.of.row(row)))
+        let pairs = self.pairs[what.of as usize].get_or_init(|| pairs(self, then, what.of));
+        Some((then, what.of.row((*pairs.get(what.row as usize)?)?)))
     }
 }
 
-/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` where it was not
-/// called at both times.
-pub(crate) fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
-    let mean = |(data, what): (&Data, What)| {
-        let (calls, ns) = data.figures(what).counted();
-        (calls > 0 && ns > 0).then(|| ns as f64 / calls as f64)
-    };
-    Some(mean(now)? / mean(then)? - 1.0)
+/// Returns by row of a view's table the row with the same id then.
+fn pairs(now: &Data, then: &Data, of: View) -> Vec<Option<u32>> {
+    let table = of.table();
+    let rows = 0..table.count(now);
+    let ids = |data| (0..table.count(data)).map(move |row| table.id(data, row));
+    // Both sides have the same rows in the same order, except for rows sorted by their own side's time.
+    if ids(now).eq(ids(then)) {
+        return rows.map(Some).collect();
+    }
+    let places: KeyMap<RowId, u32> = ids(then).zip(0..).collect();
+    ids(now).map(|id| places.get(&id).copied()).collect()
 }

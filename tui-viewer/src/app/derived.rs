@@ -13,7 +13,7 @@ use crate::app::data::Data;
 use crate::app::detail::Detail;
 use crate::app::figures::What;
 use crate::app::filter::Filter;
-use crate::app::percent_of::PercentOf;
+use crate::app::query::Query;
 use crate::app::sort::Sort;
 use crate::app::source::Source;
 use crate::app::thread_choice::ThreadChoice;
@@ -86,13 +86,6 @@ pub(crate) struct DataKey {
     pub(crate) code: u64,
 }
 
-/// Key of the divisor of the numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct PerCallKey {
-    pub(crate) data: u64,
-    pub(crate) per_call: Option<PerCall>,
-}
-
 /// Key of the part of the tables that a view shows.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeenKey {
@@ -122,32 +115,11 @@ pub(crate) struct RowsKey {
 pub(crate) struct OrderKey {
     pub(crate) view: View,
     pub(crate) sort: Sort,
-    pub(crate) percent_of: PercentOf,
     pub(crate) matches_only: bool,
-    pub(crate) threads: ThreadChoice,
-    pub(crate) filter: Filter,
-    pub(crate) window: Window,
-    pub(crate) against: Option<Against>,
-    pub(crate) measure: Measure,
+    /// Choice of numbers, without their unit.
+    pub(crate) query: Query,
     /// The process id and its reset epoch, because the order of other counters does not apply.
     pub(crate) counted_from: Option<(u32, u64)>,
-}
-
-/// Key of the pane of source.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct SourceKey {
-    pub(crate) seen: u64,
-    /// Revision of the knowledge about the program's code.
-    pub(crate) known: u64,
-}
-
-/// Key of the details.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct DetailKey {
-    pub(crate) rows: u64,
-    pub(crate) what: What,
-    /// Whether there is room for callers and callees.
-    pub(crate) is_large: bool,
 }
 
 /// All derived state.
@@ -164,13 +136,16 @@ pub(crate) struct Derived {
     /// Source of the function on the screen, if it was asked for.
     pub(crate) source: Option<Source>,
     pub(crate) data_memo: Memo<DataKey>,
-    pub(crate) per_call_memo: Memo<PerCallKey>,
+    /// Key: revision of the tables, and the divisor.
+    pub(crate) per_call_memo: Memo<(u64, Option<PerCall>)>,
     pub(crate) seen_memo: Memo<SeenKey>,
     pub(crate) rows_memo: Memo<RowsKey>,
     pub(crate) order_memo: Memo<OrderKey>,
-    pub(crate) detail_memo: Memo<DetailKey>,
+    /// Key: revision of the rows, the row, and whether there is room for callers and callees.
+    pub(crate) detail_memo: Memo<(u64, What, bool)>,
     pub(crate) code_memo: Memo<u64>,
-    pub(crate) source_memo: Memo<SourceKey>,
+    /// Key: revisions of the tables as the view shows them, and of the known code.
+    pub(crate) source_memo: Memo<(u64, u64)>,
 }
 
 #[cfg(test)]

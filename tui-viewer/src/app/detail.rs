@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::waits_in::{CallSamples, in_nodes};
 use tickscope_format::ids::{NodeId, ThreadId};
@@ -56,7 +57,12 @@ impl Detail {
     pub(crate) fn of_path(data: &Data, row: u32) -> Self {
         let what = View::Tree.row(row);
         let is_row = data.tree.nodes_of([row]);
-        let is_below = data.tree.nodes_of(rows_below(data, row));
+        // Bottom-up the whole time of a row is its own.
+        let below = match data.bottom_up {
+            true => vec![row],
+            false => with_rows_below(&data.tree, vec![row]),
+        };
+        let is_below = data.tree.nodes_of(below);
         Self {
             threads: threads(data, |thread| part_in(data, thread, what, &is_below)),
             members: members(data, what),
@@ -69,15 +75,15 @@ impl Detail {
     /// Looks up a row of the hotspots.
     pub(crate) fn of_function(data: &Data, row: u32) -> Self {
         let what = View::Hot.row(row);
-        let function = data.hot()[row as usize].function;
+        let hot = &data.hot()[row as usize];
+        let is_of_it = |node: NodeId| data.function_of_node(node) == Some(hot.function);
+        let below = with_rows_below(data.calls(), hot.rows.clone());
         Self {
-            threads: threads(data, |thread| part_of(data, thread, what, function)),
+            threads: threads(data, |thread| part_in(data, thread, what, is_of_it)),
             callers: callers(data, row),
             members: members(data, what),
-            began: began(data, |frame| {
-                functions_above(data, frame).next() == Some(function)
-            }),
-            waits_in: in_nodes(&data.snapshot, in_calls_of(data, row)),
+            began: began(data, is_of_it),
+            waits_in: in_nodes(&data.snapshot, data.calls().nodes_of(below)),
             around: None,
         }
     }
@@ -91,16 +97,14 @@ impl Detail {
     }
 }
 
-/// Returns a test for the nodes of a function and all nodes below.
-fn in_calls_of(data: &Data, row: u32) -> impl Fn(NodeId) -> bool {
-    let calls = data.calls();
-    let mut rows = data.hot()[row as usize].rows.clone();
+/// Returns rows of a tree, and all rows below them.
+fn with_rows_below(tree: &CallTree, mut rows: Vec<u32>) -> Vec<u32> {
     let mut next = 0;
     while let Some(&row) = rows.get(next) {
-        rows.extend(calls.children(row));
+        rows.extend(tree.children(row));
         next += 1;
     }
-    calls.nodes_of(rows)
+    rows
 }
 
 /// Returns the start of the first of these open scopes; unknown if any start is unknown, because it may be the first.
@@ -143,13 +147,6 @@ fn members(data: &Data, what: What) -> Vec<String> {
     found.into_iter().map(|(name, _)| name.to_string()).collect()
 }
 
-/// Returns the function of a node, of its caller, and of each caller above up to the top of its thread.
-fn functions_above(data: &Data, node: NodeId) -> impl Iterator<Item = FunctionId> {
-    let nodes = &data.snapshot.nodes;
-    let line = std::iter::successors(Some(node), |&node| nodes.parent_of(node));
-    line.map(|node| data.tree.functions.of_site[nodes.site[node.index()] as usize])
-}
-
 fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
     let all = (0..data.snapshot.threads.len() as u32).map(ThreadId);
     let mut found: Vec<(ThreadId, u64)> = all
@@ -166,17 +163,6 @@ fn threads(data: &Data, ticks: impl Fn(ThreadId) -> u64) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// Returns a row of the tree and all rows below it; bottom-up only the row, because its whole time is its own.
-fn rows_below(data: &Data, row: u32) -> Vec<u32> {
-    let mut rows = vec![row];
-    let mut next = 0;
-    while let Some(&row) = rows.get(next).filter(|_| !data.bottom_up) {
-        rows.extend(data.tree.children(row));
-        next += 1;
-    }
-    rows
-}
-
 /// Returns the self ticks of one thread in some of its nodes; for a counter, which has no ticks, its calls.
 fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -> bool) -> u64 {
     let nodes = &data.snapshot.nodes;
@@ -187,13 +173,6 @@ fn part_in(data: &Data, thread: ThreadId, what: What, is_part: impl Fn(NodeId) -
     let rows = data.snapshot.rows_of(thread);
     let parts = rows.filter(|&node| is_part(NodeId(node as u32)));
     saturating_sum(parts.map(|node| column[node]))
-}
-
-/// Returns the same sum for all nodes of a function.
-fn part_of(data: &Data, thread: ThreadId, what: What, function: FunctionId) -> u64 {
-    let sites = &data.snapshot.nodes.site;
-    let is_part = |node: NodeId| data.tree.functions.of_site[sites[node.index()] as usize] == function;
-    part_in(data, thread, what, is_part)
 }
 
 fn callers(data: &Data, row: u32) -> Vec<(String, f64)> {

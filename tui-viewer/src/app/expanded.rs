@@ -39,6 +39,14 @@ impl Expanded {
         self.revision += u64::from(self.paths.remove(&path));
     }
 
+    /// Opens or closes a row.
+    pub(crate) fn set(&mut self, path: PathId, open: bool) {
+        match open {
+            true => drop(self.insert(path)),
+            false => self.remove(path),
+        }
+    }
+
     /// Opens several rows.
     pub(crate) fn extend(&mut self, paths: impl IntoIterator<Item = PathId>) {
         for path in paths {

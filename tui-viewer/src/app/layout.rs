@@ -61,7 +61,7 @@ pub(crate) const SECOND_COMES: Size = Size {
 };
 
 /// One screen, cut into lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// The whole screen.
     pub(crate) area: Rect,
@@ -117,10 +117,9 @@ impl Layout {
         let roomy = size.height >= 10;
         let footer = roomy.then(|| from_bottom(1));
         let banner = (banner && roomy).then(|| from_bottom(1));
-        let detail_lines = if size.height >= ROOM_FOR_DETAIL {
-            DETAIL_LINES
-        } else {
-            SHORT_DETAIL_LINES
+        let detail_lines = match size.height {
+            ROOM_FOR_DETAIL.. => DETAIL_LINES,
+            _ => SHORT_DETAIL_LINES,
         };
         let detail = tall.then(|| from_bottom(detail_lines));
         let rows = from_top(bottom.saturating_sub(columns.bottom()), bottom);
@@ -128,17 +127,13 @@ impl Layout {
             area,
             header,
             tabs,
-            title: None,
             columns,
             rows,
-            second: None,
-            source: None,
-            charts: None,
             banner,
             detail,
-            has_large_pane: false,
             footer,
             too_small,
+            ..Self::default()
         }
     }
 

@@ -60,10 +60,15 @@ struct Level {
 
 /// Returns rows with the rows below them, from these rows at the top on.
 pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
+    walk_as_it_is(data, shape, arranged(data, shape, top))
+}
+
+/// Lists the same rows with the rows at the top in the order in which they are given.
+pub(crate) fn walk_as_it_is(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // The levels are on the heap, because a deep call tree would overflow the stack.
     let mut levels = vec![Level {
-        items: arranged(data, shape, top),
+        items: top,
         next: 0,
         parent: None,
         depth: 0,

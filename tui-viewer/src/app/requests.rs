@@ -43,22 +43,23 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Returns the word for the header.
-    pub(crate) fn word(&self) -> &'static str {
-        match self.request {
-            Request::Reset => "resetting",
-            Request::Undo => "undoing",
-            Request::Mode(_) | Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => {
-                "switching"
-            }
-            Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => "asking",
-            Request::Interval { .. } => "",
-        }
-    }
-
     /// Returns the time at which the user is told that no answer came.
     pub(crate) fn deadline(&self) -> Duration {
         self.asked + PATIENCE
+    }
+}
+
+/// Returns the word for a request in the header while it is pending, and the word for it in notices.
+pub(crate) fn words_of(request: Request) -> [&'static str; 2] {
+    match request {
+        Request::Reset => ["resetting", "reset"],
+        Request::Undo => ["undoing", "undo"],
+        Request::Interval { .. } => ["", "rate"],
+        Request::Mode(_) => ["switching", "mode"],
+        Request::SitesOff(_) => ["switching", "off"],
+        Request::SitesOn(_) | Request::ForgetRule(_) => ["switching", "on"],
+        Request::Watch(..) | Request::Unwatch(_) => ["asking", "watch"],
+        Request::Lines(_) => ["asking", "lines"],
     }
 }
 
@@ -158,38 +159,30 @@ impl Requests {
             let mut watches = newest.watches.iter();
             watches.any(|watch| watch.function == function.as_str())
         };
-        let is_shown = match pending.request {
-            Request::Watch(function, _) => watches(function),
-            Request::Unwatch(function) => !watches(function),
-            Request::Lines(hz) => (hz > 0) == (newest.lines.state != LinesState::Off),
-            Request::Reset
-            | Request::Undo
-            | Request::Interval { .. }
-            | Request::Mode(_)
-            | Request::SitesOff(_)
-            | Request::SitesOn(_)
-            | Request::ForgetRule(_) => true,
+        let request = pending.request;
+        let is_shown = if let Request::Watch(function, _) = request {
+            watches(function)
+        } else if let Request::Unwatch(function) = request {
+            !watches(function)
+        } else if let Request::Lines(hz) = request {
+            (hz > 0) == (newest.lines.state != LinesState::Off)
+        } else {
+            true
         };
         if newest.capture.reset_epoch < epoch || !is_shown {
             return None;
         }
-        let request = self.pending.take()?.request;
-        match request {
-            Request::Watch(function, _) => {
-                self.watched.insert(function.as_str().to_owned());
-            }
-            Request::Unwatch(function) => {
-                self.watched.remove(function.as_str());
-            }
-            Request::Reset | Request::Undo | Request::Interval { .. } | Request::Mode(_) => {}
-            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) | Request::Lines(_) => {}
+        self.pending = None;
+        if let Request::Watch(function, _) = request {
+            self.watched.insert(function.as_str().to_owned());
+        } else if let Request::Unwatch(function) = request {
+            self.watched.remove(function.as_str());
         }
-        self.undoable = match request {
-            Request::Reset => true,
-            Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => self.undoable,
-            Request::Watch(..) | Request::Unwatch(_) | Request::Lines(_) => self.undoable,
-            Request::Undo | Request::Mode(_) | Request::Interval { .. } => false,
-        };
+        let begins_anew = matches!(
+            request,
+            Request::Undo | Request::Mode(_) | Request::Interval { .. }
+        );
+        self.undoable = request == Request::Reset || (self.undoable && !begins_anew);
         Some(request)
     }
 

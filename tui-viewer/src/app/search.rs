@@ -80,7 +80,8 @@ impl Matcher {
 
     /// Returns for places below modules whether each matches, and whether a place below it does.
     pub(crate) fn places(&self, data: &Data) -> &(Vec<bool>, Vec<bool>) {
-        self.places.get_or_init(|| data.site_table().matching(&self.text))
+        self.places
+            .get_or_init(|| data.site_table().places().matching(&self.text))
     }
 
     /// Whether a function matches.

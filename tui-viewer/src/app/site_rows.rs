@@ -1,12 +1,9 @@
-//! The rows of the view Sites: the places in the source that were met. Where the program has functions, all of them
-//! stand below their crates and modules.
+//! The rows of the view Sites: calls and state of each place in the source, and sums for modules.
 //!
-//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions
-//! that were never called are in no snapshot: they come from the table in the program's file (`source/known_functions.rs`). Rules
-//! and choice in the snapshot decide which are on, by the collector's own code (`function_choice.rs` of tickscope-format).
+//! Rules and choice in the snapshot decide which places are on, by the collector's own code (`function_choice.rs` of
+//! tickscope-format).
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use tickscope_analysis::sites::sites;
@@ -14,10 +11,10 @@ use tickscope_format::Snapshot;
 use tickscope_format::function_choice::Chosen;
 use tickscope_format::ids::SiteId;
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{FunctionChoice, OverBudget, Rule, Site, Sites};
+use tickscope_format::snapshot::{FunctionChoice, OverBudget, Rule, Site};
 use tickscope_programs::known_functions::KnownFunctions;
 
-use crate::text::cells::safe;
+use crate::app::site_places::{Place, Places};
 
 /// State of a place, in the order in which people look for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,39 +53,6 @@ pub(crate) struct SiteRow {
     pub(crate) on: u32,
 }
 
-/// The part of the table that does not change as long as the same places are known.
-#[derive(Debug, Default)]
-struct Places {
-    of: Sites,
-    known: Option<Rc<KnownFunctions>>,
-    grouped: bool,
-    rows: Vec<Place>,
-    top: Vec<u32>,
-    ascii: bool,
-}
-
-#[derive(Debug)]
-struct Place {
-    site: Option<SiteId>,
-    /// Index among the functions of the program.
-    function: Option<u32>,
-    key: u64,
-    /// Name in the module, or the last part of a module's path; printable.
-    name: String,
-    /// Path of the place's module, or of the module itself; printable.
-    module: String,
-    /// Path of a module, as the program has it.
-    path: String,
-    /// Whole path, printable.
-    full: String,
-    /// Whole path in the form that a search reads.
-    small_path: String,
-    parent: Option<u32>,
-    children: Vec<u32>,
-    /// Number of rows below it.
-    below: u32,
-}
-
 /// Rule of each place, and the program's first choice of functions.
 #[derive(Debug)]
 struct Ruled {
@@ -122,18 +86,9 @@ impl SiteTable {
         former: Option<&Kept>,
         ascii: bool,
     ) -> Self {
-        let same_known = |places: &Places| match (&places.known, known) {
-            (Some(then), Some(now)) => Rc::ptr_eq(then, now),
-            (then, now) => then.is_none() && now.is_none(),
-        };
-        let grouped = snapshot.functions.is_some();
-        let same = former.filter(|former| {
-            let places = &former.places;
-            let looks_the_same = places.ascii == ascii && places.grouped == grouped;
-            looks_the_same && same_known(places) && places.of == snapshot.sites
-        });
+        let same = former.filter(|former| former.places.are_of(snapshot, known, ascii));
         let places = same.map_or_else(
-            || Rc::new(Places::of(snapshot, known, ascii)),
+            || Rc::new(Places::new(snapshot, known, ascii)),
             |former| Rc::clone(&former.places),
         );
         let rules = &snapshot.measuring.rules;
@@ -168,63 +123,19 @@ impl SiteTable {
         self.kept.places.grouped
     }
 
-    fn place(&self, row: u32) -> &Place {
+    /// Returns the names of the places, and their order.
+    pub(crate) fn places(&self) -> &Places {
+        &self.kept.places
+    }
+
+    /// Returns what does not change of a row.
+    pub(crate) fn place(&self, row: u32) -> &Place {
         &self.kept.places.rows[row as usize]
     }
 
-    /// Returns the rows at the top.
-    pub(crate) fn top(&self) -> &[u32] {
-        &self.kept.places.top
-    }
-
-    /// Returns the rows in a module.
-    pub(crate) fn children(&self, row: u32) -> &[u32] {
-        &self.place(row).children
-    }
-
-    /// Returns the module that a row is in.
-    pub(crate) fn parent(&self, row: u32) -> Option<u32> {
-        self.place(row).parent
-    }
-
-    /// Whether a row is a module.
-    pub(crate) fn is_module(&self, row: u32) -> bool {
-        !self.children(row).is_empty()
-    }
-
-    /// Returns the number of rows below a row.
-    pub(crate) fn below(&self, row: u32) -> u32 {
-        self.place(row).below
-    }
-
-    /// Returns the name in the module, or the last part of a module's path.
-    pub(crate) fn name(&self, row: u32) -> &str {
-        &self.place(row).name
-    }
-
-    /// Returns the path of the place's module, or of the module itself.
-    pub(crate) fn module(&self, row: u32) -> &str {
-        &self.place(row).module
-    }
-
-    /// Returns the whole path of a row, printable.
-    pub(crate) fn full_name(&self, row: u32) -> &str {
-        &self.place(row).full
-    }
-
-    /// Returns the path of a module as the program has it.
-    pub(crate) fn path(&self, row: u32) -> &str {
-        &self.place(row).path
-    }
-
     /// Returns the place of a row in the source; `None` for modules.
-    pub(crate) fn source<'a>(&'a self, snapshot: &'a Snapshot, row: u32) -> Option<&'a Site> {
-        let place = self.place(row);
-        match (place.site, place.function) {
-            (Some(site), _) => snapshot.sites.get(site.index()),
-            (None, Some(function)) => self.kept.places.known.as_ref()?.sites.get(function as usize),
-            (None, None) => None,
-        }
+    pub(crate) fn source(&self, row: u32) -> Option<&Site> {
+        self.kept.places.site(self.place(row))
     }
 
     /// Returns the rule that decides whether a row is measured.
@@ -237,210 +148,6 @@ impl SiteTable {
     pub(crate) fn rule_of(&self, pattern: &Pattern) -> Option<&Rule> {
         let mut rules = self.kept.ruled.rules.iter();
         rules.find(|rule| rule.pattern == pattern.as_str())
-    }
-
-    /// Returns the number of places, and of places that are on.
-    pub(crate) fn counts(&self) -> (u32, u32) {
-        self.top().iter().fold((0, 0), |(places, on), &row| {
-            let row = &self.rows[row as usize];
-            (places + row.places, on + row.on)
-        })
-    }
-
-    /// Returns by row whether its name or, where no name matches, its path has the text; and whether a row below it matches.
-    pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
-        let places = &self.kept.places.rows;
-        let exact = text.chars().any(char::is_uppercase);
-        let in_path = |place: &Place| match exact {
-            true => place.full.contains(text),
-            false => place.small_path.contains(text),
-        };
-        let in_name = |place: &Place| match exact {
-            true => place.name.contains(text),
-            false => place.small_path[small_name_at(place)..].contains(text),
-        };
-        let mut hits: Vec<bool> = places.iter().map(in_name).collect();
-        if !hits.contains(&true) {
-            let is_place = |place: &Place| place.children.is_empty();
-            hits = places
-                .iter()
-                .map(|place| is_place(place) && in_path(place))
-                .collect();
-        }
-        let mut inside = vec![false; places.len()];
-        for (index, place) in places.iter().enumerate().rev() {
-            if let Some(parent) = place.parent
-                && (hits[index] || inside[index])
-            {
-                inside[parent as usize] = true;
-            }
-        }
-        (hits, inside)
-    }
-}
-
-/// Returns the byte at which the name begins in the path that is searched.
-fn small_name_at(place: &Place) -> usize {
-    let name = place.name.to_lowercase().len();
-    let at = place.small_path.len().saturating_sub(name);
-    if place.small_path.is_char_boundary(at) {
-        at
-    } else {
-        0
-    }
-}
-
-fn path_of(module: &str, name: &str) -> String {
-    match module {
-        "" => name.to_string(),
-        module => format!("{module}::{name}"),
-    }
-}
-
-fn hash(of: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
-}
-
-impl Places {
-    fn of(snapshot: &Snapshot, known: Option<&Rc<KnownFunctions>>, ascii: bool) -> Self {
-        let mut places = Self {
-            of: snapshot.sites.clone(),
-            known: known.cloned(),
-            grouped: snapshot.functions.is_some(),
-            ascii,
-            ..Self::default()
-        };
-        let mut modules = HashMap::new();
-        let mut alike: HashMap<&Site, u32> = HashMap::new();
-        let mut met: HashMap<&Site, SiteId> = HashMap::new();
-        let functions: HashMap<&Site, u32> = match known {
-            Some(known) => known.sites.iter().zip(0..).collect(),
-            None => HashMap::new(),
-        };
-        for row in sites(snapshot) {
-            let site = &snapshot.sites[row.site.index()];
-            // A macro makes several sites in one line, so only their order tells them apart.
-            let nth = alike.entry(site).or_default();
-            *nth += 1;
-            let key = hash((site, *nth));
-            met.insert(site, row.site);
-            places.add(
-                &mut modules,
-                site,
-                Some(row.site),
-                functions.get(site).copied(),
-                key,
-            );
-        }
-        for (site, number) in known.iter().flat_map(|known| known.sites.iter().zip(0..)) {
-            if !met.contains_key(site) {
-                places.add(&mut modules, site, None, Some(number), hash((site, 1u32)));
-            }
-        }
-        places.settle();
-        places
-    }
-
-    fn add(
-        &mut self,
-        modules: &mut HashMap<String, u32>,
-        site: &Site,
-        id: Option<SiteId>,
-        function: Option<u32>,
-        key: u64,
-    ) {
-        let parent = match self.grouped && !site.module.is_empty() {
-            true => Some(self.module_row(modules, &site.module)),
-            false => None,
-        };
-        let name = safe(&site.name, self.ascii).into_owned();
-        let module = safe(&site.module, self.ascii).into_owned();
-        self.push(Place {
-            full: path_of(&module, &name),
-            small_path: path_of(&module, &name).to_lowercase(),
-            site: id,
-            function,
-            key,
-            name,
-            module,
-            path: String::new(),
-            parent,
-            children: Vec::new(),
-            below: 0,
-        });
-    }
-
-    /// Returns the row of a module; adds it after the rows of the modules that it is in.
-    fn module_row(&mut self, modules: &mut HashMap<String, u32>, path: &str) -> u32 {
-        if let Some(&row) = modules.get(path) {
-            return row;
-        }
-        let (above, name) = path.rsplit_once("::").unwrap_or(("", path));
-        let parent = match above {
-            "" => None,
-            above => Some(self.module_row(modules, above)),
-        };
-        let module = safe(path, self.ascii).into_owned();
-        let row = self.push(Place {
-            site: None,
-            function: None,
-            key: hash(("module", path)),
-            name: safe(name, self.ascii).into_owned(),
-            full: module.clone(),
-            small_path: module.to_lowercase(),
-            module,
-            path: path.to_string(),
-            parent,
-            children: Vec::new(),
-            below: 0,
-        });
-        modules.insert(path.to_string(), row);
-        row
-    }
-
-    fn push(&mut self, place: Place) -> u32 {
-        let row = self.rows.len() as u32;
-        match place.parent {
-            Some(parent) => self.rows[parent as usize].children.push(row),
-            None => self.top.push(row),
-        }
-        self.rows.push(place);
-        row
-    }
-
-    /// Counts the rows below each row, and sorts grouped rows by name.
-    fn settle(&mut self) {
-        for index in (0..self.rows.len()).rev() {
-            if let Some(parent) = self.rows[index].parent {
-                let below = self.rows[index].below + 1;
-                self.rows[parent as usize].below += below;
-            }
-        }
-        if !self.grouped {
-            return;
-        }
-        let mut lists: Vec<Vec<u32>> = self
-            .rows
-            .iter_mut()
-            .map(|place| std::mem::take(&mut place.children))
-            .collect();
-        for list in lists.iter_mut().chain([&mut self.top]) {
-            list.sort_by(|&a, &b| self.rows[a as usize].name.cmp(&self.rows[b as usize].name));
-        }
-        for (place, children) in self.rows.iter_mut().zip(lists) {
-            place.children = children;
-        }
-    }
-
-    /// Returns the site of a row.
-    fn site<'a>(&'a self, place: &Place) -> Option<&'a Site> {
-        match (place.site, place.function) {
-            (Some(site), _) => self.of.get(site.index()),
-            (None, Some(function)) => self.known.as_ref()?.sites.get(function as usize),
-            (None, None) => None,
-        }
     }
 }
 
@@ -517,18 +224,12 @@ fn rows(snapshot: &Snapshot, places: &Places, ruled: &Ruled) -> Vec<SiteRow> {
         let Some(parent) = places.rows[index].parent else {
             continue;
         };
-        let SiteRow {
-            calls,
-            state,
-            places,
-            on,
-            ..
-        } = rows[index];
-        let above = &mut rows[parent as usize];
-        above.calls += calls;
-        above.places += places;
-        above.on += on;
-        above.state = above.state.max(state);
+        let (above, from) = rows.split_at_mut(index);
+        let above = &mut above[parent as usize];
+        above.calls += from[0].calls;
+        above.places += from[0].places;
+        above.on += from[0].on;
+        above.state = above.state.max(from[0].state);
     }
     rows
 }

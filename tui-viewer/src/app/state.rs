@@ -7,12 +7,14 @@ use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Timing;
 use tickscope_programs::clock_time::UtcOffset;
+use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::derived::Derived;
 use crate::app::figures::{What, share};
 use crate::app::help_screen::HelpScreen;
 use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
+use crate::app::message::Effect;
 use crate::app::notices::Notices;
 use crate::app::overlay::Overlay;
 use crate::app::percent_of::PercentOf;
@@ -22,6 +24,7 @@ use crate::app::query::Query;
 use crate::app::requests::Requests;
 use crate::app::row::{Row, past_headings};
 use crate::app::screen_info::ScreenInfo;
+use crate::app::search::Search;
 use crate::app::view::Below;
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
@@ -49,6 +52,8 @@ pub(crate) struct App {
     pub(crate) overlay: Option<Overlay>,
     /// Notices to the user.
     pub(crate) notices: Notices,
+    /// Effects of the message that is being taken.
+    pub(crate) effects: Vec<Effect>,
 }
 
 impl App {
@@ -64,12 +69,28 @@ impl App {
             views: Views::default(),
             overlay: None,
             notices: Notices::default(),
+            effects: Vec::new(),
         }
     }
 
     /// Returns the snapshot on screen.
     pub(crate) fn shown(&self) -> Option<&Rc<Snapshot>> {
         self.playback.shown(&self.program)
+    }
+
+    /// Whether the screen follows a program whose newest snapshot is old.
+    pub(crate) fn is_stale(&self) -> bool {
+        matches!(self.program.status, Status::Stale { .. }) && !self.playback.stands_still()
+    }
+
+    /// Returns the tables of the snapshot on screen.
+    pub(crate) fn data(&self) -> Option<&Data> {
+        self.derived.data.as_ref()
+    }
+
+    /// Returns the search in the list, where it has a text.
+    pub(crate) fn searched(&self) -> Option<&Search> {
+        self.views.search.as_ref().filter(|search| search.is_set())
     }
 
     /// Returns the list of the view on screen.
@@ -79,7 +100,7 @@ impl App {
 
     /// Returns the selected row of the current view, and its data.
     pub(crate) fn selected(&self) -> Option<(&Data, &Row)> {
-        self.derived.data.as_ref().zip(self.list().selected())
+        self.data().zip(self.list().selected())
     }
 
     pub(crate) fn list_mut(&mut self) -> &mut List {
@@ -109,10 +130,9 @@ impl App {
 
     /// Whether the program keeps latency histograms.
     pub(crate) fn keeps_latencies(&self) -> bool {
-        let snapshot = self.derived.data.as_ref().map(|data| &data.snapshot);
-        snapshot.is_some_and(|snapshot| {
-            let timing = snapshot.capture.mode.traits().timing;
-            snapshot.measuring.histograms && !matches!(timing, Timing::Never | Timing::Samples)
+        self.data().is_some_and(|data| {
+            let timing = data.snapshot.capture.mode.traits().timing;
+            data.snapshot.measuring.histograms && !matches!(timing, Timing::Never | Timing::Samples)
         })
     }
 
@@ -142,7 +162,7 @@ impl App {
         if self.screen.size.height < ROOM_FOR_SECOND {
             return self.tell(format!("a second view needs {ROOM_FOR_SECOND} lines"));
         }
-        let bottom_up = self.derived.data.as_ref().is_some_and(|data| data.bottom_up);
+        let bottom_up = self.data().is_some_and(|data| data.bottom_up);
         let below = self.below().next(bottom_up);
         let then = below.next(bottom_up);
         self.views.wants_below = Some(below);
@@ -251,11 +271,13 @@ impl App {
     /// Tells what was done.
     pub(crate) fn tell(&mut self, text: impl Into<String>) {
         self.notices.tell(self.screen.now, text);
+        self.screen.dirty = true;
     }
 
     /// Tells about an error.
     pub(crate) fn complain(&mut self, text: impl Into<String>) {
         self.notices.complain(self.screen.now, text);
+        self.screen.dirty = true;
     }
 
     /// Selects a line of the list.

@@ -99,36 +99,20 @@ impl RunState {
         Self::Finished,
     ];
 
-    /// Returns the meaning of the word.
-    pub(crate) fn meaning(self) -> &'static str {
+    /// Returns the state in a word, and its meaning for a wide and for a narrow screen; empty where the word is enough.
+    pub(crate) fn words(self) -> [&'static str; 3] {
         match self {
-            Self::Running => "in a scope",
-            Self::Waiting => "in a scope, off CPU",
-            Self::Idle => "in no scope",
-            Self::Paused => "clock is stopped",
-            Self::Finished => "ended",
-        }
-    }
-
-    /// Returns the meaning for a narrow screen; empty where the word is enough.
-    pub(crate) fn meaning_in_short(self) -> &'static str {
-        match self {
-            Self::Running => "in a scope",
-            Self::Waiting => "off CPU",
-            Self::Idle => "outside",
-            Self::Paused => "clock off",
-            Self::Finished => "",
+            Self::Running => ["running", "in a scope", "in a scope"],
+            Self::Waiting => ["waiting", "in a scope, off CPU", "off CPU"],
+            Self::Idle => ["idle", "in no scope", "outside"],
+            Self::Paused => ["paused", "clock is stopped", "clock off"],
+            Self::Finished => ["finished", "ended", ""],
         }
     }
 
     /// Returns the state in a word.
     pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Running => "running",
-            Self::Waiting => "waiting",
-            Self::Paused => "paused",
-            Self::Idle => "idle",
-            Self::Finished => "finished",
-        }
+        let [word, ..] = self.words();
+        word
     }
 }

@@ -40,7 +40,6 @@ use crate::text::words::in_words;
 impl App {
     /// Takes one message; returns the effects to carry out outside.
     pub(crate) fn update(&mut self, message: Message) -> Vec<Effect> {
-        let mut effects = Vec::new();
         match message {
             Message::Do(action) => {
                 self.screen.touch();
@@ -50,7 +49,7 @@ impl App {
                     if action != Action::Back {
                         self.notices.read();
                     }
-                    self.perform(action, &mut effects);
+                    self.perform(action);
                 }
             }
             Message::Edit(request) => {
@@ -90,11 +89,10 @@ impl App {
                 if let Some(views) = elsewhere {
                     // The key has a meaning in other views, and the user is told which.
                     self.tell(format!("{} works in {views}", key_name(key, self.screen.ascii)));
-                    self.screen.dirty = true;
                 }
                 self.screen.dirty |= self.notices.key_is_unknown(self.screen.now);
             }
-            Message::Events(events) => self.on_event(*events, &mut effects),
+            Message::Events(events) => self.on_event(*events),
             Message::Time(now) => self.tick(now),
             Message::Resize(size) => {
                 self.screen.dirty |= self.screen.size != size;
@@ -120,22 +118,15 @@ impl App {
                 let paths = in_words(&paths);
                 let paths = cut_start(&paths, room, Glyphs::of(self.screen.ascii).cut);
                 self.tell(format!("{before}{paths}{after}"));
-                self.screen.dirty = true;
             }
-            Message::Wrote(what, Err(why)) => {
-                self.complain(format!("{what} not written: {why}"));
-                self.screen.dirty = true;
-            }
+            Message::Wrote(what, Err(why)) => self.complain(format!("{what} not written: {why}")),
             Message::FoundCode(found) => self.take_code(found),
             Message::NotSent(request, why) => self.refused(request, &why),
-            Message::NotOpened(why) => {
-                self.complain(why);
-                self.screen.dirty = true;
-            }
+            Message::NotOpened(why) => self.complain(why),
         }
         self.refresh();
-        self.derive_source(&mut effects);
-        effects
+        self.derive_source();
+        std::mem::take(&mut self.effects)
     }
 
     /// Shows another view without a way back; a function selected by hand is selected there too.
@@ -235,7 +226,7 @@ impl App {
         }
     }
 
-    pub(crate) fn choose(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn choose(&mut self) {
         if let Some(Overlay::Help(help)) = &mut self.overlay {
             return help.keep_search(&self.screen);
         }
@@ -243,7 +234,7 @@ impl App {
             Some(Overlay::Search) => self.search_keep(),
             &Some(Overlay::Modes { index }) => {
                 self.overlay = None;
-                self.choose_mode(index, effects);
+                self.choose_mode(index);
             }
             Some(Overlay::Threads { index, order }) => {
                 let line = index.checked_sub(1).and_then(|line| order.get(line));
@@ -260,7 +251,8 @@ impl App {
             }
             None if self.derived.data.is_none() => {
                 let line = self.program.found.get(self.program.chosen);
-                effects.extend(line.map(|line| Effect::Open(line.path.clone())));
+                self.effects
+                    .extend(line.map(|line| Effect::Open(line.path.clone())));
             }
             Some(Overlay::Confirm(_) | Overlay::Help(_)) | None => {}
         }

@@ -33,13 +33,17 @@ pub(crate) struct List {
     pub(crate) is_held: bool,
 }
 
-/// All views.
+/// The list of each view.
 #[derive(Debug)]
+pub(crate) struct Lists([List; View::ALL.len()]);
+
+/// All views.
+#[derive(Debug, Default)]
 pub(crate) struct Views {
     /// View on screen.
     pub(crate) current: View,
     /// Lists by view, in the order of the tabs.
-    pub(crate) lists: [List; View::ALL.len()],
+    pub(crate) lists: Lists,
     /// Rows of the tree that are open.
     pub(crate) expanded: Expanded,
     /// Whether the hottest rows were opened once.
@@ -76,6 +80,11 @@ impl List {
             sorted_at: Duration::ZERO,
             is_held: false,
         }
+    }
+
+    /// Returns the index of a row.
+    pub(crate) fn place_of(&self, id: RowId) -> Option<usize> {
+        self.rows.iter().position(|row| row.id == id)
     }
 
     /// Returns the selected row.
@@ -147,41 +156,26 @@ impl List {
     }
 }
 
-impl Default for Views {
+impl Default for Lists {
     fn default() -> Self {
-        Self {
-            current: View::default(),
-            lists: View::ALL.map(List::of),
-            expanded: Expanded::default(),
-            greeted: false,
-            search: None,
-            function: FunctionView::default(),
-            flame: Flame::default(),
-            wants_below: None,
-            lanes: Vec::new(),
-            source: SourceView::default(),
-            slow: SlowView::default(),
-            timeline: Timeline::default(),
-            strip: Timeline::default(),
-            came_from: None,
-        }
+        Self(View::ALL.map(List::of))
     }
 }
 
 impl Views {
     /// Returns the list of the view on screen.
     pub(crate) fn list(&self) -> &List {
-        &self.lists[self.current as usize]
+        &self.lists.0[self.current as usize]
     }
 
     /// Returns the list of the view on screen, to change it.
     pub(crate) fn list_mut(&mut self) -> &mut List {
-        &mut self.lists[self.current as usize]
+        &mut self.lists.0[self.current as usize]
     }
 
     /// Returns the list of a view, to change it.
     pub(crate) fn list_of(&mut self, view: View) -> &mut List {
-        &mut self.lists[view as usize]
+        &mut self.lists.0[view as usize]
     }
 
     /// Forgets the timelines, because another run has other times.

@@ -44,22 +44,29 @@ pub(crate) enum Code {
     PageDown,
     /// F1.
     F1,
-    /// The main mouse button, on a cell counted from 0.
-    Press(u16, u16),
-    /// The mouse over another cell while its main button is held.
-    Drag(u16, u16),
-    /// The mouse wheel, one step up, over a cell counted from 0.
-    WheelUp(u16, u16),
-    /// The mouse wheel, one step down.
-    WheelDown(u16, u16),
-    /// The mouse wheel, one step to the left: a wheel that moves to the side, or a wheel with Shift.
-    WheelLeft(u16, u16),
-    /// The mouse wheel, one step to the right.
-    WheelRight(u16, u16),
-    /// An event of the mouse without a meaning: other buttons, release.
-    Nothing,
+    /// An event of the mouse, on a cell counted from 0.
+    Mouse(Mouse, u16, u16),
     /// A key without a meaning here.
     Other,
+}
+
+/// An event of the mouse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Mouse {
+    /// The main button is pressed.
+    Press,
+    /// The mouse comes to another cell while its main button is held.
+    Drag,
+    /// The wheel moves one step up.
+    WheelUp,
+    /// The wheel moves one step down.
+    WheelDown,
+    /// The wheel moves one step to the left, or up with Shift.
+    WheelLeft,
+    /// The wheel moves one step to the right, or down with Shift.
+    WheelRight,
+    /// An event without a meaning: other buttons, release.
+    Nothing,
 }
 
 /// Bytes above the longest sequence of a key; longer input is not from a keyboard.
@@ -194,20 +201,20 @@ fn mouse(numbers: &[u8], last: u8) -> Code {
     });
     let (Some(Some(button)), Some(Some(x)), Some(Some(y))) = (numbers.next(), numbers.next(), numbers.next())
     else {
-        return Code::Nothing;
+        return Code::Mouse(Mouse::Nothing, 0, 0);
     };
-    let (x, y) = (x.saturating_sub(1), y.saturating_sub(1));
-    match (button, last) {
-        (0, b'M') => Code::Press(x, y),
+    let event = match (button, last) {
+        (0, b'M') => Mouse::Press,
         // 32 is motion.
-        (32, b'M') => Code::Drag(x, y),
-        (64, b'M') => Code::WheelUp(x, y),
-        (65, b'M') => Code::WheelDown(x, y),
+        (32, b'M') => Mouse::Drag,
+        (64, b'M') => Mouse::WheelUp,
+        (65, b'M') => Mouse::WheelDown,
         // 4 is Shift.
-        (66 | 68, b'M') => Code::WheelLeft(x, y),
-        (67 | 69, b'M') => Code::WheelRight(x, y),
-        _ => Code::Nothing,
-    }
+        (66 | 68, b'M') => Mouse::WheelLeft,
+        (67 | 69, b'M') => Mouse::WheelRight,
+        _ => Mouse::Nothing,
+    };
+    Code::Mouse(event, x.saturating_sub(1), y.saturating_sub(1))
 }
 
 fn named(last: u8) -> Code {
@@ -239,6 +246,7 @@ fn plain(byte: u8) -> Code {
 
 /// Returns the name of a key.
 pub(crate) fn key_name(key: Code, ascii: bool) -> String {
+    let arrow = |arrow: &'static str, word| if ascii { word } else { arrow };
     let name = match key {
         Code::Char(' ') => "Space",
         Code::Char(c) => return c.to_string(),
@@ -249,31 +257,18 @@ pub(crate) fn key_name(key: Code, ascii: bool) -> String {
         Code::Delete => "Delete",
         Code::Tab => "Tab",
         Code::BackTab => "Shift-Tab",
-        Code::Up if !ascii => "↑",
-        Code::Down if !ascii => "↓",
-        Code::Left if !ascii => "←",
-        Code::Right if !ascii => "→",
-        Code::Up => "Up",
-        Code::Down => "Dn",
-        Code::ShiftLeft if !ascii => "⇧←",
-        Code::ShiftRight if !ascii => "⇧→",
-        Code::ShiftLeft => "S-Lt",
-        Code::ShiftRight => "S-Rt",
-        Code::Left => "Lt",
-        Code::Right => "Rt",
+        Code::Up => arrow("↑", "Up"),
+        Code::Down => arrow("↓", "Dn"),
+        Code::Left => arrow("←", "Lt"),
+        Code::Right => arrow("→", "Rt"),
+        Code::ShiftLeft => arrow("⇧←", "S-Lt"),
+        Code::ShiftRight => arrow("⇧→", "S-Rt"),
         Code::Home => "Home",
         Code::End => "End",
         Code::PageUp => "PgUp",
         Code::PageDown => "PgDn",
         Code::F1 => "F1",
-        Code::Press(..)
-        | Code::Drag(..)
-        | Code::WheelUp(..)
-        | Code::WheelDown(..)
-        | Code::WheelLeft(..)
-        | Code::WheelRight(..)
-        | Code::Nothing
-        | Code::Other => "",
+        Code::Mouse(..) | Code::Other => "",
     };
     name.to_string()
 }
@@ -289,15 +284,19 @@ mod tests {
         let table: [(&[u8], &[Code]); 15] = [
             (
                 b"\x1b[<0;3;5M\x1b[<0;3;5m\x1b[<65;9999;1M",
-                &[Code::Press(2, 4), Code::Nothing, Code::WheelDown(9998, 0)],
+                &[
+                    Code::Mouse(Mouse::Press, 2, 4),
+                    Code::Mouse(Mouse::Nothing, 2, 4),
+                    Code::Mouse(Mouse::WheelDown, 9998, 0),
+                ],
             ),
             (
                 b"\x1b[<66;3;5M\x1b[<69;3;5M\x1b[<68;1;1M\x1b[<64;2;1M",
                 &[
-                    Code::WheelLeft(2, 4),
-                    Code::WheelRight(2, 4),
-                    Code::WheelLeft(0, 0),
-                    Code::WheelUp(1, 0),
+                    Code::Mouse(Mouse::WheelLeft, 2, 4),
+                    Code::Mouse(Mouse::WheelRight, 2, 4),
+                    Code::Mouse(Mouse::WheelLeft, 0, 0),
+                    Code::Mouse(Mouse::WheelUp, 1, 0),
                 ],
             ),
             (b"j", &[Code::Char('j')]),

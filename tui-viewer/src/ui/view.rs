@@ -29,6 +29,7 @@ pub(crate) mod latency;
 pub(crate) mod legend;
 pub(crate) mod marks;
 mod modes;
+pub(crate) mod pen;
 mod picker;
 pub(crate) mod place;
 pub(crate) mod popup;

@@ -26,6 +26,7 @@ use crate::views::view_type::{ViewType, number_of};
 pub(crate) struct Flame;
 
 const ABOUT: About = About {
+    acts: ACTS,
     has_focus: true,
     has_paths: true,
     ..About::TIME
@@ -69,10 +70,6 @@ impl ViewType for Flame {
 
     fn settle(&self, app: &mut App) {
         app.flame_settle();
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn step_back(&self, app: &mut App) -> bool {

@@ -19,7 +19,7 @@ use crate::app::function::Around;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::percent_of::PercentOf;
-use crate::app::row::{Fold, Row, RowId};
+use crate::app::row::RowId;
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, has_rows};
@@ -36,7 +36,10 @@ use crate::views::view_type::{ViewType, number_of};
 #[derive(Debug)]
 pub(crate) struct Function;
 
-const ABOUT: About = About::TIME;
+const ABOUT: About = About {
+    acts: ACTS,
+    ..About::TIME
+};
 
 const ACTS: &[Act] = &[
     act(&[Action::Enter], has_rows, App::enter_line),
@@ -103,8 +106,9 @@ impl ViewType for Function {
         number_of((has_headings(app), are_beside(app)))
     }
 
-    fn searched(&self, app: &App, _data: &Data) -> usize {
-        app.list().rows.iter().filter(|row| !row.is_heading()).count()
+    fn searched(&self, app: &App, _data: &Data) -> (usize, &'static str) {
+        let rows = app.list().rows.iter().filter(|row| !row.is_heading());
+        (rows.count(), ABOUT.rows)
     }
 
     fn begin(&self, app: &mut App) {
@@ -131,10 +135,6 @@ impl ViewType for Function {
                 "No call of {name} in this snapshot. 2 shows what was called."
             ))
         })
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn step_back(&self, app: &mut App) -> bool {
@@ -257,28 +257,8 @@ fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Lis
     items.extend(heading(around.time_goes_to()));
     items.extend(sorted(around.own()..around.own() + 1));
     items.extend(sorted(around.callees()));
-    let mut out = Listing {
+    Listing {
         second,
-        ..Listing::default()
-    };
-    for what in items {
-        let id = data.id(what);
-        let hit = shape.matcher.is_some_and(|filter| filter.hits(data, what));
-        if shape.selected == Some(id) {
-            out.before = out.hits.len();
-        }
-        if hit {
-            out.hits.push(what);
-        }
-        out.rows.push(Row {
-            id,
-            what,
-            depth: 0,
-            parent: None,
-            last: false,
-            fold: Fold::Leaf,
-            hit,
-        });
+        ..listing::walk_as_it_is(data, shape, items)
     }
-    out
 }

@@ -11,11 +11,12 @@ use crate::app::row::{Fold, Row};
 use crate::app::sort::{Order, or_last};
 use crate::app::state::App;
 use crate::keys::view::View;
-use crate::text::cells::{cut_middle, width, without_module};
+use crate::text::cells::{cut_middle, width};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
+use crate::ui::view::pen::Pen;
 use crate::ui::view::place::{gap, names_first};
 use crate::ui::view::{bar, difference, rows, spark};
 use crate::views::function::parts;
@@ -229,7 +230,7 @@ fn side_by_side(columns: &[&'static Column], width: u16, bar: u16) -> Vec<Place>
 }
 
 fn bottom_up(app: &App) -> bool {
-    app.derived.data.as_ref().is_some_and(|data| data.bottom_up)
+    app.data().is_some_and(|data| data.bottom_up)
 }
 
 /// Width from which on the line of tabs has room for the filter of calls.
@@ -252,7 +253,7 @@ fn title_of_names(app: &App, cells: u16) -> Option<String> {
 }
 
 /// Returns the larger share of a row now and then: a row that has become small keeps the colour of its former share.
-fn main_share(app: &App, data: &Data, what: What, then: Option<(&Data, What)>) -> f64 {
+fn main_share(app: &App, data: &Data, what: What) -> f64 {
     let share = |data: &Data, what| {
         let (total, own) = app.shares(data, what);
         match app.views.current.about().main {
@@ -260,15 +261,16 @@ fn main_share(app: &App, data: &Data, what: What, then: Option<(&Data, What)>) -
             Portion::Own => own,
         }
     };
+    let then = data.counterpart(what);
     share(data, what).max(then.map_or(0.0, |(then, there)| share(then, there)))
 }
 
 /// Returns the look of the first cell of a row, and of the others.
-pub(crate) fn weigh(app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
+pub(crate) fn weigh(app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
     if data.figures(row.what).tally.is_some() {
         return [Meaning::Plain; 2];
     }
-    match main_share(app, data, row.what, then) {
+    match main_share(app, data, row.what) {
         0.25.. => [Meaning::Hottest, Meaning::Plain],
         0.05.. => [Meaning::Warm, Meaning::Plain],
         share if share < 0.01 => [Meaning::Small; 2],
@@ -279,22 +281,16 @@ pub(crate) fn weigh(app: &App, data: &Data, row: &Row, then: Option<(&Data, What
 fn draw_bar(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let (app, data, what, area) = (cell.app, cell.data, cell.row.what, cell.area());
     if data.then.is_some() {
-        let (text, meaning) = difference::of_avg(canvas, data, what, cell.then, area.width);
+        let (text, meaning) = difference::of_avg(canvas, data, what, area.width);
         return cell.put(canvas, &text, meaning);
     }
     // The selected row reverses the bar too: a dark bar on the light row.
-    let share = main_share(app, data, what, None);
+    let share = main_share(app, data, what);
     let off = rows::off_cpu(app, data, what);
     let [working, off] = bar::in_two(share, off, area.width, canvas.glyphs);
-    let x = canvas.put(
-        area.x,
-        area.y,
-        area.width,
-        &working,
-        cell.look.of(cell.weights[0]),
-    );
-    let rest = area.right() - x;
-    canvas.put(x, area.y, rest, &off, cell.look.of(Meaning::Waiting));
+    let mut pen = Pen::on(canvas, area, 0);
+    pen.put(&working, cell.look.of(cell.weights[0]));
+    pen.put(&off, cell.look.of(Meaning::Waiting));
 }
 
 /// Cells below which only the name fits.
@@ -303,14 +299,13 @@ const ROOM_FOR_MARKS: usize = 14;
 /// Draws tree lines, the mark of the fold, the name, and its marks.
 fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let Cell { app, data, row, .. } = *cell;
-    let Rect { x, y, .. } = cell.area();
-    let (end, glyphs) = (cell.area().right(), canvas.glyphs);
-    let mut x = x;
+    let glyphs = canvas.glyphs;
+    let mut pen = Pen::on(canvas, cell.area(), 0);
     if app.views.current.about().has_parents {
-        x = rows::lead(canvas, cell);
+        pen.x = rows::lead(pen.canvas, cell);
     }
     if let Some(mark) = parts::direction(data, row.what, glyphs) {
-        x = canvas.put(x, y, end - x, mark, cell.look.of(Meaning::Rule));
+        pen.put(mark, cell.look.of(Meaning::Rule));
     }
     let mut marks = Vec::new();
     if data.is_recursive(row.what) {
@@ -325,7 +320,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     if data.is_doubtful(row.what) {
         marks.push((glyphs.doubtful, Meaning::Notable));
     }
-    if row.what.of == View::Function && usize::from(end.saturating_sub(x)) < ROOM_FOR_MARKS {
+    if row.what.of == View::Function && pen.room() < ROOM_FOR_MARKS {
         // The arrow before the name takes the room of the marks; the name itself comes first.
         marks.clear();
     }
@@ -334,7 +329,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
         Fold::Closed(rows) => format!("+{}", number::count(u64::from(rows))),
         Fold::Open | Fold::Leaf => String::new(),
     };
-    let room = usize::from(end.saturating_sub(x));
+    let room = pen.room();
     // The count of hidden rows goes first, because the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let is_part = row.what.table().is_part(data, row.what.row);
@@ -346,22 +341,19 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let hidden_fits = width(text) + marks_cells + extra <= room;
     // Without room for the module, the function alone says more than half of both.
     let cells = room.saturating_sub(marks_cells);
-    let name = cut_middle(without_module(text, cells), cells, glyphs.cut);
-    let start = x;
+    let name = pen.canvas.without_module(text, cells);
+    let start = pen.x;
     // The module is quiet, the function plain.
     let split = name.len() - tail(&name, 1).len();
-    for (text, meaning) in [
-        (&name[..split], Meaning::Quiet),
-        (&name[split..], cell.weights[1]),
-    ] {
-        x = canvas.put(x, y, end.saturating_sub(x), text, cell.look.of(meaning));
-    }
-    rows::highlight(canvas, cell, &name, start);
+    pen.put(&name[..split], cell.look.of(Meaning::Quiet));
+    pen.put(&name[split..], cell.look.of(cell.weights[1]));
+    rows::highlight(pen.canvas, cell, &name, start);
     for (mark, meaning) in marks {
-        x = canvas.put(x + 1, y, end.saturating_sub(x + 1), mark, cell.look.of(meaning));
+        pen.skip(1);
+        pen.put(mark, cell.look.of(meaning));
     }
     if hidden_fits && extra > 0 {
-        let room = end.saturating_sub(x + 2);
-        canvas.put(x + 2, y, room, &hidden, cell.look.of(Meaning::Quiet));
+        pen.skip(2);
+        pen.put(&hidden, cell.look.of(Meaning::Quiet));
     }
 }

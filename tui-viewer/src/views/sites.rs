@@ -13,7 +13,6 @@ use tickscope_analysis::functions::FunctionId;
 
 use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
@@ -21,7 +20,7 @@ use crate::app::search::Matcher;
 use crate::app::site_rows::SiteState;
 use crate::app::sort::Order;
 use crate::app::state::App;
-use crate::app::update::acts::{Act, act, ask, has_rows, only};
+use crate::app::update::acts::{Act, act, has_rows, only};
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
@@ -35,6 +34,7 @@ use crate::views::view_type::ViewType;
 pub(crate) struct Sites;
 
 const ABOUT: About = About {
+    acts: ACTS,
     sort: Order::CALLS,
     rows: "sites",
     is_of_all: true,
@@ -44,7 +44,7 @@ const ABOUT: About = About {
 
 const ACTS: &[Act] = &[
     act(&[Action::Enter], has_rows, App::enter_place),
-    ask(&[Action::ToggleSite], has_rows, App::toggle_site),
+    act(&[Action::ToggleSite], has_rows, App::toggle_site),
     // Sites stand below modules where the program has functions.
     only(
         &[
@@ -67,7 +67,7 @@ impl App {
         let Some((data, row)) = self.selected() else {
             return;
         };
-        if data.site_table().is_module(row.what.row) {
+        if data.site_table().place(row.what.row).is_module() {
             self.fold();
         } else {
             self.tell("it was not called yet: its callers and callees are not known");
@@ -81,7 +81,7 @@ impl ViewType for Sites {
     }
 
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
-        let top = data.site_table().top().iter().copied();
+        let top = data.site_table().places().top.iter().copied();
         listing::walk(data, shape, View::Sites.rows(top))
     }
 
@@ -89,7 +89,7 @@ impl ViewType for Sites {
         columns::places(width)
     }
 
-    fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+    fn weigh(&self, _app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
         match data.sites()[row.what.row as usize].state {
             SiteState::Hit => [Meaning::Plain; 2],
             SiteState::NotSince | SiteState::Off | SiteState::OverBudget | SiteState::NotChosen => {
@@ -102,26 +102,16 @@ impl ViewType for Sites {
         Some("No place in the source has been met yet.".to_string())
     }
 
-    fn searched(&self, _app: &App, data: &Data) -> usize {
-        data.site_table().counts().0 as usize
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
+    fn searched(&self, _app: &App, data: &Data) -> (usize, &'static str) {
+        let rows = &data.site_table().places().rows;
+        let places = rows.iter().filter(|place| !place.is_module());
+        (places.count(), ABOUT.rows)
     }
 
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
         match data.function(row.what) {
             Some(_) => detail::heading(canvas, app, data, row, area),
-            None => pane::name_and_place(
-                canvas,
-                data,
-                row.what.row,
-                Rect {
-                    y: area.y + 1,
-                    ..area
-                },
-            ),
+            None => pane::name_and_place(canvas, data, row.what.row, area),
         }
         pane::detail(canvas, app, data, row.what.row, area);
     }
@@ -150,23 +140,23 @@ impl RowTable for Sites {
 
     fn label<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
         let table = data.site_table();
-        table.is_grouped().then(|| table.name(row))
+        table.is_grouped().then(|| table.place(row).name.as_str())
     }
 
     fn full_name<'a>(&self, data: &'a Data, row: u32) -> Option<&'a str> {
-        Some(data.site_table().full_name(row))
+        Some(&data.site_table().place(row).full)
     }
 
     fn above(&self, data: &Data, row: u32) -> Option<u32> {
-        data.site_table().parent(row)
+        data.site_table().place(row).parent
     }
 
     fn children<'a>(&self, data: &'a Data, row: u32) -> &'a [u32] {
-        data.site_table().children(row)
+        &data.site_table().place(row).children
     }
 
     fn below(&self, data: &Data, row: u32) -> u32 {
-        data.site_table().below(row)
+        data.site_table().place(row).below
     }
 
     fn is_hit(&self, data: &Data, row: u32, matcher: &Matcher) -> bool {
@@ -183,7 +173,7 @@ impl RowTable for Sites {
     }
 
     fn callees(&self, data: &Data, row: u32) -> Result<BTreeSet<FunctionId>, &'static str> {
-        if data.site_table().is_module(row) {
+        if data.site_table().place(row).is_module() {
             return Err("a module calls nothing itself: Space switches all functions in it");
         }
         let calls = data.whole();

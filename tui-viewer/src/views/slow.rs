@@ -12,14 +12,13 @@ use tickscope_analysis::functions::FunctionId;
 
 use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
 use crate::app::sort::Sort;
 use crate::app::state::App;
-use crate::app::update::acts::{Act, ZOOMS, act, always, ask, each, has_rows};
+use crate::app::update::acts::{Act, ZOOMS, act, always, each, has_rows};
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::theme::Meaning;
@@ -34,6 +33,7 @@ use crate::views::view_type::{ViewType, number_of};
 pub(crate) struct Slow;
 
 const ABOUT: About = About {
+    acts: ACTS,
     sort: columns::ORDER,
     rows: "paths",
     is_of_all: true,
@@ -44,17 +44,15 @@ const ABOUT: About = About {
 };
 
 const ACTS: &[Act] = &[
-    ask(&[Action::Enter], has_rows, |app, effects| {
-        match app.offers_tails() {
-            true => app.watch_row(effects),
-            false => app.enter_row(),
-        }
+    act(&[Action::Enter], has_rows, |app| match app.offers_tails() {
+        true => app.watch_row(),
+        false => app.enter_row(),
     }),
-    ask(&[Action::Unwatch], watches, App::unwatch),
+    act(&[Action::Unwatch], watches, App::unwatch),
     act(&[Action::NextWatch], always, App::next_watch),
     act(&[Action::NextCall], always, |app| app.step_call(true)),
     act(&[Action::PreviousCall], always, |app| app.step_call(false)),
-    ask(&[Action::ExportCall], always, App::export_call),
+    act(&[Action::ExportCall], always, App::export_call),
     each(ZOOMS, always, App::zoom_call_by),
     act(&[Action::PartEarlier], always, |app| app.pan_call(false)),
     act(&[Action::PartLater], always, |app| app.pan_call(true)),
@@ -96,7 +94,7 @@ impl ViewType for Slow {
         vec![(area, places)]
     }
 
-    fn weigh(&self, app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+    fn weigh(&self, app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
         let Some(watch) = app.watched() else {
             return [Meaning::Plain; 2];
         };
@@ -117,16 +115,12 @@ impl ViewType for Slow {
 
     /// Its keys choose calls and move in time, so they do not hold the order of its rows.
     fn holds(&self, app: &App) -> bool {
-        let data = app.derived.data.as_ref();
+        let data = app.data();
         data.is_some_and(|data| data.slow().watches.is_empty())
     }
 
-    fn searched(&self, app: &App, _data: &Data) -> usize {
-        app.list().rows.len()
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
+    fn searched(&self, app: &App, _data: &Data) -> (usize, &'static str) {
+        (app.list().rows.len(), ABOUT.rows)
     }
 
     fn step_back(&self, app: &mut App) -> bool {

@@ -12,7 +12,6 @@ use tickscope_format::latency::Histogram;
 
 use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
@@ -53,7 +52,7 @@ impl ViewType for Tasks {
         columns::places(width)
     }
 
-    fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+    fn weigh(&self, _app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
         match data.tasks().rows[row.what.row as usize].in_flight {
             0 => [Meaning::Quiet; 2],
             _ => [Meaning::Plain; 2],

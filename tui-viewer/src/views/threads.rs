@@ -10,7 +10,6 @@ use tickscope_analysis::call_tree::Figures;
 
 use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
@@ -33,6 +32,7 @@ use crate::views::view_type::ViewType;
 pub(crate) struct Threads;
 
 const ABOUT: About = About {
+    acts: ACTS,
     rows: "threads",
     stays_at_top: true,
     ..About::LIST
@@ -53,7 +53,7 @@ impl ViewType for Threads {
         columns::places(width)
     }
 
-    fn weigh(&self, _app: &App, data: &Data, row: &Row, _then: Option<(&Data, What)>) -> [Meaning; 2] {
+    fn weigh(&self, _app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
         match data.threads()[row.what.row as usize].run_state {
             RunState::Finished => [Meaning::Quiet; 2],
             RunState::Running | RunState::Waiting | RunState::Paused | RunState::Idle => [Meaning::Plain; 2],
@@ -72,10 +72,6 @@ impl ViewType for Threads {
             lanes: Lanes::Threads,
             is_strip: true,
         })
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn facts(&self, canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {

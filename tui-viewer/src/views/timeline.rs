@@ -26,6 +26,7 @@ use crate::views::{hot, threads};
 pub(crate) struct Timeline;
 
 const ABOUT: About = About {
+    acts: ACTS,
     is_of_all: true,
     is_of_all_threads: true,
     stays_at_top: true,
@@ -62,17 +63,10 @@ impl ViewType for Timeline {
         app.views.timeline.lanes as u64
     }
 
-    fn searched(&self, app: &App, data: &Data) -> usize {
+    fn searched(&self, app: &App, data: &Data) -> (usize, &'static str) {
         match app.views.timeline.lanes {
-            Lanes::Threads => data.threads().len(),
-            Lanes::Functions => data.hot().len(),
-        }
-    }
-
-    fn rows_word(&self, app: &App) -> &'static str {
-        match app.views.timeline.lanes {
-            Lanes::Threads => "threads",
-            Lanes::Functions => "functions",
+            Lanes::Threads => (data.threads().len(), "threads"),
+            Lanes::Functions => (data.hot().len(), "functions"),
         }
     }
 
@@ -82,10 +76,6 @@ impl ViewType for Timeline {
             lanes: app.views.timeline.lanes,
             is_strip: false,
         })
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn way_back(&self, app: &App) -> Option<&'static str> {

@@ -38,6 +38,7 @@ use crate::views::{flame, functions, threads, timeline};
 pub(crate) struct Tree;
 
 const ABOUT: About = About {
+    acts: ACTS,
     has_focus: true,
     has_parents: true,
     has_paths: true,
@@ -116,10 +117,6 @@ impl ViewType for Tree {
             lanes: Lanes::Threads,
             is_strip: false,
         })
-    }
-
-    fn acts(&self) -> &'static [Act] {
-        ACTS
     }
 
     fn layout(&self, app: &App, layout: Layout) -> Layout {

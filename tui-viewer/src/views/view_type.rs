@@ -12,7 +12,6 @@ use crate::app::listing::{Listing, Shape};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::update::acts::Act;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
@@ -62,9 +61,9 @@ pub(crate) trait ViewType: Sync {
         widest.map(|place| place.column).collect()
     }
 
-    /// Returns the look of the first cell of a row, and of the others; `then` is the row in the data to compare with.
-    fn weigh(&self, app: &App, data: &Data, row: &Row, then: Option<(&Data, What)>) -> [Meaning; 2] {
-        functions::weigh(app, data, row, then)
+    /// Returns the look of the first cell of a row, and of the others.
+    fn weigh(&self, app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
+        functions::weigh(app, data, row)
     }
 
     /// Returns a number that changes with each choice of its own that its rows are made of.
@@ -82,14 +81,10 @@ pub(crate) trait ViewType: Sync {
         rows.first()
     }
 
-    /// Returns the number of rows that a search looks at.
-    fn searched(&self, app: &App, data: &Data) -> usize {
-        app.views.current.table().count(data) as usize
-    }
-
-    /// Returns the word for several rows.
-    fn rows_word(&self, _app: &App) -> &'static str {
-        self.about().rows
+    /// Returns the number of rows that a search looks at, and the word for several rows.
+    fn searched(&self, app: &App, data: &Data) -> (usize, &'static str) {
+        let count = app.views.current.table().count(data);
+        (count as usize, self.about().rows)
     }
 
     /// Chooses its subject for the first look at it.
@@ -119,11 +114,6 @@ pub(crate) trait ViewType: Sync {
     }
 
     // Keys and mouse
-
-    /// Returns the actions that have a meaning, or a time, of their own in it.
-    fn acts(&self) -> &'static [Act] {
-        &[]
-    }
 
     /// Takes one step back inside it; returns false without a step.
     fn step_back(&self, _app: &mut App) -> bool {

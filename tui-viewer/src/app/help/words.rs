@@ -141,7 +141,8 @@ fn columns() -> Vec<HelpLine> {
 fn states() -> Vec<HelpLine> {
     let mut lines = vec![HelpLine::Title("States of a thread")];
     for run_state in RunState::ALL {
-        lines.push(word(run_state.word(), run_state.meaning()));
+        let [name, meaning, _] = run_state.words();
+        lines.push(word(name, meaning));
         if run_state == RunState::Waiting {
             lines.push(word("", "(below 10 % of one in the last interval)"));
         }

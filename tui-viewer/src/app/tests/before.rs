@@ -132,6 +132,8 @@ fn changes_add_up_in_every_view() {
 fn what_is_not_known_is_not_compared() {
     let mut app = watched(120, 30);
     keys(&mut app, "'");
+    says(&app, "the past is shorter than 20 s");
+    says(&app, "m sets a mark");
     assert!(data(&app).then.is_none());
     lacks(&tabs(&app), "window");
     keys(&mut app, "w'");

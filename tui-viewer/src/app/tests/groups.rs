@@ -68,7 +68,7 @@ fn numbers_stay_per_call_of_a_group_whatever_is_shown() {
     let mut app = grouped(120, 30);
     keys(&mut app, "2&gb");
     assert!(text(&app).contains("per call of [book]"), "{}", text(&app));
-    let calls = |app: &App| app.derived.data.as_ref().and_then(|data| data.per_calls);
+    let calls = |app: &App| app.data().and_then(|data| data.per_calls);
     let of_group = calls(&app);
     assert!(of_group.is_some_and(|calls| calls > 0));
     for keys_then in ["&", "6", "1", "&", "6", "2"] {

@@ -17,7 +17,7 @@ pub(crate) fn watched(width: u16, height: u16) -> App {
 }
 
 pub(crate) fn data(app: &App) -> &Data {
-    app.derived.data.as_ref().expect("there is data")
+    app.data().expect("there is data")
 }
 
 pub(crate) fn tabs(app: &App) -> String {
@@ -230,16 +230,6 @@ fn another_program_has_another_past() {
     says(&app, "no older snapshot");
     keys(&mut app, "'");
     says(&app, "m sets a mark");
-}
-
-#[test]
-fn without_a_mark_there_is_nothing_to_compare_with() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "'");
-    let told = last_line(&app);
-    has(&told, "the past is shorter than 20 s");
-    has(&told, "m sets a mark");
-    assert!(data(&app).then.is_none());
 }
 
 #[test]

@@ -85,15 +85,6 @@ fn a_function_says_where_it_stands() {
 }
 
 #[test]
-fn of_all_threads_or_one_is_said() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "4\n");
-    assert!(last_line(&app).contains("only this thread is shown; a shows all"));
-    keys(&mut app, "4\n");
-    assert!(last_line(&app).contains("all threads are shown again"));
-}
-
-#[test]
 fn rates_are_stepped_through_between_their_ends() {
     let mut app = live(WIDE, 40);
     for (typed, ms, says_so) in [
@@ -132,12 +123,14 @@ fn of_an_ended_program_nothing_is_asked() {
     let mut app = live(WIDE, 40);
     events(&mut app, Status::Exited { unix_ns: 1 }, None);
     app.requests.undoable = true;
+    assert!(keys(&mut app, "ru]e").is_empty());
     check(
         &mut app,
         "
         r | ! nothing to reset: the program is exited
         u | ! nothing to undo: the program is exited
         ] | ! no rate to change: the program is exited
+        e | ! no mode to change: the program is exited
         p | nothing to freeze: the program has ended, the numbers stand still
         ",
     );
@@ -148,32 +141,6 @@ fn of_an_ended_program_nothing_is_asked() {
     events(&mut app, Status::Kept, None);
     check(&mut app, "p | a kept snapshot does not move");
     assert!(!app.playback.stands_still());
-}
-
-#[test]
-fn each_mode_says_what_its_numbers_are() {
-    for (mode, says) in [
-        (
-            Mode::Adaptive,
-            "adaptive from here on, counting from zero: calls are counted, times are estimates (~ if rough)",
-        ),
-        (
-            Mode::Sampled,
-            "sampled from here on, counting from zero: calls are counted, times are shares of samples (~ if rough)",
-        ),
-        (
-            Mode::Exact,
-            "exact from here on, counting from zero: every call is timed; , goes back to earlier numbers",
-        ),
-    ] {
-        let mut app = live(WIDE, 40);
-        app.send(Request::Mode(mode), &mut Vec::new());
-        answer(&mut app, Request::Mode(mode), Ok(2));
-        let mut next = in_epoch(2, 10);
-        next.capture.mode = mode;
-        events(&mut app, Status::Live, Some(next));
-        assert!(last_line(&app).contains(says), "{says}: {}", text(&app));
-    }
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn enter_shows_one_thread_and_again_all() {
     assert_eq!(selected(&app), "ingest");
     key(&mut app, Code::Enter);
     assert_eq!(app.views.current, View::Tree);
+    says(&app, "only this thread is shown; a shows all");
     assert!(names(&app).contains(&"ingest::run") && !names(&app).contains(&"match::run"));
     key(&mut app, Code::Esc);
     stands(&app, View::Threads, "ingest");
@@ -99,6 +100,7 @@ fn enter_shows_one_thread_and_again_all() {
     assert!(text(&app).contains("Enter shows all again"));
     key(&mut app, Code::Enter);
     assert_eq!(app.query.threads, ThreadChoice::All);
+    says(&app, "all threads are shown again");
 }
 
 /// Asserts that this view is shown, of this thread alone or of all threads.

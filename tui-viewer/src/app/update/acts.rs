@@ -10,7 +10,6 @@ use crate::keys::action::Action;
 enum Run {
     Plainly(fn(&mut App)),
     Each(fn(&mut App, Action)),
-    Outside(fn(&mut App, &mut Vec<Effect>)),
 }
 
 /// Some actions.
@@ -28,7 +27,7 @@ pub(crate) const fn only(actions: &'static [Action], when: fn(&App) -> bool) -> 
     Act { actions, when, run }
 }
 
-/// Returns actions that change the screen at these times.
+/// Returns actions that do the same thing, at these times.
 pub(crate) const fn act(actions: &'static [Action], when: fn(&App) -> bool, run: fn(&mut App)) -> Act {
     let run = Some(Run::Plainly(run));
     Act { actions, when, run }
@@ -41,16 +40,6 @@ pub(crate) const fn each(
     run: fn(&mut App, Action),
 ) -> Act {
     let run = Some(Run::Each(run));
-    Act { actions, when, run }
-}
-
-/// Returns actions with effects outside.
-pub(crate) const fn ask(
-    actions: &'static [Action],
-    when: fn(&App) -> bool,
-    run: fn(&mut App, &mut Vec<Effect>),
-) -> Act {
-    let run = Some(Run::Outside(run));
     Act { actions, when, run }
 }
 
@@ -103,7 +92,7 @@ fn may_search(app: &App) -> bool {
 fn searches(app: &App) -> bool {
     match app.help() {
         Some(help) => help.search.is_some(),
-        None => app.views.search.as_ref().is_some_and(|search| search.is_set()),
+        None => app.searched().is_some(),
     }
 }
 
@@ -121,16 +110,16 @@ const COMMON: &[Act] = &[
     }),
     act(&[Action::Help], always, App::turn_help),
     act(&[Action::Back], always, App::back),
-    ask(&[Action::Close], always, |app, effects| match app.has_popup() {
+    act(&[Action::Close], always, |app| match app.has_popup() {
         true => app.overlay = None,
-        false => effects.push(Effect::Quit),
+        false => app.effects.push(Effect::Quit),
     }),
-    ask(&[Action::Quit], always, |_, effects| effects.push(Effect::Quit)),
-    ask(&[Action::Repaint], always, |_, effects| {
-        effects.push(Effect::Repaint)
+    act(&[Action::Quit], always, |app| app.effects.push(Effect::Quit)),
+    act(&[Action::Repaint], always, |app| {
+        app.effects.push(Effect::Repaint)
     }),
-    ask(&[Action::Suspend], always, |_, effects| {
-        effects.push(Effect::Suspend)
+    act(&[Action::Suspend], always, |app| {
+        app.effects.push(Effect::Suspend)
     }),
     each(MOVES, always, App::step),
     act(&[Action::Open], has_rows, App::go_in),
@@ -145,7 +134,7 @@ const COMMON: &[Act] = &[
         app.list_mut().centre(page);
     }),
     act(&[Action::Enter], has_rows, App::enter_row),
-    ask(&[Action::Choose], may_choose, App::choose),
+    act(&[Action::Choose], may_choose, App::choose),
     act(&[Action::FocusFunction], has_rows, App::focus_function),
     act(&[Action::FocusSubtree], has_rows, App::focus_subtree),
     act(&[Action::Groups], shows, App::group),
@@ -179,40 +168,36 @@ const COMMON: &[Act] = &[
     ),
     act(&[Action::Mark], shows, App::mark_moment),
     act(&[Action::Compare], shows, App::compare),
-    ask(&[Action::ToggleCallees], has_rows, App::toggle_callees),
-    ask(&[Action::Watch], has_rows, App::watch_row),
-    ask(&[Action::Source], has_rows, App::turn_source),
+    act(&[Action::ToggleCallees], has_rows, App::toggle_callees),
+    act(&[Action::Watch], has_rows, App::watch_row),
+    act(&[Action::Source], has_rows, App::turn_source),
     act(&[Action::Scope], shows, App::choose_threads),
     act(&[Action::Freeze], shows, App::freeze),
-    ask(&[Action::Reset], may_ask, App::request_reset),
-    ask(&[Action::Undo], may_ask, App::undo),
+    act(&[Action::Reset], may_ask, App::request_reset),
+    act(&[Action::Undo], may_ask, App::undo),
     act(&[Action::Modes], may_ask, App::list_modes),
-    ask(&[Action::Yes], always, |app, effects| {
+    act(&[Action::Yes], always, |app| {
         if let Some(Overlay::Confirm(request)) = app.overlay.take() {
-            app.send(request, effects);
+            app.send(request);
         }
     }),
-    ask(&[Action::Report], shows, App::report),
-    ask(&[Action::Keep], shows, App::keep),
-    ask(&[Action::Copy], has_rows, App::copy),
-    ask(&[Action::Edit], has_rows, App::edit_source),
-    ask(&[Action::Slower], may_ask, |app, effects| {
-        app.change_rate(false, effects)
-    }),
-    ask(&[Action::Faster], may_ask, |app, effects| {
-        app.change_rate(true, effects)
-    }),
+    act(&[Action::Report], shows, App::report),
+    act(&[Action::Keep], shows, App::keep),
+    act(&[Action::Copy], has_rows, App::copy),
+    act(&[Action::Edit], has_rows, App::edit_source),
+    act(&[Action::Slower], may_ask, |app| app.change_rate(false)),
+    act(&[Action::Faster], may_ask, |app| app.change_rate(true)),
     act(&[Action::Theme], always, |app| {
         app.screen.theme = app.screen.theme.next();
         app.tell(format!("theme: {}", app.screen.theme.name()));
     }),
-    ask(&[Action::Mouse], always, |app, effects| {
+    act(&[Action::Mouse], always, |app| {
         app.screen.mouse = !app.screen.mouse;
         app.tell(match app.screen.mouse {
             true => "mouse on: click and wheel; with Shift most terminals still select text",
             false => "mouse off",
         });
-        effects.push(Effect::Mouse(app.screen.mouse));
+        app.effects.push(Effect::Mouse(app.screen.mouse));
     }),
 ];
 
@@ -224,7 +209,7 @@ impl App {
     /// Returns the entry of the view on screen, unless an overlay or the list of programs has the keys.
     fn own_act(&self, action: Action) -> Option<&'static Act> {
         let has_keys = !self.has_popup() && self.derived.data.is_some();
-        has_keys.then(|| find(self.views.current.kind().acts(), action))?
+        has_keys.then(|| find(self.views.current.about().acts, action))?
     }
 
     /// Whether an action has a meaning now; `update` performs no other.
@@ -234,7 +219,7 @@ impl App {
     }
 
     /// Carries an action out.
-    pub(super) fn perform(&mut self, action: Action, effects: &mut Vec<Effect>) {
+    pub(super) fn perform(&mut self, action: Action) {
         if let Action::Show(view) = action {
             return self.show(view);
         }
@@ -242,7 +227,6 @@ impl App {
         match own.or_else(|| find(COMMON, action)?.run) {
             Some(Run::Plainly(run)) => run(self),
             Some(Run::Each(run)) => run(self, action),
-            Some(Run::Outside(run)) => run(self, effects),
             None => {}
         }
     }
@@ -261,7 +245,7 @@ mod tests {
                 let in_views = line
                     .views
                     .iter()
-                    .all(|view| runs(view.kind().acts()) || runs(COMMON));
+                    .all(|view| runs(view.about().acts) || runs(COMMON));
                 let works =
                     matches!(action, Action::Show(_)) || in_views && (line.others.is_empty() || runs(COMMON));
                 assert!(works, "{}", line.help);

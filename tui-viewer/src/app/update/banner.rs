@@ -33,26 +33,22 @@ impl App {
 
     /// Returns the start of the state as a fixed clock time; `None` for LIVE.
     pub(crate) fn face_time(&self) -> Option<String> {
-        let at = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
+        let clock = |unix_ns| clock_time(unix_ns, self.screen.utc_offset);
+        let at = |unix_ns| format!("at {}", clock(unix_ns));
+        let shown = self.shown().map(|shown| at(shown.capture.unix_ns));
         if self.playback.is_past() {
             return self.past_time();
         }
         if self.playback.stands_still() {
-            return self
-                .shown()
-                .map(|shown| format!("at {}", at(shown.capture.unix_ns)));
+            return shown;
         }
         match self.program.status {
-            Status::Stale { since_unix_ns } => Some(format!("since {}", at(since_unix_ns))),
-            Status::Exited { unix_ns } => Some(format!("at {}", at(unix_ns))),
-            Status::Crashed { unix_ns } => unix_ns.map(|unix_ns| format!("at {}", at(unix_ns))),
-            Status::Kept => self
-                .shown()
-                .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
-            Status::Piped(Pipe::Silent { since_unix_ns }) => Some(format!("since {}", at(since_unix_ns))),
-            Status::Piped(Pipe::Closed) => self
-                .shown()
-                .map(|shown| format!("at {}", at(shown.capture.unix_ns))),
+            Status::Stale { since_unix_ns } | Status::Piped(Pipe::Silent { since_unix_ns }) => {
+                Some(format!("since {}", clock(since_unix_ns)))
+            }
+            Status::Exited { unix_ns } => Some(at(unix_ns)),
+            Status::Crashed { unix_ns } => unix_ns.map(at),
+            Status::Kept | Status::Piped(Pipe::Closed) => shown,
             Status::Waiting { .. } | Status::Live | Status::Broken { .. } | Status::Piped(Pipe::Flowing) => {
                 None
             }

@@ -58,9 +58,7 @@ impl App {
         self.refresh();
         let page = self.page();
         let list = self.list_mut();
-        let found = origin
-            .last()
-            .and_then(|id| list.rows.iter().position(|row| row.id == *id));
+        let found = origin.last().and_then(|id| list.place_of(*id));
         list.cursor.offset = offset;
         if let Some(index) = found {
             list.choose(index, origin, page);
@@ -96,12 +94,8 @@ impl App {
 
     /// Goes to the next or the previous match, around the ends.
     pub(crate) fn search_step(&mut self, forward: bool) {
-        let Some(search) = self
-            .views
-            .search
-            .as_ref()
-            .filter(|search| !search.hits.is_empty())
-        else {
+        let search = self.views.search.as_ref();
+        let Some(search) = search.filter(|search| !search.hits.is_empty()) else {
             return;
         };
         let count = search.hits.len();

@@ -1,5 +1,6 @@
 //! Keys that choose the part of the tree that is shown, and top-down or bottom-up.
 
+use tickscope_analysis::call_tree::TreeRow;
 use tickscope_analysis::groups;
 
 use crate::app::data::Data;
@@ -66,16 +67,14 @@ impl App {
         self.views.came_from = None;
         self.refresh();
         let open = self
-            .derived
-            .data
-            .as_ref()
+            .data()
             .filter(|_| !self.query.filter.inverted)
             .map(|data| travel::first_look(data, self.page()));
         self.views.expanded.extend(open.unwrap_or_default());
         let has_paths = self.views.current.about().has_paths
             && !(self.views.current.about().has_parents && self.query.filter.inverted);
         if matches!(on, FocusOn::Function(_)) && has_paths {
-            let top = self.derived.data.as_ref().and_then(|data| {
+            let top = self.data().and_then(|data| {
                 let row = *data.tree.top().first()?;
                 Some(RowId::Path(data.tree.rows[row as usize].path))
             });
@@ -124,33 +123,21 @@ impl App {
         };
         let (key, from) = (chosen.key, self.views.current);
         // A frame of the graph is one place; in other views a function has many places.
-        let place = self.selected();
-        let place = place.and_then(|(_, row)| match row.id {
-            RowId::Path(path) => Some(path),
-            RowId::Function(_)
-            | RowId::Call(_)
-            | RowId::Thread(_)
-            | RowId::Site(_)
-            | RowId::Task(_)
-            | RowId::Slow(_)
-            | RowId::Outside => None,
-        });
+        let id = self.list().selected().map(|row| row.id);
         self.switch_to(View::Tree);
         self.refresh();
-        let found = self.derived.data.as_ref().zip(place);
-        let found = found.and_then(|(data, path)| data.tree.rows.iter().position(|row| row.path == path));
+        let is_place = |row: &TreeRow| Some(RowId::Path(row.path)) == id;
+        let found = self
+            .data()
+            .and_then(|data| data.tree.rows.iter().position(is_place));
         if let Some(row) = found {
             self.show_all_rows();
             self.reveal(View::Tree.row(row as u32));
-        } else if !self.find_function(Some(chosen)) {
+        } else if !self.find_function(key) {
             // The calls in focus do not have the function.
             self.query.filter.focus.clear();
             self.refresh();
-            let found = self.derived.data.as_ref().and_then(|data| data.place_of(key));
-            if let Some(row) = found {
-                self.show_all_rows();
-                self.reveal(View::Tree.row(row));
-            }
+            self.find_function(key);
         }
         self.views.came_from = Some(Origin {
             view: from,
@@ -159,14 +146,10 @@ impl App {
     }
 
     /// Selects the heaviest place of a function in the tree; returns false where it has no place.
-    pub(crate) fn find_function(&mut self, chosen: Option<Chosen>) -> bool {
-        let place = self
-            .derived
-            .data
-            .as_ref()
-            .zip(chosen)
-            .and_then(|(data, chosen)| data.place_of(chosen.key));
-        let Some(row) = place else { return false };
+    pub(crate) fn find_function(&mut self, key: u64) -> bool {
+        let Some(row) = self.data().and_then(|data| data.place_of(key)) else {
+            return false;
+        };
         self.show_all_rows();
         self.reveal(View::Tree.row(row));
         true

@@ -36,7 +36,7 @@ impl App {
         let above = match self.context() {
             Context::Typing => 1,
             Context::In(_) => {
-                let searched = self.views.search.as_ref().is_some_and(|search| search.is_set());
+                let searched = self.searched().is_some();
                 u16::from(layout.footer.is_some() && searched)
             }
             Context::Help | Context::Choosing | Context::Measuring | Context::Asking | Context::Start => 0,

@@ -14,19 +14,18 @@ use tickscope_report::text::without_samples;
 use crate::app::filter::Filter;
 use crate::app::message::Effect;
 use crate::app::overlay::Overlay;
-use crate::app::requests::Requests;
-use crate::app::requests::rate_hz;
+use crate::app::requests::{Requests, rate_hz, words_of};
 use crate::app::state::App;
 use crate::app::threads;
 use crate::app::window::Window;
 use crate::outcome::watched;
 
 impl App {
-    pub(crate) fn on_event(&mut self, events: Events, effects: &mut Vec<Effect>) {
+    pub(crate) fn on_event(&mut self, events: Events) {
         if events.status != self.program.status {
             // The command behind the stream may have written its error to this terminal, as ssh does.
             if events.status == Status::Piped(Pipe::Closed) {
-                effects.push(Effect::Repaint);
+                self.effects.push(Effect::Repaint);
             }
             self.program.status = events.status;
             self.screen.dirty = true;
@@ -56,7 +55,6 @@ impl App {
             } else {
                 format!("new run: now following pid {new}; before: {old}")
             });
-            self.screen.dirty = true;
         }
         if events.processes != self.program.processes {
             self.program.processes = events.processes;
@@ -64,7 +62,6 @@ impl App {
         }
         if let Some(notice) = events.notice {
             self.tell(notice);
-            self.screen.dirty = true;
         }
         if let Some(functions) = events.functions {
             self.program.functions = Some(functions);
@@ -143,19 +140,9 @@ impl App {
     }
 
     pub(crate) fn refused(&mut self, request: Request, why: &str) {
-        let what = match request {
-            Request::Reset => "reset",
-            Request::Undo => "undo",
-            Request::Interval { .. } => "rate",
-            Request::Mode(_) => "mode",
-            Request::SitesOff(_) => "off",
-            Request::SitesOn(_) | Request::ForgetRule(_) => "on",
-            Request::Watch(..) | Request::Unwatch(_) => "watch",
-            Request::Lines(_) => "lines",
-        };
+        let [_, what] = words_of(request);
         self.requests.refused(request);
         self.complain(format!("{what}: {why}"));
-        self.screen.dirty = true;
     }
 
     fn on_snapshot(&mut self, snapshot: Rc<Snapshot>) {
@@ -202,11 +189,9 @@ impl App {
 
     /// Takes a reset or another mode as done when a snapshot of its epoch is here, not when it was promised.
     fn settle_pending(&mut self) {
-        let Some(request) = self.requests.settle(self.program.newest.as_deref()) else {
-            return;
-        };
-        self.tell_done(self.done(request));
-        self.screen.dirty = true;
+        if let Some(request) = self.requests.settle(self.program.newest.as_deref()) {
+            self.tell_done(self.done(request));
+        }
     }
 
     /// Tells what was done, and its receivers, where several programs were asked.

@@ -11,7 +11,7 @@ use tickscope_programs::status::Status;
 use crate::app::activity::ROWS_MAX;
 use crate::app::compare::Against;
 use crate::app::data::Data;
-use crate::app::derived::{DataKey, DetailKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
+use crate::app::derived::{DataKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
 use crate::app::function::Around;
 use crate::app::listing::Shape;
@@ -62,11 +62,9 @@ impl App {
         self.screen.dirty |= self.reads_times();
         if let Some(why) = self.requests.expire(now, self.program.status.answers()) {
             self.complain(why);
-            self.screen.dirty = true;
         }
         if let Some(why) = self.requests.expire_rules(now) {
             self.complain(why);
-            self.screen.dirty = true;
         }
     }
 
@@ -126,7 +124,7 @@ impl App {
 
     fn seen_key(&self) -> SeenKey {
         let view = self.views.current;
-        let in_part = self.derived.data.as_ref().is_some_and(|data| data.in_part);
+        let in_part = self.data().is_some_and(|data| data.in_part);
         SeenKey {
             data: self.derived.data_memo.revision(),
             filter: self.query.filter.clone(),
@@ -145,7 +143,7 @@ impl App {
     }
 
     fn rows_key(&self) -> RowsKey {
-        let search = self.views.search.as_ref().filter(|search| search.is_set());
+        let search = self.searched();
         RowsKey {
             seen: self.derived.seen_memo.revision(),
             order: self.order_key(),
@@ -156,18 +154,18 @@ impl App {
     }
 
     fn order_key(&self) -> OrderKey {
-        let query = &self.query;
         OrderKey {
             view: self.views.current,
             sort: self.list().sort,
-            percent_of: self.percent_of(),
             matches_only: self.views.search.as_ref().is_some_and(|search| search.only),
-            threads: query.threads.clone(),
-            filter: query.filter.clone(),
-            window: query.window,
-            against: query.against,
-            measure: self.measure(),
-            counted_from: self.derived.data.as_ref().map(counted_from),
+            query: Query {
+                percent_of: self.percent_of(),
+                measure: self.measure(),
+                per_call: None,
+                in_ticks: false,
+                ..self.query.clone()
+            },
+            counted_from: self.data().map(counted_from),
         }
     }
 
@@ -224,9 +222,8 @@ impl App {
             self.derived.detail_memo = Memo::default();
             return;
         };
-        let key = DetailKey { rows, what, is_large };
-        if self.derived.detail_memo.is_new(key) {
-            let data = self.derived.data.as_ref();
+        if self.derived.detail_memo.is_new((rows, what, is_large)) {
+            let data = self.data();
             self.derived.detail = data.map(|data| Detail::of(data, what, is_large));
         }
     }
@@ -264,7 +261,7 @@ impl App {
         let hold = kind.holds(self) && !forced && now < self.hold_until() && !list.rows.is_empty();
         let mut before = Before::of(&list.rows, hold);
         before.calm = !forced;
-        let search = self.views.search.as_ref().filter(|search| search.is_set());
+        let search = self.searched();
         let matcher = search.map(|search| Matcher::of(data, search.text()));
         let selected = list.selected().map(|row| row.id);
         let shape = Shape {

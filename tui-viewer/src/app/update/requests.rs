@@ -59,70 +59,63 @@ impl App {
         }
     }
 
-    /// Asks the program, if it answers and no other request is pending.
-    pub(crate) fn request_if_free(
-        &mut self,
-        what: &str,
-        effects: &mut Vec<Effect>,
-        ask: impl FnOnce(&mut Self, &mut Vec<Effect>),
-    ) {
-        if !self.program.status.answers() {
-            self.complain(format!("{what}: no program answers, {}", self.why_no_answer()));
-        } else if self.requests.pending.is_some() {
+    /// Whether the program answers; where it does not, the user is told why.
+    pub(crate) fn answers(&mut self, cannot: &str) -> bool {
+        let answers = self.program.status.answers();
+        if !answers {
+            self.complain(format!("{cannot}{}", self.why_no_answer()));
+        }
+        answers
+    }
+
+    /// Whether the program answers and no other request is pending; otherwise the user is told why.
+    pub(crate) fn is_free_for(&mut self, what: &str) -> bool {
+        if !self.answers(&format!("{what}: no program answers, ")) {
+            return false;
+        }
+        let waits = self.requests.pending.is_some();
+        if waits {
             self.complain(format!(
                 "{what}: the program has not answered the previous request yet"
             ));
-        } else {
-            ask(self, effects);
         }
+        !waits
     }
 
-    pub(crate) fn request_reset(&mut self, effects: &mut Vec<Effect>) {
-        if !self.program.status.answers() {
-            self.complain(format!("nothing to reset: {}", self.why_no_answer()));
-        } else {
-            self.send_or_confirm(Request::Reset, effects);
+    pub(crate) fn request_reset(&mut self) {
+        if self.answers("nothing to reset: ") {
+            self.send_or_confirm(Request::Reset);
         }
     }
 
     /// Sends a request that others see as well; asks the user first where another viewer is there.
-    pub(crate) fn send_or_confirm(&mut self, request: Request, effects: &mut Vec<Effect>) {
-        let others = self
-            .program
-            .newest
-            .as_ref()
-            .is_some_and(|newest| newest.capture.viewers > 1);
-        if others {
+    pub(crate) fn send_or_confirm(&mut self, request: Request) {
+        let newest = self.program.newest.as_ref();
+        if newest.is_some_and(|newest| newest.capture.viewers > 1) {
             self.overlay = Some(Overlay::Confirm(request));
         } else {
-            self.send(request, effects);
+            self.send(request);
         }
     }
 
-    pub(crate) fn undo(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn undo(&mut self) {
         if !self.requests.undoable {
             self.complain("there is no reset to undo");
-        } else if !self.program.status.answers() {
-            self.complain(format!("nothing to undo: {}", self.why_no_answer()));
-        } else {
-            self.send(Request::Undo, effects);
+        } else if self.answers("nothing to undo: ") {
+            self.send(Request::Undo);
         }
     }
 
-    pub(crate) fn send(&mut self, request: Request, effects: &mut Vec<Effect>) {
+    pub(crate) fn send(&mut self, request: Request) {
         self.notices.current = None;
         self.requests.begin(request, self.screen.now);
-        effects.push(Effect::Send(request));
+        self.effects.push(Effect::Send(request));
     }
 
     /// Returns the activities left on in the program by requests from here, and how to end them: a line each.
     pub(crate) fn left_on(&self) -> Vec<String> {
-        let Some(newest) = self
-            .program
-            .newest
-            .as_ref()
-            .filter(|_| self.program.status.answers())
-        else {
+        let newest = self.program.newest.as_ref();
+        let Some(newest) = newest.filter(|_| self.program.status.answers()) else {
             return Vec::new();
         };
         let name = printable(&newest.process.name);
@@ -144,16 +137,12 @@ impl App {
         lines
     }
 
-    pub(crate) fn change_rate(&mut self, faster: bool, effects: &mut Vec<Effect>) {
-        if !self.program.status.answers() {
-            self.complain(format!("no rate to change: {}", self.why_no_answer()));
+    pub(crate) fn change_rate(&mut self, faster: bool) {
+        if !self.answers("no rate to change: ") {
             return;
         }
-        let Some(now) = self
-            .requests
-            .wished_hz
-            .or_else(|| self.program.newest.as_deref().map(rate_hz))
-        else {
+        let newest = self.program.newest.as_deref();
+        let Some(now) = self.requests.wished_hz.or_else(|| newest.map(rate_hz)) else {
             return;
         };
         let next = match faster {
@@ -164,7 +153,7 @@ impl App {
             Some(&hz) => {
                 self.requests.wished_hz = Some(hz);
                 self.tell(format!("asked for {hz} snapshots a second"));
-                effects.push(Effect::Send(Request::Interval {
+                self.effects.push(Effect::Send(Request::Interval {
                     ns: 1_000_000_000 / hz,
                 }));
             }
@@ -175,24 +164,21 @@ impl App {
         }
     }
 
-    pub(crate) fn copy(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn copy(&mut self) {
         let name = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected())
+            .selected()
             .map(|(data, row)| data.full_name(row.what).to_string());
         if let Some(name) = name {
             self.tell(format!("copied {name}"));
-            effects.push(Effect::Copy(name));
+            self.effects.push(Effect::Copy(name));
         }
     }
 
     /// Shows the list of modes with the mode in force selected.
     pub(crate) fn list_modes(&mut self) {
-        if !self.program.status.answers() {
-            self.complain(format!("no mode to change: {}", self.why_no_answer()));
-        } else if let Some(mode) = self.program.mode() {
+        if self.answers("no mode to change: ")
+            && let Some(mode) = self.program.mode()
+        {
             let index = Mode::ALL.iter().position(|&other| other == mode);
             self.overlay = Some(Overlay::Modes {
                 index: index.unwrap_or(0),
@@ -201,13 +187,12 @@ impl App {
     }
 
     /// Takes a line of the list; the mode in force stays unchanged, with all its counters.
-    pub(crate) fn choose_mode(&mut self, index: usize, effects: &mut Vec<Effect>) {
+    pub(crate) fn choose_mode(&mut self, index: usize) {
         let chosen = Mode::ALL.get(index).copied();
-        let Some(mode) = chosen.filter(|_| chosen != self.program.mode()) else {
-            return;
-        };
-        self.request_if_free("mode", effects, |app, effects| {
-            app.send_or_confirm(Request::Mode(mode), effects);
-        });
+        if let Some(mode) = chosen.filter(|_| chosen != self.program.mode())
+            && self.is_free_for("mode")
+        {
+            self.send_or_confirm(Request::Mode(mode));
+        }
     }
 }

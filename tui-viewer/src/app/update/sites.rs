@@ -39,33 +39,34 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
 /// Returns the pattern of a row: the path of a place, or all places in a module.
 fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
     let table = data.site_table();
-    match table.source(&data.snapshot, row) {
+    match table.source(row) {
         Some(site) if table.is_grouped() => naming(&site.path()),
         Some(site) => pattern_of(site),
-        None => naming(&format!("{}::*", table.path(row))),
+        None => naming(&format!("{}::*", table.place(row).path)),
     }
 }
 
 impl App {
     /// Switches the selected place, or all places in the selected module, off or on again.
-    pub(crate) fn toggle_site(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn toggle_site(&mut self) {
+        if !self.answers("nothing to switch: ") {
+            return;
+        }
         let Some((data, row)) = self.selected() else {
             return;
         };
         let row = row.what.row;
-        if !self.program.status.answers() {
-            self.complain(format!("nothing to switch: {}", self.why_no_answer()));
-            return;
-        }
         let pattern = pattern_of_row(data, row);
         let request = pattern.map(|pattern| self.toggled(data, pattern, data.sites()[row as usize].is_off()));
         match request {
-            Ok(request) => {
-                self.requests.await_rule(request, self.screen.now, false);
-                effects.push(Effect::Send(request));
-            }
+            Ok(request) => self.send_rule(request),
             Err(why) => self.complain(why),
         }
+    }
+
+    fn send_rule(&mut self, request: Request) {
+        self.requests.await_rule(request, self.screen.now, false);
+        self.effects.push(Effect::Send(request));
     }
 
     /// Returns the request that switches the sites of a pattern to the other state.
@@ -85,14 +86,13 @@ impl App {
     }
 
     /// Switches the callees of the selected row off, or on again.
-    pub(crate) fn toggle_callees(&mut self, effects: &mut Vec<Effect>) {
-        let Some((data, row)) = self.derived.data.as_ref().zip(self.list().selected()) else {
+    pub(crate) fn toggle_callees(&mut self) {
+        if !self.answers("nothing to switch: ") {
+            return;
+        }
+        let Some((data, row)) = self.selected() else {
             return;
         };
-        if !self.program.status.answers() {
-            let why = format!("nothing to switch: {}", self.why_no_answer());
-            return self.complain(why);
-        }
         let name = data.label(row.what).to_string();
         let sites = match callees(data, row.what) {
             Ok(sites) => sites,
@@ -134,9 +134,8 @@ impl App {
         } else {
             format!("on again: {count} called by {name}; - switches off")
         };
-        for request in &requests {
-            self.requests.await_rule(*request, self.screen.now, false);
-            effects.push(Effect::Send(*request));
+        for &request in &requests {
+            self.send_rule(request);
         }
         self.requests.together = Some((requests, said));
     }
@@ -158,7 +157,6 @@ impl App {
                 Settled::Together(said) => said,
             };
             self.tell_done(text);
-            self.screen.dirty = true;
         }
     }
 }

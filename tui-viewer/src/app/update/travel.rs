@@ -77,10 +77,9 @@ impl App {
         let to = target(action, index, rows, page);
         if matches!(action, Action::PageUp | Action::PageDown) {
             let offset = &mut self.list_mut().cursor.offset;
-            *offset = if action == Action::PageUp {
-                offset.saturating_sub(page)
-            } else {
-                *offset + page
+            *offset = match action == Action::PageUp {
+                true => offset.saturating_sub(page),
+                false => *offset + page,
             };
         }
         self.select(to);
@@ -92,10 +91,9 @@ impl App {
         let Some(row) = list.selected() else { return };
         let (parent, index) = (row.parent, list.cursor.index);
         let same = |&index: &usize| list.rows[index].parent == parent;
-        let found = if step < 0 {
-            (0..index).rev().find(same)
-        } else {
-            (index + 1..list.rows.len()).find(same)
+        let found = match step < 0 {
+            true => (0..index).rev().find(same),
+            false => (index + 1..list.rows.len()).find(same),
         };
         if let Some(index) = found {
             self.select(index);
@@ -141,34 +139,21 @@ impl App {
         let Some(path) = self.list().selected().and_then(|row| row.id.as_fold()) else {
             return;
         };
-        if open {
-            self.views.expanded.insert(path);
-        } else {
-            self.views.expanded.remove(path);
-        }
+        self.views.expanded.set(path, open);
     }
 
     /// Opens or closes the selected row and all below it.
     pub(crate) fn fold_all(&mut self, open: bool) {
-        let Some((data, what)) = self
-            .derived
-            .data
-            .as_ref()
-            .zip(self.list().selected().map(|row| row.what))
-        else {
+        let Some((data, row)) = self.derived.data.as_ref().zip(self.views.list().selected()) else {
             return;
         };
-        let mut rows = vec![what];
+        let mut rows = vec![row.what];
         while let Some(row) = rows.pop() {
             let children = data.children(row);
             let Some(path) = data.id(row).as_fold().filter(|_| !children.is_empty()) else {
                 continue;
             };
-            if open {
-                self.views.expanded.insert(path);
-            } else {
-                self.views.expanded.remove(path);
-            }
+            self.views.expanded.set(path, open);
             rows.extend(children);
         }
     }
@@ -195,11 +180,7 @@ impl App {
         self.refresh();
         let page = self.page();
         let list = self.list_mut();
-        let found = list
-            .cursor
-            .want
-            .last()
-            .and_then(|id| list.rows.iter().position(|row| row.id == *id));
+        let found = list.cursor.want.last().and_then(|id| list.place_of(*id));
         if let Some(index) = found {
             let on_screen = (list.cursor.offset..list.cursor.offset + page).contains(&index);
             let want = std::mem::take(&mut list.cursor.want);
@@ -216,24 +197,16 @@ impl App {
 pub(crate) fn target(action: Action, index: usize, rows: usize, page: usize) -> usize {
     let last = rows.saturating_sub(1);
     let half = (page / 2).max(1);
-    let to = if action == Action::Up {
-        index.saturating_sub(1)
-    } else if action == Action::Down {
-        index + 1
-    } else if action == Action::PageUp {
-        index.saturating_sub(page)
-    } else if action == Action::PageDown {
-        index + page
-    } else if action == Action::HalfUp {
-        index.saturating_sub(half)
-    } else if action == Action::HalfDown {
-        index + half
-    } else if action == Action::First {
-        0
-    } else if action == Action::Last {
-        last
-    } else {
-        index
-    };
-    to.min(last)
+    let steps = [
+        (Action::Up, index.saturating_sub(1)),
+        (Action::Down, index + 1),
+        (Action::PageUp, index.saturating_sub(page)),
+        (Action::PageDown, index + page),
+        (Action::HalfUp, index.saturating_sub(half)),
+        (Action::HalfDown, index + half),
+        (Action::First, 0),
+        (Action::Last, last),
+    ];
+    let step = steps.into_iter().find(|(step, _)| *step == action);
+    step.map_or(index, |(_, to)| to).min(last)
 }

@@ -2,7 +2,6 @@
 
 use tickscope_analysis::measure::Measure;
 
-use crate::app::derived::PerCallKey;
 use crate::app::figures::What;
 use crate::app::row::RowId;
 use crate::app::state::App;
@@ -77,10 +76,7 @@ impl App {
 
     /// Counts the calls by which numbers are divided, where data or divisor have changed.
     pub(crate) fn count_calls(&mut self) {
-        let key = PerCallKey {
-            data: self.derived.data_memo.revision(),
-            per_call: self.query.per_call.clone(),
-        };
+        let key = (self.derived.data_memo.revision(), self.query.per_call.clone());
         if !self.derived.per_call_memo.is_new(key) {
             return;
         }

@@ -13,7 +13,7 @@ use crate::app::thread_choice::ThreadChoice;
 
 impl App {
     /// Writes the report of the screen: its moment or window, the thread in scope, and the calls in focus.
-    pub(crate) fn report(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn report(&mut self) {
         let Some(shown) = self.shown().cloned() else {
             return;
         };
@@ -32,18 +32,13 @@ impl App {
         snapshot = self.views.source.known.with_rows(snapshot);
         let mut extent = Extent::default();
         if self.query.filter.focuses(self.views.current) {
-            let focus: Vec<Focus> = self.query.filter.focus.iter().map(|focus| focus.on).collect();
-            extent.focus = self
-                .query
-                .filter
-                .focus
-                .iter()
-                .map(|focus| focus.name.clone())
-                .collect();
-            snapshot = Rc::new(in_focus(&snapshot, &focus, self.query.filter.grouped));
+            let filter = &self.query.filter;
+            let focus: Vec<Focus> = filter.focus.iter().map(|focus| focus.on).collect();
+            extent.focus = filter.focus.iter().map(|focus| focus.name.clone()).collect();
+            snapshot = Rc::new(in_focus(&snapshot, &focus, filter.grouped));
         }
         let thread = self.query.threads.thread(&snapshot);
-        effects.push(Effect::WriteReport {
+        self.effects.push(Effect::WriteReport {
             snapshot,
             extent,
             thread,
@@ -52,29 +47,29 @@ impl App {
     }
 
     /// Keeps the snapshot on screen.
-    pub(crate) fn keep(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn keep(&mut self) {
         let shown = self.shown().cloned();
         let named = shown.map(|shown| self.views.source.known.with_rows(shown));
-        effects.extend(named.map(Effect::KeepSnapshot));
+        self.effects.extend(named.map(Effect::KeepSnapshot));
     }
 
     /// Opens the selected row's file at its line.
-    pub(crate) fn edit_source(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn edit_source(&mut self) {
         let Some((data, row)) = self.selected() else {
             return;
         };
         let Some(function) = data.function(row.what) else {
-            let label = data.label(row.what).to_string();
-            self.complain(format!("{label} has no source"));
-            return;
+            let why = format!("{} has no source", data.label(row.what));
+            return self.complain(why);
         };
         let function = data.tree.functions.get(function);
-        effects.push(Effect::Edit(SourcePlace {
+        let place = SourcePlace {
             file: function.file.clone(),
             line: function.line,
             // The process id of an ended program may belong to another program by now.
             pid: self.program.status.answers().then_some(data.snapshot.process.pid),
-        }));
+        };
+        self.effects.push(Effect::Edit(place));
     }
 }
 

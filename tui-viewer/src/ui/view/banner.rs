@@ -1,12 +1,12 @@
 //! Line that explains a state.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use tickscope_programs::status::Mark;
 
 use crate::app::state::App;
-use crate::text::cells::safe;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::pen::Pen;
 
 /// Width from which on the first look explains more than how to read the columns.
 const WORDY: u16 = 110;
@@ -22,15 +22,10 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let (_, mark) = app.face();
     // A warning from a program that is well is not about its state.
     let mark = if mark == Mark::Live { Mark::Stale } else { mark };
-    let x = canvas.put(area.x + 1, area.y, 2, canvas.glyphs.mark(mark), Meaning::of(mark)) + 1;
-    let text = safe(&text, canvas.ascii).into_owned();
-    canvas.put_cut(
-        x,
-        area.y,
-        area.right().saturating_sub(x + 1),
-        &text,
-        Meaning::Strong,
-    );
+    let mut pen = Pen::on(canvas, area.inner(Margin::new(1, 0)), 0);
+    pen.put(pen.canvas.glyphs.mark(mark), Meaning::of(mark));
+    pen.skip(1);
+    pen.put_cut(&text, Meaning::Strong);
 }
 
 /// Draws one line on how to read the screen.
@@ -44,11 +39,7 @@ fn first_look(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     } else {
         "%TOT: of all time  TOTAL: with callees  SELF: without  Enter: callers  ?: keys"
     };
-    canvas.put_cut(
-        area.x + 1,
-        area.y,
-        area.width.saturating_sub(1),
-        text,
-        Meaning::Strong,
-    );
+    let mut pen = Pen::on(canvas, area, 0);
+    pen.skip(1);
+    pen.put_cut(text, Meaning::Strong);
 }

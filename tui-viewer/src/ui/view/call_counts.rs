@@ -3,16 +3,11 @@
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::function::FunctionRow;
-use crate::ui::view::marks::{ABOUT, UNKNOWN};
-use crate::ui::view::unit;
+use crate::ui::view::marks::ABOUT;
+use crate::ui::view::unit::counted;
 
 /// Cells of a count.
 pub(crate) const COUNT: usize = 5;
-
-/// Formats a number of calls, or the calls per call.
-pub(crate) fn counted(data: &Data, calls: u64) -> String {
-    unit::calls(data, calls).unwrap_or_else(|| UNKNOWN.to_string())
-}
 
 /// Formats the calls from caller to callee, of all calls of the callee; for the function itself the outermost and the
 /// recursive calls. The separator between the two numbers always has the same cell.
@@ -35,9 +30,6 @@ pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
     let others = others.map_or(String::new(), |calls| {
         format!("{between}{}", counted(data, calls))
     });
-    Some(format!(
-        "{:>COUNT$}{others:<rest$}",
-        counted(data, some),
-        rest = COUNT + 1
-    ))
+    let some = counted(data, some);
+    Some(format!("{some:>COUNT$}{others:<rest$}", rest = COUNT + 1))
 }

@@ -1,12 +1,14 @@
 //! Writes on cells by meaning; text that does not fit is cut, never wrapped or written outside.
 
+use std::borrow::Cow;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use tickscope_report::number;
 
 use crate::cli::args::look::ThemeKind;
-use crate::text::cells::{cut_end, width};
+use crate::text::cells::{cut_end, cut_middle, cut_path, cut_start, safe, width, without_module};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::{Ground, Meaning};
 
@@ -61,13 +63,48 @@ impl<'a> Canvas<'a> {
         self.put(x + pad, y, cells - pad, text, meaning);
     }
 
-    /// Writes a text that may be too long, and shows that it was cut.
+    /// Writes a text of any characters that may be too long, and shows that it was cut.
     pub(crate) fn put_cut(&mut self, x: u16, y: u16, cells: u16, text: &str, meaning: Meaning) -> u16 {
-        let cut = cut_end(text, usize::from(cells), self.glyphs.cut);
-        self.put(x, y, cells, &cut, meaning)
+        let text = self.safe(text);
+        self.put(x, y, cells, &self.cut_end(&text, cells.into()), meaning)
     }
 
-    /// Draws a line from side to side.
+    /// Writes such a text on a line of an area; lines count from 0.
+    pub(crate) fn line(&mut self, area: Rect, line: u16, text: &str, meaning: Meaning) {
+        self.put_cut(area.x, area.y + line, area.width, text, meaning);
+    }
+
+    /// Escapes characters that the terminal cannot show in cells of their own.
+    pub(crate) fn safe<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        safe(text, self.ascii)
+    }
+
+    /// Shortens a text in its middle.
+    pub(crate) fn cut_middle<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
+        cut_middle(text, cells, self.glyphs.cut)
+    }
+
+    /// Shortens a name: to the part without its module, then in its middle.
+    pub(crate) fn without_module<'t>(&self, name: &'t str, cells: usize) -> Cow<'t, str> {
+        self.cut_middle(without_module(name, cells), cells)
+    }
+
+    /// Shortens a text at its end.
+    pub(crate) fn cut_end<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
+        cut_end(text, cells, self.glyphs.cut)
+    }
+
+    /// Shortens a text at its beginning.
+    pub(crate) fn cut_start<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
+        cut_start(text, cells, self.glyphs.cut)
+    }
+
+    /// Shortens a path at its beginning, between two folders where possible.
+    pub(crate) fn cut_path<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
+        cut_path(text, cells, self.glyphs.cut)
+    }
+
+    /// Draws a line from side to side at the top of an area.
     pub(crate) fn rule(&mut self, area: Rect) {
         for x in area.left()..area.right() {
             self.put(x, area.y, 1, self.glyphs.rule, Meaning::Rule);
@@ -115,6 +152,14 @@ impl<'a> Canvas<'a> {
         self.buffer.set_style(area, self.theme.style(meaning));
     }
 
+    /// Shows a line as selected.
+    pub(crate) fn select(&mut self, line: Rect) {
+        self.paint(line, Meaning::Selected);
+        if self.theme.points() {
+            self.put(line.x, line.y, 1, ">", Meaning::Selected);
+        }
+    }
+
     /// Empties an area.
     pub(crate) fn clear(&mut self, area: Rect) {
         let area = area.intersection(self.buffer.area);
@@ -132,19 +177,11 @@ impl<'a> Canvas<'a> {
         self.clear(area);
         let [top_left, top_right, bottom_left, bottom_right, side] = self.glyphs.frame;
         if area.width < 4 || area.height < 2 {
-            return Rect {
-                width: 0,
-                height: 0,
-                ..area
-            };
+            return Rect::new(area.x, area.y, 0, 0);
         }
         let (right, bottom) = (area.right() - 1, area.bottom() - 1);
-        self.rule(Rect { height: 1, ..area });
-        self.rule(Rect {
-            y: bottom,
-            height: 1,
-            ..area
-        });
+        self.rule(area);
+        self.rule(Rect { y: bottom, ..area });
         for y in area.top()..area.bottom() {
             self.put(area.x, y, 1, side, Meaning::Rule);
             self.put(right, y, 1, side, Meaning::Rule);
@@ -158,21 +195,14 @@ impl<'a> Canvas<'a> {
             self.put(x, y, 1, corner, Meaning::Rule);
         }
         let room = area.width.saturating_sub(6);
-        let title = cut_end(title, usize::from(room), self.glyphs.cut).into_owned();
-        self.put(
-            area.x + 2,
-            area.y,
-            room + 2,
-            &format!(" {title} "),
-            Meaning::Strong,
-        );
+        let title = format!(" {} ", self.cut_end(title, room.into()));
+        self.put(area.x + 2, area.y, room + 2, &title, Meaning::Strong);
         Rect::new(area.x + 2, area.y + 1, area.width - 4, area.height - 2)
     }
 
     /// Formats a duration in at most six cells.
     pub(crate) fn duration(&self, ns: u64) -> String {
-        let text = number::duration(ns);
-        self.plain(text)
+        self.plain(number::duration(ns))
     }
 
     /// Formats a duration with two digits.

@@ -21,6 +21,11 @@ pub(crate) struct Column {
 }
 
 impl Column {
+    /// Returns a column without parts.
+    pub(crate) fn on(area: Rect) -> Self {
+        Self { area, y: area.y }
+    }
+
     /// Returns the rest of the pane, if this number of lines is left.
     pub(crate) fn room(&self, lines: u16) -> Option<Rect> {
         let left = self.area.bottom().saturating_sub(self.y);
@@ -45,12 +50,11 @@ pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     let Some(room) = column.room(2) else { return };
     match data.figures(what).tally {
         Some(tally) if tally.is_value() => {
-            latency::draw_numbers(canvas, data, what, tally, room, room.y + 1);
+            latency::draw_numbers(canvas, data, what, tally, room, 1);
             column.y += 2;
         }
         Some(tally) => {
-            let text = counter::no_latencies(tally);
-            canvas.put_cut(room.x, room.y + 1, room.width, text, Meaning::Quiet);
+            canvas.line(room, 1, counter::no_latencies(tally), Meaning::Quiet);
             column.y += 2;
         }
         None => {
@@ -58,7 +62,7 @@ pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
             match latency::said(canvas, app, data, what) {
                 Some((text, meaning)) => {
                     if let Some(room) = column.heading(canvas, word, 1) {
-                        canvas.put_cut(room.x, room.y, room.width, &text, meaning);
+                        canvas.line(room, 0, &text, meaning);
                         column.y += 1;
                     }
                 }
@@ -76,11 +80,10 @@ pub(crate) fn latencies(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
 
 /// Draws the activity of the row in the last seconds.
 pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mut Column) {
-    let steps = app
-        .playback
-        .activity()
-        .and_then(|activity| activity.steps(id, BEATS));
-    let Some(steps) = steps else { return };
+    let activity = app.playback.activity();
+    let Some(steps) = activity.and_then(|activity| activity.steps(id, BEATS)) else {
+        return;
+    };
     let Some(room) = column.heading(canvas, "last 30 s", SECONDS) else {
         return;
     };
@@ -90,13 +93,7 @@ pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mu
         .into_iter()
         .flat_map(|step| std::iter::repeat_n(step, wide))
         .collect();
-    spark::tall(
-        canvas,
-        &parts,
-        Rect {
-            height: SECONDS,
-            ..room
-        },
-    );
+    let height = SECONDS;
+    spark::tall(canvas, &parts, Rect { height, ..room });
     column.y += SECONDS;
 }

@@ -10,7 +10,7 @@ use crate::app::figures::{Portion, What};
 use crate::app::row::Row;
 use crate::app::sort::Order;
 use crate::app::state::App;
-use crate::text::cells::{cut_middle, width};
+use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
@@ -71,6 +71,13 @@ pub(crate) enum Value {
     OffCpu(fn(OffCpu) -> u64),
     /// Time that adds up over rows under any measure, in nanoseconds; `None` where it is not known.
     CpuTime(fn(&Data, What) -> Option<u64>),
+}
+
+impl Value {
+    /// Whether it is a number of calls.
+    pub(crate) fn is_count(self) -> bool {
+        matches!(self, Self::Calls | Self::CallsOf)
+    }
 }
 
 /// Columns are static: each is equal to itself alone.
@@ -209,8 +216,6 @@ pub(crate) struct Cell<'a> {
     pub(crate) app: &'a App,
     pub(crate) data: &'a Data,
     pub(crate) row: &'a Row,
-    /// The same row in the data to compare with.
-    pub(crate) then: Option<(&'a Data, What)>,
     pub(crate) place: Place,
     pub(crate) y: u16,
     pub(crate) look: Look,
@@ -248,7 +253,7 @@ impl Cell<'_> {
 
     /// Shortens a text in its middle to the cells.
     pub(crate) fn cut(&self, canvas: &Canvas<'_>, text: &str) -> String {
-        cut_middle(text, self.room(), canvas.glyphs.cut).into_owned()
+        canvas.cut_middle(text, self.room()).into_owned()
     }
 
     /// Whether the names of all rows of the list have room, because one rule shortens all of them.

@@ -9,7 +9,7 @@ use crate::app::figures::{Portion, What};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::marks::UNKNOWN;
-use crate::ui::view::unit::{calls, quotient};
+use crate::ui::view::unit::{calls, counted, quotient};
 
 /// Returns the text of a cell for a row that has no time: the sum in place of the time that matters most, `main`, and the
 /// smallest number in place of the other time.
@@ -37,11 +37,17 @@ pub(crate) fn text(
 
 /// Formats a sum, whole or per call of the function that numbers are per call of, or a level.
 pub(crate) fn main(data: &Data, of: Tally) -> String {
-    tally::main(of, |all| sum(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
+    tally::main(of, |all| counted(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-fn sum(data: &Data, sum: u64) -> String {
-    calls(data, sum).unwrap_or_else(|| UNKNOWN.to_string())
+/// Formats a number of calls or a sum, also per second where it is not per call of a function.
+pub(crate) fn often(data: &Data, count: u64) -> String {
+    let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
+    let rate = (count as f64 / seconds).round();
+    match rate >= 1.0 && data.per_calls.is_none() {
+        true => format!("{}  {}/s", counted(data, count), number::count(rate as u64)),
+        false => counted(data, count),
+    }
 }
 
 /// Returns the facts of the pane: of a counter its sum and calls, each also per second, and the mean per call; of a value also
@@ -52,26 +58,17 @@ pub(crate) fn facts(
     figures: Figures,
     of: Tally,
 ) -> Vec<(&'static str, String)> {
-    let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
-    let often = |count: u64| {
-        let rate = (count as f64 / seconds).round();
-        match rate >= 1.0 && data.per_calls.is_none() {
-            true => format!("{}  {}/s", sum(data, count), number::count(rate as u64)),
-            false => sum(data, count),
-        }
-    };
-    let calls = often(figures.calls);
+    let calls = often(data, figures.calls);
     let least = tally::smallest(of, canvas.ascii);
     let most = tally::most(of, canvas.ascii);
     if of.is_gauge() {
-        let ends = least.map(|least| ("lowest", least));
         let mut facts = vec![("level", main(data, of))];
-        facts.extend(ends);
+        facts.extend(least.map(|least| ("lowest", least)));
         facts.extend(most.map(|most| ("highest", most)));
         facts.push(("set", calls));
         return facts;
     }
-    let mut facts = vec![("sum", often(of.sum())), ("calls", calls)];
+    let mut facts = vec![("sum", often(data, of.sum())), ("calls", calls)];
     if of.is_value() {
         facts.extend(tally::mean(of, figures.calls).map(|mean| ("mean", mean)));
         facts.extend(least.map(|least| ("min", least)));

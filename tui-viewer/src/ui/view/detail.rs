@@ -13,7 +13,7 @@ use crate::app::figures::{Portion, share};
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
+use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
@@ -21,10 +21,11 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
+use crate::ui::view::pen::Pen;
 use crate::ui::view::{counter, latency, spark, unit};
 
 /// Width from which on the last seconds have room beside the threads.
-const ROOM_FOR_PULSE: u16 = 105;
+const ROOM_FOR_PULSE: usize = 105;
 
 /// Most system calls in which a row waits that are named.
 const CALLS_MOST: usize = 4;
@@ -36,19 +37,21 @@ const READY_LEAST: f64 = 0.005;
 const ROOM_FOR_THREADS: usize = 34;
 
 /// Cells below which notes are left out.
-const ROOM_FOR_NOTES: u16 = 12;
+const ROOM_FOR_NOTES: usize = 12;
 
 /// Cells of a thread's bar.
 const BAR_CELLS: u16 = 8;
 
+/// Returns the part of a pane for texts.
+pub(crate) fn inside(area: Rect) -> Rect {
+    let (x, width) = (area.x + 2, area.width.saturating_sub(3));
+    Rect { x, width, ..area }
+}
+
 /// Draws the pane.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-    canvas.rule(Rect { height: 1, ..area });
-    let inner = Rect {
-        x: area.x + 2,
-        width: area.width.saturating_sub(3),
-        ..area
-    };
+    canvas.rule(area);
+    let inner = inside(area);
     if let Some(row) = app.list().selected() {
         // A line of callers and callees has a part of a function's figures: the pane shows all of them.
         let row = &data.in_full(row);
@@ -60,146 +63,97 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     }
 }
 
-/// Draws the name and the place of the function of a row.
-pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
-    name_and_place(canvas, app, data, row, area, area.y + 1);
-}
-
 /// Draws the figures of a row, its path or its callers, its latencies, and its threads.
 pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
     if data.function(row.what).is_none() && !row.what.is_outside() {
         let text = "these calls were made by no function that is measured";
-        canvas.put_cut(area.x, area.y + 1, area.width, text, Meaning::Quiet);
-        return;
+        return canvas.line(area, 1, text, Meaning::Quiet);
     }
-    let inner = area;
     heading(canvas, app, data, row, area);
-    figures(canvas, app, data, row, inner, area.y + 2);
+    let facts = facts(canvas, app, data, row);
+    Pen::on(canvas, area, 2).facts(&facts, 4);
     match app.views.current.about().has_paths {
-        true => path(canvas, data, row, inner, area.y + 3),
-        false => callers(canvas, app, inner, area.y + 3),
+        true => path(&mut Pen::on(canvas, area, 3), data, row),
+        false => callers(&mut Pen::on(canvas, area, 3), app),
     }
     match data.figures(row.what).tally {
-        Some(tally) if tally.is_value() => {
-            latency::draw_numbers(canvas, data, row.what, tally, inner, area.y + 4);
-        }
-        Some(tally) => {
-            let text = counter::no_latencies(tally);
-            canvas.put_cut(inner.x, area.y + 4, inner.width, text, Meaning::Quiet);
-        }
-        None => latency::draw(canvas, app, data, row.what, inner, area.y + 4),
+        Some(tally) if tally.is_value() => latency::draw_numbers(canvas, data, row.what, tally, area, 4),
+        Some(tally) => canvas.line(area, 4, counter::no_latencies(tally), Meaning::Quiet),
+        None => latency::draw(canvas, app, data, row.what, area, 4),
     }
-    let last = area.bottom() - 1;
+    let last = area.height - 1;
     let notes = remarks(canvas, app, data, row);
-    let short = last == area.y + 5;
+    let short = last == 5;
     if !short || notes.is_empty() {
-        let activity = pulse(canvas, app, row, inner, area.y + 5);
-        let room = Rect {
-            width: inner.width.saturating_sub(activity),
-            ..inner
-        };
-        let x = waits(canvas, app, data, row, room, area.y + 5);
-        by_thread(canvas, app, room, x, area.y + 5);
+        let mut pen = Pen::on(canvas, area, 5);
+        pulse(&mut pen, app, row);
+        waits(&mut pen, app, data, row);
+        by_thread(&mut pen, app);
     }
     if !notes.is_empty() {
+        let mut pen = Pen::on(canvas, area, last);
         // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
-        let x = match short && data.then.is_none() {
-            true => waits(canvas, app, data, row, inner, last),
-            false => inner.x,
-        };
-        let room = inner.right().saturating_sub(x);
-        if room >= ROOM_FOR_NOTES {
-            canvas.put_cut(x, last, room, &notes, Meaning::Quiet);
+        if short && data.then.is_none() {
+            waits(&mut pen, app, data, row);
+        }
+        if pen.room() >= ROOM_FOR_NOTES {
+            pen.put_cut(&notes, Meaning::Quiet);
         }
     } else if !short {
-        hint(canvas, app, inner, last);
+        hint(canvas, app, area, last);
     }
 }
 
 fn title(canvas: &mut Canvas<'_>, data: &Data, row: &Row, inner: Rect, area: Rect) {
     let room = usize::from(inner.width).saturating_sub(4);
-    let title = cut_middle(data.label(row.what), room, canvas.glyphs.cut);
-    let text = format!(" {title} ");
+    let text = format!(" {} ", canvas.cut_middle(data.label(row.what), room));
     canvas.put(area.x + 1, area.y, inner.width, &text, Meaning::Strong);
 }
 
-fn name_and_place(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
-    let cells = usize::from(area.width);
-    let place = match data
-        .function(row.what)
-        .map(|function| data.tree.functions.get(function))
-    {
-        Some(function) if function.is_group => {
-            let members = app
-                .derived
-                .detail
-                .as_ref()
-                .map(|detail| detail.members.join(", "));
-            return members_of(
-                canvas,
-                data.full_name(row.what),
-                &members.unwrap_or_default(),
-                area,
-                y,
-            );
-        }
-        Some(function) if !function.file.is_empty() => {
-            let line = if function.line > 0 {
-                format!(":{}", function.line)
-            } else {
-                String::new()
-            };
-            let group = match function.group.as_str() {
-                "" => String::new(),
-                group => format!("[{}] ", safe(group, canvas.ascii)),
-            };
-            format!("{group}{}{line}", safe(&function.file, canvas.ascii))
-        }
-        Some(_) => String::new(),
+/// Returns the place of the function of a row in the source; empty where it is not known.
+pub(crate) fn place_of(data: &Data, row: &Row) -> String {
+    match data.function(row.what).map(|of| data.tree.functions.get(of)) {
+        Some(function) if function.file.is_empty() => String::new(),
+        Some(function) if function.line > 0 => format!("{}:{}", function.file, function.line),
+        Some(function) => function.file.clone(),
         None => "time of these threads that no scope covers".to_string(),
-    };
-    let name = data.full_name(row.what);
-    // The name comes first; the place keeps its end, where the file is.
-    let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
-    let place = cut_start(&place, room, canvas.glyphs.cut).into_owned();
-    let place_cells = width(&place) as u16;
-    let name = cut_middle(
-        name,
-        cells.saturating_sub(usize::from(place_cells) + 2),
-        canvas.glyphs.cut,
-    )
-    .into_owned();
-    canvas.put(area.x, y, area.width, &name, Meaning::Strong);
-    canvas.put_right(area.x, y, area.width, &place, Meaning::Quiet);
-}
-
-/// Draws a group and its members, the ones with the largest self time first.
-fn members_of(canvas: &mut Canvas<'_>, name: &str, members: &str, area: Rect, y: u16) {
-    let cells = usize::from(area.width);
-    let name = cut_middle(name, cells, canvas.glyphs.cut).into_owned();
-    let room = cells.saturating_sub(width(&name) + 2);
-    let members = safe(members, canvas.ascii);
-    let members = cut_end(&members, room, canvas.glyphs.cut).into_owned();
-    canvas.put(area.x, y, area.width, &name, Meaning::Plain);
-    canvas.put_right(area.x, y, area.width, &members, Meaning::Quiet);
-}
-
-fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) {
-    let mut x = area.x;
-    for (word, text) in facts(canvas, app, data, row) {
-        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
-            break;
-        }
-        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
-        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 4;
     }
+}
+
+/// Draws the name and the place of the function of a row; of a group its members, the largest self time first.
+pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect) {
+    let cells = usize::from(area.width);
+    let name = data.full_name(row.what);
+    let function = data.function(row.what).map(|of| data.tree.functions.get(of));
+    let (name, beside, meaning) = if function.is_some_and(|function| function.is_group) {
+        let members = app.derived.detail.as_ref();
+        let members = members.map_or(String::new(), |detail| detail.members.join(", "));
+        let name = canvas.cut_middle(name, cells);
+        let room = cells.saturating_sub(width(&name) + 2);
+        let members = canvas.cut_end(&canvas.safe(&members), room).into_owned();
+        (name, members, Meaning::Plain)
+    } else {
+        let group = function.map_or("", |function| function.group.as_str());
+        let place = match (place_of(data, row), group) {
+            (place, "") => place,
+            (place, _) if place.is_empty() => place,
+            (place, group) => format!("[{group}] {place}"),
+        };
+        // The name comes first; the place keeps its end, where the file is.
+        let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
+        let place = canvas.cut_start(&canvas.safe(&place), room).into_owned();
+        let name = canvas.cut_middle(name, cells.saturating_sub(width(&place) + 2));
+        (name, place, Meaning::Strong)
+    };
+    canvas.put(area.x, area.y + 1, area.width, &name, meaning);
+    canvas.put_right(area.x, area.y + 1, area.width, &beside, Meaning::Quiet);
 }
 
 /// Returns the figures of a row, each with its word.
 pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> Vec<(&'static str, String)> {
     let figures = data.figures(row.what);
     let (of_total, of_self) = app.shares(data, row.what);
-    let uncertainty = data.uncertainty(row.what).unwrap_or_default();
+    let exact = data.uncertainty(row.what).unwrap_or_default();
     let rough = unit::rough(data, row.what);
     let per = data.per_calls;
     let scaled = |ns: u64, ticks: u64| unit::scaled(canvas, app, per, ns, ticks, false);
@@ -224,16 +178,8 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
         let about = if is_rough { ABOUT } else { "" };
         format!("{about}{text}{error} {about}{percent}")
     };
-    let of_self_time = (
-        uncertainty.self_estimated,
-        rough.self_estimated,
-        uncertainty.self_error,
-    );
-    let of_total_time = (
-        uncertainty.total_estimated,
-        rough.total_estimated,
-        uncertainty.total_error,
-    );
+    let of_self_time = (exact.self_estimated, rough.self_estimated, exact.self_error);
+    let of_total_time = (exact.total_estimated, rough.total_estimated, exact.total_error);
     let ticks = unit::ticks(data, row.what);
     // Bottom-up, the total is self time, and the row's own part is time without a measured caller.
     let (own, all) = match data.bottom_up {
@@ -249,22 +195,13 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     } else if figures.sampled.is_all(figures.calls) {
         facts.push(("calls", "not counted: its time comes from samples".into()));
     } else if !row.what.is_outside() {
-        let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
-        let rate = (figures.calls as f64 / seconds).round();
-        let often = if rate >= 1.0 && per.is_none() {
-            format!("  {}/s", number::count(rate as u64))
-        } else {
-            String::new()
-        };
-        let calls = unit::calls(data, figures.calls).unwrap_or_else(|| UNKNOWN.to_string());
-        facts.push(("calls", format!("{calls}{often}")));
+        facts.push(("calls", counter::often(data, figures.calls)));
         facts.push(("avg", figure::plain(canvas, app, data, row.what, Value::Mean)));
     }
     if figures.open > 0 {
-        let threads = if figures.open == 1 {
-            "1 thread".to_string()
-        } else {
-            format!("{} threads", figures.open)
+        let threads = match figures.open {
+            1 => "1 thread".to_string(),
+            open => format!("{open} threads"),
         };
         let since = since(app, data).map_or(String::new(), |since| format!(" since {since}"));
         facts.push(("running in", format!("{threads}{since}")));
@@ -278,45 +215,42 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
 /// Returns when the first open call began, as a clock time: an age would have to be drawn again and again. Returns
 /// none where the time was not measured.
 fn since(app: &App, data: &Data) -> Option<String> {
-    match app.derived.detail.as_ref().and_then(|detail| detail.began) {
-        Some(Began::At(tick)) => {
-            let capture = &data.snapshot.capture;
-            let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
-            Some(clock_time(
-                capture.unix_ns.saturating_sub(age_ns),
-                app.screen.utc_offset,
-            ))
-        }
-        Some(Began::Unknown) | None => None,
-    }
+    let Some(Began::At(tick)) = app.derived.detail.as_ref()?.began else {
+        return None;
+    };
+    Some(clock_time_of(app, data, tick))
 }
 
-fn path(canvas: &mut Canvas<'_>, data: &Data, row: &Row, area: Rect, y: u16) {
+/// Formats a tick of the program's clock as a clock time.
+pub(crate) fn clock_time_of(app: &App, data: &Data, tick: u64) -> String {
+    let capture = &data.snapshot.capture;
+    let age_ns = data.snapshot.nanos(capture.tick.saturating_sub(tick));
+    clock_time(capture.unix_ns.saturating_sub(age_ns), app.screen.utc_offset)
+}
+
+fn path(pen: &mut Pen<'_, '_>, data: &Data, row: &Row) {
     let mut above = data.lineage(row.what);
     above.pop();
     let names: Vec<&str> = above.into_iter().map(|what| data.label(what)).collect();
     let text = match names.is_empty() {
         true => "the top of a thread".to_string(),
-        false => names.join(canvas.glyphs.then),
+        false => names.join(pen.canvas.glyphs.then),
     };
-    let x = canvas.put(area.x, y, area.width, "below", Meaning::Quiet) + 2;
-    let cut = cut_start(
-        &text,
-        usize::from(area.right().saturating_sub(x)),
-        canvas.glyphs.cut,
-    )
-    .into_owned();
-    canvas.put(x, y, area.width, &cut, Meaning::Plain);
+    pen.put("below", Meaning::Quiet);
+    pen.skip(2);
+    let cut = pen.canvas.cut_start(&text, pen.room());
+    pen.put(&cut, Meaning::Plain);
 }
 
-fn callers(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+fn callers(pen: &mut Pen<'_, '_>, app: &App) {
     let Some(detail) = &app.derived.detail else { return };
-    let x = canvas.put(area.x, y, area.width, "called from", Meaning::Quiet) + 2;
-    shares(canvas, &detail.callers, area, x, y, false);
+    pen.put("called from", Meaning::Quiet);
+    pen.skip(2);
+    shares(pen, &detail.callers, false);
 }
 
-/// Draws the share of time in which a row waits, its system calls, and its time without a CPU; returns where the rest begins.
-pub(crate) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, area: Rect, y: u16) -> u16 {
+/// Draws the share of time in which a row waits, its system calls, and its time without a CPU.
+pub(crate) fn waits(pen: &mut Pen<'_, '_>, app: &App, data: &Data, row: &Row) {
     let figures = data.figures(row.what);
     let mut text = String::new();
     if data.snapshot.values == Values::Time && figures.total_off.waiting_ns > 0 {
@@ -329,69 +263,66 @@ pub(crate) fn waits(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, 
             (0, false) => " in ",
             _ => ", ",
         };
-        text += &format!(
-            "{before}{} {}",
-            safe(&call.call, canvas.ascii),
-            number::percent(call.share)
-        );
+        let name = pen.canvas.safe(&call.call);
+        text += &format!("{before}{name} {}", number::percent(call.share));
     }
     let ready = share(figures.total_off.ready_ns, figures.total_ns);
     let ready = Some(ready).filter(|&ready| data.snapshot.values == Values::Time && ready >= READY_LEAST);
-    let mut x = area.x;
     for (word, text) in [
         ("waits", Some(text).filter(|text| !text.is_empty())),
         ("no CPU", ready.map(number::percent)),
     ] {
         let Some(text) = text else { continue };
-        x = canvas.put(x, y, area.right().saturating_sub(x), word, Meaning::Quiet) + 2;
-        x = canvas.put_cut(x, y, area.right().saturating_sub(x), &text, Meaning::Plain) + 4;
+        pen.put(word, Meaning::Quiet);
+        pen.skip(2);
+        pen.put_cut(&text, Meaning::Plain);
+        pen.skip(4);
     }
-    x
 }
 
-fn by_thread(canvas: &mut Canvas<'_>, app: &App, area: Rect, x: u16, y: u16) {
-    let Some(detail) = &app.derived.detail else { return };
-    if usize::from(x) + ROOM_FOR_THREADS > usize::from(area.right()) {
-        return;
+fn by_thread(pen: &mut Pen<'_, '_>, app: &App) {
+    let detail = app.derived.detail.as_ref();
+    if let Some(detail) = detail.filter(|_| pen.room() >= ROOM_FOR_THREADS) {
+        pen.put("threads", Meaning::Quiet);
+        pen.skip(2);
+        shares(pen, &detail.threads, true);
     }
-    let x = canvas.put(x, y, area.width, "threads", Meaning::Quiet) + 2;
-    shares(canvas, &detail.threads, area, x, y, true);
 }
 
 /// Draws names with their shares side by side while they fit, and the number of further names.
-fn shares(canvas: &mut Canvas<'_>, list: &[(String, f64)], area: Rect, mut x: u16, y: u16, bars: bool) {
+fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
     for (index, (name, share)) in list.iter().enumerate() {
-        let name = cut_middle(&safe(name, canvas.ascii), 24, canvas.glyphs.cut).into_owned();
-        let bar = if bars {
-            format!(" {}", bar(*share, BAR_CELLS, canvas.glyphs))
-        } else {
-            String::new()
+        let name = pen.canvas.safe(name);
+        let name = pen.canvas.cut_middle(&name, 24);
+        let bar = match bars {
+            true => format!(" {}", bar(*share, BAR_CELLS, pen.canvas.glyphs)),
+            false => String::new(),
         };
         let percent = format!(" {}", number::percent(*share));
         let more = format!("+{}", list.len() - index);
         let cells = width(&name) + width(&bar) + width(&percent);
         let reserve = if index + 1 < list.len() { more.len() + 3 } else { 0 };
-        if usize::from(x) + cells + reserve > usize::from(area.right()) {
-            canvas.put(x, y, area.width, &more, Meaning::Quiet);
-            return;
+        if cells + reserve > pen.room() {
+            return pen.put(&more, Meaning::Quiet);
         }
-        x = canvas.put(x, y, area.width, &name, Meaning::Plain);
-        x = canvas.put(x, y, area.width, &bar, Meaning::Warm);
-        x = canvas.put(x, y, area.width, &percent, Meaning::Plain) + 3;
+        pen.put(&name, Meaning::Plain);
+        pen.put(&bar, Meaning::Warm);
+        pen.put(&percent, Meaning::Plain);
+        pen.skip(3);
     }
 }
 
-/// Draws the activity of the row in the last seconds, at the end of a line; returns its cells.
-fn pulse(canvas: &mut Canvas<'_>, app: &App, row: &Row, area: Rect, y: u16) -> u16 {
-    let text = spark::of(canvas, app, row.id, BEATS as u16);
-    if area.width < ROOM_FOR_PULSE || text.is_empty() {
-        return 0;
+/// Draws the activity of the row in the last seconds at the end of a line, and ends the line before it.
+fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
+    let text = spark::of(pen.canvas, app, row.id, BEATS as u16);
+    if pen.room() < ROOM_FOR_PULSE || text.is_empty() {
+        return;
     }
-    let cells = BEATS as u16 + 11;
-    let x = area.right().saturating_sub(cells);
-    let x = canvas.put(x, y, cells, "last 30 s", Meaning::Quiet) + 2;
-    canvas.put(x, y, BEATS as u16, &text, Meaning::Warm);
-    cells + 3
+    let mut end = pen.cut_off(BEATS as u16 + 11);
+    end.put("last 30 s", Meaning::Quiet);
+    end.skip(2);
+    end.put(&text, Meaning::Warm);
+    pen.cut_off(3);
 }
 
 /// Returns the remarks at the end of the pane: the figures that the row is compared with, or the meaning of its marks.
@@ -407,30 +338,21 @@ fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     let Some(label) = app.compared() else {
         return String::new();
     };
-    let label = safe(&label, canvas.ascii);
-    let Some((then, there)) = data.counterpart(row.what) else {
-        return format!(
-            "then ({label})  not there{}columns show now minus then",
-            canvas.glyphs.dot
-        );
-    };
-    let figures = then.figures(there);
-    if let Some(tally) = figures.tally {
-        let text = counter::then(canvas, then, there, tally);
-        return format!(
-            "then ({label})  {text}{}columns show now minus then",
-            canvas.glyphs.dot
-        );
-    }
-    let text = |value: Value| figure::plain(canvas, app, then, there, value);
-    format!(
-        "then ({label})  total {}  self {}  calls {}  avg {}{}columns show now minus then, % in points",
-        text(Value::Time(Portion::Total)),
-        text(Value::Time(Portion::Own)),
-        text(Value::Calls),
-        text(Value::Mean),
-        canvas.glyphs.dot,
-    )
+    let dot = canvas.glyphs.dot;
+    let then = data.counterpart(row.what).map(|(then, there)| {
+        let text = |value: Value| figure::plain(canvas, app, then, there, value);
+        match then.figures(there).tally {
+            Some(tally) => (counter::then(canvas, then, there, tally), ""),
+            None => {
+                let (total, own) = (Value::Time(Portion::Total), Value::Time(Portion::Own));
+                let [total, own, calls, avg] = [total, own, Value::Calls, Value::Mean].map(text);
+                let figures = format!("total {total}  self {own}  calls {calls}  avg {avg}");
+                (figures, ", % in points")
+            }
+        }
+    });
+    let (then, more) = then.unwrap_or(("not there".into(), ""));
+    format!("then ({label})  {then}{dot}columns show now minus then{more}")
 }
 
 /// Explains the marks of this row; empty where it has none.
@@ -438,9 +360,9 @@ fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
         let cost = canvas.rough(data.snapshot.capture.cost.upper_ns.round() as u64);
+        let mark = canvas.glyphs.doubtful;
         notes.push(format!(
-            "{} calls so short that up to {cost} of each may be measuring",
-            canvas.glyphs.doubtful
+            "{mark} calls so short that up to {cost} of each may be measuring"
         ));
     }
     if data.uncertainty(row.what).is_some() {
@@ -481,7 +403,7 @@ impl Legend {
 }
 
 /// Draws how to read the columns, for people who see them for the first time.
-pub(crate) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
+pub(crate) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, line: u16) {
     let wide = area.width >= 92;
     let of = app.measure().name();
     let whole = match app.percent_of() {
@@ -493,17 +415,14 @@ pub(crate) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
         PercentOf::Wall => format!("all {of}"),
         PercentOf::Parent => format!("its parent's {of}"),
     };
-    let inside = if wide {
-        format!("%TOT share of {whole}, callees included")
-    } else {
-        "%TOT share with callees".to_string()
+    let (inside, itself) = match wide {
+        true => (
+            format!("%TOT share of {whole}, callees included"),
+            "SELF in the function itself",
+        ),
+        false => ("%TOT share with callees".into(), "SELF the function itself"),
     };
-    let itself = if wide {
-        "SELF in the function itself"
-    } else {
-        "SELF the function itself"
-    };
-    let data = app.derived.data.as_ref();
+    let data = app.data();
     let waits = data.is_some_and(|data| data.snapshot.waits);
     let legend = Legend {
         is_wide: wide,
@@ -516,5 +435,5 @@ pub(crate) fn hint(canvas: &mut Canvas<'_>, app: &App, area: Rect, y: u16) {
         glyphs: canvas.glyphs,
     };
     let text = app.views.current.kind().legend(&legend);
-    canvas.put_cut(area.x, y, area.width, &text, Meaning::Quiet);
+    canvas.line(area, line, &text, Meaning::Quiet);
 }

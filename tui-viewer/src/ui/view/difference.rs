@@ -3,7 +3,6 @@
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::data::change_of_avg;
 use crate::app::figures::{Portion, What};
 use crate::app::state::App;
 use crate::text::cells::width;
@@ -49,15 +48,9 @@ impl Change {
     }
 }
 
-/// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves. `there` is the row then.
-pub(crate) fn text(
-    canvas: &Canvas<'_>,
-    app: &App,
-    now: &Data,
-    what: What,
-    there: Option<(&Data, What)>,
-    value: Value,
-) -> String {
+/// Formats the change of a column of numbers, now minus then; it is as long as the numbers themselves.
+pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value: Value) -> String {
+    let there = now.counterpart(what);
     let tally = now.figures(what).tally;
     let main = app.views.current.about().main;
     let adds_up = match value {
@@ -66,9 +59,8 @@ pub(crate) fn text(
         Value::Share(_) | Value::Calls | Value::CallsOf => true,
         Value::TimeOf(_) | Value::OffCpu(_) | Value::CpuTime(_) => true,
     };
-    let is_count = matches!(value, Value::Calls | Value::CallsOf);
     if let Some(tally) = tally
-        && !is_count
+        && !value.is_count()
         && (tally.is_gauge() || (adds_up && !matches!(value, Value::Time(_))))
     {
         // Levels are not subtracted: the current level is shown.
@@ -95,12 +87,8 @@ pub(crate) fn text(
         }
     };
     let about = is_about(now, what) || there.is_some_and(|(then, what)| is_about(then, what));
-    written(
-        canvas,
-        gap(app.list_cells()) == 1,
-        &change,
-        about && tally.is_none(),
-    )
+    let tight = gap(app.list_cells()) == 1;
+    written(canvas, tight, &change, about && tally.is_none())
 }
 
 /// Returns the number of a column at one moment, in the unit on the screen.
@@ -233,14 +221,19 @@ fn sign(more: bool) -> char {
     if more { '+' } else { '-' }
 }
 
+/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` where it was not
+/// called at both times.
+fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
+    let mean = |(data, what): (&Data, What)| {
+        let (calls, ns) = data.figures(what).counted();
+        (calls > 0 && ns > 0).then(|| ns as f64 / calls as f64)
+    };
+    Some(mean(now)? / mean(then)? - 1.0)
+}
+
 /// Formats the change of the mean time per call: `▲ +9%`, with its meaning.
-pub(crate) fn of_avg(
-    canvas: &Canvas<'_>,
-    data: &Data,
-    what: What,
-    then: Option<(&Data, What)>,
-    cells: u16,
-) -> (String, Meaning) {
+pub(crate) fn of_avg(canvas: &Canvas<'_>, data: &Data, what: What, cells: u16) -> (String, Meaning) {
+    let then = data.counterpart(what);
     let calls = data.figures(what).calls;
     let change = then.and_then(|then| change_of_avg((data, what), then));
     let then = then.map_or(0, |(then, there)| then.figures(there).calls);
@@ -262,10 +255,9 @@ pub(crate) fn of_avg(
         _ => (canvas.glyphs.falls, Meaning::Good),
     };
     let (gap, most) = if cells < 8 { ("", 99.0) } else { (" ", 9_999.0) };
-    let number = if percent > most {
-        format!(">{most:.0}%")
-    } else {
-        format!("{percent:+.0}%")
+    let number = match percent > most {
+        true => format!(">{most:.0}%"),
+        false => format!("{percent:+.0}%"),
     };
     let mut text = format!("{mark}{gap}{number}");
     if width(&text) > usize::from(cells) {

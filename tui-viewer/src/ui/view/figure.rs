@@ -16,18 +16,11 @@ use crate::ui::view::place::gap;
 use crate::ui::view::unit;
 use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ticks, ticks_of};
 
-/// Returns the text of a column of numbers, or of its change where two moments are compared; `then` is the same row in the
-/// data to compare with. It is at most one cell longer than the column.
-pub(crate) fn text(
-    canvas: &Canvas<'_>,
-    app: &App,
-    data: &Data,
-    what: What,
-    then: Option<(&Data, What)>,
-    value: Value,
-) -> String {
+/// Returns the text of a column of numbers, or of its change where two moments are compared. It is at most one cell longer than
+/// the column.
+pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
-        Some(_) => difference::text(canvas, app, data, what, then, value),
+        Some(_) => difference::text(canvas, app, data, what, value),
         None => plain(canvas, app, data, what, value),
     }
 }
@@ -35,10 +28,7 @@ pub(crate) fn text(
 /// Returns the text for one moment.
 pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     let figures = data.figures(what);
-    if let Some(tally) = figures
-        .tally
-        .filter(|_| !matches!(value, Value::Calls | Value::CallsOf))
-    {
+    if let Some(tally) = figures.tally.filter(|_| !value.is_count()) {
         let main = app.views.current.about().main;
         return counter::text(canvas, data, what, tally, main, value);
     }
@@ -54,16 +44,18 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         let text = scaled(canvas, app, per, ns, ticks, estimated && tight);
         (text.filter(|_| known != Known::Unseen), known == Known::About)
     };
+    let on_clock = |ns: u64| {
+        let ticks = unit::clock_ticks(data, ns);
+        unit::time(canvas, app.query.in_ticks, data.per_calls, ns, ticks, false)
+    };
     let (text, estimated) = match value {
         Value::Share(Portion::Total) => (Some(percent(of_total, total_is_estimated)), total_is_estimated),
         Value::Share(Portion::Own) => (Some(percent(of_self, self_is_estimated)), self_is_estimated),
         Value::Time(Portion::Total) => time(figures.total_ns, ticks.0, total_is_estimated, data.per_calls),
         Value::Time(Portion::Own) => time(figures.self_ns, ticks.1, self_is_estimated, data.per_calls),
         Value::Calls if figures.sampled.is_all(figures.calls) => (Some(ABOUT.into()), false),
-        Value::Calls => (
-            (!what.is_outside()).then(|| calls(data, figures.calls)).flatten(),
-            false,
-        ),
+        Value::Calls if what.is_outside() => (None, false),
+        Value::Calls => (calls(data, figures.calls), false),
         Value::CallsOf => (call_counts::calls(data, what), false),
         Value::Mean if app.measure().dimension() != Dimension::Time => {
             let mean = number::mean(figures.total_ns, figures.calls, app.measure().dimension());
@@ -88,19 +80,11 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         }
         Value::OffCpu(_) if !data.snapshot.waits || what.is_outside() => (None, false),
         Value::OffCpu(part) => {
-            let ns = part(figures.total_off);
-            let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
-            let text = unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false);
             // Most rows never wait: a dash tells them from the others at a glance.
-            (text.filter(|_| ns > 0), false)
+            let ns = Some(part(figures.total_off)).filter(|&ns| ns > 0);
+            (ns.and_then(on_clock), false)
         }
-        Value::CpuTime(read) => {
-            let text = read(data, what).and_then(|ns| {
-                let (ticks, in_ticks) = (unit::clock_ticks(data, ns), app.query.in_ticks);
-                unit::time(canvas, in_ticks, data.per_calls, ns, ticks, false)
-            });
-            (text, false)
-        }
+        Value::CpuTime(read) => (read(data, what).and_then(on_clock), false),
     };
     match text {
         Some(text) if estimated => format!("{ABOUT}{text}"),

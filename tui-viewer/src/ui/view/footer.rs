@@ -1,6 +1,6 @@
 //! Last line: keys that work now, the search as it is typed, or the last event.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use tickscope_report::number;
 use tui_input::Input;
 
@@ -11,9 +11,10 @@ use crate::app::search::Search;
 use crate::app::state::App;
 use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
-use crate::text::cells::{cut_start, safe, width};
+use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::pen::Pen;
 use crate::ui::view::tabs;
 
 /// Cells that the text of a search keeps beside its results.
@@ -33,32 +34,19 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
             0 => "no match  ".into(),
             all => format!("match {}/{all}  ", search.at + 1),
         };
-        typed(
-            canvas,
-            &search.input,
-            &format!("{found}Enter keep  Esc clear"),
-            line,
-        );
+        let right = format!("{found}Enter keep  Esc clear");
+        typed(canvas, &search.input, &right, line);
     } else if let (Context::Typing, Some(search)) = (context, &app.views.search) {
         canvas.clear(line);
         searched(canvas, app, search, line);
     } else if layout.footer.is_some() && !app.notice_hides(layout.footer) {
         let views = app.derived.data.is_some() && layout.tabs.is_none();
-        let x = if views && !app.has_popup() {
-            place(canvas, app, line)
-        } else {
-            line.x
+        let x = match views && !app.has_popup() {
+            true => place(canvas, app, line),
+            false => line.x,
         };
-        keys(
-            canvas,
-            app,
-            context,
-            Rect {
-                x,
-                width: line.right().saturating_sub(x),
-                ..line
-            },
-        );
+        let width = line.right().saturating_sub(x);
+        keys(canvas, app, context, Rect { x, width, ..line });
     }
     if let (Some(notice), Some(area)) = (&app.notices.current, app.notice_line()) {
         canvas.clear(area);
@@ -66,8 +54,8 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
             true => Meaning::Alarm,
             false => Meaning::Strong,
         };
-        for (text, y) in app.notice_lines().iter().zip(area.top()..area.bottom()) {
-            canvas.put_cut(area.x + 1, y, area.width.saturating_sub(2), text, meaning);
+        for (text, line) in app.notice_lines().iter().zip(0..area.height) {
+            canvas.line(area.inner(Margin::new(1, 0)), line, text, meaning);
         }
     }
 }
@@ -89,15 +77,9 @@ fn searched(canvas: &mut Canvas<'_>, app: &App, search: &Search, line: Rect) {
     let room = usize::from(line.width).saturating_sub(3);
     let text_cells = width(search.text()).max(LEAST_TEXT);
     let found = found(app, search, room.saturating_sub(text_cells + 3));
-    let keys = if room > width(&found) + keys.len() + LEAST_TEXT + 5 {
-        keys
-    } else {
-        ""
-    };
-    let right = if keys.is_empty() {
-        found
-    } else {
-        format!("{found}  {keys}")
+    let right = match room > width(&found) + keys.len() + LEAST_TEXT + 5 {
+        true => format!("{found}  {keys}"),
+        false => found,
     };
     typed(canvas, &search.input, &right, line);
 }
@@ -111,50 +93,44 @@ fn typed(canvas: &mut Canvas<'_>, input: &Input, right: &str, line: Rect) {
     let before: String = text.chars().take(cursor).collect();
     let at: String = text.chars().skip(cursor).take(1).collect();
     let after: String = text.chars().skip(cursor + 1).collect();
-    let before = cut_start(&safe(&before, canvas.ascii), text_room, canvas.glyphs.cut).into_owned();
+    let before = canvas.safe(&before);
+    let before = canvas.cut_start(&before, text_room);
     let x = canvas.put(line.x + 1, line.y, 1, "/", Meaning::Strong);
     let x = canvas.put(x, line.y, text_room as u16, &before, Meaning::Plain);
-    let under = if at.is_empty() {
-        " ".into()
-    } else {
-        safe(&at, canvas.ascii)
+    let under = match at.as_str() {
+        "" => " ".into(),
+        at => canvas.safe(at),
     };
     let x = canvas.put(x, line.y, 2, &under, Meaning::Selected);
     let rest = (usize::from(line.x) + 2 + text_room).saturating_sub(usize::from(x)) as u16;
-    canvas.put(x, line.y, rest, &safe(&after, canvas.ascii), Meaning::Plain);
-    let cells = width(right) as u16;
-    if usize::from(cells) + 8 <= room {
-        canvas.put_right(
-            line.x,
-            line.y,
-            line.width.saturating_sub(1),
-            right,
-            Meaning::Quiet,
-        );
+    let after = canvas.safe(&after);
+    canvas.put(x, line.y, rest, &after, Meaning::Plain);
+    if width(right) + 8 <= room {
+        let mut pen = Pen::on(canvas, line, 0);
+        pen.cut_off(1);
+        pen.put_right(right, Meaning::Quiet);
     }
 }
 
 /// Describes the matches, the current one, and their share of the time: `3 of 15 rows  match 1/3  45.4% of time`, with
 /// fewer words where there are fewer cells.
 fn found(app: &App, search: &Search, cells: usize) -> String {
-    let Some(data) = app.derived.data.as_ref().filter(|_| search.is_set()) else {
+    let Some(data) = app.data().filter(|_| search.is_set()) else {
         return String::new();
     };
     if search.hits.is_empty() {
         return "no match".to_string();
     }
-    let about = app.views.current.about();
-    let kind = app.views.current.kind();
-    let (all, rows) = (kind.searched(app, data), kind.rows_word(app));
+    let view = app.views.current;
+    let (all, rows) = view.kind().searched(app, data);
     let hits = search.hits.len();
     let place = (search.before + 1).min(hits);
-    if !about.is_of_time {
+    if !view.about().is_of_time {
         // The rows of these views are no parts of the time.
         let long = format!("{hits} of {all} {rows}  match {place}/{hits}");
-        return if long.len() <= cells {
-            long
-        } else {
-            format!("{place}/{hits}")
+        return match long.len() <= cells {
+            true => long,
+            false => format!("{place}/{hits}"),
         };
     }
     let time = number::percent(share(search.time_ns, data.measured_ns));
@@ -169,7 +145,7 @@ fn found(app: &App, search: &Search, cells: usize) -> String {
 }
 
 fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
-    let kept = app.views.search.as_ref().filter(|search| search.is_set());
+    let kept = app.searched();
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys().iter().any(|&(_, action)| app.offers(action)))
@@ -184,45 +160,24 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         Context::In(view) => view.kind().way_back(app),
         Context::Typing | Context::Start => None,
     };
-    hints.extend(esc.map(|text| {
-        (
-            "Esc".to_string(),
-            Hint {
-                text,
-                rank: 1,
-                right: true,
-            },
-        )
-    }));
+    let hint = |text, rank, right| Hint { text, rank, right };
+    hints.extend(esc.map(|text| ("Esc".to_string(), hint(text, 1, true))));
     if let Some(search) = kept {
-        let text = cut_start(&safe(search.text(), canvas.ascii), 20, canvas.glyphs.cut).into_owned();
-        hints.insert(
-            0,
-            (
-                format!("/{text}  {}", found(app, search, usize::from(line.width) / 6)),
-                Hint {
-                    text: "",
-                    rank: 2,
-                    right: false,
-                },
-            ),
-        );
+        let text = canvas.safe(search.text());
+        let text = canvas.cut_start(&text, 20);
+        let found = found(app, search, usize::from(line.width) / 6);
+        hints.insert(0, (format!("/{text}  {found}"), hint("", 2, false)));
     }
     // The key that quits stands at the end, where the eye ends.
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
-    // Few keys are read and many are passed over: `?` shows all of them.
-    while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS {
-        let least = hints.iter().map(|(_, hint)| hint.rank).max().unwrap_or(0);
-        let Some(index) = hints.iter().rposition(|(_, hint)| hint.rank == least) else {
-            break;
-        };
-        hints.remove(index);
-    }
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);
-    while hints.iter().map(cells).sum::<usize>() > room + 2 {
-        let highest = hints.iter().map(|(_, hint)| hint.rank).max().unwrap_or(0);
-        let Some(index) = hints.iter().rposition(|(_, hint)| hint.rank == highest) else {
+    // Few keys are read and many are passed over: `?` shows all of them. The highest rank leaves first.
+    while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS
+        || hints.iter().map(cells).sum::<usize>() > room + 2
+    {
+        let highest = hints.iter().map(|(_, hint)| hint.rank).max();
+        let Some(index) = hints.iter().rposition(|(_, hint)| Some(hint.rank) == highest) else {
             break;
         };
         hints.remove(index);

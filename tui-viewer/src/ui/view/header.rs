@@ -2,15 +2,15 @@
 
 use ratatui::layout::Rect;
 use tickscope_format::Snapshot;
-use tickscope_format::snapshot::{Mode, Process, ThreadState};
+use tickscope_format::snapshot::{Mode, Process, Thread, ThreadState};
 use tickscope_programs::clock_time::running;
 use tickscope_programs::events::Processes;
 use tickscope_programs::status::Status;
 use tickscope_report::number;
 
-use crate::app::requests::rate_hz;
+use crate::app::requests::{rate_hz, words_of};
 use crate::app::state::App;
-use crate::text::cells::{cut_end, cut_middle, safe, width};
+use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::tabs;
@@ -55,33 +55,31 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let mut right = Vec::new();
     if let Some(snapshot) = snapshot {
         if app.layout().tabs.is_none() || area.width < tabs::NAMES_THREAD {
-            let only = tabs::only(app, canvas.ascii, LONGEST_ONLY, canvas.glyphs.cut);
+            let only = tabs::only(canvas, app, LONGEST_ONLY);
             left.extend(only.map(|only| part(only, Meaning::Notable, 1, 1)));
         }
+        let gap = if wordy { 3 } else { 1 };
         if let Some(mode) = mode(snapshot, area.width) {
             // The usual mode gives way; another mode does not.
-            let (meaning, rank) = if snapshot.capture.mode == Mode::USUAL {
-                (Meaning::Plain, 7)
-            } else {
-                (Meaning::Notable, 1)
+            let (meaning, rank) = match snapshot.capture.mode == Mode::USUAL {
+                true => (Meaning::Plain, 7),
+                false => (Meaning::Notable, 1),
             };
-            left.push(part(mode, meaning, rank, if wordy { 3 } else { 1 }));
+            left.push(part(mode, meaning, rank, gap));
         }
         let off = snapshot.measuring.off_sites.len();
         if off > 0 {
             // This explains numbers that stand still.
-            let text = if !snapshot.over_budget().is_empty() && wordy {
-                format!("{off} off for --budget")
-            } else if wordy {
-                format!("{off} {} off", if off == 1 { "site" } else { "sites" })
-            } else {
-                format!("{off} off")
+            let text = match (wordy, snapshot.over_budget().is_empty()) {
+                (true, false) => format!("{off} off for --budget"),
+                (true, true) => format!("{off} {} off", if off == 1 { "site" } else { "sites" }),
+                (false, _) => format!("{off} off"),
             };
-            left.push(part(text, Meaning::Notable, 1, if wordy { 3 } else { 1 }));
+            left.push(part(text, Meaning::Notable, 1, gap));
         }
         if app.layout().tabs.is_none() {
             for label in app.time_labels() {
-                left.push(part(safe(&label, canvas.ascii), Meaning::Notable, 1, 1));
+                left.push(part(canvas.safe(&label), Meaning::Notable, 1, 1));
             }
         }
         if app.layout().tabs.is_none() || area.width < tabs::WORDY {
@@ -90,26 +88,18 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
             }
         }
         let since = running(snapshot.capture.since_reset_ns);
-        let since = if wordy {
-            match snapshot.window {
-                true => format!("window {since}"),
-                false => format!("since reset {since}"),
-            }
-        } else {
-            since
+        let since = match (wordy, snapshot.window) {
+            (true, true) => format!("window {since}"),
+            (true, false) => format!("since reset {since}"),
+            (false, _) => since,
         };
         left.push(part(since, Meaning::Plain, 2, if wordy { 3 } else { 2 }));
         facts(canvas, app, snapshot, wordy, &mut right);
     }
     fit(&mut left, &mut right, usize::from(area.width).saturating_sub(2));
     put(canvas, &left, area.x + 1, area.y);
-    let taken = cells(&right);
-    put(
-        canvas,
-        &right,
-        area.right().saturating_sub(1 + taken as u16),
-        area.y,
-    );
+    let begin = area.right().saturating_sub(1 + cells(&right) as u16);
+    put(canvas, &right, begin, area.y);
 }
 
 fn put(canvas: &mut Canvas<'_>, parts: &[Part], mut x: u16, y: u16) {
@@ -120,54 +110,37 @@ fn put(canvas: &mut Canvas<'_>, parts: &[Part], mut x: u16, y: u16) {
 }
 
 fn who(canvas: &Canvas<'_>, app: &App, process: Option<&Process>, wordy: bool, left: &mut Vec<Part>) {
-    let target = app
-        .program
-        .target
-        .as_ref()
-        .map(|target| (target.name.as_str(), target.pid));
-    let Some((name, pid)) = process
-        .map(|process| (process.name.as_str(), process.pid))
-        .or(target)
-    else {
+    let target = app.program.target.as_ref();
+    let target = target.map(|target| (&target.name, target.pid));
+    let process_id = process.map(|process| (&process.name, process.pid));
+    let Some((name, pid)) = process_id.or(target) else {
         return;
     };
     // The word for the state is never cut for the name.
-    let most = if wordy {
-        30
-    } else {
-        usize::from(app.screen.size.width.saturating_sub(12)).min(20)
+    let most = match wordy {
+        true => 30,
+        false => usize::from(app.screen.size.width.saturating_sub(12)).min(20),
     };
-    let name = cut_middle(&safe(name, canvas.ascii), most, canvas.glyphs.cut).into_owned();
-    left.push(part(
-        name,
-        Meaning::Strong,
-        0,
-        if left.is_empty() { 0 } else { 2 },
-    ));
+    let name = canvas.safe(name);
+    let name = canvas.cut_middle(&name, most);
+    let lead = if left.is_empty() { 0 } else { 2 };
+    left.push(part(name, Meaning::Strong, 0, lead));
+    let gap = if wordy { 2 } else { 1 };
     if let Some(processes) = app.program.processes {
-        let texts = processes_text(processes, wordy);
-        left.push(part(texts, Meaning::Plain, 1, if wordy { 2 } else { 1 }));
-        return;
+        return left.push(part(processes_text(processes, wordy), Meaning::Plain, 1, gap));
     }
     // A file of several processes together has no process id.
     if pid == 0 {
         return;
     }
-    let pid = if wordy {
-        format!("pid {pid}")
-    } else {
-        pid.to_string()
-    };
-    left.push(part(pid, Meaning::Plain, 4, if wordy { 2 } else { 1 }));
+    let word = if wordy { "pid " } else { "" };
+    left.push(part(format!("{word}{pid}"), Meaning::Plain, 4, gap));
     let copies = process.map_or(&[][..], |process| &process.copies);
     if !copies.is_empty() {
-        let names: Vec<String> = copies
-            .iter()
-            .map(|file| safe(file.rsplit('/').next().unwrap_or(file), canvas.ascii).into_owned())
-            .collect();
-        let beside = format!("beside {}", names.join(", "));
-        let beside = cut_end(&beside, most, canvas.glyphs.cut).into_owned();
-        left.push(part(beside, Meaning::Notable, 3, if wordy { 2 } else { 1 }));
+        let names = copies.iter().map(|file| file.rsplit('/').next().unwrap_or(file));
+        let beside = format!("beside {}", names.collect::<Vec<_>>().join(", "));
+        let beside = canvas.safe(&beside);
+        left.push(part(canvas.cut_end(&beside, most), Meaning::Notable, 3, gap));
     }
 }
 
@@ -198,19 +171,12 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
         (false, true) => 3,
         (false, false) => 1,
     };
-    left.push(part(
-        format!("{} {word}", canvas.glyphs.mark(mark)),
-        Meaning::of(mark),
-        0,
-        gap,
-    ));
+    let state = format!("{} {word}", canvas.glyphs.mark(mark));
+    left.push(part(state, Meaning::of(mark), 0, gap));
     if let Some(pending) = app.requests.pending {
-        left.push(part(
-            format!("{}{}", pending.word(), canvas.glyphs.cut),
-            Meaning::Notable,
-            0,
-            1,
-        ));
+        let [word, _] = words_of(pending.request);
+        let word = format!("{word}{}", canvas.glyphs.cut);
+        left.push(part(word, Meaning::Notable, 0, 1));
     } else if let Some(time) = app.face_time() {
         // For the past, the moment says more than the time counted until then.
         let rank = if app.playback.is_past() { 1 } else { 5 };
@@ -240,30 +206,24 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
     // Live threads count; of a program that has ended, all threads that there were.
-    let live = snapshot
-        .threads
-        .iter()
-        .filter(|thread| thread.state != ThreadState::Finished)
-        .count() as u64;
+    let is_live = |thread: &&Thread| thread.state != ThreadState::Finished;
+    let live = snapshot.threads.iter().filter(is_live).count() as u64;
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
-    let chosen = app.derived.data.as_ref().and_then(|data| data.thread);
+    let chosen = app.data().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
     // Live threads do not include ended ones.
     let threads = match live {
         0 => ever,
-        _ if chosen.is_some_and(|thread| thread.state == ThreadState::Finished) => ever,
+        _ if chosen.is_some_and(|thread| !is_live(&thread)) => ever,
         live => live,
     };
+    let threads = counted(threads, "thread");
     let threads = match chosen {
-        Some(thread) => format!(
-            "{} of {}",
-            number::count(thread.count.max(1)),
-            counted(threads, "thread")
-        ),
-        None => counted(threads, "thread"),
+        Some(thread) => format!("{} of {threads}", number::count(thread.count.max(1))),
+        None => threads,
     };
     right.push(part(threads, Meaning::Quiet, 7, gap));
-    let data = app.derived.data.as_ref();
+    let data = app.data();
     if let Some(load) = data.and_then(|data| data.cpu_history.load()) {
         if let Some(cpus) = load.cpus {
             right.push(part(format!("CPU {:.0}%", 100.0 * cpus), Meaning::Plain, 3, gap));
@@ -289,13 +249,11 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     // Only losses are shown.
     let losses = snapshot.capture.losses.iter();
     let losses = losses.map(|loss| (if wordy { loss.name } else { loss.short }, loss.value));
+    let clock = if wordy { "clock errors" } else { "clock" };
     let others = [
         ("pruned", snapshot.capture.pruned),
         ("lapped", app.program.lapped),
-        (
-            if wordy { "clock errors" } else { "clock" },
-            snapshot.clock.errors,
-        ),
+        (clock, snapshot.clock.errors),
     ];
     for (word, count) in losses.chain(others).filter(|&(_, count)| count > 0) {
         let text = format!("{word} {}!", number::count(count));
@@ -344,12 +302,8 @@ fn fit(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
 
 fn leave_out(left: &mut Vec<Part>, right: &mut Vec<Part>, room: usize) {
     while cells(left) + cells(right) + 2 > room {
-        let highest = left
-            .iter()
-            .chain(right.iter())
-            .map(|part| part.rank)
-            .max()
-            .unwrap_or(0);
+        let ranks = left.iter().chain(right.iter()).map(|part| part.rank);
+        let highest = ranks.max().unwrap_or(0);
         if highest == 0 {
             return;
         }

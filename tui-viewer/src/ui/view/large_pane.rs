@@ -8,12 +8,13 @@ use crate::app::figures::share;
 use crate::app::function::Around;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::text::cells::{cut_end, cut_middle, cut_start, safe, width};
+use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::charts::{Column, latencies, seconds};
 use crate::ui::view::detail;
+use crate::ui::view::pen::Pen;
 
 /// Most callers, callees and threads that are named.
 const NAMED: usize = 6;
@@ -32,19 +33,15 @@ struct Columns(Vec<Column>);
 
 impl Columns {
     fn on(area: Rect, count: u16) -> Self {
-        let width = area.width / count;
+        let each = area.width / count;
         let column = |index: u16| {
-            let area = Rect {
-                x: area.x + index * width,
-                // Two cells stay free between columns.
-                width: if index + 1 < count {
-                    width.saturating_sub(2)
-                } else {
-                    area.width - index * width
-                },
-                ..area
+            let x = area.x + index * each;
+            // Two cells stay free between columns.
+            let width = match index + 1 < count {
+                true => each.saturating_sub(2),
+                false => area.right() - x,
             };
-            Column { area, y: area.y }
+            Column::on(Rect { x, width, ..area })
         };
         Self((0..count).map(column).collect())
     }
@@ -60,7 +57,7 @@ impl Columns {
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let is_below = area.x == app.layout().area.x;
     if is_below {
-        canvas.rule(Rect { height: 1, ..area });
+        canvas.rule(area);
     } else {
         let side = canvas.glyphs.frame[4];
         for y in area.top()..area.bottom() {
@@ -72,10 +69,9 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     // The bottom line explains the columns.
     let lines = u16::from(is_below);
     let inner = Rect {
-        x: area.x + 2,
         y: area.y + lines,
-        width: area.width.saturating_sub(3),
         height: area.height.saturating_sub(2 + lines),
+        ..detail::inside(area)
     };
     let mut columns = Columns::on(inner, if is_below { COLUMNS_BELOW } else { 1 });
     let column = columns.at(0);
@@ -83,60 +79,43 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     for (word, text) in detail::facts(canvas, app, data, row) {
         if let Some(room) = column.room(1) {
             canvas.put(room.x, room.y, WORDS, word, Meaning::Quiet);
-            canvas.put_cut(
-                room.x + WORDS,
-                room.y,
-                room.width.saturating_sub(WORDS),
-                &text,
-                Meaning::Plain,
-            );
+            let mut pen = Pen::on(canvas, room, 0);
+            pen.skip(WORDS);
+            pen.put_cut(&text, Meaning::Plain);
             column.y += 1;
         }
     }
-    if let Some(room) = column.room(1)
-        && detail::waits(canvas, app, data, row, room, room.y) > room.x
-    {
-        column.y += 1;
+    if let Some(room) = column.room(1) {
+        let mut pen = Pen::on(canvas, room, 0);
+        detail::waits(&mut pen, app, data, row);
+        column.y += u16::from(pen.x > room.x);
     }
     latencies(canvas, app, data, row.what, columns.at(1));
-    if let Some(around) = app
-        .derived
-        .detail
-        .as_ref()
-        .and_then(|detail| detail.around.as_ref())
-    {
+    let of_row = app.derived.detail.as_ref();
+    if let Some(around) = of_row.and_then(|of_row| of_row.around.as_ref()) {
         links(canvas, data, around, columns.at(2));
     }
     seconds(canvas, app, row.id, columns.at(1));
-    threads(canvas, app, columns.at(0));
-    let bottom = area.bottom() - 1;
+    if let Some(of_row) = of_row {
+        listed(canvas, "threads", &of_row.threads, columns.at(0));
+    }
+    let bottom = area.bottom() - 1 - inner.y;
     let notes = detail::remarks(canvas, app, data, row);
     match notes.is_empty() {
-        false => {
-            canvas.put_cut(inner.x, bottom, inner.width, &notes, Meaning::Quiet);
-        }
+        false => canvas.line(inner, bottom, &notes, Meaning::Quiet),
         true => detail::hint(canvas, app, inner, bottom),
     }
 }
 
 fn name(canvas: &mut Canvas<'_>, data: &Data, row: &Row, column: &mut Column) {
     let Rect { x, width: cells, .. } = column.area;
-    let full = cut_middle(data.full_name(row.what), usize::from(cells), canvas.glyphs.cut).into_owned();
+    let full = canvas.cut_middle(data.full_name(row.what), cells.into());
     canvas.put(x, column.y, cells, &full, Meaning::Strong);
-    column.y += 1;
-    let function = data
-        .function(row.what)
-        .map(|function| data.tree.functions.get(function));
-    let place = match function {
-        Some(function) if function.file.is_empty() => String::new(),
-        Some(function) if function.line > 0 => format!("{}:{}", function.file, function.line),
-        Some(function) => function.file.clone(),
-        None => "time of these threads that no scope covers".to_string(),
-    };
-    let place = safe(&place, canvas.ascii).into_owned();
-    let place = cut_start(&place, usize::from(cells), canvas.glyphs.cut).into_owned();
-    canvas.put(x, column.y, cells, &place, Meaning::Quiet);
-    column.y += 2;
+    let place = detail::place_of(data, row);
+    let place = canvas.safe(&place);
+    let place = canvas.cut_start(&place, cells.into());
+    canvas.put(x, column.y + 1, cells, &place, Meaning::Quiet);
+    column.y += 3;
 }
 
 /// Draws the callers of the function, and the parts of its time.
@@ -189,15 +168,8 @@ fn listed(canvas: &mut Canvas<'_>, heading: &str, parts: &[(String, f64)], colum
         };
         let x = room.x + BAR + 9;
         let cells = usize::from(room.right().saturating_sub(x)).saturating_sub(width(&more));
-        let name = cut_end(&safe(name, canvas.ascii), cells, canvas.glyphs.cut).into_owned();
-        let x = canvas.put(x, y, cells as u16, &name, Meaning::Plain);
+        let x = canvas.put_cut(x, y, cells as u16, name, Meaning::Plain);
         canvas.put(x, y, room.right().saturating_sub(x), &more, Meaning::Quiet);
     }
     column.y += lines as u16;
-}
-
-fn threads(canvas: &mut Canvas<'_>, app: &App, column: &mut Column) {
-    if let Some(detail) = &app.derived.detail {
-        listed(canvas, "threads", &detail.threads, column);
-    }
 }

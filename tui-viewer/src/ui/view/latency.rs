@@ -15,6 +15,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::figure;
 use crate::ui::view::marks;
 use crate::ui::view::marks::ABOUT;
+use crate::ui::view::pen::Pen;
 use crate::ui::view::{spark, unit};
 
 /// Quantiles and their names.
@@ -34,23 +35,20 @@ const TALL: u16 = 4;
 pub(crate) const TALL_LINES: u16 = TALL + 3;
 
 /// Draws the line.
-pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, y: u16) {
+pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, line: u16) {
     if what.is_outside() {
         return;
     }
-    let x = canvas.put(area.x, y, area.width, "calls took", Meaning::Quiet) + 2;
-    if let Some((text, meaning)) = said(canvas, app, data, what) {
-        canvas.put_cut(x, y, area.right().saturating_sub(x), &text, meaning);
-        return;
+    let mut pen = Pen::on(canvas, area, line);
+    pen.put("calls took", Meaning::Quiet);
+    pen.skip(2);
+    if let Some((text, meaning)) = said(pen.canvas, app, data, what) {
+        return pen.put_cut(&text, meaning);
     }
     let latency = data.latency(what);
-    let facts = quantiles(canvas, app, data, what);
-    let (from, to) = ends(latency);
-    let ends = [
-        unit::length(canvas, app, data, from),
-        unit::length_up(canvas, app, data, to),
-    ];
-    facts_and_chart(canvas, &facts, latency, &ends, (area, x, y));
+    let facts = quantiles(pen.canvas, app, data, what);
+    let ends = ends(pen.canvas, app, data, latency);
+    facts_and_chart(&mut pen, &facts, latency, &ends);
 }
 
 /// Returns the text in place of quantiles and a chart: the reason why there are none, or the latencies of a few calls.
@@ -79,46 +77,28 @@ pub(crate) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let parts: Vec<Option<f64>> = counts.iter().map(|&count| Some(count as f64 / most)).collect();
     spark::tall(canvas, &parts, Rect { height: TALL, ..area });
-    let (from, to) = ends(latency);
+    let [from, to] = ends(canvas, app, data, latency);
     let y = area.y + TALL;
-    canvas.put(
-        area.x,
-        y,
-        area.width,
-        &unit::length(canvas, app, data, from),
-        Meaning::Quiet,
-    );
-    let to = unit::length_up(canvas, app, data, to);
+    canvas.put(area.x, y, area.width, &from, Meaning::Quiet);
     canvas.put_right(area.x, y, area.width.min(TALL_CHART), &to, Meaning::Quiet);
-    let mut x = area.x;
-    let mut y = y + 1;
-    for (word, text) in quantiles(canvas, app, data, what) {
-        if usize::from(x) + word.len() + 1 + width(&text) > usize::from(area.right()) {
-            (x, y) = (area.x, y + 1);
-        }
-        if y >= area.y + TALL_LINES {
-            break;
-        }
-        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
-        x = canvas.put(x + 1, y, area.width, &text, Meaning::Plain) + 2;
+    let facts = quantiles(canvas, app, data, what);
+    let mut facts = facts.as_slice();
+    for line in TALL + 1..TALL_LINES {
+        let written = Pen::on(canvas, area, line).facts(facts, 2);
+        facts = &facts[written..];
     }
 }
 
 /// Returns the quantiles, the longest call, and the number of timed calls, each with its word.
 fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'static str, String)> {
     let latency = data.latency(what);
-    let about = if marks::has_rough_percentiles(data, what) {
-        ABOUT
-    } else {
-        ""
-    };
-    let mut facts: Vec<(&str, String)> = QUANTILES
-        .iter()
-        .filter_map(|&(share, word)| Some((word, unit::length(canvas, app, data, latency.quantile(share)?))))
+    let is_about = marks::has_rough_percentiles(data, what);
+    let about = if is_about { ABOUT } else { "" };
+    let length = |ticks| format!("{about}{}", unit::length(canvas, app, data, ticks));
+    let quantiles = QUANTILES.iter();
+    let mut facts: Vec<(&str, String)> = quantiles
+        .filter_map(|&(share, word)| Some((word, length(latency.quantile(share)?))))
         .collect();
-    for (_, text) in &mut facts {
-        text.insert_str(0, about);
-    }
     facts.extend(figure::longest(canvas, app, data, what).map(|text| ("max", text)));
     if marks::timed_in_part(data, what) {
         let timed = data.uncertainty(what).map_or(0, |uncertainty| uncertainty.timed);
@@ -128,48 +108,53 @@ fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'
 }
 
 /// Draws the line of a value: the distribution of its numbers.
-pub(crate) fn draw_numbers(canvas: &mut Canvas<'_>, data: &Data, what: What, of: Tally, area: Rect, y: u16) {
-    let x = canvas.put(area.x, y, area.width, "numbers", Meaning::Quiet) + 2;
+pub(crate) fn draw_numbers(
+    canvas: &mut Canvas<'_>,
+    data: &Data,
+    what: What,
+    of: Tally,
+    area: Rect,
+    line: u16,
+) {
+    let mut pen = Pen::on(canvas, area, line);
+    pen.put("numbers", Meaning::Quiet);
+    pen.skip(2);
     let numbers = data.latency(what);
     let Some((first, last)) = numbers.buckets.first().zip(numbers.buckets.last()) else {
-        let room = area.right().saturating_sub(x);
         let text = match of.range() {
             Some(_) => "- (single numbers not kept for all of this time)",
             None => "- (it was given no number)",
         };
-        canvas.put_cut(x, y, room, text, Meaning::Quiet);
-        return;
+        return pen.put_cut(text, Meaning::Quiet);
     };
     let quantiles = QUANTILES.iter();
     let mut facts: Vec<(&str, String)> = quantiles
         .filter_map(|&(share, word)| Some((word, tally::quantile(of, numbers, share)?)))
         .collect();
-    facts.extend(tally::most(of, canvas.ascii).map(|text| ("max", text)));
+    facts.extend(tally::most(of, pen.canvas.ascii).map(|text| ("max", text)));
     let ends = [value_edges(first.0.into()).0, value_edges(last.0.into()).1].map(number::count);
-    facts_and_chart(canvas, &facts, numbers, &ends, (area, x, y));
+    facts_and_chart(&mut pen, &facts, numbers, &ends);
 }
 
 /// Draws numbers with their words, and a chart between its ends if there is room.
 fn facts_and_chart(
-    canvas: &mut Canvas<'_>,
+    pen: &mut Pen<'_, '_>,
     facts: &[(&str, String)],
     latency: &Histogram,
     [from, to]: &[String; 2],
-    (area, mut x, y): (Rect, u16, u16),
 ) {
-    for (word, text) in facts {
-        if usize::from(x) + word.len() + 1 + width(text) > usize::from(area.right()) {
-            return;
-        }
-        x = canvas.put(x, y, area.width, word, Meaning::Quiet);
-        x = canvas.put(x + 1, y, area.width, text, Meaning::Plain) + 2;
+    if pen.facts(facts, 2) < facts.len() || width(from) + CHART + width(to) + 4 > pen.room() {
+        return;
     }
-    let cells = width(from) + CHART + width(to) + 4;
-    if usize::from(x) + cells <= usize::from(area.right()) {
-        let chart = chart(latency, canvas.glyphs.heights);
-        x = canvas.put(x + 2, y, area.width, from, Meaning::Quiet) + 1;
-        x = canvas.put(x, y, area.width, &chart, Meaning::Warm) + 1;
-        canvas.put(x, y, area.width, to, Meaning::Quiet);
+    let chart = chart(latency, pen.canvas.glyphs.heights);
+    pen.skip(2);
+    for (text, meaning) in [
+        (from, Meaning::Quiet),
+        (&chart, Meaning::Warm),
+        (to, Meaning::Quiet),
+    ] {
+        pen.put(text, meaning);
+        pen.skip(1);
     }
 }
 
@@ -195,10 +180,13 @@ fn outermost(latency: &Histogram) -> (usize, usize) {
     (bucket(latency.buckets.first()), bucket(latency.buckets.last()))
 }
 
-/// Returns the shortest and the longest possible latency, in ticks.
-fn ends(latency: &Histogram) -> (u64, u64) {
+/// Formats the shortest and the longest possible latency.
+fn ends(canvas: &Canvas<'_>, app: &App, data: &Data, latency: &Histogram) -> [String; 2] {
     let (first, last) = outermost(latency);
-    (lower_edge(first), upper_edge(last))
+    [
+        unit::length(canvas, app, data, lower_edge(first)),
+        unit::length_up(canvas, app, data, upper_edge(last)),
+    ]
 }
 
 /// Counts calls in equal steps of the logarithm of time, from the shortest to the longest.

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::text::cells::{safe, width};
+use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
@@ -12,7 +12,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, all: Vec<(Ground, String)>, waits: b
     let mut fit = Vec::new();
     let waits = waits.then(|| (Ground::Waiting, "off the CPU".to_string()));
     for (ground, name) in waits.into_iter().chain(all) {
-        let name = safe(&name, canvas.ascii).into_owned();
+        let name = canvas.safe(&name).into_owned();
         let cells = width(&name) as u16 + 5;
         if cells > room {
             break;

@@ -3,57 +3,42 @@
 use ratatui::layout::Rect;
 
 use crate::app::state::App;
-use crate::text::cells::{cut_end, safe};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::pen::Pen;
+use crate::ui::view::popup::lines;
 
 /// Draws the list, unless it is empty.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     if app.program.found.is_empty() || area.height == 0 {
         return;
     }
-    canvas.put(
-        area.x + 2,
-        area.y,
-        area.width.saturating_sub(3),
-        "Seen here:",
-        Meaning::Quiet,
+    let mut pen = Pen::on(canvas, area, 0);
+    pen.skip(2);
+    pen.put("Seen here:", Meaning::Quiet);
+    let (y, height) = (area.y + 1, area.height - 1);
+    let list = Rect { y, height, ..area };
+    let found = &app.program.found;
+    lines(
+        canvas,
+        list,
+        app.program.chosen,
+        found.len(),
+        |pen, line, look| {
+            let (ring, x) = (&found[line], pen.x);
+            let meaning = look(if ring.live { Meaning::Plain } else { Meaning::Quiet });
+            let name_cells = (area.width / 3).clamp(8, 30);
+            let name = pen.canvas.safe(&ring.name);
+            let name = pen.canvas.cut_end(&name, name_cells.into());
+            pen.put(&name, meaning);
+            let library = match ring.library.as_str() {
+                "" => String::new(),
+                library => format!("  in {library}"),
+            };
+            let (pid, state, since) = (ring.pid, &ring.state, &ring.since);
+            pen.x = x + name_cells + 2;
+            pen.cut_off(1);
+            pen.put_cut(&format!("pid {pid:<8} {state:<8} {since}{library}"), meaning);
+        },
     );
-    let height = usize::from(area.height - 1);
-    let offset = (app.program.chosen + 1).saturating_sub(height.max(1));
-    let lines = app.program.found.iter().enumerate().skip(offset).take(height);
-    for ((index, ring), y) in lines.zip(area.y + 1..) {
-        let selected = index == app.program.chosen;
-        let meaning = match (selected, ring.live) {
-            (true, _) => Meaning::Selected,
-            (false, true) => Meaning::Plain,
-            (false, false) => Meaning::Quiet,
-        };
-        if selected {
-            canvas.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if app.screen.theme.points() {
-                canvas.put(area.x, y, 1, ">", Meaning::Selected);
-            }
-        }
-        let name_cells = (area.width / 3).clamp(8, 30);
-        let name = cut_end(
-            &safe(&ring.name, canvas.ascii),
-            usize::from(name_cells),
-            canvas.glyphs.cut,
-        )
-        .into_owned();
-        canvas.put(area.x + 2, y, name_cells, &name, meaning);
-        let facts = format!(
-            "pid {:<8} {:<8} {}{}",
-            ring.pid,
-            ring.state,
-            safe(&ring.since, canvas.ascii),
-            match ring.library.is_empty() {
-                true => String::new(),
-                false => format!("  in {}", safe(&ring.library, canvas.ascii)),
-            }
-        );
-        let x = area.x + 2 + name_cells + 2;
-        canvas.put_cut(x, y, area.right().saturating_sub(x + 1), &facts, meaning);
-    }
 }

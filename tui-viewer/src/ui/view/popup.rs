@@ -10,9 +10,10 @@ use tickscope_report::number;
 use crate::app::figures::share;
 use crate::app::state::App;
 use crate::app::threads;
-use crate::text::cells::{cut_end, safe, width};
+use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::pen::Pen;
 
 /// Cells of a thread's share with the gap before it: it stays in the narrowest list.
 const SHARE_CELLS: usize = 7;
@@ -26,68 +27,51 @@ const LEAST_NAME: usize = 12;
 /// Draws the choice of the thread whose time is shown.
 pub(crate) fn thread_list(canvas: &mut Canvas<'_>, app: &App, index: usize, order: &[ThreadId]) {
     let Some(snapshot) = app.shown() else { return };
-    let rows = order.len() + 1;
-    let area = middle(app, 58, rows as u16 + 2);
+    let area = middle(app, 58, order.len() as u16 + 3);
     let inner = canvas.frame(area, "Show the time of");
-    let height = usize::from(inner.height).max(1);
-    let offset = (index + 1).saturating_sub(height);
     let measured = snapshot.measured_ticks();
-    for (line, y) in (offset..rows).zip(inner.top()..inner.bottom()) {
-        let selected = line == index;
-        let look = |meaning| if selected { Meaning::Selected } else { meaning };
-        if selected {
-            canvas.paint(
-                Rect {
-                    y,
-                    height: 1,
-                    ..inner
-                },
-                Meaning::Selected,
-            );
-        }
-        let mark = if selected && app.screen.theme.points() {
-            ">"
-        } else {
-            " "
-        };
-        canvas.put(inner.x, y, 1, mark, look(Meaning::Plain));
-        let name_x = inner.x + 2;
+    lines(canvas, inner, index, order.len() + 1, |pen, line, look| {
         let thread = line.checked_sub(1).and_then(|line| order.get(line));
         let Some((&id, thread)) = thread.and_then(|id| Some((id, snapshot.threads.get(id.0 as usize)?)))
         else {
-            canvas.put(
-                name_x,
-                y,
-                inner.width.saturating_sub(2),
-                "all threads",
-                look(Meaning::Plain),
-            );
-            continue;
+            return pen.put("all threads", look(Meaning::Plain));
         };
         let own = threads::measured_ticks(snapshot, id);
         let mut facts = format!("{:>SHARE_CELLS$}", number::percent(share(own, measured)));
-        if usize::from(inner.width) >= 2 + LEAST_NAME + FACT_CELLS + facts.len() {
-            facts = format!("{:>FACT_CELLS$}{facts}", who(thread, canvas.ascii));
-            if usize::from(inner.width) >= 2 + LEAST_NAME + 2 * FACT_CELLS + SHARE_CELLS {
+        if pen.room() >= LEAST_NAME + FACT_CELLS + facts.len() {
+            facts = format!("{:>FACT_CELLS$}{facts}", who(thread, pen.canvas.ascii));
+            if pen.room() >= LEAST_NAME + 2 * FACT_CELLS + SHARE_CELLS {
                 facts = format!("{:>FACT_CELLS$}{facts}", thread.state.as_str());
             }
         }
-        let facts_x = inner.right().saturating_sub(width(&facts) as u16).max(name_x);
-        let name_cells = facts_x.saturating_sub(name_x + 1);
-        let name = cut_end(
-            &safe(&thread.name, canvas.ascii),
-            usize::from(name_cells),
-            canvas.glyphs.cut,
-        )
-        .into_owned();
-        canvas.put(name_x, y, name_cells, &name, look(Meaning::Plain));
-        canvas.put(
-            facts_x,
-            y,
-            inner.right().saturating_sub(facts_x),
-            &facts,
-            look(Meaning::Quiet),
-        );
+        pen.cut_off(width(&facts) as u16)
+            .put(&facts, look(Meaning::Quiet));
+        pen.cut_off(1);
+        pen.put_cut(&thread.name, look(Meaning::Plain));
+    });
+}
+
+/// Draws lines of a list to choose from, the selected line on its ground. Lines above the first on the screen are left out.
+pub(crate) fn lines(
+    canvas: &mut Canvas<'_>,
+    area: Rect,
+    selected: usize,
+    count: usize,
+    mut draw: impl FnMut(&mut Pen<'_, '_>, usize, fn(Meaning) -> Meaning),
+) {
+    let offset = (selected + 1).saturating_sub(usize::from(area.height).max(1));
+    for (index, line) in (offset..count).zip(0..area.height) {
+        let y = area.y + line;
+        let look: fn(Meaning) -> Meaning = match index == selected {
+            true => |_| Meaning::Selected,
+            false => |meaning| meaning,
+        };
+        if index == selected {
+            canvas.select(Rect { y, height: 1, ..area });
+        }
+        let mut pen = Pen::on(canvas, area, line);
+        pen.skip(2);
+        draw(&mut pen, index, look);
     }
 }
 
@@ -105,51 +89,38 @@ pub(crate) fn who(thread: &Thread, ascii: bool) -> String {
 
 /// Asks whether to reset or to change the mode although others watch.
 pub(crate) fn confirm(canvas: &mut Canvas<'_>, app: &App, request: Request) {
-    let viewers = app
-        .program
-        .newest
-        .as_ref()
-        .map_or(0, |newest| newest.capture.viewers);
+    let newest = app.program.newest.as_ref();
+    let viewers = newest.map_or(0, |newest| newest.capture.viewers);
     let others = viewers.saturating_sub(1);
-    // A viewer without a slot is not counted.
-    let who = if viewers as usize >= slot::COUNT {
-        format!("{others} or more other viewers are")
-    } else if others == 1 {
-        "1 other viewer is".to_string()
-    } else {
-        format!("{others} other viewers are")
+    let who = match others {
+        // A viewer without a slot is not counted.
+        _ if viewers as usize >= slot::COUNT => format!("{others} or more other viewers are"),
+        1 => "1 other viewer is".to_string(),
+        _ => format!("{others} other viewers are"),
     };
-    let (title, seen, yes) = match request {
-        Request::Mode(mode) => (
+    // Only a reset and another mode need a confirmation.
+    let (title, seen, yes) = if let Request::Mode(mode) = request {
+        (
             format!("Switch measuring to {}?", mode.as_str()),
             "They see it too. Counts begin at zero.",
             "y switch    Esc keep the mode",
-        ),
-        // No other request needs a confirmation.
-        Request::Reset
-        | Request::Undo
-        | Request::Interval { .. }
-        | Request::SitesOff(_)
-        | Request::SitesOn(_)
-        | Request::ForgetRule(_)
-        | Request::Watch(..)
-        | Request::Unwatch(_)
-        | Request::Lines(_) => (
+        )
+    } else {
+        (
             "Count from zero?".to_string(),
             "They see the reset too. u takes it back.",
             "y reset    Esc keep counting",
-        ),
+        )
     };
-    let area = middle(app, 52, 6);
-    let inner = canvas.frame(area, &title);
-    let lines = [
-        (format!("{who} watching."), Meaning::Plain),
-        (seen.to_string(), Meaning::Plain),
-        (String::new(), Meaning::Plain),
-        (yes.to_string(), Meaning::Strong),
-    ];
-    for ((text, meaning), y) in lines.iter().zip(inner.top()..inner.bottom()) {
-        canvas.put_cut(inner.x, y, inner.width, text, *meaning);
+    let inner = canvas.frame(middle(app, 52, 6), &title);
+    let who = format!("{who} watching.");
+    for (text, line) in [who.as_str(), seen, "", yes].into_iter().zip(0..inner.height) {
+        let meaning = if text == yes {
+            Meaning::Strong
+        } else {
+            Meaning::Plain
+        };
+        canvas.line(inner, line, text, meaning);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::app::figures::{Portion, What, share};
 use crate::app::row::{Fold, Row};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
-use crate::text::cells::{cut_path, cut_start, safe, width};
+use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
@@ -19,13 +19,8 @@ use crate::ui::view::column::Cell;
 
 /// Draws a sentence in place of rows.
 pub(crate) fn tell(canvas: &mut Canvas<'_>, area: Rect, text: &str) {
-    canvas.put_cut(
-        area.x + 2,
-        area.y,
-        area.width.saturating_sub(3),
-        text,
-        Meaning::Plain,
-    );
+    let (x, width) = (area.x + 2, area.width.saturating_sub(3));
+    canvas.put_cut(x, area.y, width, text, Meaning::Plain);
 }
 
 /// Returns the reason for an empty list, in every state.
@@ -62,7 +57,7 @@ pub(crate) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
 /// Formats a place in the source, in this number of cells.
 pub(crate) fn file_and_line(canvas: &Canvas<'_>, file: &str, line: u32, cells: u16) -> String {
     let text = label::place(file, line, canvas.ascii);
-    cut_path(&safe(&text, canvas.ascii), usize::from(cells), canvas.glyphs.cut).into_owned()
+    canvas.cut_path(&canvas.safe(&text), cells.into()).into_owned()
 }
 
 /// Draws tree lines and the mark of the fold. Returns where the name begins.
@@ -72,8 +67,7 @@ pub(crate) fn lead(canvas: &mut Canvas<'_>, cell: &Cell<'_>) -> u16 {
     } = *cell;
     let (glyphs, end, look) = (canvas.glyphs, cell.area().right(), cell.look);
     let lines = tree_lines(&app.list().rows, row, glyphs);
-    let most = usize::from(place.tree_cells());
-    let lines = cut_start(&lines, most, glyphs.cut).into_owned();
+    let lines = canvas.cut_start(&lines, place.tree_cells().into());
     let x = canvas.put(place.x, y, place.width, &lines, look.of(Meaning::Rule));
     let (mark, meaning) = match row.fold {
         Fold::Open => (glyphs.open, Meaning::Plain),
@@ -109,14 +103,12 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     }
     let start = x + width(&text[..at]) as u16;
     let area = Rect::new(start, y, width(part) as u16, 1);
-    canvas.paint(
-        area,
-        if look.selected {
-            Meaning::Strong
-        } else {
-            Meaning::Match
-        },
-    );
+    let meaning = if look.selected {
+        Meaning::Strong
+    } else {
+        Meaning::Match
+    };
+    canvas.paint(area, meaning);
 }
 
 /// Returns the lines that lead to a row: `│ ├─`.

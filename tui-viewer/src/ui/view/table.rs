@@ -3,18 +3,17 @@
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use ratatui::layout::Rect;
-use tickscope_programs::status::Status;
+use ratatui::layout::{Margin, Rect};
 
 use crate::app::data::Data;
 use crate::app::row::Row;
-use crate::app::sort::Order;
+use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::views::List;
-use crate::text::cells::safe;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Content, Look, Place};
+use crate::ui::view::pen::Pen;
 use crate::ui::view::{figure, rows};
 
 /// Returns the column of an order. For differences it is the number itself, because a share has a different whole at each
@@ -31,13 +30,18 @@ pub(crate) fn sorting(places: &[Place], order: Order, compares: bool) -> Option<
     }
 }
 
+/// Returns the mark of an order's direction.
+pub(crate) fn mark(canvas: &Canvas<'_>, sort: Sort) -> &'static str {
+    match sort.rises() {
+        true => canvas.glyphs.rises,
+        false => canvas.glyphs.falls,
+    }
+}
+
 /// Draws the title of each column, and the mark of the column that sorts.
 pub(crate) fn titles(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let sort = app.list().sort;
-    let mark = match sort.rises() {
-        true => canvas.glyphs.rises,
-        false => canvas.glyphs.falls,
-    };
+    let mark = mark(canvas, sort);
     let places = app.places(area);
     let sorting = sorting(&places, sort.key, app.compared().is_some());
     for Place { column, x, width } in places {
@@ -61,7 +65,6 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     let (list, kind) = (app.list(), app.views.current.kind());
     if list.rows.is_empty() {
         if let Some(why) = kind.why_empty(app, data) {
-            let why = safe(&why, canvas.ascii);
             rows::tell(canvas, area, &why);
         }
         return;
@@ -73,14 +76,12 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
     let names_fit = OnceCell::new();
     for ((area, places), rows) in lists.into_iter().zip(list.on_screen()) {
         each_of(canvas, app, data, (area, rows), |canvas, row, y, look| {
-            let then = data.counterpart(row.what);
-            let weights = kind.weigh(app, data, row, then);
+            let weights = kind.weigh(app, data, row);
             for (at, &place) in places.iter().enumerate() {
                 let cell = Cell {
                     app,
                     data,
                     row,
-                    then,
                     place,
                     y,
                     look,
@@ -97,7 +98,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
 fn draw_cell(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let column = cell.place.column;
     let text = match column.content {
-        Content::Value(value) => figure::text(canvas, cell.app, cell.data, cell.row.what, cell.then, value),
+        Content::Value(value) => figure::text(canvas, cell.app, cell.data, cell.row.what, value),
         Content::Text(text) => text(canvas, cell),
         Content::Drawn(draw) => return draw(canvas, cell),
     };
@@ -129,7 +130,7 @@ fn each_of<'a>(
     mut line: impl FnMut(&mut Canvas<'a>, &Row, u16, Look),
 ) {
     let list = app.list();
-    let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
+    let stale = app.is_stale();
     for (index, y) in rows.zip(area.top()..area.bottom()) {
         let Some(row) = list.rows.get(index) else { return };
         if row.is_heading() {
@@ -138,10 +139,7 @@ fn each_of<'a>(
         }
         let selected = index == list.cursor.index;
         if selected {
-            canvas.paint(Rect { y, height: 1, ..area }, Meaning::Selected);
-            if app.screen.theme.points() {
-                canvas.put(area.x, y, 1, ">", Meaning::Selected);
-            }
+            canvas.select(Rect { y, height: 1, ..area });
         }
         line(canvas, row, y, Look { selected, stale });
     }
@@ -150,11 +148,6 @@ fn each_of<'a>(
 /// Draws a line between the two lists.
 fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
     canvas.rule(area);
-    canvas.put(
-        area.x + 1,
-        area.y,
-        area.width.saturating_sub(2),
-        &format!(" {text} "),
-        Meaning::Quiet,
-    );
+    let inner = area.inner(Margin::new(1, 0));
+    Pen::on(canvas, inner, 0).put(&format!(" {text} "), Meaning::Quiet);
 }

@@ -7,7 +7,7 @@ use crate::app::data::Data;
 use crate::app::figures::Portion;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
-use crate::text::cells::{cut_end, cut_middle, safe, width};
+use crate::text::cells::width;
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::table;
@@ -41,8 +41,8 @@ struct Setting {
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let end = views(canvas, app, area.x + 1, area.y);
     let settings = settings(canvas, app);
-    let (ascii, cut) = (canvas.ascii, canvas.glyphs.cut);
     let mut room = usize::from(area.right().saturating_sub(end + 2));
+    let only = only(canvas, app, room.saturating_sub(TO_ALL.len()));
     let mut x = area.right().saturating_sub(1);
     let mut put = |text: &str, meaning: Meaning, room: &mut usize| {
         let cells = width(text);
@@ -51,9 +51,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         x = x.saturating_sub(3);
         *room = room.saturating_sub(cells + 3);
     };
-    if let Some(only) = only(app, ascii, room.saturating_sub(TO_ALL.len()), cut)
-        && area.width >= NAMES_THREAD
-    {
+    if let Some(only) = only.filter(|_| area.width >= NAMES_THREAD) {
         put(&format!("{only}{TO_ALL}"), Meaning::Notable, &mut room);
     }
     for Setting { text, short } in settings.iter().rev() {
@@ -66,16 +64,12 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 }
 
 /// Formats `only render-0`, where only one thread is shown.
-pub(crate) fn only(app: &App, ascii: bool, cells: usize, cut: &str) -> Option<String> {
+pub(crate) fn only(canvas: &Canvas<'_>, app: &App, cells: usize) -> Option<String> {
     // In these views, calls of all threads count for each choice of a thread.
-    let name = app
-        .query
-        .threads
-        .only()
-        .filter(|_| !app.views.current.about().is_of_all)?;
-    let name = safe(name, ascii);
+    let is_of_all = app.views.current.about().is_of_all;
+    let name = canvas.safe(app.query.threads.only().filter(|_| !is_of_all)?);
     let room = cells.saturating_sub("only ".len()).min(LONGEST_THREAD);
-    Some(format!("only {}", cut_middle(&name, room, cut)))
+    Some(format!("only {}", canvas.cut_middle(&name, room)))
 }
 
 /// Draws `[1 Tree]  2 Hot`, in short `[1 Tree] 2`; returns the cell after it.
@@ -84,10 +78,9 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
     let mut current = None;
     let mut marked = Vec::new();
     for view in View::ALL {
-        let meaning = if view == app.views.current {
-            Meaning::Strong
-        } else {
-            Meaning::Quiet
+        let meaning = match view == app.views.current {
+            true => Meaning::Strong,
+            false => Meaning::Quiet,
         };
         let tab = view.tab(app.views.current, form);
         let start = x;
@@ -109,7 +102,7 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         canvas.put_over(start, y, cells, &tab, Modifier::BOLD);
     }
     let watches = |data: &Data| !data.snapshot.watches.is_empty();
-    let is_watching = app.derived.data.as_ref().is_some_and(watches);
+    let is_watching = app.data().is_some_and(watches);
     for end in marked.into_iter().filter(|_| is_watching) {
         // The mark takes the blank after that tab.
         let behind = end - u16::from(form == TabForm::Wide);
@@ -124,11 +117,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     let compares = app.compared().is_some();
     let places = app.places(Rect::new(0, 0, u16::MAX, 1));
     let column = table::sorting(&places, sort.key, compares).map(|column| column.title);
-    let mark = if sort.rises() {
-        canvas.glyphs.rises
-    } else {
-        canvas.glyphs.falls
-    };
+    let mark = table::mark(canvas, sort);
     let view = app.views.current;
     let mut all: Vec<Setting> = view.kind().settings(app).into_iter().map(plain).collect();
     // The default is the first to give way.
@@ -138,12 +127,9 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     // A view without an order or percents has no words for them.
     let column = column.filter(|_| !app.offers_tails());
     let changes = compares && sort.key.is_compared;
-    let is_of_work = view.about().main == Portion::Own
-        && app
-            .derived
-            .data
-            .as_ref()
-            .is_some_and(|data| sort.is_of_work(&data.snapshot));
+    let data = app.data();
+    let is_of_work =
+        view.about().main == Portion::Own && data.is_some_and(|data| sort.is_of_work(&data.snapshot));
     let on_cpu = if is_of_work { " on CPU" } else { "" };
     let sorted = column.map(|column| match changes {
         // The mark above the columns names the column.
@@ -161,18 +147,15 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     all.extend(
         words
             .iter()
-            .map(|words| plain(cut_middle(&safe(words, canvas.ascii), 30, canvas.glyphs.cut).into_owned())),
+            .map(|words| plain(canvas.cut_middle(&canvas.safe(words), 30).into_owned())),
     );
     let times = app.mark_label().into_iter().chain(app.time_labels());
-    all.extend(times.map(|label| plain(safe(&label, canvas.ascii).into_owned())));
+    all.extend(times.map(|label| plain(canvas.safe(&label).into_owned())));
     if app.screen.size.width >= WORDY {
         let units = app.unit_words(true).into_iter().zip(app.unit_words(false));
-        all.extend(units.map(|(words, short)| {
-            let words = safe(&words, canvas.ascii);
-            Setting {
-                text: cut_end(&words, LONGEST_UNIT, canvas.glyphs.cut).into_owned(),
-                short: Some(short),
-            }
+        all.extend(units.map(|(words, short)| Setting {
+            text: canvas.cut_end(&canvas.safe(&words), LONGEST_UNIT).into_owned(),
+            short: Some(short),
         }));
     }
     all

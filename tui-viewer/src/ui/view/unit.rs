@@ -11,7 +11,7 @@ use crate::app::figures::What;
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::view::canvas::{Canvas, up};
-use crate::ui::view::marks::LONGEST_MARKED;
+use crate::ui::view::marks::{LONGEST_MARKED, UNKNOWN};
 
 /// Formats a value of the chosen measure: the whole, or its part per call. Returns none where the row that it is per
 /// call of has no calls.
@@ -67,6 +67,11 @@ pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
         Some(0) => None,
         Some(per) => Some(quotient(calls, per)),
     }
+}
+
+/// Formats the same; a dash where the row that they are per call of has no calls.
+pub(crate) fn counted(data: &Data, number: u64) -> String {
+    calls(data, number).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
 /// Returns total and self time of a row in ticks.

@@ -5,35 +5,28 @@ use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::layout::Layout;
 use crate::app::state::App;
-use crate::text::cells::{safe, wrapped};
+use crate::text::cells::wrapped;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::picker;
+
+/// Text that says when a program is there.
+const APPEARS: &str = "It appears here as soon as it calls tickscope::start().";
 
 /// Draws everything between header and footer.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let top = layout.header.bottom() + u16::from(app.screen.size.height >= 10);
     let bottom = layout.footer.map_or(layout.area.bottom(), |footer| footer.y);
-    let area = Rect::new(
-        2,
-        top,
-        app.screen.size.width.saturating_sub(4),
-        bottom.saturating_sub(top),
-    );
+    let width = app.screen.size.width.saturating_sub(4);
+    let area = Rect::new(2, top, width, bottom.saturating_sub(top));
     let live = app.program.found.iter().filter(|ring| ring.live).count();
     let (why, next) = match &app.program.status {
         Status::Broken { why } => (why.as_str(), "Nothing can be shown of it."),
         Status::Waiting { .. } if live > 1 => ("Several programs are running here.", "Choose one."),
-        Status::Waiting { why } if why.is_empty() => (
-            "Looking for a program.",
-            "It appears here as soon as it calls tickscope::start().",
-        ),
+        Status::Waiting { why } if why.is_empty() => ("Looking for a program.", APPEARS),
         // These reasons say how it goes on.
         Status::Waiting { why } if why.contains('\n') => (why.as_str(), ""),
-        Status::Waiting { why } => (
-            why.as_str(),
-            "It appears here as soon as it calls tickscope::start().",
-        ),
+        Status::Waiting { why } => (why.as_str(), APPEARS),
         Status::Piped(Pipe::Closed) => (
             "The stream ended before a record came.",
             "Did the command before the pipe fail? ssh HOST tickscope record -o - NAME | tickscope -",
@@ -54,9 +47,8 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
         _ => (why, next),
     };
     for (text, meaning) in [(why, Meaning::Strong), (next, Meaning::Plain)] {
-        let lines = text
-            .split('\n')
-            .flat_map(|line| wrapped(&safe(line, canvas.ascii), usize::from(area.width)));
+        let lines = text.split('\n').map(|line| canvas.safe(line));
+        let lines = lines.flat_map(|line| wrapped(&line, usize::from(area.width)));
         for line in lines.collect::<Vec<_>>() {
             if y < area.bottom() {
                 canvas.put(area.x, y, area.width, &line, meaning);
@@ -66,14 +58,6 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     }
     y += u16::from(app.screen.size.height >= 10);
     let rest = area.bottom().saturating_sub(y);
-    picker::draw(
-        canvas,
-        app,
-        Rect {
-            x: 0,
-            y,
-            width: app.screen.size.width,
-            height: rest,
-        },
-    );
+    let list = Rect::new(0, y, app.screen.size.width, rest);
+    picker::draw(canvas, app, list);
 }

@@ -2,7 +2,6 @@
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
-use tickscope_programs::status::Status;
 use tickscope_report::modules::Module;
 use tickscope_report::number;
 use tickscope_report::trend::Trend;
@@ -14,7 +13,7 @@ use crate::app::flame_layout::Frame;
 use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::keys::view::View;
-use crate::text::cells::{cut_end, cut_middle, width, without_module};
+use crate::text::cells::{width, without_module};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
@@ -48,7 +47,7 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         x += 8;
     }
     let room = area.right().saturating_sub(x + 1);
-    let name = fitting(data.label(row.what), usize::from(room), canvas.glyphs.cut);
+    let name = fitting(canvas, data.label(row.what), room.into());
     let x = canvas.put(x, area.y, room, &name, Meaning::Strong);
     legend(canvas, app, data, area, x + 3);
 }
@@ -113,7 +112,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
         return rows::tell(canvas, area, &format!("No time has been measured {span}."));
     }
     let list = app.list();
-    let searches = app.views.search.as_ref().is_some_and(|search| search.is_set());
+    let searches = app.searched().is_some();
     frames(canvas, app, data, flame.top, area, |index, _| {
         let row = flame.frames.row_of(index);
         let hit = row.is_some_and(|row| list.rows[row].hit);
@@ -127,14 +126,11 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) 
 
 /// Draws the graph below the tree, in which the frame of the selected row is selected.
 pub(crate) fn below(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-    canvas.rule(Rect { height: 1, ..area });
+    canvas.rule(area);
     let x = canvas.put(area.x + 1, area.y, 8, " flame ", Meaning::Strong);
-    legend(canvas, app, data, Rect { height: 1, ..area }, x + 3);
-    let area = Rect {
-        y: area.y + 1,
-        height: area.height.saturating_sub(1),
-        ..area
-    };
+    legend(canvas, app, data, area, x + 3);
+    let (y, height) = (area.y + 1, area.height.saturating_sub(1));
+    let area = Rect { y, height, ..area };
     let selected = app.list().selected().map(|row| row.what);
     frames(canvas, app, data, 0, area, |_, frame| Look {
         selected: frame.row.map(|row| View::Tree.row(row)) == selected,
@@ -156,13 +152,9 @@ fn frames(
     let first = frames.all.partition_point(|frame| (frame.line as usize) < top);
     let rows = frames.rows_of_frame();
     let end = top + usize::from(area.height / rows);
-    let on_screen = frames
-        .all
-        .iter()
-        .enumerate()
-        .skip(first)
-        .take_while(|(_, frame)| (frame.line as usize) < end);
-    let stale = matches!(app.program.status, Status::Stale { .. }) && !app.playback.stands_still();
+    let from_first = frames.all.iter().enumerate().skip(first);
+    let on_screen = from_first.take_while(|(_, frame)| (frame.line as usize) < end);
+    let stale = app.is_stale();
     for (index, frame) in on_screen {
         let y = area.y + (frame.line as usize - top) as u16 * rows;
         let cells = Rect::new(area.x + frame.x, y, frame.width, rows).intersection(area);
@@ -170,15 +162,11 @@ fn frames(
             few(canvas, frame, cells);
             continue;
         }
-        let look = look(index, frame);
-        let look = Look {
-            faded: look.faded || stale,
-            ..look
-        };
-        if app.screen.theme.fills() {
-            solid(canvas, app, data, frame, cells, look);
-        } else {
-            drawn(canvas, app, data, frame, cells, look);
+        let mut look = look(index, frame);
+        look.faded |= stale;
+        match app.screen.theme.fills() {
+            true => solid(canvas, app, data, frame, cells, look),
+            false => drawn(canvas, app, data, frame, cells, look),
         }
     }
 }
@@ -255,13 +243,9 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     canvas.fill(area, ground, frame.darker);
     if !look.selected && !look.faded {
         // The part off the CPU stands at the end.
-        let cells = ((off * f64::from(area.width)).round() as u16).min(area.width);
-        let waiting = Rect {
-            x: area.right() - cells,
-            width: cells,
-            ..area
-        };
-        canvas.fill(waiting, Ground::Waiting, frame.darker);
+        let width = ((off * f64::from(area.width)).round() as u16).min(area.width);
+        let x = area.right() - width;
+        canvas.fill(Rect { x, width, ..area }, Ground::Waiting, frame.darker);
     }
     let name_look = match look.hit {
         true => Modifier::BOLD | Modifier::UNDERLINED,
@@ -273,7 +257,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     let percent = percent(app, data, what);
     let beside = width(&percent) + 1;
     let tall = area.height > 1;
-    let label = fitting(data.label(what), usize::from(room), canvas.glyphs.cut);
+    let label = fitting(canvas, data.label(what), room.into());
     if width(&label) <= width(canvas.glyphs.cut) {
         return;
     }
@@ -332,7 +316,7 @@ fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         let room = usize::from(area.right().saturating_sub(x));
         let is_first = y == area.y;
         let label = match is_first {
-            true => fitting(data.label(what), room, canvas.glyphs.cut),
+            true => fitting(canvas, data.label(what), room),
             false if width(&percent) <= room => percent.clone(),
             false => String::new(),
         };
@@ -354,10 +338,10 @@ fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
 
 /// Shortens a name to these cells: with its module, without it, or cut in the middle. Where that leaves too little, it
 /// is cut at the end.
-fn fitting(name: &str, cells: usize, cut: &str) -> String {
-    let name = without_module(name, cells);
-    if cells < ROOM_FOR_BOTH_ENDS {
-        return cut_end(name, cells, cut).into_owned();
-    }
-    cut_middle(name, cells, cut).into_owned()
+fn fitting(canvas: &Canvas<'_>, name: &str, cells: usize) -> String {
+    let name = match cells < ROOM_FOR_BOTH_ENDS {
+        true => canvas.cut_end(without_module(name, cells), cells),
+        false => canvas.without_module(name, cells),
+    };
+    name.into_owned()
 }

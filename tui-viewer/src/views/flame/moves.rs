@@ -18,38 +18,30 @@ impl App {
 
     fn flame_select(&mut self, row: usize) {
         self.select(row);
-        let page = self.page();
-        if let Some(line) = self.views.flame.frame(row).map(|frame| frame.line as usize) {
-            self.views.flame.show(line, page);
-        }
+        self.flame_show(row);
     }
 
     /// Goes up to callers, or down to the largest callees, by one or more lines.
     pub(crate) fn flame_travel(&mut self, action: Action) {
         let page = self.page().max(1);
-        let is = |some: [Action; 2]| some.contains(&action);
-        let steps = if is([Action::PageUp, Action::PageDown]) {
-            page
-        } else if is([Action::HalfUp, Action::HalfDown]) {
-            (page / 2).max(1)
-        } else if is([Action::First, Action::Last]) {
-            self.views.flame.frames.lines()
-        } else {
-            1
-        };
-        let up = matches!(
-            action,
-            Action::Up | Action::PageUp | Action::HalfUp | Action::First
-        );
+        let lines = self.views.flame.frames.lines();
+        let ways = [
+            ([Action::Up, Action::Down], 1),
+            ([Action::PageUp, Action::PageDown], page),
+            ([Action::HalfUp, Action::HalfDown], (page / 2).max(1)),
+            ([Action::First, Action::Last], lines),
+        ];
+        let way = ways.into_iter().find(|(way, _)| way.contains(&action));
+        let Some(([upwards, _], steps)) = way else { return };
+        let up = action == upwards;
         if action == Action::Up && self.zoom_up() {
             return;
         }
         for _ in 0..steps {
             let at = self.list().cursor.index;
-            let to = if up {
-                self.flame_above(at)
-            } else {
-                self.flame_below(at)
+            let to = match up {
+                true => self.flame_above(at),
+                false => self.flame_below(at),
             };
             let Some(to) = to else { break };
             self.flame_select(to);
@@ -64,7 +56,7 @@ impl App {
     }
 
     fn flame_below(&self, row: usize) -> Option<usize> {
-        let data = self.derived.data.as_ref()?;
+        let data = self.data()?;
         let rows = self.list().rows.iter().enumerate();
         let children = rows.filter(|(_, below)| below.parent == Some(row as u32));
         // Of equal frames the first wins.
@@ -97,8 +89,13 @@ impl App {
         let (page, line) = (self.page(), self.views.flame.frames.zoom_line);
         self.views.flame.top = line.unwrap_or(0).saturating_sub(page / ABOVE_PART);
         self.views.flame.scroll(0, page);
-        let selected = self.list().cursor.index;
-        if let Some(line) = self.views.flame.frame(selected).map(|frame| frame.line as usize) {
+        self.flame_show(self.list().cursor.index);
+    }
+
+    /// Scrolls as little as needed to show the frame of a row.
+    fn flame_show(&mut self, row: usize) {
+        let page = self.page();
+        if let Some(line) = self.views.flame.frame(row).map(|frame| frame.line as usize) {
             self.views.flame.show(line, page);
         }
     }
@@ -109,15 +106,15 @@ impl App {
         let at_zoom = selected.is_some() && selected == self.views.flame.frames.zoom_line;
         if at_zoom {
             let mut want = self.list().lineage_of(self.list().cursor.index);
-            if want.len() > 1 {
-                want.pop();
+            want.pop();
+            if !want.is_empty() {
                 self.list_mut().cursor.want = want.clone();
-                // Above the outermost function all outermost functions stand side by side.
-                let alone = want.len() == 1;
-                self.zoom_to(if alone { Vec::new() } else { want });
-            } else {
-                self.zoom_to(Vec::new());
             }
+            // Above the outermost function all outermost functions stand side by side.
+            if want.len() == 1 {
+                want.clear();
+            }
+            self.zoom_to(want);
         }
         at_zoom
     }
@@ -137,7 +134,7 @@ impl App {
         let want: Vec<RowId> = data.lineage(what).into_iter().map(|what| data.id(what)).collect();
         let found = |app: &Self| {
             let id = want.last()?;
-            app.list().rows.iter().position(|row| row.id == *id)
+            app.list().place_of(*id)
         };
         if found(self).is_none() {
             // The frame is outside, or less than a cell: then its caller fills the width.
@@ -166,11 +163,8 @@ impl App {
 
     /// Selects a frame by a click; a click on the selected frame zooms.
     pub(crate) fn flame_click(&mut self, x: u16, line: usize) {
-        let Some(row) = self
-            .views
-            .flame
-            .row_under(x, (self.views.flame.top + line) as u32)
-        else {
+        let flame = &self.views.flame;
+        let Some(row) = flame.row_under(x, (flame.top + line) as u32) else {
             return;
         };
         if row == self.list().cursor.index && self.list().cursor.touched {

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
+use tickscope_analysis::functions::FunctionId;
+
 use crate::app::cursor::Cursor;
+use crate::app::data::Data;
 use crate::app::function::{Chosen, Step};
 use crate::app::row::{CallId, RowId};
 use crate::app::state::App;
@@ -11,15 +14,27 @@ use crate::app::view::View;
 /// Number of steps back that are remembered.
 pub(crate) const LONGEST_WAY: usize = 100;
 
+/// Returns the choice of a function.
+fn chosen(data: &Data, function: FunctionId) -> Chosen {
+    Chosen {
+        key: data.tree.functions.get(function).key,
+        name: data.names.full[function.index()].clone(),
+    }
+}
+
+/// Returns the selection of the function itself among its callers and callees.
+fn on_itself() -> Cursor {
+    Cursor {
+        want: vec![RowId::Call(CallId::Own)],
+        ..Cursor::default()
+    }
+}
+
 impl App {
     /// Returns the function of the selected row.
     pub(crate) fn selected_function(&self) -> Option<Chosen> {
         let (data, row) = self.selected()?;
-        let function = data.function(row.what)?;
-        Some(Chosen {
-            key: data.tree.functions.get(function).key,
-            name: data.names.full[function.index()].clone(),
-        })
+        Some(chosen(data, data.function(row.what)?))
     }
 
     /// Chooses the function for the first look at the view: the selected one, else the largest by self time.
@@ -28,19 +43,12 @@ impl App {
             return;
         }
         let hottest = || {
-            let data = self.derived.data.as_ref()?;
+            let data = self.data()?;
             let hottest = data.hot().iter().max_by_key(|row| row.self_ns)?;
-            let function = hottest.function;
-            Some(Chosen {
-                key: data.tree.functions.get(function).key,
-                name: data.names.full[function.index()].clone(),
-            })
+            Some(chosen(data, hottest.function))
         };
         self.views.function.chosen = self.selected_function().or_else(hottest);
-        self.list_of(View::Function).cursor = Cursor {
-            want: vec![RowId::Call(CallId::Own)],
-            ..Cursor::default()
-        };
+        self.list_of(View::Function).cursor = on_itself();
     }
 
     /// Shows a function with its callers and callees; Escape leads back here.
@@ -58,10 +66,7 @@ impl App {
             self.views.function.way.remove(0);
         }
         self.views.function.way.push(step);
-        self.list_of(View::Function).cursor = Cursor {
-            want: vec![RowId::Call(CallId::Own)],
-            ..Cursor::default()
-        };
+        self.list_of(View::Function).cursor = on_itself();
         self.switch_to(View::Function);
         self.refresh();
         let page = self.page();

@@ -1,6 +1,6 @@
 //! Parts of the view of one function: its title, its headings, and its charts.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_report::{label, number, tally};
@@ -12,17 +12,18 @@ use crate::app::layout::halves;
 use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::keys::view::View;
-use crate::text::cells::{cut_middle, cut_path, safe, width};
+use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
-use crate::ui::view::call_counts::counted;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::charts::{Column, latencies, seconds};
 use crate::ui::view::column::Value;
 use crate::ui::view::counter;
+use crate::ui::view::detail;
 use crate::ui::view::figure;
 use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::unit;
+use crate::ui::view::pen::Pen;
+use crate::ui::view::unit::{self, counted};
 
 /// Width from which on all figures have room.
 const WORDY: u16 = 76;
@@ -32,10 +33,8 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
     let Some(around) = &data.around else {
         let chosen = app.views.function.chosen.as_ref();
-        let name = chosen.map_or_else(String::new, |chosen| {
-            safe(&chosen.name, canvas.ascii).into_owned()
-        });
-        canvas.put_cut(x, area.y, cells, &name, Meaning::Strong);
+        let name = chosen.map_or("", |chosen| &chosen.name);
+        canvas.put_cut(x, area.y, cells, name, Meaning::Strong);
         return;
     };
     let id = around.neighbours.function;
@@ -46,37 +45,31 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         "" => place,
         group => format!("[{group}] {place}"),
     };
-    let place = safe(&place, canvas.ascii);
+    let place = canvas.safe(&place);
     let full = &data.names.full[id.index()];
     // The name comes first; the place keeps its end, where the file is.
     let room = usize::from(cells).saturating_sub(width(full) + 3);
     let place = match room {
-        12.. => cut_path(&place, room, canvas.glyphs.cut).into_owned(),
-        _ => String::new(),
+        12.. => canvas.cut_path(&place, room),
+        _ => "".into(),
     };
-    let name_cells = usize::from(cells).saturating_sub(if place.is_empty() { 0 } else { width(&place) + 2 });
-    let name = cut_middle(full, name_cells, canvas.glyphs.cut).into_owned();
+    let taken = if place.is_empty() { 0 } else { width(&place) + 2 };
+    let name = canvas.cut_middle(full, usize::from(cells).saturating_sub(taken));
     canvas.put(x, area.y, cells, &name, Meaning::Strong);
     canvas.put_right(x, area.y, cells, &place, Meaning::Quiet);
     if area.height > 1 {
-        figures(canvas, app, data, around, (x, x + cells), area.y + 1);
+        figures(canvas, app, data, around, area.inner(Margin::new(1, 0)));
     }
 }
 
-fn figures(
-    canvas: &mut Canvas<'_>,
-    app: &App,
-    data: &Data,
-    around: &Around,
-    (mut x, end): (u16, u16),
-    y: u16,
-) {
+/// Draws the figures on the second line of an area.
+fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, area: Rect) {
     let of = &around.neighbours;
     let uncertainty = of.uncertainty.unwrap_or_default();
     let uncertainty = uncertainty.rough(of.figures.self_ticks, of.figures.total_ticks);
-    let all = of.figures.calls;
+    let calls = of.figures.calls;
     let counts = Figures {
-        calls: all,
+        calls,
         ..Figures::default()
     };
     let time = |ns: u64, estimated: bool| {
@@ -93,36 +86,31 @@ fn figures(
     let mut facts = vec![
         ("total", time(of.figures.total_ns, uncertainty.total_estimated)),
         ("self", time(of.figures.self_ns, uncertainty.self_estimated)),
-        ("calls", counted(data, all)),
+        ("calls", counted(data, calls)),
     ];
     if let Some(tally) = of.figures.tally {
         let word = if tally.is_gauge() { "level" } else { "sum" };
-        facts = vec![(word, counter::main(data, tally)), ("calls", counted(data, all))];
-        facts.extend(tally::mean(tally, all).map(|mean| ("mean", mean)));
+        facts = vec![
+            (word, counter::main(data, tally)),
+            ("calls", counted(data, calls)),
+        ];
+        facts.extend(tally::mean(tally, calls).map(|mean| ("mean", mean)));
     } else if let Some(what) = data.hotspot_of(of.function) {
         // The mean covers all its calls, as in every other view: the rows below tell the outermost ones apart.
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
     // No other number of this view tells the tail, so in little room p99 comes before figures that the rows repeat.
-    let narrow = end - x < WORDY;
+    let narrow = area.width < WORDY;
     let place = if narrow { 2 } else { facts.len() };
-    facts.splice(
-        place..place,
-        p99(canvas, app, data, of.function).map(|text| ("p99", text)),
-    );
+    let p99 = p99(canvas, app, data, of.function);
+    facts.splice(place..place, p99.map(|text| ("p99", text)));
     if of.recursive {
         let text = format!("{} of them recursive", counted(data, of.recursive_calls()));
         facts.push((canvas.glyphs.again, text));
     }
     let gap = if narrow { 2 } else { 3 };
-    for (word, text) in facts {
-        if usize::from(x) + width(word) + 1 + width(&text) > usize::from(end) {
-            return;
-        }
-        x = canvas.put(x, y, end - x, word, Meaning::Quiet);
-        x = canvas.put(x + 1, y, end.saturating_sub(x + 1), &text, Meaning::Plain) + gap;
-    }
+    Pen::on(canvas, area, 1).facts(&facts, gap);
 }
 
 /// Formats p99 of a function's calls; returns none where latencies were not counted.
@@ -134,17 +122,10 @@ fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Opt
 
 /// Draws the latencies of the function's calls, and its activity in the last seconds: side by side, or one below the other.
 pub(crate) fn charts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-    canvas.rule(Rect { height: 1, ..area });
+    canvas.rule(area);
     let Some(around) = &data.around else { return };
     let function = around.neighbours.function;
-    let column = |area: Rect| Column {
-        area: Rect {
-            x: area.x + 2,
-            width: area.width.saturating_sub(3),
-            ..area
-        },
-        y: area.y,
-    };
+    let column = |area: Rect| Column::on(detail::inside(area));
     let mut columns: Vec<Column> = match halves(area) {
         Some(halves) => halves.map(column).into(),
         None => vec![column(area)],

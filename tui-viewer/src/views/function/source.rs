@@ -6,7 +6,6 @@ use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::{LINES_HZ, LinesState};
 use tickscope_programs::events::Request;
 
-use crate::app::derived::SourceKey;
 use crate::app::layout::SOURCE_COMES;
 use crate::app::message::Effect;
 use crate::app::source::Source;
@@ -23,7 +22,7 @@ pub(crate) const HEAD_LINES: u16 = 2;
 impl App {
     /// Shows the source of the selected function, and asks the program for samples of its lines. On the screen of
     /// that function it hides the pane again, and ends the samples that were asked for from here.
-    pub(crate) fn turn_source(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn turn_source(&mut self) {
         let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
             let Some(chosen) = self.selected_function() else {
@@ -45,19 +44,19 @@ impl App {
         match is_wanted {
             true if state == Some(LinesState::Off) && self.program.status.answers() => {
                 source.has_asked = true;
-                self.ask_for_lines(LINES_HZ, effects);
+                self.ask_for_lines(LINES_HZ);
             }
             false if std::mem::take(&mut source.has_asked) && self.program.status.answers() => {
-                self.ask_for_lines(0, effects);
+                self.ask_for_lines(0);
             }
             true | false => {}
         }
     }
 
-    fn ask_for_lines(&mut self, hz: u32, effects: &mut Vec<Effect>) {
-        self.request_if_free("lines", effects, |app, effects| {
-            app.send(Request::Lines(hz), effects);
-        });
+    fn ask_for_lines(&mut self, hz: u32) {
+        if self.is_free_for("lines") {
+            self.send(Request::Lines(hz));
+        }
     }
 
     /// Scrolls the source in the pane.
@@ -95,11 +94,7 @@ impl App {
         let size = self.screen.size;
         let large = size.width >= SOURCE_COMES.width && size.height >= SOURCE_COMES.height;
         self.views.current == View::Function
-            && self
-                .derived
-                .data
-                .as_ref()
-                .is_some_and(|data| data.around.is_some())
+            && self.data().is_some_and(|data| data.around.is_some())
             && self.views.source.wanted.unwrap_or(large)
     }
 
@@ -135,7 +130,7 @@ impl App {
     }
 
     /// Asks for the code that the samples on the screen were in.
-    fn find_code(&mut self, effects: &mut Vec<Effect>) {
+    fn find_code(&mut self) {
         let revision = self.derived.data_memo.revision();
         if let Some(data) = &self.derived.data
             && self.derived.code_memo.is_new(revision)
@@ -143,13 +138,14 @@ impl App {
         {
             let pid = self.pid_here(&data.snapshot);
             let known = &mut self.views.source.known;
-            effects.extend(known.addresses_of(&data.snapshot, pid).map(Effect::FindCode));
+            let unknown = known.addresses_of(&data.snapshot, pid);
+            self.effects.extend(unknown.map(Effect::FindCode));
         }
     }
 
     /// Makes the pane again where its numbers have changed, and asks for unknown code.
-    pub(crate) fn derive_source(&mut self, effects: &mut Vec<Effect>) {
-        self.find_code(effects);
+    pub(crate) fn derive_source(&mut self) {
+        self.find_code();
         if !self.may_want_source() {
             return;
         }
@@ -162,15 +158,13 @@ impl App {
             return;
         };
         let known = &mut self.views.source.known;
-        let key = SourceKey {
-            seen: self.derived.seen_memo.revision(),
-            known: known.revision(),
-        };
+        let key = (self.derived.seen_memo.revision(), known.revision());
         if self.derived.source_memo.is_new(key) {
             self.derived.source = Source::of(data, chosen.key, known);
         }
         if let Some(source) = &self.derived.source {
-            effects.extend(known.file(&source.file).map(Effect::FindCode));
+            self.effects
+                .extend(known.file(&source.file).map(Effect::FindCode));
         }
         // The pane may have appeared or gone.
         let page = self.page();

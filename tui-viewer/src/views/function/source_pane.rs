@@ -1,6 +1,6 @@
 //! Source pane in the view of one function: each line with its samples, and with the scope that begins there.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use tickscope_format::snapshot::{Lines, LinesState};
 use tickscope_report::number;
 use tickscope_report::text::without_samples;
@@ -8,7 +8,7 @@ use tickscope_report::text::without_samples;
 use crate::app::figures::share;
 use crate::app::source::Source;
 use crate::app::state::App;
-use crate::text::cells::{cut_path, safe, width};
+use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::views::function::source::HEAD_LINES;
@@ -33,50 +33,28 @@ const LINE_END: u16 = 31;
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(source) = app.source() else { return };
     let Some(data) = &app.derived.data else { return };
-    title(canvas, source, &data.snapshot.lines, Rect { height: 1, ..area });
+    title(canvas, source, &data.snapshot.lines, area);
     let called = match area.width {
         ROOM_FOR_CALLED.. if !source.called.is_empty() => CALLED_CELLS,
         _ => 0,
     };
-    let text = Rect {
-        width: area.width - called,
-        ..area
-    };
-    let below = Rect {
-        y: area.y + HEAD_LINES,
-        height: area.height.saturating_sub(HEAD_LINES),
-        ..text
-    };
-    titles(
-        canvas,
-        Rect {
-            y: area.y + 1,
-            ..text
-        },
-    );
+    let width = area.width - called;
+    let text = Rect { width, ..area };
+    titles(canvas, text);
     let notes = notes(app, source, &data.snapshot.lines);
-    let notes = &notes[..notes.len().min(usize::from(below.height / 3))];
-    let lines = below.height - notes.len() as u16;
-    let first = app.views.source.first(source, lines);
-    let shown = first
-        ..=source
-            .last()
-            .min(first.saturating_add(lines.into()).saturating_sub(1));
-    for (line, y) in shown.zip(below.top()..below.top() + lines) {
-        self::line(canvas, source, line, text, y);
+    let below = area.height.saturating_sub(HEAD_LINES);
+    let notes = &notes[..notes.len().min(usize::from(below / 3))];
+    let end = HEAD_LINES + below - notes.len() as u16;
+    let first = app.views.source.first(source, end - HEAD_LINES);
+    for (number, line) in (first..=source.last()).zip(HEAD_LINES..end) {
+        self::line(canvas, source, number, text, text.y + line);
     }
-    for (note, y) in notes.iter().zip(below.top() + lines..) {
-        let note = safe(note, canvas.ascii);
-        canvas.put_cut(area.x + 1, y, text.width - 2, &note, Meaning::Notable);
+    for (note, line) in notes.iter().zip(end..) {
+        canvas.line(text.inner(Margin::new(1, 0)), line, note, Meaning::Notable);
     }
     if called > 0 {
-        let beside = Rect {
-            x: text.right(),
-            y: area.y + 1,
-            width: called,
-            height: area.height - 1,
-        };
-        self::called(canvas, source, beside);
+        let (x, y, height) = (text.right(), area.y + 1, area.height - 1);
+        self::called(canvas, source, Rect::new(x, y, called, height));
     }
 }
 
@@ -96,9 +74,9 @@ fn title(canvas: &mut Canvas<'_>, source: &Source, lines: &Lines, area: Rect) {
             facts += &format!("; {rate:.0} a second");
         }
     }
-    let file = safe(&source.file, canvas.ascii);
+    let file = canvas.safe(&source.file);
     let room = usize::from(cells).saturating_sub(width(&facts) + 4).max(12);
-    let file = cut_path(&file, room, canvas.glyphs.cut);
+    let file = canvas.cut_path(&file, room);
     let x = canvas.put(area.x + 1, area.y, cells, &format!(" {file} "), Meaning::Strong);
     if !facts.is_empty() {
         let room = area.right().saturating_sub(x + 2);
@@ -106,6 +84,7 @@ fn title(canvas: &mut Canvas<'_>, source: &Source, lines: &Lines, area: Rect) {
     }
 }
 
+/// Draws the titles of the columns on the second line of the pane.
 fn titles(canvas: &mut Canvas<'_>, area: Rect) {
     let columns = [
         (SHARE_END, "CPU%"),
@@ -114,7 +93,7 @@ fn titles(canvas: &mut Canvas<'_>, area: Rect) {
         (LINE_END, "LINE"),
     ];
     for (end, title) in columns {
-        canvas.put_right(area.x, area.y, end.min(area.width), title, Meaning::Quiet);
+        canvas.put_right(area.x, area.y + 1, end.min(area.width), title, Meaning::Quiet);
     }
 }
 
@@ -139,7 +118,6 @@ fn line(canvas: &mut Canvas<'_>, source: &Source, line: u32, area: Rect, y: u16)
         canvas.put_right(area.x, y, end.min(area.width), &text.unwrap_or_default(), meaning);
     }
     let text = source.text_of(line).replace('\t', "    ");
-    let text = safe(&text, canvas.ascii);
     let x = area.x + LINE_END + 2;
     let meaning = match part {
         Some(_) => Meaning::Plain,
@@ -150,24 +128,18 @@ fn line(canvas: &mut Canvas<'_>, source: &Source, line: u32, area: Rect, y: u16)
 
 /// Draws the callees of the function that are not measured.
 fn called(canvas: &mut Canvas<'_>, source: &Source, area: Rect) {
-    canvas.put(
-        area.x + 1,
-        area.y,
-        area.width - 1,
-        "CPU%  in functions not measured",
-        Meaning::Quiet,
-    );
+    let title = "CPU%  in functions not measured";
+    canvas.put(area.x + 1, area.y, area.width - 1, title, Meaning::Quiet);
     for (called, y) in source.called.iter().zip(area.top() + 1..area.bottom()) {
         let part = share(called.sampled.cpu_ns, source.all.cpu_ns);
         let x = area.x + 6;
         canvas.put_right(area.x, y, 5, &number::percent(part), Meaning::Plain);
         let room = area.right().saturating_sub(x + 2);
-        let full = safe(&called.name, canvas.ascii);
-        let name = match width(&full) <= usize::from(room) {
-            true => full,
-            false => safe(&called.short, canvas.ascii),
+        let name = match width(&canvas.safe(&called.name)) <= usize::from(room) {
+            true => &called.name,
+            false => &called.short,
         };
-        canvas.put_cut(x + 1, y, room, &name, Meaning::Plain);
+        canvas.put_cut(x + 1, y, room, name, Meaning::Plain);
     }
 }
 

@@ -6,7 +6,7 @@ use tickscope_report::number;
 
 use crate::app::site_rows::{SiteRow, SiteState};
 use crate::app::sort::Order;
-use crate::text::cells::{cut_end, cut_middle, cut_start, without_module};
+use crate::text::cells::without_module;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Place, names, texts};
@@ -32,19 +32,14 @@ static STATE: Column = texts("STATE", STATE_HELP)
 static NAME: Column = names("FUNCTION", "function or scope, with its module").drawn(draw_name);
 static MODULE: Column = texts("MODULE", "module that the site is in")
     .shows(|canvas, cell| {
-        let (table, row) = (cell.data.site_table(), cell.row.what.row);
-        let module = if table.is_module(row) {
-            ""
-        } else {
-            table.module(row)
-        };
-        cut_start(module, cell.room(), canvas.glyphs.cut).into_owned()
+        let place = cell.data.site_table().place(cell.row.what.row);
+        let module = if place.is_module() { "" } else { &place.module };
+        canvas.cut_start(module, cell.room()).into_owned()
     })
     .looks(|_| Meaning::Quiet);
 static WHERE: Column = texts("WHERE", "file and line")
     .shows(|canvas, cell| {
-        let table = cell.data.site_table();
-        let site = table.source(&cell.data.snapshot, cell.row.what.row);
+        let site = cell.data.site_table().source(cell.row.what.row);
         site.map_or_else(String::new, |site| {
             rows::file_and_line(canvas, &site.file, site.line, cell.place.width)
         })
@@ -79,17 +74,16 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let label = cell.data.label(cell.row.what);
     let meaning = cell.name(cell.usual());
     if !cell.data.site_table().is_grouped() {
-        let name = if cell.names_fit() {
-            label
-        } else {
-            without_module(label, 0)
+        let name = match cell.names_fit() {
+            true => label,
+            false => without_module(label, 0),
         };
         let name = cell.cut(canvas, name);
         return cell.put(canvas, &name, meaning);
     }
     let x = rows::lead(canvas, cell);
     let cells = cell.area().right().saturating_sub(x);
-    let name = cut_middle(label, usize::from(cells), canvas.glyphs.cut).into_owned();
+    let name = canvas.cut_middle(label, cells.into());
     canvas.put(x, cell.y, cells, &name, cell.look.of(meaning));
     rows::highlight(canvas, cell, &name, x);
 }
@@ -98,8 +92,8 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
 /// a module, the number of its functions that are on.
 fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (site, room) = (of(cell), cell.room());
-    let cut = |words: &str| cut_end(words, room, canvas.glyphs.cut).into_owned();
-    if cell.data.site_table().is_module(cell.row.what.row) {
+    let cut = |words: &str| canvas.cut_end(words, room).into_owned();
+    if cell.data.site_table().place(cell.row.what.row).is_module() {
         let words = match site.on {
             0 => "off".to_string(),
             on if on == site.places => "on".to_string(),
@@ -113,8 +107,7 @@ fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let words = match (site.state, &rule) {
         (SiteState::Off, Some(rule)) if cell.place.width >= ROOM_FOR_RULE => {
             // The end of a path says more.
-            let room = room - "off by ".len();
-            format!("off by {}", cut_start(rule, room, canvas.glyphs.cut))
+            format!("off by {}", canvas.cut_start(rule, room - "off by ".len()))
         }
         (SiteState::OverBudget, _) => {
             let long = site.over_budget.map(|over| over_budget(&over));

@@ -77,7 +77,7 @@ fn functions_by_module() {
 }
 
 fn over_budget(app: &App) -> RowId {
-    let data = app.derived.data.as_ref().expect("there is data");
+    let data = app.data().expect("there is data");
     let row = data.sites().iter().position(|row| row.over_budget.is_some());
     data.id(View::Sites.row(row.expect("one is over the budget") as u32))
 }

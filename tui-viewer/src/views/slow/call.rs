@@ -1,14 +1,16 @@
 //! Screen of the view Slow around its table: the sentences above it, and the course of one call below it.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use tickscope_analysis::waterfall::{Block, Waterfall};
 use tickscope_report::number;
 
 use crate::app::data::Data;
+use crate::app::slow_table::CallLine;
 use crate::app::state::App;
-use crate::text::cells::{cut_end, safe, width, without_module, wrapped};
+use crate::text::cells::{width, without_module, wrapped};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::pen::Pen;
 use crate::views::flame::graph::{EDGES, FILLS};
 
 /// Text where no function is watched.
@@ -28,14 +30,12 @@ pub(crate) const NOTABLE: f64 = 0.05;
 /// Draws the sentences.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let lines = app.answer_lines();
-    let shown = lines.iter().take(usize::from(area.height));
-    for ((text, is_cause), y) in shown.zip(area.top()..) {
+    for ((text, is_cause), line) in lines.iter().zip(0..area.height) {
         let meaning = match is_cause {
             true => Meaning::Hottest,
             false => Meaning::Plain,
         };
-        let text = safe(text, canvas.ascii);
-        canvas.put_cut(area.x + 1, y, area.width.saturating_sub(2), &text, meaning);
+        canvas.line(area.inner(Margin::new(1, 0)), line, text, meaning);
     }
 }
 
@@ -53,12 +53,8 @@ pub(crate) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         return;
     };
     let chosen = app.call_at(watch);
-    heading(
-        canvas,
-        area,
-        area.y,
-        "slow calls that are kept, the longest of each cause first",
-    );
+    let text = "slow calls that are kept, the longest of each cause first";
+    heading(canvas, area, area.y, text);
     let list = areas.list;
     let shown = watch
         .calls
@@ -67,56 +63,36 @@ pub(crate) fn calls(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         .skip(areas.first)
         .take(usize::from(list.height));
     for ((index, call), y) in shown.zip(list.top()..) {
-        let mark = if index == chosen {
-            canvas.glyphs.closed
-        } else {
-            " "
-        };
-        let meaning = match index == chosen {
-            true => Meaning::Strong,
-            false => Meaning::Quiet,
+        let (mark, meaning) = match index == chosen {
+            true => (canvas.glyphs.closed, Meaning::Strong),
+            false => (" ", Meaning::Quiet),
         };
         canvas.put(list.x + 1, y, 1, mark, meaning);
-        let text = format!(
-            "{}  {:>6}  {}  {}  {}",
-            call.began,
-            canvas.duration(call.ns),
-            call.thread,
-            call.cause,
-            call.notes
-        );
-        let text = safe(text.trim_end(), canvas.ascii).into_owned();
-        canvas.put_cut(list.x + 3, y, list.width.saturating_sub(4), &text, meaning);
+        let CallLine { began, thread, .. } = call;
+        let (ns, cause, notes) = (canvas.duration(call.ns), &call.cause, &call.notes);
+        let text = format!("{began}  {ns:>6}  {thread}  {cause}  {notes}");
+        let room = list.width.saturating_sub(4);
+        canvas.put_cut(list.x + 3, y, room, text.trim_end(), meaning);
     }
     let (Some(call), Some(inner)) = (watch.calls.get(chosen), areas.time) else {
         return;
     };
-    heading(
-        canvas,
-        area,
-        areas.heading,
-        &format!("{} on {}", call.began, call.thread),
-    );
-    let waterfall = app.waterfall();
-    match waterfall {
+    let text = format!("{} on {}", call.began, call.thread);
+    heading(canvas, area, areas.heading, &text);
+    match app.waterfall() {
         Some(waterfall) => over_time(canvas, app, data, &waterfall, inner),
         None => {
             let text = "its steps have not arrived yet; snapshots take turns in having them";
-            canvas.put_cut(inner.x, inner.y, inner.width, text, Meaning::Quiet);
+            canvas.line(inner, 0, text, Meaning::Quiet);
         }
     }
 }
 
 fn heading(canvas: &mut Canvas<'_>, area: Rect, y: u16, text: &str) {
-    canvas.rule(Rect { y, height: 1, ..area });
-    let text = format!(" {} ", safe(text, canvas.ascii));
-    canvas.put_cut(
-        area.x + 1,
-        y,
-        area.width.saturating_sub(2),
-        &text,
-        Meaning::Strong,
-    );
+    let line = Rect { y, height: 1, ..area };
+    canvas.rule(line);
+    let text = format!(" {text} ");
+    canvas.line(line.inner(Margin::new(1, 0)), 0, &text, Meaning::Strong);
 }
 
 /// Draws a call over time: callees below their callers, and the axis.
@@ -132,14 +108,8 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
     for block in waterfall.blocks(&shown, area.width, FEW) {
         if block.depth < u32::from(lines) {
             let cells = Rect::new(area.x + block.x, line_of(block.depth), block.width, 1);
-            one(
-                canvas,
-                app,
-                data,
-                &block,
-                waterfall.ticks,
-                cells.intersection(area),
-            );
+            let cells = cells.intersection(area);
+            one(canvas, app, data, &block, waterfall.ticks, cells);
         }
     }
     let length = shown.end - shown.start;
@@ -164,34 +134,19 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
         let room = usize::from(cells.width);
         // The name keeps its place at the beginning of the block.
         if width(&text) * 2 < room {
-            let x = cells.x + cells.width / 2;
-            canvas.put(
-                x,
-                cells.y,
-                cells.right().saturating_sub(x),
-                &text,
-                Meaning::Waiting,
-            );
+            let mut pen = Pen::on(canvas, cells, 0);
+            pen.skip(cells.width / 2);
+            pen.put(&text, Meaning::Waiting);
         }
     }
     if let Some((gap, steps)) = &waterfall.gap {
         let (from, to) = (cell(gap.start), cell(gap.end).max(cell(gap.start) + 1));
         let cells = Rect::new(area.x + from, line_of(1), to - from, 1).intersection(area);
         let text = format!("{}{} steps left out", canvas.glyphs.cut, number::count(*steps));
-        canvas.put_cut(cells.x, cells.y, cells.width, &text, Meaning::Small);
+        canvas.line(cells, 0, &text, Meaning::Small);
     }
     let hidden = waterfall.depth.saturating_sub(u32::from(lines));
-    time_axis(
-        canvas,
-        data,
-        &shown,
-        hidden,
-        Rect {
-            y: axis,
-            height: 1,
-            ..area
-        },
-    );
+    time_axis(canvas, data, &shown, hidden, Rect { y: axis, ..area });
 }
 
 /// Draws times at even distances, including the ends of the shown span.
@@ -227,10 +182,9 @@ fn one(canvas: &mut Canvas<'_>, app: &App, data: &Data, block: &Block, ticks: u6
     let fill = FILLS[ascii][(block.path + block.depth) as usize % 2];
     let mut x = canvas.put(area.x, area.y, 1, EDGES[ascii], Meaning::Rule);
     let room = usize::from(area.right().saturating_sub(x));
-    let watch = app.watched().and_then(|watch| {
-        let mut watches = data.snapshot.watches.iter();
-        watches.find(|one| one.function == watch.function)
-    });
+    let watched = app.watched().map(|watch| watch.function.as_str());
+    let mut watches = data.snapshot.watches.iter();
+    let watch = watches.find(|watch| Some(watch.function.as_str()) == watched);
     let function = watch.and_then(|watch| {
         let site = watch.paths.get(block.path as usize)?.site;
         data.tree.functions.of_site.get(site.index())
@@ -246,7 +200,7 @@ fn one(canvas: &mut Canvas<'_>, app: &App, data: &Data, block: &Block, ticks: u6
     let label = [format!("{name}{many}{time}"), format!("{name}{many}")]
         .into_iter()
         .find(|label| width(label) <= room);
-    let label = label.unwrap_or_else(|| cut_end(name, room, canvas.glyphs.cut).into_owned());
+    let label = label.unwrap_or_else(|| canvas.cut_end(name, room).into_owned());
     if width(&label) > width(canvas.glyphs.cut) {
         x = canvas.put(x, area.y, room as u16, &label, meaning);
     }

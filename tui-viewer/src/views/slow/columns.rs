@@ -10,7 +10,7 @@ use crate::app::sort::Order;
 use crate::app::state::App;
 use crate::app::tails::Tail;
 use crate::keys::view::View;
-use crate::text::cells::{cut_path, cut_start, width};
+use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
@@ -157,7 +157,7 @@ fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
         behind.clear();
     }
     // The end of a path is the function itself.
-    let name = cut_start(name, room - width(&behind), canvas.glyphs.cut);
+    let name = canvas.cut_start(name, room - width(&behind));
     format!("{name}{behind}")
 }
 
@@ -177,7 +177,8 @@ static TAIL_MAX: Column = numbers("MAX", 7, "")
     .shows(|canvas, cell| tail_time(canvas, cell, |tail| tail.latency.max().map(|(ticks, _)| ticks)));
 static TAIL_NAME: Column = texts("FUNCTION", "")
     .shows(|canvas, cell| {
-        cut_path(cell.data.label(cell.row.what), cell.room(), canvas.glyphs.cut).into_owned()
+        let name = cell.data.label(cell.row.what);
+        canvas.cut_path(name, cell.room()).into_owned()
     })
     .looks(|cell| cell.name(Meaning::Plain));
 

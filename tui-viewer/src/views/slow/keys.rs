@@ -42,7 +42,7 @@ pub(crate) struct CallAreas {
 
 impl App {
     /// Watches the function of the selected row; where it is watched already, shows why its slow calls are slow.
-    pub(crate) fn watch_row(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn watch_row(&mut self) {
         let function = self.selected().and_then(|(data, row)| {
             let function = data.tree.functions.get(data.function(row.what)?);
             Some((function.full_name(), function.is_group))
@@ -63,23 +63,23 @@ impl App {
             self.show(View::Slow);
             return;
         }
-        self.request_if_free("watch", effects, |app, effects| {
-            app.views.slow.function = Some(pattern.as_str().to_owned());
-            app.send(Request::Watch(pattern, Over::Tail), effects);
-        });
+        if self.is_free_for("watch") {
+            self.views.slow.function = Some(pattern.as_str().to_owned());
+            self.send(Request::Watch(pattern, Over::Tail));
+        }
     }
 
     /// Stops watching the function on the screen.
-    pub(crate) fn unwatch(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn unwatch(&mut self) {
         let Some(function) = self.watched().map(|watch| watch.function.clone()) else {
             return;
         };
         let Some(pattern) = Pattern::new(&function).ok() else {
             return self.complain(format!("no pattern can name {function}"));
         };
-        self.request_if_free("watch", effects, |app, effects| {
-            app.send(Request::Unwatch(pattern), effects);
-        });
+        if self.is_free_for("watch") {
+            self.send(Request::Unwatch(pattern));
+        }
     }
 
     /// Switches to the next watched function; the first follows the last.
@@ -139,7 +139,7 @@ impl App {
 
     /// Returns the watched function on the screen.
     pub(crate) fn watched(&self) -> Option<&WatchTable> {
-        let table = self.derived.data.as_ref()?.slow();
+        let table = self.data()?.slow();
         let at = table.place_of(self.views.slow.function.as_deref())?;
         table.watches.get(at)
     }
@@ -147,7 +147,7 @@ impl App {
     /// Whether the view Slow lists the functions with a tail, because no function is watched.
     pub(crate) fn offers_tails(&self) -> bool {
         let is_free = |data: &Data| data.slow().watches.is_empty() && !data.tails().is_empty();
-        self.views.current.about().is_of_watches && self.derived.data.as_ref().is_some_and(is_free)
+        self.views.current.about().is_of_watches && self.data().is_some_and(is_free)
     }
 
     /// Returns the index of the chosen call among the slowest calls.
@@ -226,7 +226,7 @@ impl App {
 
     /// Returns the ticks of the chosen call, and the tick in it that a cell shows; `None` beside the call.
     pub(crate) fn moment_at(&self, at: Position) -> Option<(u64, u64)> {
-        self.derived.data.as_ref()?;
+        self.data()?;
         let areas = self.call_areas(self.layout().detail?)?;
         let time = areas.time.filter(|time| time.contains(at))?;
         let ticks = self.waterfall()?.ticks;
@@ -237,7 +237,7 @@ impl App {
     }
 
     /// Writes the chosen call for other tools.
-    pub(crate) fn export_call(&mut self, effects: &mut Vec<Effect>) {
+    pub(crate) fn export_call(&mut self) {
         let chosen = self.watched().map(|watch| watch.function.clone());
         let Some((function, number)) = chosen.zip(self.chosen_call().map(|call| call.number)) else {
             return self.tell("no slow call to write: no call is kept whole yet");
@@ -246,7 +246,7 @@ impl App {
             return self.tell("the steps of this call have not arrived yet; wait, or choose another with J");
         }
         if let Some(data) = &self.derived.data {
-            effects.push(Effect::WriteCall {
+            self.effects.push(Effect::WriteCall {
                 snapshot: Rc::clone(&data.snapshot),
                 traces: Rc::clone(&data.traces),
                 function,
@@ -307,7 +307,7 @@ impl App {
 
     /// Returns the waterfall of the chosen call; `None` where its events are not known yet.
     pub(crate) fn waterfall(&self) -> Option<Rc<Waterfall>> {
-        let data = self.derived.data.as_ref()?;
+        let data = self.data()?;
         let at = data.slow().place_of(self.views.slow.function.as_deref())?;
         let watch = data.snapshot.watches.get(at)?;
         let exemplar = watch.exemplars.get(self.chosen_call()?.index)?;
@@ -327,7 +327,7 @@ impl App {
         let cells = usize::from(self.screen.size.width.saturating_sub(2)).max(1);
         let Some(watch) = self.watched() else {
             let has_tails = |data: &Data| !data.tails().is_empty();
-            let offers = self.derived.data.as_ref().is_some_and(has_tails);
+            let offers = self.data().is_some_and(has_tails);
             let lines = if offers {
                 wrapped(CHOOSE, cells)
             } else {

@@ -4,7 +4,6 @@ use tickscope_analysis::tasks::{TaskKind, TaskRow};
 use tickscope_report::number;
 
 use crate::app::sort::{Order, or_last};
-use crate::text::cells::cut_middle;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Place, names, numbers, texts};
@@ -71,7 +70,7 @@ static NAME: Column = names("FUTURE", "async function, block or await")
     .shows(|canvas, cell| {
         let indent = "  ".repeat(cell.row.depth.min(u32::from(cell.place.width) / 4) as usize);
         let room = cell.room().saturating_sub(indent.len());
-        let name = cut_middle(cell.data.label(cell.row.what), room, canvas.glyphs.cut);
+        let name = canvas.cut_middle(cell.data.label(cell.row.what), room);
         format!("{indent}{name}")
     })
     .looks(|cell| cell.name(cell.usual()));

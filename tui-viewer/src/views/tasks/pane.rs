@@ -13,25 +13,16 @@ use crate::ui::view::canvas::Canvas;
 pub(crate) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rect) {
     let tasks = data.tasks();
     let task = &tasks.rows[index as usize];
-    let path: Vec<&str> = tasks
-        .chain(index)
-        .into_iter()
-        .map(|row| data.label(View::Tasks.row(row)))
-        .collect();
+    let path = tasks.chain(index).into_iter();
+    let path: Vec<&str> = path.map(|row| data.label(View::Tasks.row(row))).collect();
     let path = path.join(canvas.glyphs.then);
+    let (in_flight, oldest) = (number::count(task.in_flight), canvas.duration(task.oldest_ns));
     let waits = match task.in_flight {
         0 => format!("no call is in flight in {path}"),
-        1 => format!(
-            "1 call is in flight in {path}, for {}",
-            canvas.duration(task.oldest_ns)
-        ),
-        calls => format!(
-            "{} calls are in flight in {path}, the oldest for {}",
-            number::count(calls),
-            canvas.duration(task.oldest_ns)
-        ),
+        1 => format!("1 call is in flight in {path}, for {oldest}"),
+        _ => format!("{in_flight} calls are in flight in {path}, the oldest for {oldest}"),
     };
-    canvas.put_cut(area.x, area.y + 2, area.width, &waits, Meaning::Plain);
+    canvas.line(area, 2, &waits, Meaning::Plain);
     if task.kind == TaskKind::UnnamedAwait {
         let text = "these calls await a future without a name: tickscope::wait!(\"name\", future) names it";
         return canvas_line(canvas, area, 3, text);
@@ -49,26 +40,23 @@ pub(crate) fn detail(canvas: &mut Canvas<'_>, data: &Data, index: u32, area: Rec
     );
     canvas_line(canvas, area, 3, &calls);
     if let Some(delay) = task.mean_scheduled_ns() {
-        let text = format!(
-            "from a wake to the poll that follows {} on average",
-            canvas.duration(delay)
-        );
+        let delay = canvas.duration(delay);
+        let text = format!("from a wake to the poll that follows {delay} on average");
         canvas_line(canvas, area, 4, &text);
     }
     if task.blocks_executor() {
-        let text = format!(
-            "its polls block their executor: {} of {} in polls were waits of the thread",
-            canvas.duration(task.blocked_ns),
-            canvas.duration(task.busy_ns)
-        );
-        canvas.put_cut(area.x, area.bottom() - 2, area.width, &text, Meaning::Notable);
+        let (blocked, busy) = (canvas.duration(task.blocked_ns), canvas.duration(task.busy_ns));
+        let text =
+            format!("its polls block their executor: {blocked} of {busy} in polls were waits of the thread");
+        canvas.line(area, area.height - 2, &text, Meaning::Notable);
     }
     let legend = "P50, P99 of calls by the wall clock   BUSY in polls   AWAIT the rest   of all threads";
-    canvas.put_cut(area.x, area.bottom() - 1, area.width, legend, Meaning::Quiet);
+    canvas.line(area, area.height - 1, legend, Meaning::Quiet);
 }
 
+/// Draws a line, unless the legend stands there.
 fn canvas_line(canvas: &mut Canvas<'_>, area: Rect, line: u16, text: &str) {
-    if area.y + line < area.bottom() - 1 {
-        canvas.put_cut(area.x, area.y + line, area.width, text, Meaning::Quiet);
+    if line < area.height - 1 {
+        canvas.line(area, line, text, Meaning::Quiet);
     }
 }

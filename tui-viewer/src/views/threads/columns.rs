@@ -6,7 +6,7 @@ use tickscope_report::number;
 
 use crate::app::sort::{Order, or_last};
 use crate::app::thread_rows::{RunState, ThreadRow};
-use crate::text::cells::{cut_end, cut_middle, safe, width, without_module};
+use crate::text::cells::{width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
@@ -129,11 +129,9 @@ fn now(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let function = of(cell).doing;
     let function = function.map(|function| data.names.short[function.index()].as_str());
     let now = data.snapshot.waits_in.now_of(cell.row.what.row);
-    let does = now.map(|now| safe(now.call().unwrap_or(now.word()), canvas.ascii));
+    let does = now.map(|now| canvas.safe(now.call().unwrap_or(now.word())));
     // Without room for the module, the function stands alone.
-    let short = |name: &str, cells: usize| {
-        cut_middle(without_module(name, cells), cells, canvas.glyphs.cut).into_owned()
-    };
+    let short = |name: &str, cells: usize| canvas.without_module(name, cells).into_owned();
     match (does, function) {
         (Some(does), Some(function)) => {
             let room = cells.saturating_sub(width(&does) + IN.len());
@@ -143,7 +141,7 @@ fn now(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
             }
             format!("{does}{IN}{}", short(function, room))
         }
-        (Some(does), None) => cut_end(&does, cells, canvas.glyphs.cut).into_owned(),
+        (Some(does), None) => canvas.cut_end(&does, cells).into_owned(),
         (None, Some(function)) => short(function, cells),
         (None, None) => UNKNOWN.to_string(),
     }

@@ -1,7 +1,7 @@
 //! Time line: a line of columns for each thread or function, as high as its work and waits, in the colour of the busiest
 //! function's module.
 
-use ratatui::layout::Rect;
+use ratatui::layout::{Margin, Rect};
 use tickscope_programs::clock_time::seconds;
 use tickscope_report::number;
 
@@ -10,9 +10,11 @@ use crate::app::names::Names;
 use crate::app::row::Row;
 use crate::app::state::App;
 use crate::app::timeline::{Lanes, Part, lines_of_lane, name_cells};
-use crate::text::cells::{cut_middle, width, without_module};
+use crate::app::window::Stretch;
+use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::pen::Pen;
 use crate::ui::view::{lane, legend, rows};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -28,11 +30,8 @@ const CURSOR: [&str; 2] = ["▼", "v"];
 
 fn lanes_of(app: &App, area: Rect) -> Rect {
     let x = area.x + name_cells(area.width) + 2;
-    Rect {
-        x,
-        width: app.views.timeline.columns().min(area.right().saturating_sub(x)),
-        ..area
-    }
+    let width = app.views.timeline.columns().min(area.right().saturating_sub(x));
+    Rect { x, width, ..area }
 }
 
 /// Draws the line above: the length of the time, the times of some columns, the cursor, and the ends of the chosen time.
@@ -46,13 +45,8 @@ pub(crate) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
 fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     canvas.rule(area);
     let words = format!(" {} ", app.timeline_words());
-    canvas.put_cut(
-        area.x + 1,
-        area.y,
-        name_cells(area.width),
-        &words,
-        Meaning::Strong,
-    );
+    let cells = name_cells(area.width);
+    canvas.put_cut(area.x + 1, area.y, cells, &words, Meaning::Strong);
     times(canvas, app, area, " ");
 }
 
@@ -183,25 +177,14 @@ fn line(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row, meaning: Mea
     let Some(key) = row.id.as_lane() else {
         return;
     };
-    let names = Rect {
-        width: name_cells(area.width) + 2,
-        ..area
-    };
-    name(canvas, app, data, row, meaning, (key, names));
+    name(canvas, app, data, row, meaning, (key, area));
     let timeline = &app.views.timeline;
     let range = app.range();
     // In a line of three or more, the last stays free between two lanes.
-    let lane = Rect {
-        height: area.height - u16::from(area.height >= 3),
-        ..lanes_of(app, area)
-    };
-    for column in 0..lane.width {
+    let mut lane = lanes_of(app, area);
+    lane.height -= u16::from(lane.height >= 3);
+    for (column, at) in (0..lane.width).zip(lane.columns()) {
         let is_chosen = range.as_ref().is_some_and(|range| range.contains(&column));
-        let at = Rect {
-            x: lane.x + column,
-            width: 1,
-            ..lane
-        };
         let load = timeline.load(key, column);
         lane::column(canvas, &data.names, load, timeline.most(), at, is_chosen);
     }
@@ -221,48 +204,39 @@ fn name(
     let waits = mean
         .filter(|mean| mean.waiting >= 0.005)
         .map(|mean| format!("off CPU {:.0} %", mean.waiting * 100.0));
-    let cells = area.width.saturating_sub(3);
+    let cells = name_cells(area.width).saturating_sub(1);
     let is_beside = area.height == 1 && !busy.is_empty() && usize::from(cells) >= 9 + width(&busy);
     let room = usize::from(cells) - if is_beside { width(&busy) + 1 } else { 0 };
-    let label = without_module(data.label(row.what), room);
-    let label = cut_middle(label, room, canvas.glyphs.cut);
+    let label = canvas.without_module(data.label(row.what), room);
     canvas.put(area.x + 1, area.y, room as u16, &label, meaning);
     if is_beside {
         canvas.put_right(area.x + 1, area.y, cells, &busy, Meaning::Quiet);
     }
     if area.height > 1 && !busy.is_empty() {
         let both = format!("{busy}  {}", waits.unwrap_or_default());
-        let text = if width(&both) <= usize::from(cells) {
-            &both
-        } else {
-            &busy
-        };
+        let fits = width(&both) <= usize::from(cells);
+        let text = if fits { &both } else { &busy };
         canvas.put(area.x + 1, area.y + 1, cells, text, Meaning::Quiet);
     }
 }
 
 /// Draws the pane below: the time of functions in the chosen time, beside the rest of the screen.
 pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
-    canvas.rule(Rect { height: 1, ..area });
+    canvas.rule(area);
     if area.height < 3 {
         return;
     }
     let range = app.range();
     let parts = app.views.timeline.parts();
-    let heading = match (&range, app.derived.stretch) {
-        (Some(_), Some(stretch)) => format!(
-            "In these {}, compared with the rest of the screen",
-            seconds(stretch.ns)
-        ),
-        _ => format!("In {}", app.timeline_words()),
+    let heading = match app.derived.stretch.filter(|_| range.is_some()) {
+        Some(Stretch { ns, .. }) => {
+            format!("In these {}, compared with the rest of the screen", seconds(ns))
+        }
+        None => format!("In {}", app.timeline_words()),
     };
-    let x = canvas.put_cut(
-        area.x + 1,
-        area.y + 1,
-        area.width.saturating_sub(2),
-        &heading,
-        Meaning::Strong,
-    );
+    let mut pen = Pen::on(canvas, area.inner(Margin::new(1, 0)), 1);
+    pen.put_cut(&heading, Meaning::Strong);
+    let x = pen.x;
     let line = Rect::new(area.x, area.y + 1, area.width, 1);
     if app.screen.theme.fills() {
         let waits = parts.iter().any(|part| part.waiting > 0.0);
@@ -272,52 +246,29 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     if range.is_none() && width(hint) + 4 <= usize::from(area.width) {
         canvas.put_right(area.x, area.y, area.width - 2, hint, Meaning::Quiet);
     }
-    let most = parts
-        .first()
-        .map_or(1.0, |part| part.inside)
-        .max(f64::MIN_POSITIVE);
+    let most = parts.first().map_or(1.0, |part| part.inside);
+    let most = most.max(f64::MIN_POSITIVE);
     let compares = range.is_some() && area.width >= 60;
     let numbers: u16 = if compares { 34 } else { 7 };
     let waits_cells: u16 = if area.width >= 70 { 13 } else { 0 };
     let names = area.width * 2 / 5;
     let bar_x = area.x + 1 + names + 1;
     let bar = area.width.saturating_sub(names + numbers + waits_cells + 5);
-    let lines = usize::from(area.height - 2);
-    for (line, part) in parts
-        .iter()
-        .filter(|part| part.inside >= 0.0005)
-        .take(lines)
-        .enumerate()
-    {
-        let y = area.y + 2 + line as u16;
-        let label = data
-            .names
-            .place_of(part.function)
-            .map_or("?", |at| &data.names.short[at]);
-        let label = cut_middle(
-            without_module(label, usize::from(names)),
-            usize::from(names),
-            canvas.glyphs.cut,
-        );
+    let large = parts.iter().filter(|part| part.inside >= 0.0005);
+    for (part, y) in large.zip(area.y + 2..area.bottom()) {
+        let label = data.names.place_of(part.function);
+        let label = label.map_or("?", |at| &data.names.short[at]);
+        let label = canvas.without_module(label, names.into());
         canvas.put(area.x + 1, y, names, &label, Meaning::Plain);
-        let share = part.inside / most;
-        draw_bar(
-            canvas,
-            app,
-            (lane::ground(&data.names, part.function), share, part.waiting),
-            Rect::new(bar_x, y, bar, 1),
-        );
+        let ground = lane::ground(&data.names, part.function);
+        let cells = Rect::new(bar_x, y, bar, 1);
+        draw_bar(canvas, app, (ground, part.inside / most, part.waiting), cells);
         let mut x = bar_x + bar + 1;
         canvas.put_right(x, y, 6, &number::percent(part.inside), Meaning::Strong);
         x += 7;
         if compares && let Some(outside) = part.outside {
-            canvas.put_right(
-                x,
-                y,
-                14,
-                &format!("{} else", number::percent(outside)),
-                Meaning::Quiet,
-            );
+            let text = format!("{} else", number::percent(outside));
+            canvas.put_right(x, y, 14, &text, Meaning::Quiet);
             let points = 100.0 * (part.inside - outside);
             let meaning = match points {
                 5.0.. => Meaning::Hottest,
@@ -327,13 +278,8 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         }
         if waits_cells > 0 && part.waiting >= 0.05 {
             let text = format!("off CPU {:.0} %", part.waiting * 100.0);
-            canvas.put_right(
-                area.right().saturating_sub(waits_cells + 1),
-                y,
-                waits_cells,
-                &text,
-                Meaning::Waiting,
-            );
+            let x = area.right().saturating_sub(waits_cells + 1);
+            canvas.put_right(x, y, waits_cells, &text, Meaning::Waiting);
         }
     }
 }
@@ -367,11 +313,8 @@ fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f
     let waiting = (off * f64::from(cells)).round() as u16;
     let end = area.x + cells;
     canvas.fill(Rect::new(area.x, area.y, cells - waiting, 1), ground, false);
-    canvas.fill(
-        Rect::new(end - waiting, area.y, waiting, 1),
-        Ground::Waiting,
-        false,
-    );
+    let waits = Rect::new(end - waiting, area.y, waiting, 1);
+    canvas.fill(waits, Ground::Waiting, false);
     if !last.is_empty() && waiting == 0 {
         canvas.block(end, area.y, last, ground, None);
     }
@@ -381,9 +324,9 @@ fn draw_bar(canvas: &mut Canvas<'_>, app: &App, (ground, share, off): (Ground, f
 pub(crate) fn settings(app: &App) -> String {
     match app.views.timeline.lanes {
         Lanes::Threads => "a line: a thread".to_string(),
-        Lanes::Functions => format!(
-            "a line: a function, to {:.0} % of a CPU",
-            app.views.timeline.most() * 100.0
-        ),
+        Lanes::Functions => {
+            let most = app.views.timeline.most() * 100.0;
+            format!("a line: a function, to {most:.0} % of a CPU")
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! Keys of the view Tree: the direction of the tree, recursion, and ways through it.
 
+use tickscope_analysis::transform::outermost;
+
 use crate::app::sort::Sort;
 use crate::app::state::App;
 use crate::app::update::travel::hottest_path;
@@ -15,7 +17,9 @@ impl App {
             self.list_of(View::Tree).sort = Sort::by(View::Tree.about().sort);
         }
         self.refresh();
-        self.find_function(chosen);
+        if let Some(chosen) = chosen {
+            self.find_function(chosen.key);
+        }
         self.tell(match self.query.filter.inverted {
             true => "bottom-up: self time of functions, by who called them; i turns back",
             false => "top-down: who calls what",
@@ -26,9 +30,8 @@ impl App {
     pub(crate) fn fold_recursion(&mut self) {
         self.query.filter.folded = !self.query.filter.folded;
         self.refresh();
-        let data = self.derived.data.as_ref();
-        let any =
-            data.is_some_and(|data| (0..data.calls().rows.len() as u32).any(|row| data.recursion_at(row)));
+        let data = self.data();
+        let any = data.is_some_and(|data| outermost(data.calls()).contains(&false));
         self.tell(match (self.query.filter.folded, any) {
             (true, true) => "recursion in one row; c shows it call by call",
             (true, false) => "recursion in one row, but nothing calls itself here",
@@ -70,7 +73,7 @@ impl App {
         self.views.expanded.extend(path);
         self.refresh();
         // The end of the path is the hottest child of the last row that was opened.
-        let end = self.derived.data.as_ref().and_then(|data| {
+        let end = self.data().and_then(|data| {
             let last = data.tree.rows.iter().position(|row| row.path == last)?;
             let children = data.tree.children(last as u32).iter().copied();
             children.max_by_key(|&child| data.tree.rows[child as usize].total_ns)

@@ -150,7 +150,7 @@ fn averages_shares_and_percentiles_of_random_programs_are_those_of_the_text_repo
             .collect();
         at(&mut app, 3_000 * (number + 1));
         events(&mut app, Status::Live, Some(program));
-        let data = app.derived.data.as_ref().expect("there is data");
+        let data = app.data().expect("there is data");
         let mut buffer = Buffer::empty(Rect::new(0, 0, 1, 1));
         let canvas = Canvas::new(&mut buffer, ThemeKind::Sixteen, false);
         let found: BTreeMap<String, [String; 6]> = (0..data.hot().len() as u32)

@@ -363,8 +363,8 @@ proptest! {
             let wanted = app.list().selected().map(|row| row.id)
                 .filter(|id| app.list().cursor.touched && app.list().cursor.want.last() == Some(id));
             let line = test_driver::line_or_none(&app);
-            let per = app.derived.data.as_ref().and_then(|data| data.per_calls);
-            let thread = app.derived.data.as_ref().and_then(|data| data.thread);
+            let per = app.data().and_then(|data| data.per_calls);
+            let thread = app.data().and_then(|data| data.thread);
             let (view, popup) = (app.views.current, app.has_popup());
             program.carry_out(&mut app, deed);
             let screen = test_driver::text(&app);

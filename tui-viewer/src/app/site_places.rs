@@ -1,0 +1,266 @@
+//! The places in the source that were met. Where the program has functions, all of them stand below their crates and modules.
+//!
+//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions
+//! that were never called are in no snapshot: they come from the table in the program's file (`source/known_functions.rs`).
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
+
+use tickscope_analysis::sites::sites;
+use tickscope_format::Snapshot;
+use tickscope_format::ids::SiteId;
+use tickscope_format::snapshot::{Site, Sites};
+use tickscope_programs::known_functions::KnownFunctions;
+
+use crate::text::cells::safe;
+
+/// The part of the table that does not change as long as the same places are known.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    of: Sites,
+    pub(crate) known: Option<Rc<KnownFunctions>>,
+    /// Whether places stand below their modules.
+    pub(crate) grouped: bool,
+    pub(crate) rows: Vec<Place>,
+    /// Rows at the top.
+    pub(crate) top: Vec<u32>,
+    ascii: bool,
+}
+
+/// A place in the source, or a module.
+#[derive(Debug, Default)]
+pub(crate) struct Place {
+    pub(crate) site: Option<SiteId>,
+    /// Index among the functions of the program.
+    pub(crate) function: Option<u32>,
+    /// Key of the row, the same in all snapshots.
+    pub(crate) key: u64,
+    /// Name in the module, or the last part of a module's path; printable.
+    pub(crate) name: String,
+    /// Path of the place's module, or of the module itself; printable.
+    pub(crate) module: String,
+    /// Path of a module, as the program has it.
+    pub(crate) path: String,
+    /// Whole path, printable.
+    pub(crate) full: String,
+    /// Whole path in the form that a search reads.
+    small_path: String,
+    /// Module that it is in.
+    pub(crate) parent: Option<u32>,
+    /// Rows in a module.
+    pub(crate) children: Vec<u32>,
+    /// Number of rows below it.
+    pub(crate) below: u32,
+}
+
+impl Places {
+    pub(crate) fn new(snapshot: &Snapshot, known: Option<&Rc<KnownFunctions>>, ascii: bool) -> Self {
+        let mut places = Self {
+            of: snapshot.sites.clone(),
+            known: known.cloned(),
+            grouped: snapshot.functions.is_some(),
+            ascii,
+            ..Self::default()
+        };
+        let mut modules = HashMap::new();
+        let mut alike: HashMap<&Site, u32> = HashMap::new();
+        let mut met: HashMap<&Site, SiteId> = HashMap::new();
+        let functions: HashMap<&Site, u32> = match known {
+            Some(known) => known.sites.iter().zip(0..).collect(),
+            None => HashMap::new(),
+        };
+        for row in sites(snapshot) {
+            let site = &snapshot.sites[row.site.index()];
+            // A macro makes several sites in one line, so only their order tells them apart.
+            let nth = alike.entry(site).or_default();
+            *nth += 1;
+            let key = hash((site, *nth));
+            met.insert(site, row.site);
+            places.add(
+                &mut modules,
+                site,
+                Some(row.site),
+                functions.get(site).copied(),
+                key,
+            );
+        }
+        for (site, number) in known.iter().flat_map(|known| known.sites.iter().zip(0..)) {
+            if !met.contains_key(site) {
+                places.add(&mut modules, site, None, Some(number), hash((site, 1u32)));
+            }
+        }
+        places.settle();
+        places
+    }
+
+    /// Whether these are the places of a snapshot, as they look now.
+    pub(crate) fn are_of(
+        &self,
+        snapshot: &Snapshot,
+        known: Option<&Rc<KnownFunctions>>,
+        ascii: bool,
+    ) -> bool {
+        let same_known = match (&self.known, known) {
+            (Some(then), Some(now)) => Rc::ptr_eq(then, now),
+            (then, now) => then.is_none() && now.is_none(),
+        };
+        let grouped = snapshot.functions.is_some();
+        self.ascii == ascii && self.grouped == grouped && same_known && self.of == snapshot.sites
+    }
+
+    fn add(
+        &mut self,
+        modules: &mut HashMap<String, u32>,
+        site: &Site,
+        id: Option<SiteId>,
+        function: Option<u32>,
+        key: u64,
+    ) {
+        let parent = match self.grouped && !site.module.is_empty() {
+            true => Some(self.module_row(modules, &site.module)),
+            false => None,
+        };
+        let name = safe(&site.name, self.ascii).into_owned();
+        let module = safe(&site.module, self.ascii).into_owned();
+        let full = path_of(&module, &name);
+        self.push(Place {
+            small_path: full.to_lowercase(),
+            full,
+            site: id,
+            function,
+            key,
+            name,
+            module,
+            parent,
+            ..Place::default()
+        });
+    }
+
+    /// Returns the row of a module; adds it after the rows of the modules that it is in.
+    fn module_row(&mut self, modules: &mut HashMap<String, u32>, path: &str) -> u32 {
+        if let Some(&row) = modules.get(path) {
+            return row;
+        }
+        let (above, name) = path.rsplit_once("::").unwrap_or(("", path));
+        let parent = match above {
+            "" => None,
+            above => Some(self.module_row(modules, above)),
+        };
+        let module = safe(path, self.ascii).into_owned();
+        let row = self.push(Place {
+            key: hash(("module", path)),
+            name: safe(name, self.ascii).into_owned(),
+            full: module.clone(),
+            small_path: module.to_lowercase(),
+            module,
+            path: path.to_string(),
+            parent,
+            ..Place::default()
+        });
+        modules.insert(path.to_string(), row);
+        row
+    }
+
+    fn push(&mut self, place: Place) -> u32 {
+        let row = self.rows.len() as u32;
+        match place.parent {
+            Some(parent) => self.rows[parent as usize].children.push(row),
+            None => self.top.push(row),
+        }
+        self.rows.push(place);
+        row
+    }
+
+    /// Counts the rows below each row, and sorts grouped rows by name.
+    fn settle(&mut self) {
+        for index in (0..self.rows.len()).rev() {
+            if let Some(parent) = self.rows[index].parent {
+                let below = self.rows[index].below + 1;
+                self.rows[parent as usize].below += below;
+            }
+        }
+        if !self.grouped {
+            return;
+        }
+        let mut lists: Vec<Vec<u32>> = self
+            .rows
+            .iter_mut()
+            .map(|place| std::mem::take(&mut place.children))
+            .collect();
+        for list in lists.iter_mut().chain([&mut self.top]) {
+            list.sort_by(|&a, &b| self.rows[a as usize].name.cmp(&self.rows[b as usize].name));
+        }
+        for (place, children) in self.rows.iter_mut().zip(lists) {
+            place.children = children;
+        }
+    }
+
+    /// Returns the place of a row in the source; `None` for modules.
+    pub(crate) fn site<'a>(&'a self, place: &Place) -> Option<&'a Site> {
+        match (place.site, place.function) {
+            (Some(site), _) => self.of.get(site.index()),
+            (None, Some(function)) => self.known.as_ref()?.sites.get(function as usize),
+            (None, None) => None,
+        }
+    }
+
+    /// Returns by row whether its name or, where no name matches, its path has the text; and whether a row below it matches.
+    pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
+        let places = &self.rows;
+        let exact = text.chars().any(char::is_uppercase);
+        let in_path = |place: &Place| match exact {
+            true => place.full.contains(text),
+            false => place.small_path.contains(text),
+        };
+        let in_name = |place: &Place| match exact {
+            true => place.name.contains(text),
+            false => place.small_path[place.small_name_at()..].contains(text),
+        };
+        let mut hits: Vec<bool> = places.iter().map(in_name).collect();
+        if !hits.contains(&true) {
+            let is_hit = |place: &Place| !place.is_module() && in_path(place);
+            hits = places.iter().map(is_hit).collect();
+        }
+        let mut inside = vec![false; places.len()];
+        for (index, place) in places.iter().enumerate().rev() {
+            if let Some(parent) = place.parent
+                && (hits[index] || inside[index])
+            {
+                inside[parent as usize] = true;
+            }
+        }
+        (hits, inside)
+    }
+}
+
+impl Place {
+    /// Whether it is a module.
+    pub(crate) fn is_module(&self) -> bool {
+        !self.children.is_empty()
+    }
+
+    /// Returns the byte at which the name begins in the path that is searched.
+    fn small_name_at(&self) -> usize {
+        let name = self.name.to_lowercase().len();
+        let at = self.small_path.len().saturating_sub(name);
+        if self.small_path.is_char_boundary(at) {
+            at
+        } else {
+            0
+        }
+    }
+}
+
+fn path_of(module: &str, name: &str) -> String {
+    match module {
+        "" => name.to_string(),
+        module => format!("{module}::{name}"),
+    }
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
