@@ -181,11 +181,9 @@ impl<T> Series<T> {
             Some((now, then)) if links[now].number == old[then].number && !plus.is_empty() => {}
             Some((now, then)) => (plus, minus) = (&links[now..], &old[then..]),
             None if old.is_empty() => {}
-            // The first link also holds counts from before all that is known of the earlier moment.
-            None if links.first().map(|link| link.begin) < old.first().map(|link| link.begin) => {
-                (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true);
-            }
-            None => (unclosed, minus) = (true, &[]),
+            // Begins only fall where an undo joins epochs, so the first link also holds counts from before all that is
+            // known of the earlier moment.
+            None => (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true),
         }
         let counts = |links: &'a [Link<T>]| links.iter().map(|link| &link.counts).collect();
         Terms {
@@ -224,11 +222,15 @@ impl<T> Terms<T> {
 
 /// Returns the counts that terms name.
 pub fn counts(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
+    Snapshot {
+        window: true,
+        ..difference(plus, minus)
+    }
+}
+
+fn difference(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     let (Some((&first, rest)), Some(last)) = (plus.split_first(), minus.last()) else {
-        return Snapshot {
-            window: true,
-            ..sum(plus)
-        };
+        return sum(plus);
     };
     let joined;
     let before = match minus {
@@ -359,6 +361,7 @@ mod tests {
     /// Returns the calls of a window, which are the same by its ticks.
     fn calls(terms: Terms<&Snapshot>) -> u64 {
         let window = counts(&terms.plus, &terms.minus);
+        assert!(window.window);
         assert_eq!(
             window.measured_ticks(),
             (CALL >> window.clock.epoch) * window.calls()
