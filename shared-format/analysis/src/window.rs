@@ -69,10 +69,10 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
             take(cpu_ns, then);
         }
     }
-    window.measures = measures(later, &then, &pool_of, &group_of);
+    window.measures = measures(later, &mut then.measures, &pool_of, &group_of);
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.waits_in = waits_in(later, &then, &pool_of);
-    window.watches = watches::watches(later, earlier);
+    watches::take(&mut window.watches, earlier);
     lines::take(&mut window.lines, &then.lines, &pool_of, &group_of);
     let mut errors: Vec<(u32, u64)> = then
         .errors
@@ -200,13 +200,13 @@ fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
     Level { range: known, ..now }
 }
 
-fn measures(later: &Snapshot, then: &Snapshot, pool_of: &[u32], group_of: &[u32]) -> Measures {
+fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[u32]) -> Measures {
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
         let mut now = now.clone();
         // A level is its value at the later moment.
-        if let Some(then) = then.measures.of(quantity).filter(|_| !quantity.is_level()) {
-            let mut then = then.clone();
+        if !quantity.is_level() {
+            let mut then = then.take(quantity);
             for (now, then, place) in [
                 (&mut now.rows, &mut then.rows, pool_of),
                 (&mut now.outside, &mut then.outside, group_of),
