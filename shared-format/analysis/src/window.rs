@@ -297,12 +297,20 @@ fn latencies(
     // Latencies that pools with several takers have left.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
+    let mut next = 0;
     for (at, &row) in later.row.iter().enumerate().filter(|&(_, &row)| is_known(row)) {
         let pool = pool_of[row as usize];
-        let Some(before) = then.bytes_of(pool) else {
+        // Pools mostly have the order of the rows.
+        let found = match then.row.get(next) == Some(&pool) {
+            true => Some(next),
+            false => then.row.binary_search(&pool).ok(),
+        };
+        let Some(then_at) = found else {
             out.push_bytes(row, later.bytes_at(at));
             continue;
         };
+        next = then_at + 1;
+        let before = then.bytes_at(then_at);
         let is_shared = takers[pool as usize] > 1;
         // In most rows of a short window nothing has changed.
         if !is_shared && before == later.bytes_at(at) {
@@ -310,12 +318,12 @@ fn latencies(
         }
         let mut latency = later.at(at);
         if is_shared {
-            let left = shared.entry(pool).or_insert_with(|| then.of(pool));
+            let left = shared.entry(pool).or_insert_with(|| then.at(then_at));
             let whole = latency.clone();
             latency.subtract(left);
             left.subtract(&whole);
         } else {
-            latency.subtract(&then.of(pool));
+            latency.subtract(&then.at(then_at));
         }
         out.push(row, &latency);
     }
