@@ -32,13 +32,13 @@ mod watches;
 use bincode::Decode;
 use bincode::config::Config;
 
-use self::section::{Body, CONFIG, Coded, Decoded, Form, KnownSites, Out, SMALL, Section};
+use self::section::{CONFIG, Coded, Decoded, Form, KnownSites, Out, SMALL, Section};
 use crate::addresses::Addresses;
 use crate::error::FormatError;
 use crate::latency::Latencies;
 use crate::snapshot::{CaptureInfo, Lines, Snapshot};
 
-pub(crate) use self::section::section_at;
+pub(crate) use self::section::sections;
 
 /// All sections, in the order in which they are written and checked, because a check may rely on earlier ones.
 const SECTIONS: [&Section; 26] = [
@@ -169,14 +169,11 @@ fn decoded(bytes: &[u8], known_sites: Option<&mut KnownSites>) -> Result<Snapsho
         of_values: Latencies::default(),
         known_sites,
     };
-    let mut at = 0usize;
-    while at < bytes.len() {
-        let (id, body) = section_at(bytes, at)?;
-        at += 16;
+    for section in sections(bytes) {
+        let (id, body) = section?;
         if let Some(section) = SECTIONS.iter().find(|section| section.id == id) {
-            (section.read)(&mut to, Body { bytes: body, at })?;
+            (section.read)(&mut to, body)?;
         }
-        at += body.len();
     }
     let Decoded {
         mut snapshot,
@@ -196,16 +193,13 @@ fn decoded(bytes: &[u8], known_sites: Option<&mut KnownSites>) -> Result<Snapsho
 /// [`FormatError::Truncated`], with the offset.
 pub fn split_sites(payload: &[u8]) -> Result<(Vec<u8>, Vec<u8>), FormatError> {
     let (mut others, mut sites): (Vec<&[u8]>, Vec<&[u8]>) = (Vec::new(), Vec::new());
-    let mut at = 0;
-    while at < payload.len() {
-        let (id, body) = section_at(payload, at)?;
-        let end = at + 16 + body.len();
+    for section in sections(payload) {
+        let (id, body) = section?;
         let to = match id == tree::SITES.id {
             true => &mut sites,
             false => &mut others,
         };
-        to.push(&payload[at..end]);
-        at = end;
+        to.push(&payload[body.at - section::HEAD..body.end()]);
     }
     // `concat` allocates exactly the length, so a payload that is kept for long holds no spare memory.
     Ok((others.concat(), sites.concat()))
@@ -254,13 +248,11 @@ fn alone<T: Decode<()>, I>(payload: &[u8], wanted: u64, config: Coded<I>) -> Res
 where
     Coded<I>: Config,
 {
-    let mut at = 0;
-    while at < payload.len() {
-        let (id, body) = section_at(payload, at)?;
+    for section in sections(payload) {
+        let (id, body) = section?;
         if id == wanted {
-            return section::read(body, at + 16, config).map(Some);
+            return section::read(body.bytes, body.at, config).map(Some);
         }
-        at += 16 + body.len();
     }
     Ok(None)
 }

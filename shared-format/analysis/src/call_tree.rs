@@ -1,210 +1,26 @@
 //! The call tree: the chosen threads merged by path of functions, with total times.
 
+mod figures;
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
-use std::ops::{AddAssign, Deref};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::latency::Histogram;
-use tickscope_format::snapshot::{Now, Quantity, Snapshot, Tally, Values, saturating_sum};
+use tickscope_format::snapshot::{Now, Quantity, Snapshot, Values, saturating_sum};
 
+pub(crate) use self::figures::both_tallies;
+pub use self::figures::{AsyncCalls, Figures, OffCpu, SampledTime};
 use crate::functions::{FNV_SEED, FunctionId, Functions, OTHERS, fnv1a};
 use crate::parts::Parts;
 use crate::uncertainty::{Uncertainty, uncertainties};
 
-/// Returns the tally of two parts of a row together, or none if either part is a scope.
-pub(super) fn both_tallies(one: Option<Tally>, other: Option<Tally>) -> Option<Tally> {
-    one.zip(other).map(|(one, other)| one.and(other))
-}
-
 /// A hash of a path of functions from the top of a thread, which is equal in all snapshots of all runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathId(pub u64);
-
-/// Time off the CPU, a part of other times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct OffCpu {
-    /// Nanoseconds in which a thread could not run.
-    pub waiting_ns: u64,
-    /// Nanoseconds in which a thread could run but had no CPU.
-    pub ready_ns: u64,
-}
-
-impl OffCpu {
-    /// Returns the sum of both.
-    pub fn ns(self) -> u64 {
-        self.waiting_ns.saturating_add(self.ready_ns)
-    }
-}
-
-impl AddAssign for OffCpu {
-    fn add_assign(&mut self, other: Self) {
-        self.waiting_ns = self.waiting_ns.saturating_add(other.waiting_ns);
-        self.ready_ns = self.ready_ns.saturating_add(other.ready_ns);
-    }
-}
-
-/// Calls of futures that have ended, by the wall clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AsyncCalls {
-    /// The calls, cancelled ones too.
-    pub ended: u64,
-    /// Ticks from their first polls to their ends.
-    pub ticks: u64,
-    /// Nanoseconds from their first polls to their ends.
-    pub ns: u64,
-    /// Whether the row belongs to a future, even if no call has ended yet.
-    pub is_future: bool,
-}
-
-impl AsyncCalls {
-    /// Returns the number of calls for a row's mean, and their nanoseconds. A future's ended calls count, with their
-    /// waits; for other rows the result is `calls` and `total_ns`.
-    pub fn or(self, calls: u64, total_ns: u64) -> (u64, u64) {
-        match self.is_future {
-            true => (self.ended, self.ns),
-            false => (calls, total_ns),
-        }
-    }
-}
-
-impl AddAssign for AsyncCalls {
-    fn add_assign(&mut self, other: Self) {
-        self.ended = self.ended.saturating_add(other.ended);
-        self.ticks = self.ticks.saturating_add(other.ticks);
-        self.ns = self.ns.saturating_add(other.ns);
-        self.is_future = self.is_future || other.is_future;
-    }
-}
-
-/// Part of a row's time that is known from samples alone, because the calls are not counted. A row that several functions share
-/// holds the sum of their parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SampledTime {
-    /// Sampled time in ticks.
-    pub ticks: u64,
-    /// Sampled time in nanoseconds.
-    pub ns: u64,
-}
-
-impl SampledTime {
-    /// Returns the nanoseconds of a row's total time that counted calls took.
-    pub fn counted_ns(self, total_ns: u64) -> u64 {
-        total_ns.saturating_sub(self.ns)
-    }
-
-    /// Returns whether a row with this part and these calls has no counted call, so that samples alone show its time.
-    pub fn is_all(self, calls: u64) -> bool {
-        calls == 0 && self.ticks > 0
-    }
-}
-
-impl AddAssign for SampledTime {
-    fn add_assign(&mut self, other: Self) {
-        self.ticks = self.ticks.saturating_add(other.ticks);
-        self.ns = self.ns.saturating_add(other.ns);
-    }
-}
-
-/// The figures of a row, which rows of all tables have.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
-    /// Calls begun since the reset, recursive ones too.
-    pub calls: u64,
-    /// Tally of a counter, a value or a gauge, which has no time; none if any part of the row is a scope.
-    pub tally: Option<Tally>,
-    /// Self time in ticks.
-    pub self_ticks: u64,
-    /// Total time in ticks; recursion counts once.
-    pub total_ticks: u64,
-    /// Self time in nanoseconds.
-    pub self_ns: u64,
-    /// Total time in nanoseconds; recursion counts once.
-    pub total_ns: u64,
-    /// Part of the self time that is off the CPU.
-    pub self_off: OffCpu,
-    /// Part of the total time that is off the CPU.
-    pub total_off: OffCpu,
-    /// Its calls of futures.
-    pub asynchronous: AsyncCalls,
-    /// Time of calls that are not counted, a part of the self time.
-    pub sampled: SampledTime,
-    /// Number of threads in which the row is open.
-    pub open: u32,
-    /// Number of these threads that waited when they were last looked at.
-    pub waiting: u32,
-    /// Number of clock errors.
-    pub errors: u64,
-}
-
-impl Figures {
-    /// Returns the figures of a row without parts, whose tally allows a counter.
-    pub(super) fn nothing() -> Self {
-        Self {
-            tally: Some(Tally::Nothing),
-            ..Self::default()
-        }
-    }
-
-    /// Adds the calls of a part of the row.
-    pub(super) fn add_calls(&mut self, part: &Self) {
-        self.calls = self.calls.saturating_add(part.calls);
-        self.tally = both_tallies(self.tally, part.tally);
-        self.asynchronous += part.asynchronous;
-        self.sampled += part.sampled;
-        self.errors = self.errors.saturating_add(part.errors);
-    }
-
-    /// Adds the self time of a part of the row.
-    pub(super) fn add_self(&mut self, part: &Self) {
-        self.self_ticks = self.self_ticks.saturating_add(part.self_ticks);
-        self.self_ns = self.self_ns.saturating_add(part.self_ns);
-        self.self_off += part.self_off;
-    }
-
-    /// Adds the total time of a part of the row.
-    pub(super) fn add_total(&mut self, part: &Self) {
-        self.total_ticks = self.total_ticks.saturating_add(part.total_ticks);
-        self.total_ns = self.total_ns.saturating_add(part.total_ns);
-        self.total_off += part.total_off;
-    }
-
-    /// Adds the threads in which a part of the row is open.
-    pub(super) fn add_open(&mut self, part: &Self) {
-        self.open = self.open.saturating_add(part.open);
-        self.waiting = self.waiting.saturating_add(part.waiting);
-    }
-
-    /// Returns the figures with the self time as the total.
-    pub fn with_self_as_total(self) -> Self {
-        Self {
-            total_ticks: self.self_ticks,
-            total_ns: self.self_ns,
-            total_off: self.self_off,
-            ..self
-        }
-    }
-
-    /// Returns the mean total time of a call, for a future by the wall clock; none without calls, and none for a counter.
-    pub fn avg_ns(self) -> Option<u64> {
-        let (calls, ns) = self.counted();
-        ns.checked_div(calls).filter(|_| self.tally.is_none())
-    }
-
-    /// Returns the number of counted calls and their nanoseconds. Of a future only ended calls count.
-    pub fn counted(self) -> (u64, u64) {
-        let counted_ns = self.sampled.counted_ns(self.total_ns);
-        self.asynchronous.or(self.calls, counted_ns)
-    }
-
-    /// Returns the ticks and the number of calls whose quotient is the mean. `total_ticks` is the total time of the row.
-    pub fn avg_ticks(self, total_ticks: u64) -> (u64, u64) {
-        match self.asynchronous.is_future {
-            true => (self.asynchronous.ticks, self.asynchronous.ended),
-            false => (total_ticks.saturating_sub(self.sampled.ticks), self.calls),
-        }
-    }
-}
 
 /// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -375,9 +191,7 @@ impl CallTree {
                 row.errors = row.errors.saturating_add(error.count);
             }
         }
-        tree.merge_off_cpu(snapshot, &row_of_node);
-        tree.merge_async_calls(snapshot, &row_of_node);
-        tree.merge_sampled(snapshot, &row_of_node);
+        tree.merge_measures(snapshot, &row_of_node);
         tree.merge_latencies(snapshot, &row_of_node);
         tree.merge_spreads(snapshot, &row_of_node);
         tree.sum_totals();
@@ -396,76 +210,48 @@ impl CallTree {
         }
     }
 
-    fn merge_off_cpu(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
-        for quantity in [Quantity::Waiting, Quantity::Ready] {
-            let column = snapshot.measures.of(quantity);
-            for &(node, ticks) in column.iter().flat_map(|column| &column.rows) {
-                let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) else {
-                    continue;
-                };
-                let ns = snapshot.nanos(ticks);
-                row.figures.self_off += if quantity == Quantity::Waiting {
-                    OffCpu {
-                        waiting_ns: ns,
-                        ready_ns: 0,
-                    }
-                } else {
-                    OffCpu {
-                        waiting_ns: 0,
-                        ready_ns: ns,
-                    }
-                };
-            }
-        }
-    }
-
-    fn merge_async_calls(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
-        if snapshot.values != Values::Time {
-            return;
-        }
-        for quantity in [
-            Quantity::Polls,
-            Quantity::FutureEnds,
-            Quantity::FutureCancels,
-            Quantity::FutureTime,
-        ] {
+    /// Merges the known parts of self times, and the calls of futures.
+    fn merge_measures(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
+        let mut merge = |quantity, add: &dyn Fn(&mut Figures, u64, u64)| {
             let column = snapshot.measures.of(quantity);
             for &(node, value) in column.iter().flat_map(|column| &column.rows) {
                 if let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) {
-                    let of_calls = |ended| AsyncCalls {
-                        ended,
-                        is_future: true,
-                        ..AsyncCalls::default()
-                    };
-                    row.figures.asynchronous += if quantity == Quantity::Polls {
-                        of_calls(0)
-                    } else if quantity == Quantity::FutureTime {
-                        AsyncCalls {
-                            ticks: value,
-                            ns: snapshot.nanos(value),
-                            ..of_calls(0)
-                        }
-                    } else {
-                        of_calls(value)
-                    };
+                    add(&mut row.figures, value, snapshot.nanos(value));
                 }
             }
+        };
+        let off = OffCpu::default();
+        merge(Quantity::Waiting, &|row, _, waiting_ns| {
+            row.self_off += OffCpu { waiting_ns, ..off };
+        });
+        merge(Quantity::Ready, &|row, _, ready_ns| {
+            row.self_off += OffCpu { ready_ns, ..off };
+        });
+        if snapshot.values != Values::Counts {
+            merge(Quantity::Sampled, &|row, ticks, ns| {
+                row.sampled += SampledTime { ticks, ns };
+            });
         }
-    }
-
-    fn merge_sampled(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
-        if snapshot.values == Values::Counts {
+        if snapshot.values != Values::Time {
             return;
         }
-        let column = snapshot.measures.of(Quantity::Sampled);
-        for &(node, ticks) in column.iter().flat_map(|column| &column.rows) {
-            if let Some(row) = self.rows.get_mut(row_of_node[node as usize] as usize) {
-                row.figures.sampled += SampledTime {
-                    ticks,
-                    ns: snapshot.nanos(ticks),
-                };
-            }
+        let of_future = AsyncCalls {
+            is_future: true,
+            ..AsyncCalls::default()
+        };
+        merge(Quantity::Polls, &|row, _, _| row.asynchronous += of_future);
+        for quantity in [Quantity::FutureEnds, Quantity::FutureCancels] {
+            merge(quantity, &|row, ended, _| {
+                row.asynchronous += AsyncCalls { ended, ..of_future };
+            });
         }
+        merge(Quantity::FutureTime, &|row, ticks, ns| {
+            row.asynchronous += AsyncCalls {
+                ticks,
+                ns,
+                ..of_future
+            };
+        });
     }
 
     /// Merges latencies. A future's latencies are of its calls, not of its polls.
@@ -631,88 +417,5 @@ impl CallTree {
     /// Returns the measured time of the chosen threads in nanoseconds: the sum of the totals of the top rows.
     pub fn measured_ns(&self) -> u64 {
         saturating_sum(self.top.iter().map(|&row| self.rows[row as usize].total_ns))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tickscope_format::latency::Latencies;
-    use tickscope_format::snapshot::Column;
-    use tickscope_testkit::fixture;
-
-    use super::*;
-
-    #[test]
-    fn latencies_and_errors_of_merged_rows_are_combined() {
-        let mut snapshot = fixture::two_threads();
-        snapshot.latencies.push(2, &fixture::calls_of(1_000, 90));
-        snapshot.latencies.push(5, &fixture::calls_of(9_000, 10));
-        snapshot.estimates = [(2, 30), (5, 40)]
-            .map(|(row, error)| fixture::estimate(row, 25, error, error))
-            .into();
-        let tree = CallTree::build(&snapshot, |_| true);
-        let leaf = (0..tree.rows.len() as u32)
-            .find(|&row| tree.rows[row as usize].depth == 2)
-            .unwrap();
-        let latency = tree.latency(leaf);
-        assert_eq!((latency.count(), latency.max()), (100, Some((9_000, true))));
-        let uncertainty = tree.uncertainty(leaf).unwrap();
-        assert_eq!(
-            (uncertainty.timed, uncertainty.self_error, uncertainty.total_error),
-            (50, 50.0, 50.0)
-        );
-        let above = tree.rows[leaf as usize].parent.unwrap();
-        assert_eq!(tree.uncertainty(above), None, "nothing was stated of it");
-        let main = tree.top().iter().find(|&&row| tree.children(row).is_empty());
-        let main = *main.unwrap();
-        assert_eq!(
-            (tree.uncertainty(main), tree.latency(main).is_empty()),
-            (None, true)
-        );
-
-        let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
-        assert_eq!(one.latency(2).count(), 10, "only of the threads in scope");
-    }
-
-    #[test]
-    fn threads_with_the_same_path_share_a_row_and_sums_hold() {
-        let snapshot = fixture::two_threads();
-        let tree = CallTree::build(&snapshot, |_| true);
-        for (index, row) in tree.rows.iter().enumerate() {
-            let below: u64 = tree
-                .children(index as u32)
-                .iter()
-                .map(|&c| tree.rows[c as usize].total_ns)
-                .sum();
-            assert_eq!(row.total_ns, row.self_ns + below);
-        }
-        assert_eq!(tree.measured_ns(), snapshot.self_nanos().iter().sum::<u64>());
-        assert_eq!(tree.top().len(), 2, "worker is merged, main stands alone");
-        let one = CallTree::build(&snapshot, |thread| thread == ThreadId(1));
-        assert_eq!(one.top().len(), 1);
-        let worker = tree.rows.iter().find(|row| row.path == one.rows[0].path);
-        assert!(worker.is_some(), "a path has the same id in every scope");
-    }
-
-    #[test]
-    fn latencies_and_means_of_futures_are_those_of_calls() {
-        let mut snapshot = fixture::serving();
-        let tree = CallTree::build(&snapshot, |_| true);
-        let [handler, parse] = [0, 1].map(|row| tree.rows[row]);
-        assert_eq!(tree.latency(0).count(), 80, "calls and not polls");
-        assert_eq!(handler.asynchronous.or(100, 1), (80, 80 * 22_000_000));
-        assert_eq!(parse.asynchronous.or(100, 1), (100, 1));
-        // Without ended calls, a future has no mean.
-        snapshot.async_latencies = Latencies::default();
-        for quantity in [
-            Quantity::FutureEnds,
-            Quantity::FutureCancels,
-            Quantity::FutureTime,
-        ] {
-            snapshot.measures.set(quantity, Column::default());
-        }
-        let tree = CallTree::build(&snapshot, |_| true);
-        assert!(tree.latency(0).is_empty());
-        assert_eq!(tree.rows[0].asynchronous.or(100, 1), (0, 0));
     }
 }

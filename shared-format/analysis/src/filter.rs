@@ -15,11 +15,6 @@ pub fn of_threads(snapshot: &Snapshot, chosen: impl Fn(ThreadId) -> bool) -> Sna
     snapshot.part(chosen, |_| true, Left::Out)
 }
 
-/// Returns the snapshot with some of its rows; a row whose parent is left out stands at the top of its thread.
-pub(super) fn of_rows(snapshot: &Snapshot, kept: &[bool]) -> Snapshot {
-    snapshot.part(|_| true, |row| kept[row], Left::Out)
-}
-
 /// Returns the snapshot without the paths whose part of a measure is below a share (0 to 1) of all threads' sum. A row
 /// called [`SMALL`] below the same parent sums them up, so that all totals stay the same.
 pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {

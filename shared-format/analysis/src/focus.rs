@@ -1,10 +1,9 @@
 //! A snapshot of the calls in focus alone: the calls of a function, or of one path of the tree.
 
 use tickscope_format::ids::NO_PARENT;
-use tickscope_format::snapshot::{SampledIn, Snapshot};
+use tickscope_format::snapshot::{Left, SampledIn, Snapshot};
 
 use crate::call_tree::PathId;
-use crate::filter;
 use crate::functions::Functions;
 
 /// A focus, in a form that holds for other snapshots as well.
@@ -55,8 +54,7 @@ pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot
             };
         }
     }
-    let in_focus: Vec<bool> = paths.iter().map(Option::is_some).collect();
-    let mut part = filter::of_rows(snapshot, &in_focus);
+    let mut part = snapshot.part(|_| true, |row| paths[row].is_some(), Left::Out);
     for thread in &mut part.threads {
         thread.outside_ticks = 0;
     }

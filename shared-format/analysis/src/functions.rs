@@ -8,7 +8,7 @@ use tickscope_format::snapshot::Snapshot;
 pub const OTHERS: &str = "(others)";
 
 /// An index into the function table of one snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FunctionId(pub u32);
 
 /// A function or a named scope, or a group in place of its members.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{CaptureKind, Lines, Snapshot, Tasks, Thread};
+use tickscope_format::snapshot::{CaptureKind, Snapshot, Thread};
 
 use crate::functions::Functions;
 use crate::groups;
@@ -170,7 +170,7 @@ impl Intervals {
     /// Takes the next snapshot of the program and returns the interval that it completes. The first snapshot begins the
     /// first interval. Snapshots of a reset epoch may be left out between two calls, except closing ones.
     pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
-        let snapshot = Arc::new(without_latencies(snapshot));
+        let snapshot = Arc::new(needed(snapshot));
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
         let reset_tick = snapshot
             .capture
@@ -291,17 +291,17 @@ impl Intervals {
     }
 }
 
-/// Copies a snapshot without unneeded data, which is most of its bytes.
-fn without_latencies(snapshot: &Snapshot) -> Snapshot {
+/// Copies the needed data of a snapshot, which is a small part of its bytes.
+fn needed(snapshot: &Snapshot) -> Snapshot {
     Snapshot {
+        process: snapshot.process.clone(),
+        clock: snapshot.clock.clone(),
+        capture: snapshot.capture.clone(),
         threads: snapshot.threads.clone(),
+        sites: snapshot.sites.clone(),
         nodes: snapshot.nodes.clone(),
-        errors: snapshot.errors.clone(),
         estimates: snapshot.estimates.clone(),
-        tasks: Tasks::default(),
-        watches: Vec::new(),
-        lines: Lines::default(),
-        ..snapshot.facts()
+        ..Snapshot::default()
     }
 }
 

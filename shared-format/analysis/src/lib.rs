@@ -80,4 +80,4 @@ pub mod waterfall;
 pub mod window;
 
 #[cfg(test)]
-mod pairs_of_snapshots;
+mod tests;

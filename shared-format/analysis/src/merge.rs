@@ -56,7 +56,6 @@ pub(crate) fn sum_with(
         threads,
         sites,
         nodes: joined.nodes,
-        window: true,
         ..last.facts()
     };
     joined.maps.rotate_left(1);

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tickscope_format::snapshot::{
-    CaptureInfo, CaptureKind, ClockInfo, Lines, Measuring, Nodes, Process, SAME_RATE, Snapshot, Tasks,
-    Thread, ThreadState,
+    CaptureInfo, CaptureKind, ClockInfo, Lines, Measuring, Process, SAME_RATE, Snapshot, Tasks, Thread,
+    ThreadState,
 };
 
 use crate::merge::{add_facts, bounds, sum_with};
@@ -109,8 +109,7 @@ impl MergedRuns {
         let Some(before) = self.sum.take() else { return };
         let parts: Vec<&Snapshot> = self.waiting.iter().chain([&before]).collect();
         // Runs have their threads by name alone: processes that ended in one run may live in another.
-        let mut sum = sum_with(&parts, |known, thread| known.finished(&thread.name));
-        sum.window = false;
+        let sum = sum_with(&parts, |known, thread| known.finished(&thread.name));
         self.sum = Some(sum);
         self.waiting.clear();
     }
@@ -136,12 +135,11 @@ fn nothing_of(run: &Snapshot) -> Snapshot {
             ..CaptureInfo::default()
         },
         measuring: Measuring {
-            histograms: run.measuring.histograms,
             sampling_hz: run.measuring.sampling_hz,
             ..Measuring::default()
         },
+        // Runs of one program then need one comparison of all their sites.
         sites: run.sites.clone(),
-        nodes: Nodes::default(),
         ..Snapshot::default()
     }
 }

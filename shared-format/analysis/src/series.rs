@@ -189,11 +189,9 @@ impl<T> Series<T> {
             }
             Some(_) => {}
             None if old.is_empty() => {}
-            // The first link also holds counts from before all that is known of the earlier moment.
-            None if links.first().map(|link| link.begin) < old.first().map(|link| link.begin) => {
-                (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true);
-            }
-            None => (unclosed, minus) = (true, &[]),
+            // Begins only fall where an undo joins epochs, so the first link also holds counts from before all that is
+            // known of the earlier moment.
+            None => (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true),
         }
         let counts = |links: &'a [Link<T>]| links.iter().map(|link| &link.counts).collect();
         Terms {
@@ -232,11 +230,15 @@ impl<T> Terms<T> {
 
 /// Returns the counts that terms name.
 pub fn counts(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
+    Snapshot {
+        window: true,
+        ..difference(plus, minus)
+    }
+}
+
+fn difference(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     let (Some((&first, rest)), Some(last)) = (plus.split_first(), minus.last()) else {
-        return Snapshot {
-            window: true,
-            ..sum(plus)
-        };
+        return sum(plus);
     };
     let joined;
     let before = match minus {
@@ -367,6 +369,7 @@ mod tests {
     /// Returns the calls of a window, which are the same by its ticks.
     fn calls(terms: Terms<&Snapshot>) -> u64 {
         let window = counts(&terms.plus, &terms.minus);
+        assert!(window.window);
         assert_eq!(
             window.measured_ticks(),
             (CALL >> window.clock.epoch) * window.calls()

@@ -267,7 +267,10 @@ mod tests {
         let (plus, minus) = (of(plus), of(minus));
         let lapse = lapse(&plus, &minus).unwrap();
         let second = plus[plus.len() - 1].ticks_per_second;
-        let each = lapse.spent.iter().map(|(_, spent)| spent.ticks as f64 / second);
+        let each = lapse
+            .spent
+            .iter()
+            .map(|(_, spent)| spent.working() as f64 / second);
         let mut each: Vec<f64> = each.collect();
         each.sort_by(f64::total_cmp);
         (lapse.ticks / second, each)

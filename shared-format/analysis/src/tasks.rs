@@ -27,7 +27,7 @@ pub struct Tasks {
 }
 
 /// A future on one logical path, or an await of its calls without a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskRow {
     /// The path, which is equal in all snapshots of all runs.
     pub path: PathId,
@@ -70,9 +70,10 @@ pub struct TaskRow {
 }
 
 /// Kind of a row of tasks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskKind {
     /// A function, a block or any other profiled future.
+    #[default]
     Future,
     /// An await with a name.
     Await,
@@ -243,7 +244,8 @@ impl Tasks {
             in_flight: path.innermost,
             innermost: path.innermost,
             oldest_ns: path.innermost_oldest_ns,
-            ..TaskRow::new(parent.function)
+            function: parent.function,
+            ..TaskRow::default()
         });
     }
 
@@ -265,7 +267,8 @@ impl Tasks {
                 path: path.below(functions.get(function).key),
                 parent,
                 depth,
-                ..TaskRow::new(function)
+                function,
+                ..TaskRow::default()
             })
         })
     }
@@ -289,30 +292,6 @@ impl Tasks {
 }
 
 impl TaskRow {
-    fn new(function: FunctionId) -> Self {
-        Self {
-            path: PathId::TOP,
-            parent: None,
-            depth: 0,
-            function,
-            kind: TaskKind::Future,
-            in_flight: 0,
-            polled: 0,
-            innermost: 0,
-            oldest_ns: 0,
-            started: 0,
-            ended: 0,
-            cancelled: 0,
-            vanished: 0,
-            polls: 0,
-            wall_ns: 0,
-            busy_ns: 0,
-            blocked_ns: 0,
-            scheduled_ns: 0,
-            scheduled_polls: 0,
-        }
-    }
-
     /// Returns the number of calls whose end was seen.
     pub fn over(&self) -> u64 {
         self.ended.saturating_add(self.cancelled)

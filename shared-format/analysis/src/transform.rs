@@ -321,15 +321,16 @@ impl<'a> Shape<'a> {
             .get_mut(to as usize)
             .zip(self.source.merged_uncertainty(from))
         {
-            let of_self = Uncertainty {
+            if at_top {
+                sum.add_self(&uncertainty);
+            } else {
+                sum.timed = sum.timed.saturating_add(uncertainty.timed);
+            }
+            sum.add_total(&Uncertainty {
                 total_error: uncertainty.self_error,
                 total_estimated: uncertainty.self_estimated,
-                self_error: if at_top { uncertainty.self_error } else { 0.0 },
-                self_estimated: at_top && uncertainty.self_estimated,
                 ..uncertainty
-            };
-            sum.add_self(&of_self);
-            sum.add_total(&of_self);
+            });
         }
         self.pairs.push((to, from));
     }

@@ -69,10 +69,10 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
             take(cpu_ns, then);
         }
     }
-    window.measures = measures(later, &then, &pool_of, &group_of);
+    window.measures = measures(later, &mut then.measures, &pool_of, &group_of);
     window.measures.hold_off_cpu(&window.nodes.self_ticks);
     window.waits_in = waits_in(later, &then, &pool_of);
-    window.watches = watches::watches(later, earlier);
+    watches::take(&mut window.watches, earlier);
     lines::take(&mut window.lines, &then.lines, &pool_of, &group_of);
     let mut errors: Vec<(u32, u64)> = then
         .errors
@@ -200,13 +200,13 @@ fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
     Level { range: known, ..now }
 }
 
-fn measures(later: &Snapshot, then: &Snapshot, pool_of: &[u32], group_of: &[u32]) -> Measures {
+fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[u32]) -> Measures {
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
         let mut now = now.clone();
         // A level is its value at the later moment.
-        if let Some(then) = then.measures.of(quantity).filter(|_| !quantity.is_level()) {
-            let mut then = then.clone();
+        if !quantity.is_level() {
+            let mut then = then.take(quantity);
             for (now, then, place) in [
                 (&mut now.rows, &mut then.rows, pool_of),
                 (&mut now.outside, &mut then.outside, group_of),
@@ -297,12 +297,20 @@ fn latencies(
     // Latencies that pools with several takers have left.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
+    let mut next = 0;
     for (at, &row) in later.row.iter().enumerate().filter(|&(_, &row)| is_known(row)) {
         let pool = pool_of[row as usize];
-        let Some(before) = then.bytes_of(pool) else {
+        // Pools mostly have the order of the rows.
+        let found = match then.row.get(next) == Some(&pool) {
+            true => Some(next),
+            false => then.row.binary_search(&pool).ok(),
+        };
+        let Some(then_at) = found else {
             out.push_bytes(row, later.bytes_at(at));
             continue;
         };
+        next = then_at + 1;
+        let before = then.bytes_at(then_at);
         let is_shared = takers[pool as usize] > 1;
         // In most rows of a short window nothing has changed.
         if !is_shared && before == later.bytes_at(at) {
@@ -310,12 +318,12 @@ fn latencies(
         }
         let mut latency = later.at(at);
         if is_shared {
-            let left = shared.entry(pool).or_insert_with(|| then.of(pool));
+            let left = shared.entry(pool).or_insert_with(|| then.at(then_at));
             let whole = latency.clone();
             latency.subtract(left);
             left.subtract(&whole);
         } else {
-            latency.subtract(&then.of(pool));
+            latency.subtract(&then.at(then_at));
         }
         out.push(row, &latency);
     }

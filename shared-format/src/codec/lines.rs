@@ -5,9 +5,9 @@ use crate::snapshot::{BUILD_ID_MAX, Lines, NO_MODULE, SampledIn};
 
 pub(super) const LINES: Section = Section {
     id: 30,
-    write: |s, out| match out.is_fine() && !s.lines.is_empty() {
-        true => out.put_small(&s.lines),
-        false => Ok(()),
+    write: |s, out| {
+        let is_there = out.is_fine() && !s.lines.is_empty();
+        out.put_small_if(is_there, &s.lines)
     },
     read: |to, body| body.read_small().map(|lines| to.snapshot.lines = lines),
     check: |s| match fault(&s.lines, s.nodes.len(), s.threads.len()) {
@@ -40,4 +40,36 @@ fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
     }
     let rises = lines.samples.is_sorted_by(|a, b| a.place() < b.place());
     (!rises).then_some("places out of order")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::codec::decode;
+    use crate::codec::tests::{encoded, refuses};
+    use crate::fixture;
+    use crate::snapshot::{BUILD_ID_MAX, SampledIn, Snapshot};
+
+    /// Returns the place of the last sample that was taken there.
+    fn inside(s: &mut Snapshot, place: SampledIn) -> &mut SampledIn {
+        let mut samples = s.lines.samples.iter_mut();
+        &mut samples.rfind(|sample| sample.inside == place).unwrap().inside
+    }
+
+    #[test]
+    fn samples_that_no_program_takes_are_refused() {
+        let sound = fixture::sampled();
+        assert_eq!(decode(&encoded(&sound)).unwrap(), sound);
+        refuses(
+            "samples of the code",
+            &sound,
+            &[
+                |s| s.lines.samples.reverse(),
+                |s| s.lines.samples.insert(0, s.lines.samples[0]),
+                |s| *inside(s, SampledIn::Row(2)) = SampledIn::Row(s.nodes.len() as u32),
+                |s| *inside(s, SampledIn::Thread(0)) = SampledIn::Thread(s.threads.len() as u32),
+                |s| s.lines.samples[0].module = s.lines.modules.len() as u32,
+                |s| s.lines.modules[0].build_id = vec![0; BUILD_ID_MAX + 1],
+            ],
+        );
+    }
 }

@@ -14,10 +14,7 @@ pub(super) const MEASURES: Section = Section {
         let columns: Vec<(u32, &[Value], &[Value])> = columns
             .map(|(quantity, column)| (quantity.code(), &column.rows[..], &column.outside[..]))
             .collect();
-        match columns.is_empty() {
-            true => Ok(()),
-            false => out.put_small(columns),
-        }
+        out.put_small_if(!columns.is_empty(), columns)
     },
     read: |to, body| {
         let columns: Vec<(u32, Vec<Value>, Vec<Value>)> = body.read_small()?;

@@ -80,6 +80,14 @@ impl Out<'_> {
             false => Ok(()),
         }
     }
+
+    /// Writes the section with small numbers if `is_there`.
+    pub(super) fn put_small_if(self, is_there: bool, body: impl Encode) -> Result<(), FormatError> {
+        match is_there {
+            true => self.put_small(body),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Data decoded so far.
@@ -94,14 +102,21 @@ pub(super) struct Decoded<'a> {
 /// Bytes of the section of sites that was read last, and its sites.
 pub(super) type KnownSites = Option<(Box<[u8]>, Sites)>;
 
+/// Bytes of a section's id and length.
+pub(super) const HEAD: usize = 16;
+
 /// The body of a section, and the offset where it begins.
 #[derive(Clone, Copy)]
-pub(super) struct Body<'a> {
-    pub(super) bytes: &'a [u8],
-    pub(super) at: usize,
+pub(crate) struct Body<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) at: usize,
 }
 
 impl Body<'_> {
+    pub(super) fn end(self) -> usize {
+        self.at + self.bytes.len()
+    }
+
     pub(super) fn read<T: Decode<()>>(self) -> Result<T, FormatError> {
         read(self.bytes, self.at, CONFIG)
     }
@@ -166,18 +181,27 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Returns the id and body of the section that begins at a byte.
-pub(crate) fn section_at(bytes: &[u8], at: usize) -> Result<(u64, &[u8]), FormatError> {
-    let (id, length) = (word(bytes, at)?, word(bytes, at + 8)?);
-    let body_at = at + 16;
+/// Returns the id and the body of each section. An error is the last item.
+pub(crate) fn sections(bytes: &[u8]) -> impl Iterator<Item = Result<(u64, Body<'_>), FormatError>> {
+    let mut next = 0;
+    std::iter::from_fn(move || {
+        let section = (next < bytes.len()).then(|| section_at(bytes, next))?;
+        next = section.as_ref().map_or(bytes.len(), |(_, body)| body.end());
+        Some(section)
+    })
+}
+
+fn section_at(bytes: &[u8], begin: usize) -> Result<(u64, Body<'_>), FormatError> {
+    let (id, length) = (word(bytes, begin)?, word(bytes, begin + 8)?);
+    let at = begin + HEAD;
     let end = usize::try_from(length)
         .ok()
-        .and_then(|length| body_at.checked_add(length));
-    match end.and_then(|end| bytes.get(body_at..end)) {
-        Some(body) => Ok((id, body)),
+        .and_then(|length| at.checked_add(length));
+    match end.and_then(|end| bytes.get(at..end)) {
+        Some(bytes) => Ok((id, Body { bytes, at })),
         None => Err(FormatError::Truncated {
             found: bytes.len() as u64,
-            wanted: (body_at as u64).saturating_add(length),
+            wanted: (at as u64).saturating_add(length),
         }),
     }
 }

@@ -38,10 +38,7 @@ pub(super) const VALUES: Section = Section {
 
 pub(super) const GAUGES: Section = Section {
     id: 19,
-    write: |s, out| match s.gauge_rows.is_empty() {
-        true => Ok(()),
-        false => out.put_small(Gauges::new(&s.gauge_rows)),
-    },
+    write: |s, out| out.put_small_if(!s.gauge_rows.is_empty(), Gauges::new(&s.gauge_rows)),
     read: |to, body| {
         let gauges: Gauges = body.read_small()?;
         to.snapshot.gauge_rows = gauges.rows(body.at)?;
@@ -230,9 +227,9 @@ fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::section::{SMALL, append};
+    use crate::codec::section::{HEAD, SMALL, append};
     use crate::codec::tests::{encoded, refuses};
-    use crate::codec::{decode, section_at};
+    use crate::codec::{decode, sections};
     use crate::fixture::programs;
     use crate::latency::Histogram;
     use crate::snapshot::{Estimate, OpenFrame, Tally};
@@ -290,13 +287,10 @@ mod tests {
         let snapshot = programs::queries();
         let bytes = encoded(&snapshot);
         let mut before = Vec::new();
-        let mut at = 0;
-        while at < bytes.len() {
-            let (id, body) = section_at(&bytes, at).unwrap();
+        for (id, body) in sections(&bytes).map(Result::unwrap) {
             if id != VALUES.id && id != GAUGES.id {
-                before.extend_from_slice(&bytes[at..at + 16 + body.len()]);
+                before.extend_from_slice(&bytes[body.at - HEAD..body.end()]);
             }
-            at += 16 + body.len();
         }
         let shown = decode(&before).unwrap();
         assert_eq!(shown.counts, snapshot.counts);

@@ -8,10 +8,7 @@ const NAME_MAX: usize = 64;
 
 pub(super) const WAITS_IN: Section = Section {
     id: 16,
-    write: |s, out| match s.waits_in.is_empty() {
-        true => Ok(()),
-        false => out.put_small(&s.waits_in),
-    },
+    write: |s, out| out.put_small_if(!s.waits_in.is_empty(), &s.waits_in),
     read: |to, body| body.read_small().map(|waits_in| to.snapshot.waits_in = waits_in),
     check: |s| match fault(&s.waits_in, s.nodes.len(), s.threads.len()) {
         Some(found) => Err(damaged(

@@ -16,10 +16,7 @@ pub(super) const WATCHES: Section = Section {
             .iter()
             .map(|watch| written(watch, with_exemplars))
             .collect();
-        match watches.is_empty() {
-            true => Ok(()),
-            false => out.put_small(watches),
-        }
+        out.put_small_if(!watches.is_empty(), watches)
     },
     read: |to, body| body.read_small().map(|watches| to.snapshot.watches = watches),
     check: |s| {

@@ -66,15 +66,8 @@ impl Writer {
             .open(for_now.as_deref().unwrap_or(path))
             .map_err(failed)?;
         let mut writer = Self {
-            file,
-            path: path.to_path_buf(),
             for_now,
-            position: 0,
-            previous: u64::MAX,
-            records: 0,
-            is_stream: false,
-            sites: None,
-            addresses: Addresses::default(),
+            ..Self::of(file, path)
         };
         match writer.write_page() {
             Ok(()) => Ok(writer),
@@ -92,18 +85,25 @@ impl Writer {
     /// The system's error.
     pub fn stream(output: File, name: &Path) -> Result<Self, FormatError> {
         let mut writer = Self {
-            file: output,
-            path: name.to_path_buf(),
+            is_stream: true,
+            ..Self::of(output, name)
+        };
+        writer.write_page()?;
+        Ok(writer)
+    }
+
+    fn of(file: File, path: &Path) -> Self {
+        Self {
+            file,
+            path: path.to_path_buf(),
             for_now: None,
             position: 0,
             previous: u64::MAX,
             records: 0,
-            is_stream: true,
+            is_stream: false,
             sites: None,
             addresses: Addresses::default(),
-        };
-        writer.write_page()?;
-        Ok(writer)
+        }
     }
 
     /// Begins another recording in a stream, after the present one, because the following records belong to another

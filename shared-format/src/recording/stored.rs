@@ -143,13 +143,11 @@ pub(super) fn unpacked_sites(stored: &[u8]) -> Result<Vec<u8>, FormatError> {
 }
 
 fn inflated(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatError> {
-    let mut at = 0;
-    while at < stored.len() {
-        let (id, body) = codec::section_at(stored, at)?;
+    for section in codec::sections(stored) {
+        let (id, body) = section?;
         if id == wanted {
-            return inflate(body, at, longest);
+            return inflate(body.bytes, body.at, longest);
         }
-        at += 16 + body.len();
     }
     Err(damaged(
         stored.len(),

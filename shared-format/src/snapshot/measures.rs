@@ -66,30 +66,6 @@ pub fn live_error(variance: u64) -> u64 {
 }
 
 impl Quantity {
-    /// All variants, in the order of their codes.
-    pub const ALL: [Self; 20] = [
-        Self::Allocations,
-        Self::AllocatedBytes,
-        Self::Frees,
-        Self::FreedBytes,
-        Self::Waiting,
-        Self::Ready,
-        Self::UnplacedWaiting,
-        Self::MadeOthersWait,
-        Self::LiveBytes,
-        Self::LiveVariance,
-        Self::Polls,
-        Self::FutureEnds,
-        Self::FutureCancels,
-        Self::FutureTime,
-        Self::InFlight,
-        Self::EndedElsewhere,
-        Self::ScheduledTime,
-        Self::ScheduledPolls,
-        Self::Sampled,
-        Self::FutureVanished,
-    ];
-
     /// Returns the code of the quantity in records, which never changes.
     pub const fn code(self) -> u32 {
         self as u32
@@ -157,84 +133,63 @@ impl Quantity {
                 | Self::FutureVanished
         )
     }
+}
 
-    /// Returns the member of JSON reports that has a row's own value.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Allocations => "allocations",
-            Self::AllocatedBytes => "allocated_bytes",
-            Self::Frees => "frees",
-            Self::FreedBytes => "freed_bytes",
-            Self::Waiting => "waiting_ns",
-            Self::Ready => "ready_ns",
-            Self::UnplacedWaiting => "unplaced_waiting_ns",
-            Self::MadeOthersWait => "made_others_wait_ns",
-            Self::LiveBytes => "live_bytes",
-            Self::LiveVariance => "live_bytes_error",
-            Self::Polls => "polls",
-            Self::FutureEnds => "future_ends",
-            Self::FutureCancels => "future_cancels",
-            Self::FutureTime => "future_time_ns",
-            Self::InFlight => "in_flight",
-            Self::EndedElsewhere => "ended_elsewhere",
-            Self::ScheduledTime => "scheduled_ns",
-            Self::ScheduledPolls => "scheduled_polls",
-            Self::Sampled => "sampled_ns",
-            Self::FutureVanished => "future_vanished",
-        }
-    }
+/// Lists the quantities in the order of their codes, each with its member of JSON reports.
+macro_rules! members {
+    ($($quantity:ident: $name:literal,)*) => {
+        impl Quantity {
+            /// All variants, in the order of their codes.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$quantity),*];
 
-    /// Returns the member of JSON reports that has a row's value with callees.
-    pub const fn total_name(self) -> &'static str {
-        match self {
-            Self::Allocations => "total_allocations",
-            Self::AllocatedBytes => "total_allocated_bytes",
-            Self::Frees => "total_frees",
-            Self::FreedBytes => "total_freed_bytes",
-            Self::Waiting => "total_waiting_ns",
-            Self::Ready => "total_ready_ns",
-            Self::UnplacedWaiting => "total_unplaced_waiting_ns",
-            Self::MadeOthersWait => "total_made_others_wait_ns",
-            Self::LiveBytes => "total_live_bytes",
-            Self::LiveVariance => "total_live_bytes_error",
-            Self::Polls => "total_polls",
-            Self::FutureEnds => "total_future_ends",
-            Self::FutureCancels => "total_future_cancels",
-            Self::FutureTime => "total_future_time_ns",
-            Self::InFlight => "total_in_flight",
-            Self::EndedElsewhere => "total_ended_elsewhere",
-            Self::ScheduledTime => "total_scheduled_ns",
-            Self::ScheduledPolls => "total_scheduled_polls",
-            Self::Sampled => "total_sampled_ns",
-            Self::FutureVanished => "total_future_vanished",
-        }
-    }
+            /// Returns the member of JSON reports that has a row's own value.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$quantity => $name,)*
+                }
+            }
 
-    /// Returns the member of JSON reports that has a thread's value outside any scope.
-    pub const fn outside_name(self) -> &'static str {
-        match self {
-            Self::Allocations => "outside_allocations",
-            Self::AllocatedBytes => "outside_allocated_bytes",
-            Self::Frees => "outside_frees",
-            Self::FreedBytes => "outside_freed_bytes",
-            Self::Waiting => "outside_waiting_ns",
-            Self::Ready => "outside_ready_ns",
-            Self::UnplacedWaiting => "unplaced_waiting_ns",
-            Self::MadeOthersWait => "outside_made_others_wait_ns",
-            Self::LiveBytes => "outside_live_bytes",
-            Self::LiveVariance => "outside_live_bytes_error",
-            Self::Polls => "outside_polls",
-            Self::FutureEnds => "outside_future_ends",
-            Self::FutureCancels => "outside_future_cancels",
-            Self::FutureTime => "outside_future_time_ns",
-            Self::InFlight => "outside_in_flight",
-            Self::EndedElsewhere => "outside_ended_elsewhere",
-            Self::ScheduledTime => "outside_scheduled_ns",
-            Self::ScheduledPolls => "outside_scheduled_polls",
-            Self::Sampled => "outside_sampled_ns",
-            Self::FutureVanished => "outside_future_vanished",
+            /// Returns the member of JSON reports that has a row's value with callees.
+            pub const fn total_name(self) -> &'static str {
+                match self {
+                    $(Self::$quantity => concat!("total_", $name),)*
+                }
+            }
+
+            /// Returns the member of JSON reports that has a thread's value outside any scope.
+            pub const fn outside_name(self) -> &'static str {
+                if !self.is_of_rows() {
+                    return self.name();
+                }
+                match self {
+                    $(Self::$quantity => concat!("outside_", $name),)*
+                }
+            }
         }
-    }
+    };
+}
+
+members! {
+    Allocations: "allocations",
+    AllocatedBytes: "allocated_bytes",
+    Frees: "frees",
+    FreedBytes: "freed_bytes",
+    Waiting: "waiting_ns",
+    Ready: "ready_ns",
+    UnplacedWaiting: "unplaced_waiting_ns",
+    MadeOthersWait: "made_others_wait_ns",
+    LiveBytes: "live_bytes",
+    LiveVariance: "live_bytes_error",
+    Polls: "polls",
+    FutureEnds: "future_ends",
+    FutureCancels: "future_cancels",
+    FutureTime: "future_time_ns",
+    InFlight: "in_flight",
+    EndedElsewhere: "ended_elsewhere",
+    ScheduledTime: "scheduled_ns",
+    ScheduledPolls: "scheduled_polls",
+    Sampled: "sampled_ns",
+    FutureVanished: "future_vanished",
 }
 
 /// Values of one quantity, each with its index, in rising order. Missing indices have the value 0.
@@ -309,6 +264,11 @@ impl Measures {
         }
     }
 
+    /// Removes the column of a quantity, and returns it.
+    pub fn take(&mut self, quantity: Quantity) -> Column {
+        self.columns.remove(&quantity).unwrap_or_default()
+    }
+
     /// Removes the values outside any scope.
     pub fn clear_outside(&mut self) {
         self.columns.retain(|_, column| {
@@ -334,19 +294,16 @@ impl Measures {
     /// Lowers the time off the CPU of each row to its self ticks, because the difference of two captures may contain
     /// more.
     pub fn hold_off_cpu(&mut self, self_ticks: &[u64]) {
-        let mut left = self_ticks.to_vec();
-        for quantity in [Quantity::Waiting, Quantity::Ready] {
-            let Some(mut column) = self.columns.remove(&quantity) else {
-                continue;
-            };
-            for (row, value) in &mut column.rows {
-                let left = left.get_mut(*row as usize);
-                *value = (*value).min(left.as_ref().map_or(0, |left| **left));
-                if let Some(left) = left {
-                    *left -= *value;
-                }
-            }
-            column.rows.retain(|&(_, value)| value > 0);
+        let own = |row: u32| self_ticks.get(row as usize).copied().unwrap_or(0);
+        let [mut waiting, mut ready] = [Quantity::Waiting, Quantity::Ready].map(|off| self.take(off));
+        for (row, ticks) in &mut waiting.rows {
+            *ticks = (*ticks).min(own(*row));
+        }
+        for (row, ticks) in &mut ready.rows {
+            *ticks = (*ticks).min(own(*row) - waiting.of_row(*row));
+        }
+        for (quantity, mut column) in [(Quantity::Waiting, waiting), (Quantity::Ready, ready)] {
+            column.rows.retain(|&(_, ticks)| ticks > 0);
             self.set(quantity, column);
         }
     }

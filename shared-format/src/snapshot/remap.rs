@@ -22,10 +22,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{
-    Column, Count, Estimate, Functions, GaugeRow, LineSample, Measures, Module, NO_MODULE, NodeErrors,
-    OpenFrame, Quantity, SampledIn, Site, Snapshot, Tally, ValueRow, WaitsIn, both,
+    Column, Estimate, Functions, LineSample, Measures, Module, NO_MODULE, NodeErrors, OpenFrame, Quantity,
+    SampledIn, Snapshot, Tally, WaitsIn, both,
 };
-use crate::ids::{NO_PARENT, NodeId, SiteId, ThreadId};
+use crate::ids::{NO_PARENT, NodeId, SiteId};
 use crate::latency::Latencies;
 
 /// Relative difference of clock rates below which two clocks share the same buckets, because rates are measured.
@@ -68,15 +68,6 @@ pub struct Part<'a> {
     pub ratio: f64,
     /// Time of the capture.
     pub when: When,
-}
-
-/// Treatment of rows that are not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left<'a> {
-    /// The rows and all rows below them are summed up in a row of this name below their parent.
-    Summed(&'a str),
-    /// The rows are removed. Kept rows below them have no parent then.
-    Out,
 }
 
 impl RowMap {
@@ -133,11 +124,7 @@ pub fn scaled(ticks: u64, ratio: f64) -> u64 {
 }
 
 /// Sorts cells by their places, and combines cells of the same place.
-fn together<K: Ord + Copy, T: Copy>(
-    cells: impl Iterator<Item = (K, T)>,
-    add: impl Fn(T, T) -> T,
-) -> Vec<(K, T)> {
-    let mut cells: Vec<(K, T)> = cells.collect();
+fn together<K: Ord + Copy, T: Copy>(mut cells: Vec<(K, T)>, add: impl Fn(T, T) -> T) -> Vec<(K, T)> {
     if !cells.is_sorted_by_key(|cell| cell.0) {
         cells.sort_by_key(|cell| cell.0);
     }
@@ -206,58 +193,6 @@ impl Snapshot {
         }
     }
 
-    /// Returns the snapshot with only the chosen threads and their kept rows.
-    #[must_use]
-    pub fn part(
-        &self,
-        chosen: impl Fn(ThreadId) -> bool,
-        kept: impl Fn(usize) -> bool,
-        left: Left<'_>,
-    ) -> Self {
-        let mut out = self.facts();
-        let mut map = RowMap::nowhere(self);
-        out.nodes.reserve(self.nodes.len());
-        for (id, thread) in (0..).map(ThreadId).zip(&self.threads) {
-            if !chosen(id) {
-                continue;
-            }
-            map.threads[id.index()] = out.threads.len() as u32;
-            let first_row = out.nodes.len() as u32;
-            // Rows that sum up others, by the new row of the parent.
-            let mut sums: std::collections::HashMap<u32, u32> = Default::default();
-            for row in self.rows_of(id) {
-                let above = map.rows.get(self.nodes.parent[row] as usize).copied();
-                let above = above.filter(|&above| above != NO_PARENT);
-                let sum = above.filter(|&above| Some(SiteId(out.nodes.site[above as usize])) == map.sums);
-                let mut push = |site| out.nodes.push(above.map(NodeId), site, 0, 0).0;
-                map.rows[row] = match (sum, left) {
-                    (Some(sum), _) => sum,
-                    _ if kept(row) => push(SiteId(self.nodes.site[row])),
-                    (None, Left::Out) => NO_PARENT,
-                    (None, Left::Summed(name)) => {
-                        let site = *map.sums.get_or_insert_with(|| {
-                            out.sites.push(Site {
-                                name: name.into(),
-                                ..Site::default()
-                            });
-                            SiteId(out.sites.len() as u32 - 1)
-                        });
-                        *sums
-                            .entry(above.unwrap_or(NO_PARENT))
-                            .or_insert_with(|| push(site))
-                    }
-                };
-            }
-            out.threads.push(super::Thread {
-                first_row,
-                rows: out.nodes.len() as u32 - first_row,
-                ..thread.without_counts()
-            });
-        }
-        out.gather(&[Part::now(self, map)]);
-        out
-    }
-
     /// Adds the parts' rows and threads to a tree in which nothing is counted yet.
     ///
     /// # Panics
@@ -278,7 +213,7 @@ impl Snapshot {
             let errors = part.snapshot.errors.iter();
             errors.filter_map(|error| Some((part.row(error.node.0)?, error.count)))
         });
-        let errors = together(errors, u64::saturating_add).into_iter();
+        let errors = together(errors.collect(), u64::saturating_add).into_iter();
         self.errors = errors
             .map(|(row, count)| NodeErrors {
                 node: NodeId(row),
@@ -363,7 +298,8 @@ impl Snapshot {
                 Some((part.row(row)?, tally))
             })
         });
-        let cells = together(cells.filter(|&(row, _)| !is_scope[row as usize]), Tally::and);
+        let cells = cells.filter(|&(row, _)| !is_scope[row as usize]);
+        let cells = together(cells.collect(), Tally::and);
         for (row, tally) in cells {
             self.push_tally(NodeId(row), tally);
         }
@@ -389,7 +325,7 @@ impl Snapshot {
                 (above != Some(&row)).then_some((row, (untimed, total, total)))
             })
         });
-        let cells = together(cells, |a: (u64, f64, f64), b| {
+        let cells = together(cells.collect(), |a: (u64, f64, f64), b| {
             (a.0.saturating_add(b.0), a.1 + b.1, a.2 + b.2)
         });
         let root = |square: f64| square.sqrt().round() as u64;
@@ -461,11 +397,14 @@ impl Snapshot {
                 false => value,
             };
             let of = |values: fn(&Column) -> &Vec<(u32, u64)>, place: fn(&Part<'_>, u32) -> Option<u32>| {
-                let cells = columns.iter().flat_map(|&(part, column)| {
-                    let values = values(column).iter();
-                    values.filter_map(move |&(at, value)| Some((place(part, at)?, scaled(part, value))))
-                });
-                together(cells.filter(|&(_, value)| value > 0), u64::saturating_add)
+                let most = columns.iter().map(|(_, column)| values(column).len()).sum();
+                let mut cells = Vec::with_capacity(most);
+                for &(part, column) in &columns {
+                    let moved = |&(at, value)| Some((place(part, at)?, scaled(part, value)));
+                    cells.extend(values(column).iter().filter_map(moved));
+                }
+                cells.retain(|&(_, value)| value > 0);
+                together(cells, u64::saturating_add)
             };
             let rows = of(|column| &column.rows, |part, row| part.row(row));
             let outside = of(|column| &column.outside, |part, thread| part.thread(thread));
@@ -503,22 +442,6 @@ impl Snapshot {
         self.lines.set(samples);
     }
 
-    /// Returns the rows without time, with their tallies.
-    pub fn tally_cells(&self) -> impl Iterator<Item = (u32, Tally)> {
-        let mut values = self.value_rows.iter().peekable();
-        let mut gauges = self.gauge_rows.iter().peekable();
-        self.counts.iter().map(move |&Count { node, sum }| {
-            let tally = if let Some(&ValueRow { range, .. }) = values.next_if(|row| row.node == node) {
-                Tally::Value { sum, range }
-            } else if let Some(&GaugeRow { level, .. }) = gauges.next_if(|row| row.node == node) {
-                Tally::Gauge { level }
-            } else {
-                Tally::Counter { sum }
-            };
-            (node.0, tally)
-        })
-    }
-
     /// Renumbers the sites in all data except the rows. `sites` has the new index of each site.
     pub fn move_sites(&mut self, sites: &[u32]) {
         let moved = |site: &mut SiteId| site.0 = sites[site.index()];
@@ -536,189 +459,5 @@ impl Snapshot {
     }
 }
 
-impl super::Thread {
-    /// Returns the thread with all counts removed and no open scopes.
-    #[must_use]
-    pub fn without_counts(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            cpu_ns: None,
-            outside_ticks: 0,
-            first_row: 0,
-            rows: 0,
-            open: Vec::new(),
-            ..*self
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::codec;
-    use crate::fixture::programs::any_snapshot;
-
-    /// Number of timed calls, and the errors of self time and total.
-    type Estimated = Option<(u64, u64, u64)>;
-
-    /// Returns a tree of one thread from parent, calls and estimate of each row.
-    fn adaptive(rows: &[(u32, u64, Estimated)]) -> Snapshot {
-        let mut s = Snapshot {
-            sites: [Site::default()].into(),
-            ..Snapshot::default()
-        };
-        for &(parent, calls, estimate) in rows {
-            let above = (parent != NO_PARENT).then_some(NodeId(parent));
-            let node = s.nodes.push(above, SiteId(0), calls, 100);
-            let estimate = estimate.map(|(timed, self_error, total_error)| Estimate {
-                node,
-                timed,
-                self_error,
-                total_error,
-            });
-            s.estimates.extend(estimate);
-        }
-        s.threads.push(crate::snapshot::Thread {
-            count: 1,
-            rows: rows.len() as u32,
-            ..Default::default()
-        });
-        s
-    }
-
-    #[test]
-    fn what_has_no_estimate_was_timed() {
-        let s = adaptive(&[(NO_PARENT, 100, Some((10, 3, 3))), (NO_PARENT, 50, None)]);
-        let mut both = adaptive(&[(NO_PARENT, 0, None)]);
-        both.nodes.self_ticks[0] = 0;
-        let map = RowMap {
-            rows: vec![0, 0],
-            threads: vec![0],
-            sums: None,
-        };
-        both.gather(&[Part::now(&s, map.clone()), Part::now(&s, map)]);
-        let Estimate {
-            timed, self_error, ..
-        } = both.estimates[0];
-        assert_eq!(
-            (both.nodes.calls[0], timed, self_error),
-            (300, 120, 4),
-            "rounded once"
-        );
-    }
-
-    #[test]
-    fn the_total_of_a_subtree_is_its_own_time_where_it_is_summed_up() {
-        let s = adaptive(&[
-            (NO_PARENT, 1, None),
-            (0, 10, Some((2, 50, 5))),
-            (1, 20, Some((2, 50, 50))),
-            (0, 5, Some((1, 12, 12))),
-        ]);
-        let part = s.part(|_| true, |row| row == 0, Left::Summed("(small)"));
-        assert_eq!((part.nodes.len(), part.nodes.calls[1]), (2, 35));
-        let Estimate {
-            self_error,
-            total_error,
-            ..
-        } = part.estimates[0];
-        assert_eq!((self_error, total_error), (13, 13));
-    }
-
-    #[test]
-    fn values_that_come_to_one_place_are_added_up() {
-        let mut s = adaptive(&[(NO_PARENT, 1, None), (NO_PARENT, 1, None), (NO_PARENT, 1, None)]);
-        for (row, value) in [(0, 5), (1, 6), (2, 7)] {
-            s.measures.push_row(Quantity::Frees, row, value);
-            s.measures.push_row(Quantity::LiveBytes, row, value);
-            s.measures.push_row(Quantity::Ready, row, value);
-        }
-        s.measures.push_outside(Quantity::Frees, 0, 1);
-        s.waits_in = WaitsIn::new(
-            [(0, "read", 2), (2, "read", 1), (2, "fsync", 3)],
-            [(0, super::super::Now::Ready)],
-        );
-        let mut sum = adaptive(&[(NO_PARENT, 0, None), (NO_PARENT, 0, None)]);
-        let map = RowMap {
-            rows: vec![1, NO_PARENT, 1],
-            threads: vec![0],
-            sums: None,
-        };
-        let before = Part {
-            ratio: 0.5,
-            when: When::Before,
-            ..Part::now(&s, map.clone())
-        };
-        sum.gather(&[before, Part::now(&s, map)]);
-        let rows = |quantity| sum.measures.of(quantity).map(|column| &column.rows[..]);
-        assert_eq!(rows(Quantity::Frees), Some(&[(1, 24)][..]));
-        assert_eq!(
-            rows(Quantity::LiveBytes),
-            Some(&[(1, 12)][..]),
-            "a level is the current one"
-        );
-        assert_eq!(rows(Quantity::Ready), Some(&[(1, 3 + 4 + 12)][..]));
-        assert_eq!(sum.measures.of(Quantity::Frees).unwrap().of_outside(0), 2);
-        let samples: Vec<_> = sum.waits_in.samples().collect();
-        assert_eq!(samples, [(1, "fsync", 6), (1, "read", 6)]);
-        assert_eq!(sum.waits_in.now().count(), 1);
-
-        let mut nothing = adaptive(&[(NO_PARENT, 0, None)]);
-        let too_little = Part {
-            ratio: 0.01,
-            ..Part::now(
-                &s,
-                RowMap {
-                    rows: vec![0; 3],
-                    threads: vec![0],
-                    sums: None,
-                },
-            )
-        };
-        nothing.gather(&[too_little]);
-        assert!(
-            nothing
-                .measures
-                .of(Quantity::Ready)
-                .is_none_or(|column| column.rows.is_empty())
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn all_of_it_is_itself(mut whole in any_snapshot()) {
-            whole.capture.cost = Default::default();
-            for left in [Left::Out, Left::Summed("rest")] {
-                prop_assert_eq!(&whole.part(|_| true, |_| true, left), &whole);
-            }
-        }
-
-        #[test]
-        fn sums_stay_whatever_is_summed_up_and_rows_that_are_kept_stay_as_they_were(whole in any_snapshot(), kept in prop::collection::vec(any::<bool>(), 1..40)) {
-            let is_kept = |row: usize| kept[row % kept.len()];
-            let part = whole.part(|_| true, is_kept, Left::Summed("rest"));
-            prop_assert_eq!(part.calls(), whole.calls());
-            prop_assert_eq!(part.measured_ticks(), whole.measured_ticks());
-            let errors = |s: &Snapshot| s.errors.iter().map(|error| error.count).sum::<u64>();
-            prop_assert_eq!(errors(&part), errors(&whole));
-            let shown = |s: &Snapshot, row: usize| {
-                let id = NodeId(row as u32);
-                let name = s.site_of(id).name.clone();
-                (name, s.nodes.calls[row], s.nodes.self_ticks[row], s.tallies()[row], s.latencies.of(id.0))
-            };
-            let mut stays: Vec<bool> = Vec::new();
-            for row in 0..whole.nodes.len() {
-                let above = whole.nodes.parent_of(NodeId(row as u32));
-                stays.push(is_kept(row) && above.is_none_or(|above| stays[above.index()]));
-            }
-            let wanted = (0..stays.len()).filter(|&row| stays[row]);
-            let found = (0..part.nodes.len()).map(|row| shown(&part, row)).filter(|row| row.0 != "rest");
-            prop_assert_eq!(found.collect::<Vec<_>>(), wanted.map(|row| shown(&whole, row)).collect::<Vec<_>>());
-            let mut bytes = Vec::new();
-            codec::encode(&part, &mut bytes).unwrap();
-            prop_assert!(codec::decode(&bytes).is_ok());
-        }
-    }
-}
+mod tests;

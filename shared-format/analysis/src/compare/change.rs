@@ -39,9 +39,10 @@ pub enum Quantity {
 }
 
 /// Sides that have a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
     /// On both, or on neither.
+    #[default]
     Both,
     /// In no run before.
     New,
@@ -60,7 +61,7 @@ impl Quantity {
 }
 
 /// A row of both sides.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Change {
     /// Medians of the runs before.
     pub before: Values,
@@ -217,20 +218,10 @@ mod tests {
         let change = |before: Values, after: Values| Change {
             before,
             after,
-            presence: Presence::Both,
-            is_counter: false,
-            is_gauge: false,
             calls_exact: true,
-            off: [false; 2],
             self_estimated: true,
-            total_estimated: false,
             is_rough: [true, false],
-            is_p99_rough: false,
-            is_max_least: false,
-            is_max_most: false,
-            calls_per_run: false,
-            times_per_run: false,
-            around_scope: false,
+            ..Change::default()
         };
         // The errors are 3 and 4: 5 together.
         let larger = change(side(100.0, 3.0), side(125.0, 4.0));

@@ -57,6 +57,15 @@ fn recursion_in_one_row() {
         text(&folded),
         "main 1 10/221\n  even 6 130/191 @\n    odd 9 53/54 @\n      leaf 1 1/1\n    leaf 5 7/7\n  odd 1 20/20\n"
     );
+    // The inner `f` is called by another row than the outer one.
+    let apart = fold_recursion(&tree_of(&fixtures::run(&[
+        (0, "a", 1, 1),
+        (1, "b", 1, 2),
+        (2, "f", 1, 4),
+        (3, "a", 1, 8),
+        (4, "f", 1, 16),
+    ])));
+    assert_eq!(text(&apart), "a 2 9/31 @\n  b 1 2/6\n    f 1 4/4\n  f 1 16/16\n");
     let plain = tree_of(&fixture::two_threads());
     assert_eq!(text(&fold_recursion(&plain)), text(&plain));
 }
@@ -177,6 +186,15 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     );
     let uncertainty = turned.uncertainty(top).unwrap();
     assert!(uncertainty.total_estimated && (uncertainty.total_error - 1_400f64.sqrt()).abs() < 1e-9);
+    assert_eq!(
+        (
+            uncertainty.self_estimated,
+            uncertainty.self_error,
+            uncertainty.timed
+        ),
+        (false, 0.0, 3),
+        "all of it has a caller"
+    );
 }
 
 fn sums_hold(tree: &CallTree) -> Result<(), TestCaseError> {
@@ -203,6 +221,8 @@ proptest! {
     #[test]
     fn children_and_self_are_the_total_in_every_shape(snapshot in fixtures::any_snapshot(), pick in any::<prop::sample::Index>()) {
         let tree = tree_of(&snapshot);
+        sums_hold(&tree)?;
+        prop_assert_eq!(tree.measured_ns(), snapshot.self_nanos().iter().sum::<u64>());
         let folded = fold_recursion(&tree);
         sums_hold(&folded)?;
         prop_assert_eq!(self_ns(&folded), self_ns(&tree));

@@ -5,18 +5,16 @@ use std::collections::HashMap;
 use tickscope_format::snapshot::{CauseSum, PathSums, Snapshot, Watch};
 
 /// Subtracts the earlier counts. A watch that began anew since then has no earlier counts.
-pub(super) fn watches(later: &Snapshot, earlier: &Snapshot) -> Vec<Watch> {
-    let mut watches = later.watches.clone();
-    for watch in &mut watches {
+pub(super) fn take(watches: &mut [Watch], earlier: &Snapshot) {
+    for watch in watches {
         let is_same = |then: &&Watch| then.function == watch.function && then.number == watch.number;
         if let Some(then) = earlier.watches.iter().find(is_same) {
-            take(watch, then, earlier.capture.unix_ns);
+            take_one(watch, then, earlier.capture.unix_ns);
         }
     }
-    watches
 }
 
-fn take(watch: &mut Watch, then: &Watch, from_unix_ns: u64) {
+fn take_one(watch: &mut Watch, then: &Watch, from_unix_ns: u64) {
     for (path, then) in watch.paths.iter_mut().zip(&then.paths) {
         path.typical = less(&path.typical, &then.typical);
         path.slow = less(&path.slow, &then.slow);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
 
-use crate::call_tree::CallTree;
+use crate::call_tree::{CallTree, Figures};
 use crate::compare::change::{Change, PathRow, Presence, Quantity, Values, median};
 use crate::functions::{FunctionId, Functions};
 use crate::hotspots::hot;
@@ -75,20 +75,30 @@ pub(super) struct Merged {
     whole_basis: Basis,
 }
 
-/// Returns the standard errors of self and total time, in nanoseconds.
-fn errors_ns(snapshot: &Snapshot, uncertainty: Option<Uncertainty>) -> [f64; 2] {
-    let of = uncertainty.unwrap_or_default();
-    let ns_per_tick = 1e9 / snapshot.clock.ticks_per_second;
-    [of.self_error * ns_per_tick, of.total_error * ns_per_tick]
-}
-
-/// Returns whether self and total time are rough estimates.
-fn rough(uncertainty: Option<Uncertainty>, self_ticks: u64, total_ticks: u64) -> [bool; 2] {
-    let rough = uncertainty.unwrap_or_default().rough(self_ticks, total_ticks);
-    [rough.self_estimated, rough.total_estimated]
-}
-
 impl Cell {
+    fn of(snapshot: &Snapshot, row: &Figures, uncertainty: Option<Uncertainty>, latency: &Histogram) -> Self {
+        let of = uncertainty.unwrap_or_default();
+        let rough = of.rough(row.self_ticks, row.total_ticks);
+        let ns_per_tick = 1e9 / snapshot.clock.ticks_per_second;
+        let cell = Self {
+            values: Values {
+                calls: row.calls as f64,
+                self_ns: row.self_ns as f64,
+                total_ns: row.total_ns as f64,
+                errors_ns: [of.self_error, of.total_error].map(|error| error * ns_per_tick),
+                sum: row.tally.map_or(0, Tally::sum) as f64,
+                ..Values::default()
+            },
+            is_counter: row.tally.is_some(),
+            is_gauge: row.tally.is_some_and(Tally::is_gauge),
+            self_estimated: of.self_estimated,
+            total_estimated: of.total_estimated,
+            is_rough: [rough.self_estimated, rough.total_estimated],
+            ..Self::default()
+        };
+        cell.with_latencies(snapshot, latency, uncertainty)
+    }
+
     /// Returns the cell with the latencies of its calls, unless it is a counter.
     fn with_latencies(
         self,
@@ -150,27 +160,7 @@ impl Merged {
         };
         for row in hot(&tree) {
             let function = ids[row.function.index()].index();
-            let cell = Cell {
-                values: Values {
-                    calls: row.calls as f64,
-                    self_ns: row.self_ns as f64,
-                    total_ns: row.total_ns as f64,
-                    errors_ns: errors_ns(snapshot, row.uncertainty),
-                    sum: row.tally.map_or(0, Tally::sum) as f64,
-                    ..Values::default()
-                },
-                is_counter: row.tally.is_some(),
-                is_gauge: row.tally.is_some_and(Tally::is_gauge),
-                self_estimated: row
-                    .uncertainty
-                    .is_some_and(|uncertainty| uncertainty.self_estimated),
-                total_estimated: row
-                    .uncertainty
-                    .is_some_and(|uncertainty| uncertainty.total_estimated),
-                is_rough: rough(row.uncertainty, row.self_ticks, row.total_ticks),
-                ..Cell::default()
-            };
-            run.functions[function] = cell.with_latencies(snapshot, &row.latency, row.uncertainty);
+            run.functions[function] = Cell::of(snapshot, &row, row.uncertainty, &row.latency);
             if row.tally.is_none() {
                 run.latencies[function] = Ranges::of(snapshot, &row.latency);
             }
@@ -185,26 +175,10 @@ impl Merged {
             let path = self.path(parent, ids[row.function.index()]);
             path_of.push(path);
             run.paths.resize(self.paths.len(), Cell::default());
-            let uncertainty = tree.uncertainty(index).unwrap_or_default();
-            let cell = Cell {
-                values: Values {
-                    calls: row.calls as f64,
-                    self_ns: row.self_ns as f64,
-                    total_ns: row.total_ns as f64,
-                    errors_ns: errors_ns(snapshot, Some(uncertainty)),
-                    sum: row.tally.map_or(0, Tally::sum) as f64,
-                    ..Values::default()
-                },
-                is_counter: row.tally.is_some(),
-                is_gauge: row.tally.is_some_and(Tally::is_gauge),
-                self_estimated: uncertainty.self_estimated,
-                total_estimated: uncertainty.total_estimated,
-                is_rough: rough(Some(uncertainty), row.self_ticks, row.total_ticks),
+            run.paths[path as usize] = Cell {
                 is_off: run.functions[ids[row.function.index()].index()].is_off,
-                ..Cell::default()
+                ..Cell::of(snapshot, row, tree.uncertainty(index), tree.latency(index))
             };
-            run.paths[path as usize] =
-                cell.with_latencies(snapshot, tree.latency(index), tree.uncertainty(index));
         }
         let measured = tree.measured_ns() as f64;
         let whole = tree.sum_of(tree.top());
@@ -213,6 +187,7 @@ impl Merged {
             .rows
             .iter()
             .fold(0, |sum: u64, row| sum.saturating_add(row.self_ticks));
+        let rough = whole.unwrap_or_default().rough(measured_ticks, measured_ticks);
         run.whole = Cell {
             values: Values {
                 // Calls of scopes alone, as in reports.
@@ -227,7 +202,7 @@ impl Merged {
             self_estimated: estimated,
             total_estimated: estimated,
             // All self times together are the total.
-            is_rough: [rough(whole, measured_ticks, measured_ticks)[1]; 2],
+            is_rough: [rough.total_estimated; 2],
             ..Cell::default()
         };
         self.runs.push(run);

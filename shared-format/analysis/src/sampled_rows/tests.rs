@@ -1,0 +1,199 @@
+use proptest::prelude::*;
+use tickscope_format::ids::ThreadId;
+use tickscope_format::snapshot::{LineSample, Module, NO_MODULE};
+use tickscope_testkit::fixture::{self, programs::any_snapshot};
+
+use super::*;
+
+fn frame(module: &str, function: &str) -> Frame {
+    Frame {
+        function: function.into(),
+        module: module.into(),
+        file: format!("/src/{function}.rs"),
+        line: 7,
+    }
+}
+
+fn sample(inside: SampledIn, address: u64, samples: u64) -> LineSample {
+    LineSample {
+        inside,
+        module: 0,
+        address,
+        samples,
+        cpu_ns: samples * 100,
+    }
+}
+
+/// Returns frames for the addresses from 1 on, and no others.
+fn known(frames: &[&[Frame]]) -> (Module, Addresses) {
+    let module = Module {
+        path: "/bin/app".into(),
+        ..Module::default()
+    };
+    let mut addresses = Addresses::default();
+    for (address, frames) in (1..).zip(frames) {
+        addresses.insert(&module, address, frames.to_vec());
+    }
+    (module, addresses)
+}
+
+/// Paths with self ticks, sampled ticks and the error of the self time.
+fn rows(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
+    let row = |row: u32| {
+        let path = std::iter::successors(Some(NodeId(row)), |&node| snapshot.nodes.parent_of(node));
+        let mut path: Vec<_> = path
+            .map(|node| snapshot.sites[snapshot.nodes.site[node.index()] as usize].path())
+            .collect();
+        path.reverse();
+        let error = snapshot.estimates.iter().find(|estimate| estimate.node.0 == row);
+        let own = snapshot.nodes.self_ticks[row as usize];
+        let sampled = snapshot.measures.of_row(Quantity::Sampled, row);
+        (
+            path.join(" > "),
+            own,
+            sampled,
+            error.map_or(0, |error| error.self_error),
+        )
+    };
+    (0..snapshot.nodes.len() as u32).map(row).collect()
+}
+
+#[test]
+fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
+    let mut s = Snapshot::default();
+    for name in ["run", "parse", "eq"] {
+        s.sites.push(Site {
+            name: name.into(),
+            module: "app".into(),
+            ..Site::default()
+        });
+    }
+    let run = s.nodes.push(None, SiteId(0), 1, 10_000);
+    let parse = s.nodes.push(Some(run), SiteId(1), 5, 400);
+    s.nodes.push(Some(run), SiteId(2), 3, 50);
+    s.threads.push(Thread {
+        rows: 3,
+        outside_ticks: 900,
+        ..Thread::default()
+    });
+    s.functions = Some(Default::default());
+    s.measures.push_row(Quantity::Waiting, run.0, 2_000);
+    let (module, addresses) = known(&[
+        &[frame("core::slice", "get"), frame("app", "run")],
+        &[frame("core::slice", "get"), frame("app", "eq")],
+        &[frame("", "memchr")],
+        &[frame("std::rt", "start")],
+        &[frame("app", "hash")],
+    ]);
+    s.lines.modules.push(module);
+    let (run, parse, outside) = (
+        SampledIn::Row(run.0),
+        SampledIn::Row(parse.0),
+        SampledIn::Thread(0),
+    );
+    s.lines.set([
+        sample(run, 1, 20),
+        sample(run, 2, 10),
+        sample(run, 3, 5),
+        sample(run, 4, 2),
+        sample(run, 5, 1),
+        // This sample was not looked up.
+        sample(run, 6, 2),
+        // These samples exceed the CPU time of the row.
+        sample(parse, 2, 6),
+        sample(parse, 3, 2),
+        LineSample {
+            module: NO_MODULE,
+            ..sample(outside, 9, 3)
+        },
+        sample(outside, 4, 3),
+        sample(SampledIn::Measuring, 3, 4),
+    ]);
+    let with = with_sampled_rows(&s, &addresses);
+    assert_eq!(
+        rows(&with),
+        [
+            ("app::run".into(), 6_200, 0, 163),
+            ("app::run > app::parse".into(), 0, 0, 42),
+            ("app::run > app::eq".into(), 1_050, 1_000, 278),
+            ("std::rt::start".into(), 300, 300, 122),
+            ("(no file)".into(), 300, 300, 122),
+            ("app::run > (others)".into(), 0, 300, 0),
+            ("app::run > (others) > std::rt::start".into(), 200, 200, 163),
+            ("app::run > (others) > app::hash".into(), 100, 100, 135),
+            ("app::run > core::slice::get".into(), 2_000, 2_000, 316),
+            ("app::run > memchr".into(), 500, 500, 221),
+            ("app::run > app::parse > memchr".into(), 100, 100, 65),
+            ("app::run > app::parse > app::eq".into(), 300, 300, 65),
+        ]
+    );
+    assert_eq!(with.threads[0].outside_ticks, 300);
+    assert_eq!(with.nodes.calls, [1, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert_eq!(with.lines, s.lines, "no sample is lost");
+    // The thread was sampled during half of its CPU time.
+    let mut late = s.clone();
+    late.threads[0].cpu_ns = Some(2 * 5_400);
+    let late = rows(&with_sampled_rows(&late, &addresses));
+    let own = |name: &str| late.iter().find(|row| row.0 == name).map(|row| row.1);
+    assert_eq!(
+        (own("app::run"), own("app::run > memchr")),
+        (Some(2_400), Some(1_000))
+    );
+    assert_eq!(own("app::run > app::parse"), Some(0), "it has no more");
+    assert_eq!(*with_sampled_rows(&with, &addresses), *with);
+}
+
+proptest! {
+    #[test]
+    fn totals_stay_whatever_was_sampled(
+        mut whole in any_snapshot(),
+        samples in prop::collection::vec((any::<prop::sample::Index>(), 1..9u64, 1..20u64, 1..1_000_000_000u64), 0..40),
+        has_functions in any::<bool>(),
+    ) {
+        whole.functions = has_functions.then(Default::default);
+        let names: Vec<Frame> = whole.sites.iter().map(|site| frame(&site.module, &site.name)).collect();
+        let at = |at: usize| names.get(at).cloned().unwrap_or_else(|| frame("libc", "read"));
+        let (module, addresses) = known(&[&[at(0)], &[at(1), at(0)], &[at(9)], &[at(2)], &[frame("a", "b")], &[]]);
+        whole.lines.modules.push(module);
+        let module = whole.lines.modules.len() as u32 - 1;
+        let rows = whole.nodes.len();
+        let places = (0..rows as u32).filter(|&row| whole.sum_of(NodeId(row)).is_none()).map(SampledIn::Row);
+        let places: Vec<_> = places
+            .chain((0..whole.threads.len() as u32).map(SampledIn::Thread))
+            .chain([SampledIn::Measuring])
+            .collect();
+        whole.lines.set(samples.into_iter().map(|(place, address, samples, cpu_ns)| LineSample {
+            inside: *place.get(&places),
+            module,
+            address,
+            samples,
+            cpu_ns,
+        }));
+        let with = with_sampled_rows(&whole, &addresses);
+        prop_assert_eq!(fixture::received(&with).calls(), whole.calls());
+        let sums = |s: &Snapshot| -> Vec<u64> {
+            let of = |thread| s.rows_of(thread).map(|row| s.nodes.self_ticks[row]).sum::<u64>();
+            (0..).map(ThreadId).zip(&s.threads).map(|(id, thread)| thread.outside_ticks + of(id)).collect()
+        };
+        prop_assert_eq!(sums(&with), sums(&whole));
+        // Totals of the original rows, by thread in their order.
+        let totals = |s: &Snapshot, of: &Snapshot| -> Vec<u64> {
+            let totals = s.nodes.totals(&s.nodes.self_ticks);
+            (0..).map(ThreadId).zip(&of.threads).flat_map(|(id, thread)| {
+                let first = s.rows_of(id).start;
+                totals[first..first + thread.rows as usize].to_vec()
+            }).collect()
+        };
+        let (before, after) = (totals(&whole, &whole), totals(&with, &whole));
+        let mixed = with.measures.of(Quantity::Sampled).map_or_else(Vec::new, |column| column.rows.clone());
+        for (id, thread) in (0..).map(ThreadId).zip(&whole.threads) {
+            let first = with.rows_of(id).start;
+            for (at, row) in whole.rows_of(id).enumerate() {
+                // A counted row may have received samples of the row above it.
+                let is_mixed = mixed.iter().any(|&(mixed, _)| mixed as usize == first + at);
+                let more = after[row] - before[row];
+                prop_assert!(more == 0 || is_mixed, "{row} of {}", thread.rows);
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The threads of a snapshot, and their open scopes.
+
+use bincode::{Decode, Encode};
+
+use crate::ids::NodeId;
+
+/// State of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
+#[non_exhaustive]
+pub enum ThreadState {
+    /// The thread is inside at least one scope.
+    Running,
+    /// The thread is alive and outside any scope.
+    #[default]
+    Idle,
+    /// The thread's clock is paused (`tickscope::pause`).
+    Paused,
+    /// The thread has ended; all finished threads of one name share an entry.
+    Finished,
+}
+
+impl ThreadState {
+    /// Returns the name in JSON and reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Idle => "idle",
+            Self::Paused => "paused",
+            Self::Finished => "finished",
+        }
+    }
+
+    /// Returns the name for people. A running thread is "in scope", because its state does not tell whether it computes
+    /// or waits.
+    pub fn words(self) -> &'static str {
+        if self == Self::Running {
+            return "in scope";
+        }
+        self.as_str()
+    }
+}
+
+/// A thread, or all finished threads of one name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
+pub struct Thread {
+    /// The thread's name; threads without one are called "thread".
+    pub name: String,
+    /// The kernel's thread id; 0 for finished threads.
+    pub tid: u32,
+    /// State of the thread.
+    pub state: ThreadState,
+    /// Number of threads in this entry: 1 for a live thread.
+    pub count: u64,
+    /// CPU time since the reset in nanoseconds, or `None` if the system does not provide it.
+    pub cpu_ns: Option<u64>,
+    /// Ticks outside any scope since the reset. They belong to no row of the tree.
+    pub outside_ticks: u64,
+    /// First row of the thread's call tree.
+    pub first_row: u32,
+    /// Number of the thread's rows.
+    pub rows: u32,
+    /// The thread's open scopes, outermost first.
+    pub open: Vec<OpenFrame>,
+}
+
+/// An open scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct OpenFrame {
+    /// Row of the scope.
+    pub node: NodeId,
+    /// The program's clock when the scope began, in ticks, plus the pauses since; 0 if that was not measured.
+    pub began_tick: u64,
+}
+
+impl Thread {
+    /// Returns the thread with all counts removed and no open scopes.
+    #[must_use]
+    pub fn without_counts(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            cpu_ns: None,
+            outside_ticks: 0,
+            first_row: 0,
+            rows: 0,
+            open: Vec::new(),
+            ..*self
+        }
+    }
+}
