@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use std::io::{Cursor, Write};
 
+use crate::enabled::platform::descriptors::{self, FileKind};
 use crate::enabled::platform::os;
-use crate::enabled::platform::os::FileKind;
 
 /// The system call in which a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,7 +103,7 @@ pub(crate) fn look(tid: u32) -> Option<Doing> {
 fn read<'a>(tid: u32, file: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     let mut path = [0; 48];
     write!(Cursor::new(&mut path[..47]), "/proc/self/task/{tid}/{file}").ok()?;
-    os::read_small(CStr::from_bytes_until_nul(&path).ok()?, buffer)
+    descriptors::read_small(CStr::from_bytes_until_nul(&path).ok()?, buffer)
 }
 
 /// Parses the file `syscall`: `running`, or the number of the call (-1 without a call) and its arguments. Returns
@@ -125,7 +125,7 @@ fn of_syscall(text: &[u8]) -> Option<Option<Call>> {
             .and_then(|word| word.strip_prefix("0x"));
         // A descriptor has 32 bits; the upper half of the argument may have any value.
         let descriptor = descriptor.and_then(|word| u64::from_str_radix(word, 16).ok());
-        call.file = descriptor.and_then(|descriptor| os::kind_of_file(descriptor as i32));
+        call.file = descriptor.and_then(|descriptor| descriptors::kind_of_file(descriptor as i32));
     }
     Some(Some(call))
 }
@@ -225,6 +225,7 @@ mod tests {
     use std::sync::{Arc, mpsc};
 
     use super::*;
+    use crate::enabled::platform::threads;
 
     #[test]
     fn files_of_the_kernel_are_understood() {
@@ -268,7 +269,7 @@ mod tests {
         let busy = {
             let (tell, spins) = (tell.clone(), Arc::clone(&spins));
             std::thread::spawn(move || {
-                tell.send(os::thread_id()).unwrap();
+                tell.send(threads::thread_id()).unwrap();
                 while spins.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
@@ -286,7 +287,7 @@ mod tests {
         busy.join().unwrap();
         let (end, ended) = mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            tell.send(os::thread_id()).unwrap();
+            tell.send(threads::thread_id()).unwrap();
             _ = ended.recv();
         });
         let tid = told.recv().unwrap();

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tickscope_format::snapshot::{Mode, Over};
 
-use crate::enabled::platform::os;
+use crate::enabled::platform::{descriptors, os};
 use crate::enabled::record::node;
 use crate::enabled::record::tree::NO_LIMIT;
 use crate::types::{Clock, Destination, Threads};
@@ -402,7 +402,7 @@ impl Settings {
         );
         let left = rest.len();
         if told.is_ok() {
-            let _ = os::write_all(libc::STDERR_FILENO, &line[..line.len() - left], PATIENCE_MS);
+            let _ = descriptors::write_all(libc::STDERR_FILENO, &line[..line.len() - left], PATIENCE_MS);
         }
     }
 

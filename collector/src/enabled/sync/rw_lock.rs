@@ -7,7 +7,8 @@ use std::sync::{self, LockResult, TryLockError, TryLockResult};
 use super::contention::{Row, charge, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
-use crate::enabled::record::site::{Labelled, Site};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::site_name::Labelled;
 use crate::enabled::record::waiters::Waiters;
 
 /// [`std::sync::RwLock`], whose waits are rows (`[lock] NAME (read)` and `(write)`) and are charged to the threads that
