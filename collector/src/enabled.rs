@@ -3,7 +3,7 @@
 //! ```text
 //! builder, control   the calling API
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
-//! scope, counter, future, tasks, foreign, sync    what the macros enter
+//! scope, pause, counter, future, tasks, foreign, sync    what the macros enter
 //! functions/   what the sleds of functions enter, where the compiler has prepared them
 //! capture/     reads all threads while they run: snapshots and resets
 //! runtime/     what is decided once per process: settings, clock rate, limits
@@ -25,6 +25,7 @@ mod measures;
 #[cfg(test)]
 mod models;
 mod note;
+mod pause;
 mod platform;
 mod publish;
 mod record;
@@ -37,8 +38,9 @@ mod tasks;
 pub use {
     builder::Builder,
     control::{disable_sites, enable_sites, mode, set_histogram, set_mode, unwatch, watch},
+    pause::{Pause, pause},
     publish::session::{Session, dump, request_reset, reset, snapshot},
-    scope::{Pause, Scope, pause},
+    scope::Scope,
     tasks::task,
     tickscope_format::Snapshot,
     tickscope_format::snapshot::{FunctionName, FunctionNumbers},
@@ -81,7 +83,7 @@ pub mod private {
     pub use super::future::profile_future;
     pub use super::note::note;
     pub use super::platform::clock::tsc;
-    pub use super::platform::os::write_all;
+    pub use super::platform::descriptors::write_all;
     pub use super::publish::session::BEFORE_MAIN;
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub use super::record::function_sites::switch_all;

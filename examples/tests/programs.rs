@@ -6,7 +6,6 @@
     reason = "a test that cannot run its program has failed"
 )]
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -14,7 +13,6 @@ use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::compare::gate::{Condition, Judged, judge};
 use tickscope_format::Snapshot;
 use tickscope_format::file::open::{Liveness, RingFile};
-use tickscope_format::ids::NodeId;
 use tickscope_testkit::command::{stderr, stdout};
 
 const SPHEREFLAKE: &str = env!("CARGO_BIN_EXE_sphereflake");
@@ -105,58 +103,6 @@ fn programs_that_run_for_a_while_say_how_to_look_inside() {
         assert!(stdout(program, &["0"]).contains(looks), "{program}");
         assert!(stderr(program, &["soon"]).contains("not `soon`"), "{program}");
     }
-}
-
-#[test]
-fn an_async_call_counts_once_however_often_it_is_polled() {
-    let (said, snapshot) = snapshot(env!("CARGO_BIN_EXE_async_tasks"), &["0"]);
-    let requests: u64 = said
-        .lines()
-        .find_map(|line| line.strip_suffix(" requests of 4 clients"))
-        .unwrap()
-        .parse()
-        .unwrap();
-    assert!(requests >= 4, "{said}");
-    let mut calls = BTreeMap::new();
-    for row in 0..snapshot.nodes.len() {
-        let name = &snapshot.site_of(NodeId(row as u32)).name;
-        *calls.entry(&**name).or_insert(0) += snapshot.nodes.calls[row];
-    }
-    let wanted = [
-        ("answer", requests),
-        ("checksum", 3 * requests),
-        ("receive", requests),
-        ("serve", 4),
-    ];
-    assert_eq!(calls, wanted.into());
-}
-
-#[test]
-fn spans_are_rows_and_events_are_counters() {
-    let (_, snapshot) = snapshot(env!("CARGO_BIN_EXE_spans"), &["0"]);
-    let rows = (0..snapshot.nodes.len()).map(|row| {
-        let node = NodeId(row as u32);
-        let above = snapshot.nodes.parent_of(node);
-        let name = |node| snapshot.site_of(node).name.clone();
-        (
-            above.map_or(String::new(), name),
-            name(node),
-            snapshot.nodes.calls[row],
-        )
-    });
-    let mut rows: Vec<_> = rows.collect();
-    let counters = rows.extract_if(.., |(_, name, _)| name.starts_with("[warn] "));
-    let counters: Vec<_> = counters.map(|(above, _, calls)| (above, calls)).collect();
-    assert_eq!(counters, [("store".to_owned(), 1)]);
-    rows.sort();
-    let wanted = [
-        ("", "order", 100),
-        ("order", "parse", 100),
-        ("order", "store", 100),
-        ("store", "checksum", 100),
-    ];
-    let wanted = wanted.map(|(above, name, calls)| (above.to_owned(), name.to_owned(), calls));
-    assert_eq!(rows, wanted);
 }
 
 #[test]

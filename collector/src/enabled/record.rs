@@ -75,6 +75,7 @@ pub(crate) mod pc_ring;
 pub(crate) mod pool;
 pub(crate) mod registry;
 pub(crate) mod site;
+pub(crate) mod site_name;
 pub(crate) mod site_table;
 
 pub(crate) mod tree;

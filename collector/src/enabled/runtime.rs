@@ -3,6 +3,7 @@
 pub(crate) mod clock_rate;
 pub(crate) mod config;
 pub(crate) mod copies;
+pub(crate) mod environment;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) mod function_choice;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]

@@ -9,7 +9,8 @@ use crate::enabled::future::{Profiled, profile_future};
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::current_thread;
 use crate::enabled::record::labelled_sites::{self, Label};
-use crate::enabled::record::site::{Labelled, Site};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::site_name::Labelled;
 use crate::enabled::runtime::config;
 
 /// A profiled future that is the root of a task. It polls its future with its own waker, which notes the time of the

@@ -1,8 +1,8 @@
 //! The API: sessions, macros, resets, included threads. `programs` tests pauses and excluded threads.
 
 use crate::support::{
-    self, Yield, block_on, by_hand, calls_of, check, isolated_as_usual, limit, newest, open_path, rings_in,
-    spend, threads_named, tree, wait_until,
+    self, Yield, block_on, by_hand, calls_of, check, isolated_as_usual, limit, newest, open_path, path_of,
+    rings_in, spend, threads_named, tree, wait_until,
 };
 use tickscope::{Builder, Clock, Status, Threads};
 use tickscope_format::file::open::{Liveness, RingFile};
@@ -176,36 +176,6 @@ fn scopes_are_named_after_constants_and_functions() {
 }
 
 #[tickscope::profile]
-fn plain(depth: u8) -> u8 {
-    if depth == 0 { 0 } else { plain(depth - 1) + 1 }
-}
-
-#[tickscope::profile(name = "renamed", group = "g")]
-fn other_name() {}
-
-#[tickscope::profile]
-async fn waits() -> u8 {
-    tickscope::time!("inside", ());
-    Yield::default().await;
-    Yield::default().await;
-    7
-}
-
-struct Machine;
-
-#[tickscope::profile]
-impl Machine {
-    fn run(&self) -> u8 {
-        self.skipped()
-    }
-
-    #[tickscope::profile(skip)]
-    fn skipped(&self) -> u8 {
-        3
-    }
-}
-
-#[tickscope::profile]
 mod module {
     pub(super) fn a() {
         b();
@@ -214,41 +184,16 @@ mod module {
     fn b() {}
 }
 
-fn the_attribute_works_on_functions_futures_impls_and_modules() {
+/// The tests of the macros have all kinds of items.
+fn a_function_in_a_marked_module_has_its_own_line() {
     isolated_as_usual!(|| {
-        assert_eq!(plain(3), 3);
-        other_name();
-        assert_eq!(block_on(waits()), 7);
-        drop(waits());
-        assert_eq!(Machine.run(), 3);
         module::a();
         let snapshot = tickscope::snapshot();
         check(&snapshot);
-        let main = tree(&snapshot, "main");
-        let shape: Vec<String> = main
-            .lines()
-            .map(|line| line.rsplitn(3, ' ').last().unwrap().to_string())
-            .collect();
-        assert_eq!(
-            shape,
-            [
-                "plain 1",
-                "  plain 1",
-                "    plain 1",
-                "      plain 1",
-                "renamed 1",
-                "waits 1",
-                "  inside 1",
-                "Machine::run 1",
-                "a 1",
-                "  b 1"
-            ]
-        );
-        let renamed = snapshot.sites.iter().find(|site| site.name == "renamed");
-        assert_eq!(renamed.unwrap().group, "g");
-        // Each site has the line of its function, not of the attribute on the block.
-        let line = |name: &str| snapshot.sites.iter().find(|site| site.name == name).unwrap().line;
-        assert_eq!(line("b") - line("a"), 4);
+        let a = &snapshot.sites[0];
+        let b = snapshot.sites.iter().find(|site| site.name == "b").unwrap();
+        assert_eq!((&*a.name, b.line - a.line), ("a", 4));
+        assert_eq!(path_of(&snapshot, 1), ["a", "b"]);
     });
 }
 
@@ -478,7 +423,7 @@ tickscope_testkit::tests![
     a_session_publishes_at_its_path_until_it_is_dropped,
     a_second_start_joins_and_a_start_after_the_last_drop_begins_anew,
     scopes_are_named_after_constants_and_functions,
-    the_attribute_works_on_functions_futures_impls_and_modules,
+    a_function_in_a_marked_module_has_its_own_line,
     blocks_and_futures_of_others_are_profiled_by_name,
     guards_and_expressions_end_where_they_should,
     resets_close_an_epoch_and_go_on,

@@ -10,7 +10,7 @@ use crate::support::{
 use tickscope::{Builder, Mode, Session, Snapshot};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::NodeId;
-use tickscope_format::latency::{Histogram, bucket_of};
+use tickscope_format::latency::Histogram;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::Mode as Measured;
@@ -223,43 +223,6 @@ fn viewers_switch_modes_and_sites() {
     });
 }
 
-fn latencies_are_counted_at_the_end_of_calls_and_resets_subtract_them() {
-    support::isolated!(|| {
-        let _session = session("latencies");
-        (1..=1000).for_each(inner);
-        let first = tickscope::snapshot();
-        let histogram = latencies(&first, "inner");
-        assert_eq!(histogram.count(), 1000);
-        let median = histogram.quantile(0.5).unwrap();
-        assert!((469..=531).contains(&median), "{median}");
-        assert_eq!(histogram.max(), Some((1000, true)));
-        tickscope::reset();
-        inner(20);
-        let open = tickscope::scope_guard!("open");
-        spend(23);
-        let second = tickscope::snapshot();
-        assert_eq!(latencies(&second, "inner").buckets, [(bucket_of(20) as u16, 1)]);
-        assert!(latencies(&second, "open").is_empty(), "its call has not ended");
-        let (max, exact) = latencies(&second, "inner").max().unwrap();
-        assert!(
-            max >= 20 && !exact,
-            "the longest since the reset is known by its bucket"
-        );
-        {
-            let _pause = tickscope::pause();
-            spend(1_000_000);
-            inner(5);
-        }
-        drop(open);
-        let third = tickscope::snapshot();
-        assert_eq!(
-            latencies(&third, "open").max(),
-            Some((23, true)),
-            "a pause is left out"
-        );
-    });
-}
-
 fn the_environment_chooses_mode_and_histograms() {
     Isolated::new(test_name!())
         .env("TICKSCOPE_MODE", "sampled")
@@ -379,6 +342,5 @@ tickscope_testkit::tests![
     samples_show_the_shares_of_the_time,
     a_site_that_is_off_costs_nothing_and_its_time_is_its_parents,
     viewers_switch_modes_and_sites,
-    latencies_are_counted_at_the_end_of_calls_and_resets_subtract_them,
     the_environment_chooses_mode_and_histograms,
 ];

@@ -221,44 +221,6 @@ fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
 
-fn a_panic_closes_the_scopes_it_leaves() {
-    isolated_as_usual!(|| {
-        std::panic::set_hook(Box::new(|_| {}));
-        fn fails(depth: u32) {
-            tickscope::scope!("fails");
-            if depth == 0 {
-                panic!("on purpose");
-            }
-            tickscope::time!("wrapped", fails(depth - 1));
-        }
-        for _ in 0..10 {
-            tickscope::scope!("caught");
-            assert!(std::panic::catch_unwind(|| fails(3)).is_err());
-            tickscope::time!("after", ());
-        }
-        let died = std::thread::Builder::new()
-            .name("dies".into())
-            .spawn(|| fails(1))
-            .unwrap();
-        assert!(died.join().is_err());
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        let calls = support::calls(&snapshot);
-        assert_eq!(
-            (calls["fails"], calls["wrapped"], calls["caught"], calls["after"]),
-            (42, 31, 10, 10)
-        );
-        assert!(support::tree(&snapshot, "main").contains("\n  after 10 "));
-        assert_eq!(
-            (
-                snapshot.capture.losses.unbalanced,
-                snapshot.capture.losses.dropped
-            ),
-            (0, 0)
-        );
-    });
-}
-
 /// Each thread in a forked child used to allocate a new block, so the child's memory grew without limit.
 fn threads_of_a_forked_child_give_back_their_memory() {
     fn threads(count: u32) {
@@ -290,5 +252,4 @@ tickscope_testkit::tests![
     a_forked_child_may_exit_through_the_handlers_and_from_a_thread_and_reports_nothing,
     the_lock_is_freed_when_the_program_dies_though_its_child_lives,
     a_scope_before_the_start_does_not_cost_the_final_record_or_the_report,
-    a_panic_closes_the_scopes_it_leaves,
 ];

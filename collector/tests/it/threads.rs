@@ -250,28 +250,6 @@ fn guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured() {
     });
 }
 
-/// Recurses to this depth.
-fn deep(depth: u32) {
-    tickscope::scope!("deep");
-    if depth > 1 {
-        deep(depth - 1);
-    }
-}
-
-fn recursion_that_is_deeper_than_the_limit_is_none_of_leaked_guards() {
-    isolated!(|| {
-        let _session = Builder::new("deep").start();
-        for _ in 0..3 {
-            deep(600);
-        }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        let losses = snapshot.capture.losses;
-        assert_eq!((losses.dropped, losses.unbalanced), (3 * 88, 0));
-        assert_eq!(calls_of(&snapshot, "deep"), 3 * 512);
-    });
-}
-
 /// Opens each of twenty scopes, and recurses inside each.
 fn bush(depth: u32) -> u64 {
     if depth == 0 {
@@ -295,44 +273,6 @@ fn rows_and_calls(snapshot: &Snapshot) -> (usize, u64) {
     let rows = (0..).zip(&snapshot.nodes.calls);
     let own = rows.filter(|&(row, _)| snapshot.site_of(NodeId(row)).name != "(over the limit)");
     own.fold((0, 0), |(rows, sum), (_, calls)| (rows + 1, sum + calls))
-}
-
-fn what_calls_over_the_limit_call_is_no_part_of_their_callers() {
-    isolated!(|| {
-        let _session = Builder::new("paths").max_nodes(3).start();
-        let inner = || tickscope::time!("inner", ());
-        for _ in 0..2 {
-            tickscope::time!("outer", {
-                inner();
-                tickscope::time!("other", ());
-                // The call is over the limit, so it has no row, and calls inside it must not be charged to "outer".
-                tickscope::time!("one too many", {
-                    inner();
-                    inner();
-                });
-            });
-        }
-        let snapshot = tickscope::snapshot();
-        check(&snapshot);
-        let names = |snapshot: &Snapshot| {
-            let rows = (0..snapshot.nodes.len() as u32).map(NodeId);
-            let row = |row: NodeId| {
-                (
-                    snapshot.site_of(row).name.clone(),
-                    snapshot.nodes.calls[row.index()],
-                )
-            };
-            rows.map(row).collect::<Vec<_>>()
-        };
-        let expected = [("outer", 2), ("inner", 2), ("other", 2), ("(over the limit)", 2)];
-        assert_eq!(
-            names(&snapshot),
-            expected.map(|(name, calls)| (name.to_owned(), calls))
-        );
-        assert_eq!(snapshot.nodes.parent_of(NodeId(3)), Some(NodeId(0)));
-        assert_eq!(snapshot.capture.losses.dropped, 2 * 3);
-        assert!(snapshot.nodes.self_ticks[3] > 0, "it has its time");
-    });
 }
 
 fn nodes_of_the_process_are_given_back_by_threads_that_end() {
@@ -396,8 +336,6 @@ tickscope_testkit::tests![
     scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped,
     threads_are_folded_where_the_program_has_used_up_the_keys_of_the_system,
     guards_leaked_in_a_loop_are_unbalanced_and_what_follows_is_measured,
-    recursion_that_is_deeper_than_the_limit_is_none_of_leaked_guards,
-    what_calls_over_the_limit_call_is_no_part_of_their_callers,
     nodes_of_the_process_are_given_back_by_threads_that_end,
     finished_threads_beyond_the_nodes_of_the_process_are_one_row,
 ];

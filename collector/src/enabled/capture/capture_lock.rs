@@ -14,8 +14,8 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Over, WATCHES_MAX};
 
 use crate::enabled::capture::collector_state::CollectorState;
-use crate::enabled::platform::os;
 use crate::enabled::platform::patience::Patience;
+use crate::enabled::platform::threads;
 use crate::enabled::record::registry;
 use crate::enabled::runtime::config;
 
@@ -39,7 +39,7 @@ pub(crate) struct Locked(MutexGuard<'static, CollectorState>);
 
 impl Locked {
     fn new(state: MutexGuard<'static, CollectorState>) -> Self {
-        HOLDER.store(os::thread_id(), Ordering::Relaxed);
+        HOLDER.store(threads::thread_id(), Ordering::Relaxed);
         Self(state)
     }
 

@@ -135,22 +135,6 @@ mod tests {
         histograms.shown(index).map(Packed::unpacked).unwrap_or_default()
     }
 
-    #[test]
-    fn resets_subtract_undo_restores_and_merging_keeps_both() {
-        let mut histograms = Histograms::default();
-        histograms.set(2, &histogram(40, 5), 1);
-        histograms.reset();
-        assert!(histograms.shown(2).is_none());
-        histograms.set(2, &histogram(40, 8), 1);
-        assert_eq!(shown(&histograms, 2), histogram(40, 3));
-        let mut merged = Histograms::default();
-        merged.absorb(1, &histograms, 2);
-        merged.absorb(1, &histograms, 2);
-        assert_eq!(shown(&merged, 1), histogram(40, 6));
-        merged.undo();
-        assert_eq!(shown(&merged, 1), histogram(40, 16));
-    }
-
     /// A thread lost its CPU while it moved a call to its bucket, and a reset read its histogram meanwhile.
     #[test]
     fn a_call_that_a_reset_does_not_see_again_is_not_counted_twice() {
@@ -197,18 +181,5 @@ mod tests {
         }
         histograms.undo();
         assert_eq!(shown(&histograms, 0), histogram(40, 20));
-    }
-
-    #[test]
-    fn an_undo_brings_back_what_two_resets_ago_was_shown() {
-        let mut histograms = Histograms::default();
-        histograms.set(0, &histogram(40, 5), 1);
-        histograms.reset();
-        histograms.set(0, &histogram(40, 7), 1);
-        histograms.reset();
-        histograms.set(0, &histogram(40, 11), 1);
-        assert_eq!(shown(&histograms, 0), histogram(40, 4));
-        histograms.undo();
-        assert_eq!(shown(&histograms, 0), histogram(40, 6));
     }
 }

@@ -14,8 +14,8 @@ use tickscope_format::snapshot::{
 
 use crate::enabled::platform::cpu_timer::{self, CpuTimer};
 use crate::enabled::platform::modules::{self, Loaded};
-use crate::enabled::platform::os;
 use crate::enabled::platform::sync::Ordering;
+use crate::enabled::platform::{os, threads};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::pc_ring::{PcRing, PcSample};
 use crate::enabled::record::registry::{self, Block};
@@ -76,7 +76,7 @@ fn sample(block: usize, pc: usize) {
         return;
     };
     // The signal of an ended thread may arrive when its block already belongs to another thread.
-    if block.tid.load(Ordering::Relaxed) != os::thread_id() {
+    if block.tid.load(Ordering::Relaxed) != threads::thread_id() {
         return;
     }
     if let Some(ring) = block.pcs.get() {

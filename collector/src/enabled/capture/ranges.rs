@@ -264,19 +264,6 @@ mod tests {
         }
     }
 
-    fn level(calls: u64, newest: &[Seen], last: i64, tick: u64) -> Read {
-        let as_number = |seen: &Seen| Seen {
-            min: of_level(seen.min.cast_signed()),
-            max: of_level(seen.max.cast_signed()),
-            ..*seen
-        };
-        let newest: Vec<Seen> = newest.iter().map(as_number).collect();
-        Read {
-            level: Some((last, tick)),
-            ..read(calls, &newest)
-        }
-    }
-
     fn packed(numbers: &[u64]) -> Packed {
         let mut histogram = Histogram::default();
         for &number in numbers {
@@ -333,23 +320,5 @@ mod tests {
         };
         ranges.show(&without_memory, 4);
         assert_eq!(shown(&ranges, &[40, 2_000]), Some((40, true, 2_047, false)));
-    }
-
-    #[test]
-    fn a_level_holds_over_resets_and_the_newest_of_ended_threads_is_the_last() {
-        let mut ranges = Ranges::default();
-        ranges.show(&level(2, &[seen(2, 0, 3, 8)], 3, 10), 3);
-        ranges.reset();
-        let of = |ranges: &Ranges| ranges.level(1).map(|level| (level.last, level.range));
-        assert_eq!(of(&ranges), Some((3, Extremes::of(3))));
-        assert!(ranges.has_level(1) && !ranges.has_level(2));
-        let mut other = Ranges::default();
-        other.show(&level(1, &[seen(4, 0, 20, 20)], 20, 9), 4);
-        ranges.absorb(1, &other, 1);
-        assert_eq!(of(&ranges), Some((3, Extremes::of(3).and(Extremes::of(20)))));
-        let mut newer = Ranges::default();
-        newer.show(&level(1, &[seen(4, 0, 5, 5)], 5, 11), 4);
-        ranges.absorb(1, &newer, 1);
-        assert_eq!(of(&ranges).map(|(last, _)| last), Some(5));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::enabled::capture::capture_lock;
-use crate::enabled::platform::os;
+use crate::enabled::platform::{os, threads};
 use crate::enabled::record::current_thread::{self, Phase, phase, set};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::runtime::config;
@@ -33,7 +33,7 @@ struct Leaving;
 impl Drop for Leaving {
     fn drop(&mut self) {
         // `exit` drops the first thread's values.
-        leave(os::thread_id() != std::process::id());
+        leave(threads::thread_id() != std::process::id());
     }
 }
 
@@ -81,7 +81,7 @@ fn begins() -> bool {
 fn join() {
     let config = config::get();
     // If the end of this thread cannot be noticed, the thread does not count, because its tree would never be merged.
-    if !os::call_at_thread_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
+    if !threads::call_at_thread_end(at_end) && LEAVING.try_with(|_| ()).is_err() {
         return set(Phase::Gone, None);
     }
     let Some(block) = registry::take() else {
@@ -96,7 +96,7 @@ fn join() {
     ) {
         block.tree.begin_measures(current_thread::take_early());
         block.tree.begin_waits(config.waits, now);
-        block.begin(os::thread_id(), config::exact_path());
+        block.begin(threads::thread_id(), config::exact_path());
         set(Phase::Counting, Some(block));
     } else {
         registry::give_back(block);
@@ -141,8 +141,8 @@ fn charge_no_more(block: &'static Block) {
 
 /// Returns whether the thread's stack has room to merge its tree, which reads histograms.
 fn has_room() -> bool {
-    let own = os::own_stack();
-    own == (0, 0) || os::stack_left(own) >= MERGE_STACK
+    let own = threads::own_stack();
+    own == (0, 0) || threads::stack_left(own) >= MERGE_STACK
 }
 
 /// Merges the thread's tree, which allocates, or leaves the merge to the next holder of the lock.
@@ -158,12 +158,12 @@ fn leave(may_merge: bool) {
         .then(|| capture_lock::take_alone_within(LONGEST_WAIT))
         .flatten();
     match state {
-        Some(mut state) => state.finish_thread(block, os::thread_name(), os::own_cpu_ns()),
+        Some(mut state) => state.finish_thread(block, threads::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
             // Only this thread knows when it ended.
             charge_no_more(block);
-            registry::leave(block, os::thread_name(), os::own_cpu_ns());
+            registry::leave(block, threads::thread_name(), os::own_cpu_ns());
         }
     }
 }

@@ -4,9 +4,9 @@
 //! and of time. Threads take turns.
 
 use crate::enabled::capture::tree_reader::is_quiet;
-use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{Ordering, fence};
 use crate::enabled::platform::waiting_call::{self, Call, Doing};
+use crate::enabled::platform::{descriptors, os};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::registry::Block;
 use crate::enabled::record::tree::{PAUSED, Tree};
@@ -68,7 +68,7 @@ impl Looks {
 
     /// Returns whether a look is due, and possible.
     pub(crate) fn is_due(&self) -> bool {
-        config::get().waits && os::monotonic_ns() >= self.next_ns && os::has_standard()
+        config::get().waits && os::monotonic_ns() >= self.next_ns && descriptors::has_standard()
     }
 
     /// Notes that a look has cost `cpu_ns` of CPU time.

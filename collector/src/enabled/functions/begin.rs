@@ -9,8 +9,8 @@ use tickscope_format::snapshot::FunctionChoice;
 
 use crate::enabled::functions::trampolines;
 use crate::enabled::platform::image::Image;
-use crate::enabled::platform::os;
 use crate::enabled::platform::sleds::Sled;
+use crate::enabled::platform::threads;
 use crate::enabled::record::current_thread;
 use crate::enabled::record::function_sites::{self, Function, PolledBy};
 use crate::enabled::record::mode_switch;
@@ -121,7 +121,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
             site.set_over_budget(true);
         }
     }
-    function_sites::follow(os::is_only_thread());
+    function_sites::follow(threads::is_only_thread());
     Ok(())
 }
 

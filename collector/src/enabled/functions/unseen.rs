@@ -5,7 +5,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::enabled::call::Call;
 use crate::enabled::capture::thread_lifecycle;
-use crate::enabled::platform::os;
+use crate::enabled::platform::threads;
 use crate::enabled::record::calls_by_future::Held;
 use crate::enabled::record::current_thread::{self, Phase};
 use crate::enabled::record::frames::Poll;
@@ -28,7 +28,7 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
     }
     let tree = current_thread::hot()?;
     if tree.frames.top().is_none() {
-        let (low, bytes) = os::own_stack();
+        let (low, bytes) = threads::own_stack();
         if !tree.frames.begin(low, bytes) {
             return None;
         }

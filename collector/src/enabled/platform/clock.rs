@@ -2,7 +2,7 @@
 
 use tickscope_format::snapshot::ClockSource;
 
-use crate::enabled::platform::os;
+use crate::enabled::platform::{descriptors, os};
 use crate::types::Clock;
 
 /// The clock that was chosen, and the reason.
@@ -119,7 +119,7 @@ fn tsc_fitness() -> Result<&'static str, &'static str> {
     let is_invariant = __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & (1 << 8) != 0;
     let mut buffer = [0; 64];
     let path = c"/sys/devices/system/clocksource/clocksource0/current_clocksource";
-    judged(is_invariant, os::read_small(path, &mut buffer))
+    judged(is_invariant, descriptors::read_small(path, &mut buffer))
 }
 
 #[cfg(target_arch = "x86_64")]

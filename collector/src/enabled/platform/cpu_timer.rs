@@ -12,7 +12,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use crate::enabled::platform::os;
+use crate::enabled::platform::{os, signals};
 
 /// Whether the place of the program counter in a signal's context is known on this platform.
 pub(crate) const SUPPORTED: bool = cfg!(all(
@@ -76,19 +76,19 @@ pub(crate) fn take_signal(on_sample: OnSample) -> Option<c_int> {
     ON_SAMPLE.store(on_sample as usize, Ordering::Relaxed);
     let signals = || std::iter::once(libc::SIGPROF).chain(FOR_REAL_TIME.rev());
     signals().find(|&signal| is_taken(signal)).or_else(|| {
-        let is_free = |signal: &c_int| os::handler_of(*signal) == Some(libc::SIG_DFL);
+        let is_free = |signal: &c_int| signals::handler_of(*signal) == Some(libc::SIG_DFL);
         signals().find(|signal| is_free(signal) && install(*signal))
     })
 }
 
 /// Returns whether [`on_signal`] is still the handler of a signal. The program may have installed another one.
 pub(crate) fn is_taken(signal: c_int) -> bool {
-    os::handler_of(signal) == Some(on_signal as *const () as usize)
+    signals::handler_of(signal) == Some(on_signal as *const () as usize)
 }
 
 fn install(signal: c_int) -> bool {
     // SAFETY: the handler has the signature that `SA_SIGINFO` requires, and is async-signal-safe.
-    unsafe { os::set_handler(signal, on_signal as *const () as usize, libc::SA_SIGINFO) }
+    unsafe { signals::set_handler(signal, on_signal as *const () as usize, libc::SA_SIGINFO) }
 }
 
 /// Handles the signal. Ignores signals that no timer has sent.

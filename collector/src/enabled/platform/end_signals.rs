@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::enabled::platform::os;
+use crate::enabled::platform::{os, signals, threads};
 
 /// The handled signals.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
@@ -25,9 +25,9 @@ static OWNER: AtomicU32 = AtomicU32::new(0);
 pub(crate) fn install() {
     OWNER.store(std::process::id(), Ordering::Relaxed);
     for signal in SIGNALS {
-        if os::handler_of(signal) == Some(libc::SIG_DFL) {
+        if signals::handler_of(signal) == Some(libc::SIG_DFL) {
             // SAFETY: the handler takes a number, and is async-signal-safe.
-            unsafe { os::set_handler(signal, on_signal as *const () as usize, 0) };
+            unsafe { signals::set_handler(signal, on_signal as *const () as usize, 0) };
         }
     }
 }
@@ -36,7 +36,7 @@ pub(crate) fn install() {
 pub(crate) fn wait() -> Option<c_int> {
     loop {
         match CAME.load(Ordering::Acquire) {
-            0 if !os::has_other_threads() => return None,
+            0 if !threads::has_other_threads() => return None,
             0 => futex(libc::FUTEX_WAIT, 0),
             signal => return Some(signal.cast_signed()),
         }
@@ -46,9 +46,9 @@ pub(crate) fn wait() -> Option<c_int> {
 /// Sends a signal to the process. If [`on_signal`] is its handler, the default action is restored first, so the signal
 /// ends the process.
 pub(crate) fn end_by(signal: c_int) {
-    if os::handler_of(signal) == Some(on_signal as *const () as usize) {
+    if signals::handler_of(signal) == Some(on_signal as *const () as usize) {
         // SAFETY: `SIG_DFL` is the default action.
-        unsafe { os::set_handler(signal, libc::SIG_DFL, 0) };
+        unsafe { signals::set_handler(signal, libc::SIG_DFL, 0) };
     }
     // SAFETY: the call takes no arguments.
     let pid = unsafe { libc::getpid() };
@@ -58,7 +58,7 @@ pub(crate) fn end_by(signal: c_int) {
 
 extern "C" fn on_signal(signal: c_int) {
     // A handler that was installed later may call this one, which then does nothing.
-    if os::handler_of(signal) != Some(on_signal as *const () as usize) {
+    if signals::handler_of(signal) != Some(on_signal as *const () as usize) {
         return;
     }
     // SAFETY: the call takes no arguments.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::enabled::platform::os;
+use crate::enabled::platform::{os, threads};
 
 /// Maximum wait, also if there is progress.
 const LONGEST: Duration = Duration::from_secs(30);
@@ -45,7 +45,7 @@ impl Patience {
     /// Waits a moment for these threads, except 0 and the calling thread. Returns false if there was no progress for
     /// `limit`, or if the whole wait has reached [`LONGEST`].
     pub(crate) fn wait(&mut self, threads: [u32; 2]) -> bool {
-        let own = os::thread_id();
+        let own = threads::thread_id();
         let is_waited_for = |tid: u32| tid != 0 && tid != own;
         let look = |tid: u32| {
             (
@@ -80,7 +80,7 @@ mod tests {
         let (tid, over) = (AtomicU32::new(0), AtomicBool::new(false));
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                tid.store(os::thread_id(), Ordering::Relaxed);
+                tid.store(threads::thread_id(), Ordering::Relaxed);
                 while !over.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
@@ -94,7 +94,7 @@ mod tests {
         });
         let mut patience = Patience::new(Duration::from_millis(20));
         let begin = Instant::now();
-        while patience.wait([0, os::thread_id()]) {}
+        while patience.wait([0, threads::thread_id()]) {}
         assert!(begin.elapsed() >= Duration::from_millis(20));
     }
 }

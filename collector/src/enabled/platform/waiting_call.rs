@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::ffi::CStr;
 use std::io::{Cursor, Write};
 
+use crate::enabled::platform::descriptors::{self, FileKind};
 use crate::enabled::platform::os;
-use crate::enabled::platform::os::FileKind;
 
 /// The system call in which a thread waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,7 +54,7 @@ impl Call {
             Self::DISK => "unknown call, for a disk".into(),
             Self::UNKNOWN => "unknown call".into(),
             Self { number, .. } => match SYSTEM_CALLS.iter().find(|&&(known, _)| known == number) {
-                Some(&(_, name)) => Cow::Borrowed(name),
+                Some(&(_, name)) => Cow::Borrowed(name.strip_prefix("SYS_").unwrap_or(name)),
                 None => format!("system call {number}").into(),
             },
         };
@@ -103,7 +103,7 @@ pub(crate) fn look(tid: u32) -> Option<Doing> {
 fn read<'a>(tid: u32, file: &str, buffer: &'a mut [u8]) -> Option<&'a [u8]> {
     let mut path = [0; 48];
     write!(Cursor::new(&mut path[..47]), "/proc/self/task/{tid}/{file}").ok()?;
-    os::read_small(CStr::from_bytes_until_nul(&path).ok()?, buffer)
+    descriptors::read_small(CStr::from_bytes_until_nul(&path).ok()?, buffer)
 }
 
 /// Parses the file `syscall`: `running`, or the number of the call (-1 without a call) and its arguments. Returns
@@ -125,7 +125,7 @@ fn of_syscall(text: &[u8]) -> Option<Option<Call>> {
             .and_then(|word| word.strip_prefix("0x"));
         // A descriptor has 32 bits; the upper half of the argument may have any value.
         let descriptor = descriptor.and_then(|word| u64::from_str_radix(word, 16).ok());
-        call.file = descriptor.and_then(|descriptor| os::kind_of_file(descriptor as i32));
+        call.file = descriptor.and_then(|descriptor| descriptors::kind_of_file(descriptor as i32));
     }
     Some(Some(call))
 }
@@ -142,81 +142,51 @@ fn of_stat(text: &[u8]) -> Option<Option<Call>> {
     }
 }
 
-/// Makes a table of numbers and names of system calls. Calls that older versions of `libc` do not define are given by
-/// number.
+/// Makes a table of numbers and names of system calls: of the calls of one architecture, and of the calls that both
+/// have. Calls that older versions of `libc` do not define are given by number.
 macro_rules! system_calls {
-    ($($name:ident: $number:expr),* $(,)?) => {
-        &[$(($number as i32, stringify!($name))),*]
+    ($($own:ident $number:expr,)*) => {
+        system_calls! {
+            @
+            $($own $number,)* epoll_pwait2 441, futex_waitv 449, futex 455, clone3 435, io_uring_enter 426,
+            openat2 437,
+            ;
+            SYS_futex SYS_epoll_pwait SYS_ppoll SYS_pselect6 SYS_nanosleep SYS_clock_nanosleep
+            SYS_restart_syscall SYS_read SYS_readv SYS_pread64 SYS_preadv SYS_preadv2 SYS_write SYS_writev
+            SYS_pwrite64 SYS_pwritev SYS_pwritev2 SYS_splice SYS_tee SYS_vmsplice SYS_copy_file_range
+            SYS_recvfrom SYS_recvmsg SYS_recvmmsg SYS_sendto SYS_sendmsg SYS_sendmmsg SYS_accept SYS_accept4
+            SYS_connect SYS_shutdown SYS_wait4 SYS_waitid SYS_clone SYS_execve SYS_exit SYS_exit_group
+            SYS_io_getevents SYS_io_submit SYS_fsync SYS_fdatasync SYS_sync SYS_syncfs SYS_msync SYS_fallocate
+            SYS_truncate SYS_ftruncate SYS_readahead SYS_openat SYS_close SYS_fstat SYS_newfstatat SYS_statx
+            SYS_getdents64 SYS_unlinkat SYS_renameat SYS_renameat2 SYS_mkdirat SYS_flock SYS_fcntl SYS_ioctl
+            SYS_mmap SYS_munmap SYS_mprotect SYS_mremap SYS_madvise SYS_brk SYS_mlock SYS_membarrier
+            SYS_rt_sigsuspend SYS_rt_sigtimedwait SYS_sched_yield SYS_semop SYS_semtimedop SYS_msgrcv
+            SYS_msgsnd SYS_mq_timedreceive SYS_mq_timedsend SYS_process_vm_readv SYS_getrandom
+        }
+    };
+    (@ $($own:ident $number:expr,)* ; $($name:ident)*) => {
+        &[
+            $(($number as i32, stringify!($own)),)*
+            $((libc::$name as i32, stringify!($name)),)*
+        ]
     };
 }
 
 #[cfg(target_arch = "x86_64")]
-const SYSTEM_CALLS: &[(i32, &str)] = system_calls![
-    futex: libc::SYS_futex, epoll_wait: libc::SYS_epoll_wait, epoll_pwait: libc::SYS_epoll_pwait, epoll_pwait2: 441,
-    poll: libc::SYS_poll, ppoll: libc::SYS_ppoll, select: libc::SYS_select, pselect6: libc::SYS_pselect6,
-    nanosleep: libc::SYS_nanosleep, clock_nanosleep: libc::SYS_clock_nanosleep, pause: libc::SYS_pause,
-    restart_syscall: libc::SYS_restart_syscall, futex_waitv: 449, futex: 455,
-    read: libc::SYS_read, readv: libc::SYS_readv, pread64: libc::SYS_pread64, preadv: libc::SYS_preadv,
-    preadv2: libc::SYS_preadv2, write: libc::SYS_write, writev: libc::SYS_writev, pwrite64: libc::SYS_pwrite64,
-    pwritev: libc::SYS_pwritev, pwritev2: libc::SYS_pwritev2, sendfile: libc::SYS_sendfile, splice: libc::SYS_splice,
-    tee: libc::SYS_tee, vmsplice: libc::SYS_vmsplice, copy_file_range: libc::SYS_copy_file_range,
-    recvfrom: libc::SYS_recvfrom, recvmsg: libc::SYS_recvmsg, recvmmsg: libc::SYS_recvmmsg, sendto: libc::SYS_sendto,
-    sendmsg: libc::SYS_sendmsg, sendmmsg: libc::SYS_sendmmsg, accept: libc::SYS_accept, accept4: libc::SYS_accept4,
-    connect: libc::SYS_connect, shutdown: libc::SYS_shutdown,
-    wait4: libc::SYS_wait4, waitid: libc::SYS_waitid, clone: libc::SYS_clone, clone3: 435, vfork: libc::SYS_vfork,
-    execve: libc::SYS_execve, exit: libc::SYS_exit, exit_group: libc::SYS_exit_group,
-    io_uring_enter: 426, io_getevents: libc::SYS_io_getevents, io_pgetevents: 333, io_submit: libc::SYS_io_submit,
-    fsync: libc::SYS_fsync, fdatasync: libc::SYS_fdatasync, sync: libc::SYS_sync, syncfs: libc::SYS_syncfs,
-    sync_file_range: libc::SYS_sync_file_range, msync: libc::SYS_msync, fallocate: libc::SYS_fallocate,
-    truncate: libc::SYS_truncate, ftruncate: libc::SYS_ftruncate, readahead: libc::SYS_readahead,
-    open: libc::SYS_open, openat: libc::SYS_openat, openat2: 437, close: libc::SYS_close, stat: libc::SYS_stat,
-    fstat: libc::SYS_fstat, lstat: libc::SYS_lstat, newfstatat: libc::SYS_newfstatat, statx: libc::SYS_statx,
-    getdents64: libc::SYS_getdents64, unlink: libc::SYS_unlink, unlinkat: libc::SYS_unlinkat,
-    rename: libc::SYS_rename, renameat: libc::SYS_renameat, renameat2: libc::SYS_renameat2,
-    mkdir: libc::SYS_mkdir, mkdirat: libc::SYS_mkdirat, flock: libc::SYS_flock, fcntl: libc::SYS_fcntl,
-    ioctl: libc::SYS_ioctl,
-    mmap: libc::SYS_mmap, munmap: libc::SYS_munmap, mprotect: libc::SYS_mprotect, mremap: libc::SYS_mremap,
-    madvise: libc::SYS_madvise, brk: libc::SYS_brk, mlock: libc::SYS_mlock, membarrier: libc::SYS_membarrier,
-    rt_sigsuspend: libc::SYS_rt_sigsuspend, rt_sigtimedwait: libc::SYS_rt_sigtimedwait,
-    sched_yield: libc::SYS_sched_yield, semop: libc::SYS_semop, semtimedop: libc::SYS_semtimedop,
-    msgrcv: libc::SYS_msgrcv, msgsnd: libc::SYS_msgsnd, mq_timedreceive: libc::SYS_mq_timedreceive,
-    mq_timedsend: libc::SYS_mq_timedsend, process_vm_readv: libc::SYS_process_vm_readv,
-    getrandom: libc::SYS_getrandom,
-];
+const SYSTEM_CALLS: &[(i32, &str)] = system_calls! {
+    epoll_wait libc::SYS_epoll_wait, poll libc::SYS_poll, select libc::SYS_select, pause libc::SYS_pause,
+    sendfile libc::SYS_sendfile, vfork libc::SYS_vfork, io_pgetevents 333, sync_file_range
+    libc::SYS_sync_file_range, open libc::SYS_open, stat libc::SYS_stat, lstat libc::SYS_lstat, unlink
+    libc::SYS_unlink, rename libc::SYS_rename, mkdir libc::SYS_mkdir,
+};
 
 #[cfg(target_arch = "aarch64")]
-const SYSTEM_CALLS: &[(i32, &str)] = system_calls![
-    futex: libc::SYS_futex, epoll_pwait: libc::SYS_epoll_pwait, epoll_pwait2: 441, ppoll: libc::SYS_ppoll,
-    pselect6: libc::SYS_pselect6, nanosleep: libc::SYS_nanosleep, clock_nanosleep: libc::SYS_clock_nanosleep,
-    restart_syscall: libc::SYS_restart_syscall, futex_waitv: 449, futex: 455,
-    read: libc::SYS_read, readv: libc::SYS_readv, pread64: libc::SYS_pread64, preadv: libc::SYS_preadv,
-    preadv2: libc::SYS_preadv2, write: libc::SYS_write, writev: libc::SYS_writev, pwrite64: libc::SYS_pwrite64,
-    pwritev: libc::SYS_pwritev, pwritev2: libc::SYS_pwritev2, sendfile: 71, splice: libc::SYS_splice,
-    tee: libc::SYS_tee, vmsplice: libc::SYS_vmsplice, copy_file_range: libc::SYS_copy_file_range,
-    recvfrom: libc::SYS_recvfrom, recvmsg: libc::SYS_recvmsg, recvmmsg: libc::SYS_recvmmsg, sendto: libc::SYS_sendto,
-    sendmsg: libc::SYS_sendmsg, sendmmsg: libc::SYS_sendmmsg, accept: libc::SYS_accept, accept4: libc::SYS_accept4,
-    connect: libc::SYS_connect, shutdown: libc::SYS_shutdown,
-    wait4: libc::SYS_wait4, waitid: libc::SYS_waitid, clone: libc::SYS_clone, clone3: 435,
-    execve: libc::SYS_execve, exit: libc::SYS_exit, exit_group: libc::SYS_exit_group,
-    io_uring_enter: 426, io_getevents: libc::SYS_io_getevents, io_pgetevents: 292, io_submit: libc::SYS_io_submit,
-    fsync: libc::SYS_fsync, fdatasync: libc::SYS_fdatasync, sync: libc::SYS_sync, syncfs: libc::SYS_syncfs,
-    msync: libc::SYS_msync, fallocate: libc::SYS_fallocate, truncate: libc::SYS_truncate,
-    ftruncate: libc::SYS_ftruncate, readahead: libc::SYS_readahead,
-    openat: libc::SYS_openat, openat2: 437, close: libc::SYS_close, fstat: libc::SYS_fstat,
-    newfstatat: libc::SYS_newfstatat, statx: libc::SYS_statx, getdents64: libc::SYS_getdents64,
-    unlinkat: libc::SYS_unlinkat, renameat: libc::SYS_renameat, renameat2: libc::SYS_renameat2,
-    mkdirat: libc::SYS_mkdirat, flock: libc::SYS_flock, fcntl: libc::SYS_fcntl, ioctl: libc::SYS_ioctl,
-    mmap: libc::SYS_mmap, munmap: libc::SYS_munmap, mprotect: libc::SYS_mprotect, mremap: libc::SYS_mremap,
-    madvise: libc::SYS_madvise, brk: libc::SYS_brk, mlock: libc::SYS_mlock, membarrier: libc::SYS_membarrier,
-    rt_sigsuspend: libc::SYS_rt_sigsuspend, rt_sigtimedwait: libc::SYS_rt_sigtimedwait,
-    sched_yield: libc::SYS_sched_yield, semop: libc::SYS_semop, semtimedop: libc::SYS_semtimedop,
-    msgrcv: libc::SYS_msgrcv, msgsnd: libc::SYS_msgsnd, mq_timedreceive: libc::SYS_mq_timedreceive,
-    mq_timedsend: libc::SYS_mq_timedsend, process_vm_readv: libc::SYS_process_vm_readv,
-    getrandom: libc::SYS_getrandom,
-];
+const SYSTEM_CALLS: &[(i32, &str)] = system_calls! {
+    sendfile 71, io_pgetevents 292,
+};
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const SYSTEM_CALLS: &[(i32, &str)] = system_calls![];
+const SYSTEM_CALLS: &[(i32, &str)] = &[];
 
 #[cfg(test)]
 mod tests {
@@ -225,6 +195,7 @@ mod tests {
     use std::sync::{Arc, mpsc};
 
     use super::*;
+    use crate::enabled::platform::threads;
 
     #[test]
     fn files_of_the_kernel_are_understood() {
@@ -268,7 +239,7 @@ mod tests {
         let busy = {
             let (tell, spins) = (tell.clone(), Arc::clone(&spins));
             std::thread::spawn(move || {
-                tell.send(os::thread_id()).unwrap();
+                tell.send(threads::thread_id()).unwrap();
                 while spins.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
                 }
@@ -286,7 +257,7 @@ mod tests {
         busy.join().unwrap();
         let (end, ended) = mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {
-            tell.send(os::thread_id()).unwrap();
+            tell.send(threads::thread_id()).unwrap();
             _ = ended.recv();
         });
         let tid = told.recv().unwrap();

@@ -7,10 +7,10 @@ use std::sync::{Mutex, TryLockError};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use tickscope_format::snapshot::CALL_IN_PROGRAM;
 
-use crate::enabled::platform::os;
-#[cfg(all(feature = "functions", target_arch = "x86_64"))]
-use crate::enabled::platform::sleds;
+use crate::enabled::platform::signals;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+use crate::enabled::platform::{sleds, threads};
 use crate::enabled::record::current_thread;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
@@ -64,7 +64,7 @@ pub(crate) fn bounds(switch: Switch) -> Bounds {
         return Bounds::default();
     }
     // Signals are blocked, because the scopes of a handler would be in this tree.
-    os::without_signals(|| current_thread::with_tree(&TREE, || measured(switch)))
+    signals::without_signals(|| current_thread::with_tree(&TREE, || measured(switch)))
 }
 
 /// Opens the tree of the measurement, with a node for a site.
@@ -99,7 +99,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Some((number, site, trampolines)) = function_sites::to_measure() else {
         return 0.0;
     };
-    let (low, bytes) = os::own_stack();
+    let (low, bytes) = threads::own_stack();
     let ready = open_tree(switch, site) && TREE.frames.begin(low, bytes);
     let node = TREE.current.get().and_then(|root| Tree::recent_child(root, site));
     let Some(node) = node.filter(|_| ready) else {
@@ -111,7 +111,7 @@ pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     if skips {
         node.skip.store(u32::MAX, Ordering::Relaxed);
     }
-    os::without_signals(|| {
+    signals::without_signals(|| {
         current_thread::with_tree(&TREE, || {
             let (entry, ret) = (trampolines.entry, trampolines.ret);
             // SAFETY: the trampolines belong to the function with this number.

@@ -22,7 +22,8 @@ use tickscope_format::{FormatError, Snapshot, codec};
 use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::capture::waiting_looks::Looks;
 use crate::enabled::capture::{capture_lock, functions};
-use crate::enabled::platform::os::{self, Unsignalled};
+use crate::enabled::platform::os;
+use crate::enabled::platform::signals::Unsignalled;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::publish::governor::Governor;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]

@@ -15,7 +15,9 @@ use tickscope_format::snapshot::{CaptureKind, Cost, LINES_HZ};
 
 use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::capture::{capture_lock, functions, thread_lifecycle};
-use crate::enabled::platform::os;
+use crate::enabled::pause::pause;
+use crate::enabled::platform::signals::without_signals;
+use crate::enabled::platform::{descriptors, os, threads};
 use crate::enabled::publish::overhead;
 use crate::enabled::publish::publisher::Publisher;
 use crate::enabled::publish::publisher::identity::Identity;
@@ -28,7 +30,6 @@ use crate::enabled::record::mode_switch;
 use crate::enabled::runtime::process_name;
 use crate::enabled::runtime::settings::{AutoStart, Settings};
 use crate::enabled::runtime::{config, copies};
-use crate::enabled::scope;
 use crate::types::{DumpError, Format, StartError, Status};
 
 use self::ending::RESET_ASKED;
@@ -88,7 +89,7 @@ os::before_main!(
 
 /// Starts the session or report that `TICKSCOPE` requests, before `main`.
 extern "C" fn begin_before_main() {
-    os::note_standard();
+    descriptors::note_standard();
     Settings::warn_of_bad_auto_start();
     if !matches!(Settings::auto_start(), None | Some(AutoStart::Off)) {
         config::decide_for_now(at_first_scope);
@@ -102,7 +103,7 @@ extern "C" fn begin_before_main() {
 /// still counted.
 fn at_first_scope() {
     if config::begins_anew() {
-        let _ = os::spawn(|| {
+        let _ = threads::spawn(|| {
             thread_lifecycle::exclude();
             begin_by_environment();
         });
@@ -153,13 +154,13 @@ fn withdraw(shared: &mut Shared) {
 /// Starts or joins the session of this process. On a small stack, such as a coroutine's, another thread does the work.
 pub(crate) fn start(program: &str, settings: Settings) -> Session {
     let _own = current_thread::own_work();
-    if os::stack_left(os::own_stack()) >= STACK {
-        return os::without_signals(|| start_here(program, settings));
+    if threads::stack_left(threads::own_stack()) >= STACK {
+        return without_signals(|| start_here(program, settings));
     }
     std::thread::scope(|scope| {
         let start = || {
             thread_lifecycle::exclude();
-            os::without_signals(|| start_here(program, settings))
+            without_signals(|| start_here(program, settings))
         };
         let started = std::thread::Builder::new().spawn_scoped(scope, start);
         let failed = |why: String| Session {
@@ -344,7 +345,7 @@ pub fn dump(path: impl AsRef<Path>, format: Format) -> Result<PathBuf, DumpError
     };
     let mut snapshot = captured(state, CaptureKind::Periodic);
     // The clock of a thread that does not count cannot be stopped.
-    let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(scope::pause);
+    let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(pause);
     fill_in_cost(&mut snapshot);
     report_file::dump(&snapshot, path.as_ref(), format).or_else(|why| refused(&why))
 }
@@ -446,7 +447,7 @@ impl Drop for Session {
         drop(shared);
         if is_asked {
             // The clock of a thread that does not count cannot be stopped.
-            let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(scope::pause);
+            let _pause = (current_thread::phase() == current_thread::Phase::Counting).then(pause);
             ending::last_record(ending::may_work().then_some(Duration::ZERO));
         }
     }

@@ -5,7 +5,8 @@
 use std::panic::Location;
 
 use crate::enabled::record::arena::{Made, Ref};
-use crate::enabled::record::site::{Labelled, Site};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::site_name::Labelled;
 
 /// Maximum number of sites; locks and tasks of further places share one row for each kind.
 const SITES_MAX: usize = 2048;

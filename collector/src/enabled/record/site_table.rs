@@ -14,7 +14,8 @@ use crate::enabled::record::choices::Choices;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
 use crate::enabled::record::mode_switch;
-use crate::enabled::record::site::{ShortText, Site, SiteState};
+use crate::enabled::record::site::{Site, SiteState};
+use crate::enabled::record::site_name::ShortText;
 
 /// Maximum number of rules; further rules are refused.
 pub(crate) const RULES_MAX: usize = 256;

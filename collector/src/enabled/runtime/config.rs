@@ -10,7 +10,7 @@ use tickscope_format::snapshot::Mode;
 use crate::enabled::platform::clock::Chosen;
 use crate::enabled::platform::modules;
 use crate::enabled::platform::off_cpu;
-use crate::enabled::platform::os;
+use crate::enabled::platform::{descriptors, os};
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::registry;
 use crate::enabled::record::tree::Path;
@@ -193,7 +193,7 @@ pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'
 fn decide(settings: &Settings) -> Config {
     os::in_forked_children(note_fork);
     modules::note_use();
-    os::note_standard();
+    descriptors::note_standard();
     let auto_start = Settings::auto_start();
     let chosen = settings.clock.choose();
     CLOCK_RATE.begin(Moment::now(chosen.clock));

@@ -8,7 +8,8 @@ use super::contention::{Row, map};
 use super::mutex::MutexGuard;
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
-use crate::enabled::record::site::{Labelled, Site};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::site_name::Labelled;
 use crate::enabled::scope::Scope;
 
 /// [`std::sync::Condvar`], whose waits are a row. Its mutex is the mutex of this [module](super).

@@ -7,7 +7,8 @@ use tickscope_format::snapshot::Quantity;
 use crate::enabled::measures::measure;
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::{self, Label};
-use crate::enabled::record::site::{Labelled, Site};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::site_name::Labelled;
 use crate::enabled::record::waiters::Waiters;
 use crate::enabled::runtime::config;
 use crate::enabled::scope::{self, Scope};
@@ -114,3 +115,98 @@ pub(super) fn try_map<G, H>(result: TryLockResult<G>, wrap: impl FnOnce(G) -> H)
         Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
     }
 }
+
+/// Gives a lock the functions and traits of std's lock that need no measurement.
+macro_rules! like_std {
+    ($lock:ident) => {
+        impl<T> $lock<T> {
+            #[doc = concat!("Returns the value; see [`std::sync::", stringify!($lock), "::into_inner`].")]
+            ///
+            /// # Errors
+            /// If the lock is poisoned; the error has the value.
+            pub fn into_inner(self) -> LockResult<T> {
+                self.inner.into_inner()
+            }
+        }
+
+        impl<T: ?Sized> $lock<T> {
+            #[doc = concat!("Returns whether the lock is poisoned; see [`std::sync::", stringify!($lock), "::is_poisoned`].")]
+            #[inline]
+            pub fn is_poisoned(&self) -> bool {
+                self.inner.is_poisoned()
+            }
+
+            #[doc = concat!("Clears the poison; see [`std::sync::", stringify!($lock), "::clear_poison`].")]
+            #[inline]
+            pub fn clear_poison(&self) {
+                self.inner.clear_poison();
+            }
+
+            #[doc = concat!("Returns the value without locking; see [`std::sync::", stringify!($lock), "::get_mut`].")]
+            ///
+            /// # Errors
+            /// If the lock is poisoned; the error has the value.
+            pub fn get_mut(&mut self) -> LockResult<&mut T> {
+                self.inner.get_mut()
+            }
+        }
+
+        impl<T: Default> Default for $lock<T> {
+            #[track_caller]
+            fn default() -> Self {
+                Self::new(T::default())
+            }
+        }
+
+        impl<T> From<T> for $lock<T> {
+            #[track_caller]
+            fn from(value: T) -> Self {
+                Self::new(value)
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $lock<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.inner.fmt(f)
+            }
+        }
+    };
+}
+pub(super) use like_std;
+
+/// Lets a guard stand for its value, as std's guard does. A guard with `mut` may change the value.
+macro_rules! guard {
+    ($guard:ident) => {
+        impl<T: ?Sized> std::ops::Deref for $guard<'_, T> {
+            type Target = T;
+
+            #[inline]
+            fn deref(&self) -> &T {
+                &self.inner
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Debug> std::fmt::Debug for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.inner.fmt(f)
+            }
+        }
+
+        impl<T: ?Sized + std::fmt::Display> std::fmt::Display for $guard<'_, T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.inner.fmt(f)
+            }
+        }
+    };
+    (mut $guard:ident) => {
+        guard!($guard);
+
+        impl<T: ?Sized> std::ops::DerefMut for $guard<'_, T> {
+            #[inline]
+            fn deref_mut(&mut self) -> &mut T {
+                &mut self.inner
+            }
+        }
+    };
+}
+pub(super) use guard;

@@ -1,13 +1,12 @@
 //! The mutex and its guard.
 
-use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
-use super::contention::{Row, charge, map, try_map, wait_for};
+use super::contention::{Row, charge, guard, like_std, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
-use crate::enabled::record::site::{Labelled, Site};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::site_name::Labelled;
 use crate::enabled::record::waiters::Waiters;
 
 /// [`std::sync::Mutex`], whose waits are rows and are charged to the threads that make other threads wait.
@@ -88,14 +87,6 @@ impl<T> Mutex<T> {
             inner: sync::Mutex::new(value),
         }
     }
-
-    /// Returns the value; see [`std::sync::Mutex::into_inner`].
-    ///
-    /// # Errors
-    /// If the mutex is poisoned; the error has the value.
-    pub fn into_inner(self) -> LockResult<T> {
-        self.inner.into_inner()
-    }
 }
 
 impl<T: ?Sized> Mutex<T> {
@@ -144,47 +135,9 @@ impl<T: ?Sized> Mutex<T> {
             inner,
         }
     }
-
-    /// Returns whether the mutex is poisoned; see [`std::sync::Mutex::is_poisoned`].
-    #[inline]
-    pub fn is_poisoned(&self) -> bool {
-        self.inner.is_poisoned()
-    }
-
-    /// Clears the poison; see [`std::sync::Mutex::clear_poison`].
-    #[inline]
-    pub fn clear_poison(&self) {
-        self.inner.clear_poison();
-    }
-
-    /// Returns the value without locking; see [`std::sync::Mutex::get_mut`].
-    ///
-    /// # Errors
-    /// If the mutex is poisoned; the error has the value.
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        self.inner.get_mut()
-    }
 }
 
-impl<T: Default> Default for Mutex<T> {
-    #[track_caller]
-    fn default() -> Self {
-        Self::new(T::default())
-    }
-}
-
-impl<T> From<T> for Mutex<T> {
-    #[track_caller]
-    fn from(value: T) -> Self {
-        Self::new(value)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+like_std!(Mutex);
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     /// Takes the guard apart, for a condition variable.
@@ -197,30 +150,4 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 }
 
-impl<T: ?Sized> Deref for MutexGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
+guard!(mut MutexGuard);

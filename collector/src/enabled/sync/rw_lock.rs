@@ -1,13 +1,12 @@
 //! The lock of many readers or one writer, and its guards.
 
-use std::fmt;
-use std::ops::{Deref, DerefMut};
 use std::sync::{self, LockResult, TryLockError, TryLockResult};
 
-use super::contention::{Row, charge, map, try_map, wait_for};
+use super::contention::{Row, charge, guard, like_std, map, try_map, wait_for};
 use crate::enabled::record::arena::Ref;
 use crate::enabled::record::labelled_sites::Label;
-use crate::enabled::record::site::{Labelled, Site};
+use crate::enabled::record::site::Site;
+use crate::enabled::record::site_name::Labelled;
 use crate::enabled::record::waiters::Waiters;
 
 /// [`std::sync::RwLock`], whose waits are rows (`[lock] NAME (read)` and `(write)`) and are charged to the threads that
@@ -109,14 +108,6 @@ impl<T> RwLock<T> {
             inner: sync::RwLock::new(value),
         }
     }
-
-    /// Returns the value; see [`std::sync::RwLock::into_inner`].
-    ///
-    /// # Errors
-    /// If the lock is poisoned; the error has the value.
-    pub fn into_inner(self) -> LockResult<T> {
-        self.inner.into_inner()
-    }
 }
 
 impl<T: ?Sized> RwLock<T> {
@@ -206,89 +197,8 @@ impl<T: ?Sized> RwLock<T> {
             inner,
         }
     }
-
-    /// Returns whether the lock is poisoned; see [`std::sync::RwLock::is_poisoned`].
-    #[inline]
-    pub fn is_poisoned(&self) -> bool {
-        self.inner.is_poisoned()
-    }
-
-    /// Clears the poison; see [`std::sync::RwLock::clear_poison`].
-    #[inline]
-    pub fn clear_poison(&self) {
-        self.inner.clear_poison();
-    }
-
-    /// Returns the value without locking; see [`std::sync::RwLock::get_mut`].
-    ///
-    /// # Errors
-    /// If the lock is poisoned; the error has the value.
-    pub fn get_mut(&mut self) -> LockResult<&mut T> {
-        self.inner.get_mut()
-    }
 }
 
-impl<T: Default> Default for RwLock<T> {
-    #[track_caller]
-    fn default() -> Self {
-        Self::new(T::default())
-    }
-}
-
-impl<T> From<T> for RwLock<T> {
-    #[track_caller]
-    fn from(value: T) -> Self {
-        Self::new(value)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.inner.fmt(f)
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockReadGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> Deref for RwLockWriteGuard<'_, T> {
-    type Target = T;
-
-    #[inline]
-    fn deref(&self) -> &T {
-        &self.inner
-    }
-}
-
-impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    #[inline]
-    fn deref_mut(&mut self) -> &mut T {
-        &mut self.inner
-    }
-}
-
-/// Formats both guards like the values that they guard.
-macro_rules! written {
-    ($($guard:ident)*) => {
-        $(
-            impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    self.inner.fmt(f)
-                }
-            }
-
-            impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
-                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                    self.inner.fmt(f)
-                }
-            }
-        )*
-    };
-}
-written!(RwLockReadGuard RwLockWriteGuard);
+like_std!(RwLock);
+guard!(RwLockReadGuard);
+guard!(mut RwLockWriteGuard);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use proptest::prelude::*;
 
 use super::*;
-use crate::enabled::platform::sleds;
+use crate::enabled::platform::{sleds, threads};
 use crate::enabled::record::function_sites::{Sleds, ends_wait, number_of, set_for_tests, sleds_of};
 use crate::enabled::record::site_table;
 
@@ -84,7 +84,7 @@ struct Call {
 }
 
 fn run(steps: &[Step]) -> Result<(), TestCaseError> {
-    let (low, bytes) = os::own_stack();
+    let (low, bytes) = threads::own_stack();
     let top = low + bytes - 4096;
     let mut calls: Vec<Call> = Vec::new();
     // Calls that were left without an end. They stay open until an event at their place or further up the stack.
@@ -196,7 +196,7 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     std::thread::scope(|threads| {
         for _ in 0..3 {
             threads.spawn(|| {
-                let (low, bytes) = os::own_stack();
+                let (low, bytes) = threads::own_stack();
                 let place = low + bytes - 4096;
                 while !is_over.load(Ordering::Relaxed) {
                     for number in 0..FUNCTIONS {

@@ -3,7 +3,7 @@
 use tickscope_format::snapshot::Cost;
 
 use crate::enabled::capture::capture_lock;
-use crate::enabled::platform::{clock_drain, os};
+use crate::enabled::platform::{clock_drain, os, signals, threads};
 use crate::enabled::publish::overhead;
 use crate::enabled::record::mode_switch::{self, Switch};
 use crate::enabled::runtime::config;
@@ -34,7 +34,7 @@ impl OwnCost {
 
     /// Notes that the calling thread is the publisher's.
     pub(super) fn begin(&mut self) {
-        self.tid = os::thread_id();
+        self.tid = threads::thread_id();
         self.share_since = (os::own_cpu_ns(), os::monotonic_ns());
     }
 
@@ -44,7 +44,7 @@ impl OwnCost {
     }
 
     fn is_in_own_thread(&self) -> bool {
-        self.tid == os::thread_id()
+        self.tid == threads::thread_id()
     }
 
     /// Returns the cost as known now.
@@ -77,7 +77,7 @@ impl OwnCost {
         // A switch does not change the clock's effect on loads.
         let drains_ns = self.measured_for.is_none().then(|| {
             let clock = config::get().chosen.clock;
-            os::without_signals(|| clock_drain::drains_ns(clock))
+            signals::without_signals(|| clock_drain::drains_ns(clock))
         });
         self.measured_for = Some(switch);
         capture_lock::with(|state| {

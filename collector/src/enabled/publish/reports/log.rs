@@ -8,7 +8,7 @@ use tickscope_format::snapshot::CaptureKind;
 use tickscope_report::log::{LogOptions, header, lines};
 
 use super::log_writer;
-use crate::enabled::platform::os;
+use crate::enabled::platform::descriptors;
 
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -34,7 +34,7 @@ impl Log {
     /// Prints on standard error that there is no log, because there is no ring.
     pub(crate) fn missed() {
         let line = b"tickscope: no log: there is no place for a ring; set TICKSCOPE_DIR\n";
-        let _ = os::write_all(libc::STDERR_FILENO, line, -1);
+        let _ = descriptors::write_all(libc::STDERR_FILENO, line, -1);
     }
 
     /// Returns the time until the interval ends.

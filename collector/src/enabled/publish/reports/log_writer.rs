@@ -7,7 +7,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::enabled::capture::thread_lifecycle;
-use crate::enabled::platform::os;
+use crate::enabled::platform::{descriptors, threads};
 
 /// Maximum number of buffered bytes while standard error accepts nothing.
 const QUEUE_MAX: usize = 64 << 10;
@@ -57,7 +57,7 @@ pub(crate) fn put(lines: &str) -> bool {
         return false;
     }
     if !queue.has_thread {
-        queue.has_thread = os::spawn(write).is_ok();
+        queue.has_thread = threads::spawn(write).is_ok();
     }
     queue.add(lines);
     CHANGED.notify_all();
@@ -86,13 +86,13 @@ pub(crate) fn close() {
 /// Runs the writing thread.
 fn write() {
     thread_lifecycle::exclude();
-    os::name_this_thread(c"tickscope-log");
+    threads::name_this_thread(c"tickscope-log");
     let mut queue = queue();
     loop {
         let text = std::mem::take(&mut queue.text);
         if !text.is_empty() {
             drop(queue);
-            let written = os::write_all(libc::STDERR_FILENO, text.as_bytes(), -1).is_ok();
+            let written = descriptors::write_all(libc::STDERR_FILENO, text.as_bytes(), -1).is_ok();
             queue = self::queue();
             queue.closed |= !written;
         } else if !queue.finished {

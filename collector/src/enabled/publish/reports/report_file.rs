@@ -11,7 +11,8 @@ use tickscope_format::{FormatError, Snapshot, snapshot_file};
 use super::forms::{Form, of_format, text, write_new};
 #[cfg(not(feature = "report"))]
 use super::without_report::{Form, of_format, text, write_new};
-use crate::enabled::platform::os;
+use crate::enabled::platform::descriptors;
+use crate::enabled::platform::signals::Unsignalled;
 use crate::types::{Destination, Format};
 
 /// Largest number that is added to a name that is taken.
@@ -24,7 +25,7 @@ const PATIENCE_MS: i32 = 1_000;
 /// is the directory of the program's ring, if it has one.
 pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: Option<&Path>) {
     // An error in this function must not change how the program ends.
-    let _unsignalled = os::Unsignalled::new();
+    let _unsignalled = Unsignalled::new();
     let written = std::panic::catch_unwind(|| match destination {
         Destination::Stderr => to_terminal(snapshot, libc::STDERR_FILENO, ring_dir),
         Destination::Stdout => to_terminal(snapshot, libc::STDOUT_FILENO, ring_dir),
@@ -39,7 +40,8 @@ pub(crate) fn at_exit(snapshot: &Snapshot, destination: &Destination, ring_dir: 
 /// path.
 fn to_terminal(snapshot: &Snapshot, descriptor: i32, ring_dir: Option<&Path>) -> Result<(), String> {
     if let Some(text) = text(snapshot) {
-        return os::write_all(descriptor, text.as_bytes(), PATIENCE_MS).map_err(|error| error.to_string());
+        return descriptors::write_all(descriptor, text.as_bytes(), PATIENCE_MS)
+            .map_err(|error| error.to_string());
     }
     let dir = match ring_dir {
         Some(dir) => dir.to_path_buf(),
@@ -137,7 +139,7 @@ fn say(what: &str) {
         .chars()
         .map(|c| if c.is_control() { '?' } else { c })
         .collect();
-    let _ = os::write_all(
+    let _ = descriptors::write_all(
         libc::STDERR_FILENO,
         format!("tickscope: {line}\n").as_bytes(),
         PATIENCE_MS,
@@ -253,7 +255,7 @@ pub(crate) fn dump(snapshot: &Snapshot, path: &Path, format: Format) -> Result<P
     } else {
         (Form::Tks, and_kept(path))
     };
-    let _unsignalled = os::Unsignalled::new();
+    let _unsignalled = Unsignalled::new();
     match write_new(form, &path, snapshot, false) {
         Ok(()) => Ok(path),
         Err(error) => Err(with_next_step(&error)),

@@ -17,7 +17,7 @@ use tickscope_format::snapshot::CaptureKind;
 
 use crate::enabled::capture::{capture_lock, thread_lifecycle};
 use crate::enabled::platform::patience::Patience;
-use crate::enabled::platform::{os, unwinder};
+use crate::enabled::platform::{threads, unwinder};
 use crate::enabled::publish::publisher::{self, Publisher};
 use crate::enabled::publish::reports::report_file;
 use crate::enabled::publish::session_state::{
@@ -84,35 +84,35 @@ pub(super) fn shared_after(limit: Duration) -> MutexGuard<'static, Shared> {
 
 /// Records the calling thread as the thread that has begun the session.
 pub(super) fn note_starter() {
-    let (low, bytes) = os::own_stack();
-    for (word, value) in STARTER.iter().zip([os::thread_id().into(), low, bytes]) {
+    let (low, bytes) = threads::own_stack();
+    for (word, value) in STARTER.iter().zip([threads::thread_id().into(), low, bytes]) {
         word.store(value, Ordering::Relaxed);
     }
 }
 
 /// Returns whether the calling thread has enough stack to write the last record, outside of an exit of the program.
 pub(super) fn may_work() -> bool {
-    os::stack_left(os::own_stack()) >= STACK
+    threads::stack_left(threads::own_stack()) >= STACK
 }
 
 /// Returns whether the calling thread may write the last record at the exit of the program. The unwinder runs only on a
 /// known stack, because it follows the addresses that it finds on the stack.
 fn may_work_at_exit() -> bool {
     let [tid, low, bytes] = STARTER.each_ref().map(|word| word.load(Ordering::Relaxed));
-    tid == u64::from(os::thread_id())
-        && os::stack_left((low, bytes)) >= STACK
+    tid == u64::from(threads::thread_id())
+        && threads::stack_left((low, bytes)) >= STACK
         && !unwinder::is_in_signal_handler()
 }
 
 /// Returns whether the calling thread holds the capture lock further down its stack, so that no thread can capture.
 fn holds_state() -> bool {
-    capture_lock::holder() == os::thread_id()
+    capture_lock::holder() == threads::thread_id()
 }
 
 /// Publishes the last record in the calling thread. A panic does not reach the program. Returns the ring if dead rings beside it
 /// have not been removed.
 pub(super) fn finish(publisher: Publisher) -> Option<PathBuf> {
-    WORKER.store(os::thread_id(), Ordering::Relaxed);
+    WORKER.store(threads::thread_id(), Ordering::Relaxed);
     let unclean = publisher.unclean();
     let work = AssertUnwindSafe(|| publisher.finish(RESET_ASKED.swap(false, Ordering::Relaxed)));
     std::panic::catch_unwind(work).ok().and(unclean)

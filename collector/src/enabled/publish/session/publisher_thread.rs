@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::enabled::capture::thread_lifecycle;
-use crate::enabled::platform::os;
+use crate::enabled::platform::threads;
 use crate::enabled::publish::publisher;
 use crate::enabled::publish::session_state::{self, CHANGED, Phase, Shared, shared};
 
@@ -19,7 +19,7 @@ const ALONE_EVERY: Duration = Duration::from_secs(1);
 /// Starts the thread. The thread of an ended session may not have noticed the end; then it serves the new session.
 pub(super) fn start(shared: &mut Shared) -> io::Result<()> {
     if !shared.has_thread {
-        os::spawn(run)?;
+        threads::spawn(run)?;
         shared.has_thread = true;
     }
     CHANGED.notify_all();
@@ -42,7 +42,7 @@ fn run() {
 
 fn serve() {
     thread_lifecycle::exclude();
-    os::name_this_thread(c"tickscope");
+    threads::name_this_thread(c"tickscope");
     let mut alone_at = Instant::now() + ALONE_EVERY;
     let mut unclean = None;
     loop {
@@ -62,7 +62,7 @@ fn serve() {
         if Instant::now() > alone_at {
             alone_at = Instant::now() + ALONE_EVERY;
             // The C library ends a program with its last thread, so the publisher's thread must not be the last one.
-            if !os::has_other_threads() {
+            if !threads::has_other_threads() {
                 shared.ask_to_finish();
             }
         }
@@ -104,7 +104,7 @@ fn finish() -> Option<PathBuf> {
 fn work() {
     let mut publisher = session_state::publisher();
     let Some(working) = publisher.as_mut() else { return };
-    WORKER.store(os::thread_id(), Ordering::Relaxed);
+    WORKER.store(threads::thread_id(), Ordering::Relaxed);
     working.round(RESET_ASKED.swap(false, Ordering::Relaxed));
     if let Some(said) = working.take_said() {
         let path = working.path().map(Path::to_path_buf);

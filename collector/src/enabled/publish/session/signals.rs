@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::enabled::capture::thread_lifecycle;
 use crate::enabled::platform::patience::Patience;
-use crate::enabled::platform::{end_signals, os};
+use crate::enabled::platform::{end_signals, threads};
 
 use super::ending;
 
@@ -18,7 +18,7 @@ static HAS_THREAD: AtomicBool = AtomicBool::new(false);
 /// Makes SIGTERM and SIGINT write the last record. Returns a warning if that is not possible.
 pub(super) fn end_on_signals() -> Option<String> {
     if !HAS_THREAD.swap(true, Ordering::Relaxed)
-        && let Err(error) = os::spawn(wait)
+        && let Err(error) = threads::spawn(wait)
     {
         HAS_THREAD.store(false, Ordering::Relaxed);
         return Some(format!(
@@ -31,7 +31,7 @@ pub(super) fn end_on_signals() -> Option<String> {
 
 fn wait() {
     thread_lifecycle::exclude();
-    os::name_this_thread(c"tickscope-end");
+    threads::name_this_thread(c"tickscope-end");
     let Some(signal) = end_signals::wait() else { return };
     // The signal ends the program also if the lock or the record is not available in time.
     if ending::locked(&mut Patience::new(LAST)).is_some_and(|mut shared| shared.ask_to_finish()) {

@@ -1,11 +1,11 @@
 //! Watched calls of futures. Each poll is watched like a call of a function. Between two polls, [`carried_calls`] keeps the words
 //! of the call, and the time in between belongs to the future that was awaited.
 
-use super::{Kind, Record, Tree};
+use super::Tree;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::carried_calls::{self, CarriedCall};
 use crate::enabled::record::in_flight::CallId;
-use crate::enabled::record::journal::{MORE_MAX, More, TICKS_MAX};
+use crate::enabled::record::journal::{Kind, MORE_MAX, More, Record, TICKS_MAX};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::registry;
 use crate::enabled::record::site::Site;

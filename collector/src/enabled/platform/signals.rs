@@ -1,0 +1,129 @@
+//! Signals: their handlers, and threads that receive none for a while.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Runs `body` while the calling thread handles no signal.
+pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
+    with_blocked(&all_signals(), body)
+}
+
+/// Runs `body` with these signals blocked for the calling thread, in addition to the signals that are already blocked.
+fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
+    let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the first argument is a valid set, the second a valid place for one.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals, before.as_mut_ptr()) };
+    let value = body();
+    // SAFETY: `before` was filled by the first call.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
+    value
+}
+
+fn all_signals() -> libc::sigset_t {
+    let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: a valid place for a signal set.
+    unsafe { libc::sigfillset(all.as_mut_ptr()) };
+    // SAFETY: the set was filled in the line before.
+    unsafe { all.assume_init() }
+}
+
+/// Returns the handler of a signal as an address, or `SIG_DFL` or `SIG_IGN`.
+pub(crate) fn handler_of(signal: libc::c_int) -> Option<usize> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: a null action changes nothing, and the place is valid for the present one.
+    let found = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
+    // SAFETY: zeros are valid, and the call writes only valid values.
+    (found == 0).then(|| unsafe { action.assume_init() }.sa_sigaction)
+}
+
+/// Sets the handler of a signal, and returns whether that worked. System calls that the signal interrupts are
+/// restarted. The handler runs on the thread's signal stack if there is one, because stacks of coroutines are small.
+///
+/// # Safety
+/// The handler must have the signature that the flags require, and must be async-signal-safe.
+pub(crate) unsafe fn set_handler(signal: libc::c_int, handler: usize, flags: libc::c_int) -> bool {
+    // SAFETY: zeros are valid: no flags, and no further signals blocked.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler;
+    action.sa_flags = libc::SA_RESTART | libc::SA_ONSTACK | flags;
+    // SAFETY: the action is valid, and the caller promises a valid handler.
+    unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) == 0 }
+}
+
+/// The signals by which the kernel reports a failed write to a thread. By default each of them ends the program.
+const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
+
+/// While this guard lives, a failed write on the calling thread is an error and not a signal, which would end the
+/// program.
+#[must_use]
+pub(crate) struct Unsignalled {
+    /// The thread's signal mask before the guard was made.
+    mask: libc::sigset_t,
+    /// Which of [`OF_WRITES`] were pending before and belong to the program.
+    waited: [bool; OF_WRITES.len()],
+    /// Not `Send`, because it holds this thread's mask.
+    _of_this_thread: PhantomData<*mut ()>,
+}
+
+impl fmt::Debug for Unsignalled {
+    /// Leaves out the mask: before libc 0.2.173 a signal set has no `Debug`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Unsignalled")
+            .field("waited", &self.waited)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Unsignalled {
+    pub(crate) fn new() -> Self {
+        let mut mask = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+        let signals = set_of(&OF_WRITES);
+        // SAFETY: the first argument is a valid set, the second a valid place for one.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals, mask.as_mut_ptr()) };
+        Self {
+            // SAFETY: the call above has set `mask`, or it is zeroed, which is a valid mask.
+            mask: unsafe { mask.assume_init() },
+            waited: OF_WRITES.map(is_pending),
+            _of_this_thread: PhantomData,
+        }
+    }
+}
+
+impl Drop for Unsignalled {
+    fn drop(&mut self) {
+        let at_once = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        for (signal, waited) in OF_WRITES.into_iter().zip(self.waited) {
+            if !waited && is_pending(signal) {
+                // SAFETY: the set and the time are valid, and no information is requested. This call discards the
+                // pending signal.
+                unsafe { libc::sigtimedwait(&set_of(&[signal]), std::ptr::null_mut(), &at_once) };
+            }
+        }
+        // SAFETY: the mask was valid before, and the present mask is not requested.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.mask, std::ptr::null_mut()) };
+    }
+}
+
+fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
+    let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: a valid place for a signal set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    for &signal in signals {
+        // SAFETY: the set was emptied above.
+        unsafe { libc::sigaddset(set.as_mut_ptr(), signal) };
+    }
+    // SAFETY: the set was filled in above.
+    unsafe { set.assume_init() }
+}
+
+/// Returns whether a blocked signal is pending.
+fn is_pending(signal: libc::c_int) -> bool {
+    let mut pending = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
+    // SAFETY: a valid place for a signal set.
+    unsafe { libc::sigpending(pending.as_mut_ptr()) };
+    // SAFETY: zeros are an empty set, whether the call filled it in or not.
+    unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }
+}

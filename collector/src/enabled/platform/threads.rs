@@ -1,0 +1,236 @@
+//! Threads: the collector's own, the calling thread's id, name and stack, and the ends of threads.
+
+use std::ffi::{CStr, c_void};
+use std::io;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use crate::enabled::platform::os::before_main;
+use crate::enabled::platform::signals::without_signals;
+
+/// The stack size of the collector's threads in bytes, which is std's default. The system's default is a limit that
+/// users set for their programs; it ranges from 16 KiB, too little to take a snapshot, to the whole address space.
+const STACK: usize = 2 << 20;
+
+/// The CPUs that the program could use at its start, one bit each, also if its threads choose fewer later. All bits are
+/// 0 if the CPUs are unknown.
+static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+
+extern "C" fn note_cpus() {
+    let mut cpus = [0u64; 16];
+    let main_thread = std::process::id() as libc::pid_t;
+    // SAFETY: `cpus` has the given length.
+    if unsafe { libc::sched_getaffinity(main_thread, size_of_val(&cpus), cpus.as_mut_ptr().cast()) } == 0 {
+        for (known, word) in CPUS.iter().zip(cpus) {
+            known.store(word, Ordering::Relaxed);
+        }
+    }
+}
+
+before_main!(NOTE_CPUS, note_cpus);
+
+/// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. 0 is a free place.
+static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
+
+/// Returns whether the program has threads other than the collector's. The first thread stays in the kernel's list as a
+/// zombie after it has ended.
+pub(crate) fn has_other_threads() -> bool {
+    let main = std::process::id();
+    let is_zombie = |tid: u32| {
+        let stat = tickscope_format::os::read_text(format!("/proc/self/task/{tid}/stat")).unwrap_or_default();
+        stat.rsplit(')')
+            .next()
+            .is_some_and(|state| state.trim_start().starts_with('Z'))
+    };
+    if !is_zombie(main) {
+        return true;
+    }
+    let is_ours = |tid: u32| OURS.iter().any(|ours| ours.load(Ordering::Relaxed) == tid);
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else {
+        return true;
+    };
+    let tids = tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok());
+    tids.into_iter().any(|tid: u32| tid != main && !is_ours(tid))
+}
+
+/// Returns whether the process has no other thread.
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
+pub(crate) fn is_only_thread() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+}
+
+/// Starts a detached thread with all signals blocked, the default scheduling policy, and access to every CPU that the
+/// program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's allocator.
+pub(crate) fn spawn(body: fn()) -> io::Result<()> {
+    extern "C" fn run(body: *mut c_void) -> *mut c_void {
+        // SAFETY: the pointer was made from a `fn()` below. Function pointers and data pointers have the same size on
+        // Unix.
+        let body: fn() = unsafe { std::mem::transmute::<*mut c_void, fn()>(body) };
+        reset_scheduling();
+        let own = thread_id();
+        let place = OURS.iter().find(|place| {
+            place
+                .compare_exchange(0, own, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        });
+        body();
+        if let Some(place) = place {
+            place.store(0, Ordering::Relaxed);
+        }
+        std::ptr::null_mut()
+    }
+    let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
+    // `pthread_t` is a number or a pointer, depending on the C library.
+    let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
+    // SAFETY: a valid place for attributes.
+    unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
+    // SAFETY: the attributes were initialised in the line before.
+    unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };
+    let mut create = |attributes: *const libc::pthread_attr_t| {
+        let body = body as *const () as *mut c_void;
+        // SAFETY: the attributes are initialised or null, and `run` takes the argument given here.
+        unsafe { libc::pthread_create(thread.as_mut_ptr(), attributes, run, body) }
+    };
+    // A thread inherits the mask of its creator. Signals are blocked around the call, so that the thread never runs
+    // without the mask.
+    let made = without_signals(|| match create(attributes.as_ptr()) {
+        // The thread-locals of this program do not fit into the stack, so the default stack size is used.
+        libc::EINVAL => create(std::ptr::null()),
+        made => made,
+    });
+    // SAFETY: the attributes were initialised above.
+    unsafe { libc::pthread_attr_destroy(attributes.as_mut_ptr()) };
+    if made != 0 {
+        return Err(io::Error::from_raw_os_error(made));
+    }
+    // SAFETY: `pthread_create` has succeeded, so it has set `thread`.
+    let thread = unsafe { thread.assume_init() };
+    // SAFETY: the thread was made above and is never joined.
+    unsafe { libc::pthread_detach(thread) };
+    Ok(())
+}
+
+/// Resets the priority and policy that the calling thread has inherited, and lets it use the CPUs that the program was
+/// started on. If the system forbids this, the thread runs with the inherited values.
+fn reset_scheduling() {
+    // SAFETY: zero is a valid value of a plain struct of numbers.
+    let parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: 0 is the calling thread; `parameters` lives through the call.
+    unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &parameters) };
+    let cpus = CPUS.each_ref().map(|word| word.load(Ordering::Relaxed));
+    if cpus != [0; 16] {
+        // SAFETY: 0 is the calling thread, and `cpus` has the given length.
+        unsafe { libc::sched_setaffinity(0, size_of_val(&cpus), cpus.as_ptr().cast()) };
+    }
+}
+
+/// Returns the kernel's id of the calling thread.
+// A system call instead of `gettid`. std refers to `gettid` by a weak symbol, so in a static program with link-time
+// optimisation the linker does not take it from the C library.
+pub(crate) fn thread_id() -> u32 {
+    // SAFETY: the call takes no arguments and cannot fail.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
+/// Returns the kernel's name of the calling thread: at most 15 bytes, followed by zeros.
+pub(crate) fn thread_name() -> [u8; 16] {
+    let mut name = [0u8; 16];
+    // SAFETY: PR_GET_NAME writes at most 16 bytes.
+    unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
+    name
+}
+
+/// Sets the kernel's name of the calling thread.
+pub(crate) fn name_this_thread(name: &CStr) {
+    // SAFETY: PR_SET_NAME reads a zero-terminated string.
+    unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+}
+
+/// Returns how many bytes of a stack are left below the calling function. The stack is given by its lowest address and
+/// its size. Returns 0 if the thread runs on another stack, as in a coroutine.
+pub(crate) fn stack_left((low, bytes): (u64, u64)) -> u64 {
+    let local = 0_u8;
+    let here = (&raw const local).addr() as u64;
+    let is_inside = (low..low + bytes).contains(&here);
+    if is_inside { here - low } else { 0 }
+}
+
+/// Returns the lowest address of the calling thread's stack and its size in bytes; 0 and 0 if the system does not say.
+pub(crate) fn own_stack() -> (u64, u64) {
+    let (mut low, mut bytes) = (std::ptr::null_mut(), 0);
+    // SAFETY: all zeros are a valid value of a plain structure; it is filled in below.
+    let mut attributes: libc::pthread_attr_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the call takes no arguments and cannot fail.
+    let own = unsafe { libc::pthread_self() };
+    // SAFETY: the thread is the calling one, and the place is valid.
+    if unsafe { libc::pthread_getattr_np(own, &mut attributes) } == 0 {
+        // SAFETY: the attributes were filled in, and the places are valid.
+        unsafe { libc::pthread_attr_getstack(&attributes, &mut low, &mut bytes) };
+        // SAFETY: the attributes are not used any more.
+        unsafe { libc::pthread_attr_destroy(&mut attributes) };
+    }
+    let (low, bytes) = (low.addr() as u64, bytes as u64);
+    #[cfg(target_env = "musl")]
+    if thread_id() == std::process::id() {
+        return as_it_may_grow(low, bytes);
+    }
+    (low, bytes)
+}
+
+/// Returns the stack of the first thread with the maximum size to which it may grow. musl reports its present size.
+#[cfg(target_env = "musl")]
+fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: `limit` is a valid place for one.
+    unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
+    // Linux keeps at least 128 MiB of addresses free for this stack, unless its limit is lower.
+    let largest = limit.rlim_cur.min(128 << 20).max(bytes);
+    ((low + bytes).saturating_sub(largest), largest)
+}
+
+/// The key for handlers at the ends of threads, plus one; 0 before the key is made, [`NO_KEY`] if no key is available.
+static ENDS: AtomicU32 = AtomicU32::new(0);
+
+const NO_KEY: u32 = u32::MAX;
+
+/// The number of keys whose values need no allocation: glibc has space for 32 in each thread and allocates for more;
+/// musl has space for all.
+const KEYS_AT_HAND: u32 = if cfg!(target_env = "gnu") { 32 } else { u32::MAX };
+
+/// Makes the key, once in a process, and returns the value of [`ENDS`] from then on. Takes no lock, because a signal
+/// handler that interrupts this function may call it as well. The second key is deleted then.
+fn make_key(handler: unsafe extern "C" fn(*mut c_void)) -> u32 {
+    let mut key = 0;
+    // SAFETY: `key` is a valid place for a key, and the handler lives as long as the program.
+    let made = unsafe { libc::pthread_key_create(&mut key, Some(handler)) } == 0;
+    let word = if made && key < KEYS_AT_HAND {
+        key + 1
+    } else {
+        NO_KEY
+    };
+    let known = ENDS.compare_exchange(0, word, Ordering::Relaxed, Ordering::Relaxed);
+    if made && (known.is_err() || word == NO_KEY) {
+        // SAFETY: the key was made above, and no thread has a value for it.
+        unsafe { libc::pthread_key_delete(key) };
+    }
+    known.err().unwrap_or(word)
+}
+
+/// Registers `handler` for the end of the calling thread, after the destructors of its thread-locals, and returns
+/// whether that worked. All calls must pass the same handler. This function neither allocates nor takes a lock. The
+/// first thread runs the handler only if it ends by itself and not by `exit`.
+pub(crate) fn call_at_thread_end(handler: unsafe extern "C" fn(*mut c_void)) -> bool {
+    let word = match ENDS.load(Ordering::Relaxed) {
+        0 => make_key(handler),
+        word => word,
+    };
+    if word == NO_KEY {
+        return false;
+    }
+    let anything = NonNull::<c_void>::dangling().as_ptr();
+    // SAFETY: the key was made and is never deleted, and the handler does not use the value.
+    unsafe { libc::pthread_setspecific(word - 1, anything) == 0 }
+}

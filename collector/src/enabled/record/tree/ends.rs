@@ -1,0 +1,134 @@
+//! Ends of calls: in order, out of order, and all at once.
+
+use super::Tree;
+use crate::enabled::platform::sync::{Ordering, add};
+use crate::enabled::record::journal::Kind;
+use crate::enabled::record::node::Node;
+
+impl Tree {
+    /// Ends the innermost call at the tick that `now` reads, if all calls are timed. Returns true if the call belongs to `node`;
+    /// otherwise does nothing and returns false.
+    #[inline(always)]
+    pub(crate) fn end_innermost(&self, node: &'static Node, now: impl FnOnce() -> u64) -> bool {
+        self.end_innermost_numbered(node, || node.calls.load(Ordering::Relaxed), now)
+    }
+
+    /// Ends a call like `end_innermost`, with its number. Successive numbers have different places in the buffer of
+    /// durations.
+    #[inline(always)]
+    pub(crate) fn end_innermost_numbered(
+        &self,
+        node: &'static Node,
+        number: impl FnOnce() -> u64,
+        now: impl FnOnce() -> u64,
+    ) -> bool {
+        if !self.current.is(node) {
+            return false;
+        }
+        let Some(parent) = node.parent.get() else {
+            return false;
+        };
+        self.mark();
+        let now = now();
+        // Each branch ends in one call or in no call, so the common branch saves no registers.
+        let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
+        if gap > self.limit.load(Ordering::Relaxed) {
+            self.end_oddly(node, parent, now);
+            return true;
+        }
+        self.charge_gap(node, gap, now);
+        if let Some(latency) = node.latency.get() {
+            self.ended.set(Some(node));
+            self.guess.copy(&latency.next);
+            // If the beginning is unknown, `ticks` is far too large and is not buffered.
+            let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
+            if !latency.buffer(number(), ticks) {
+                self.end_flushing(node, parent, now);
+                return true;
+            }
+        } else {
+            self.guess.copy(&parent.recent);
+        }
+        self.put(parent);
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn end_oddly(&self, node: &'static Node, parent: &'static Node, now: u64) {
+        if let Some(now) = self.charge_unusual_gap(node, now)
+            && let Some(latency) = node.latency.get()
+        {
+            let ticks = now.wrapping_sub(node.began.load(Ordering::Relaxed));
+            if !latency.buffer(node.calls.load(Ordering::Relaxed), ticks) {
+                latency.flush(node.lasted(now), &self.latencies);
+            }
+        }
+        self.put(parent);
+    }
+
+    /// Ends a call whose duration cannot be buffered because its place is taken or it does not fit.
+    #[inline(never)]
+    fn end_flushing(&self, node: &'static Node, parent: &'static Node, now: u64) {
+        if let Some(latency) = node.latency.get() {
+            latency.flush(node.lasted(now), &self.latencies);
+        }
+        self.put(parent);
+    }
+
+    /// Ends a call that is not the innermost one, at the tick that `now` reads. All calls inside it are closed as well. If the
+    /// call is not open at all, nothing is closed. Both cases are counted as unbalanced.
+    #[cold]
+    pub(crate) fn end_out_of_order(&self, node: &'static Node, clock: impl Fn() -> u64) {
+        let Some(current) = self.take() else {
+            add(&self.dropped, 1);
+            return;
+        };
+        let now = clock();
+        let mut leaked = 0_u64;
+        let mut at = Some(current);
+        while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
+            leaked += 1;
+            at = open.parent.get();
+        }
+        match at.and_then(|node| node.parent.get()) {
+            Some(parent) => {
+                // A function inside the call that has no end yet was unwound.
+                let unwound = self.frames.close_inside(node);
+                add(&self.unbalanced, leaked.saturating_sub(unwound));
+                if self.watching.is_open() {
+                    let charged = self.charge_noted(current, Kind::Exit, now);
+                    if self.is_watched_inside(current, node) {
+                        // The watched call's guard was leaked, or is dropped later.
+                        self.discard_watched();
+                    }
+                    return self.finish_watched(node, parent, now, charged, clock);
+                }
+                // Only the call of this guard has a known duration; the durations of the calls inside it are unknown.
+                if let Some(now) = self.charge(Self::charged(current), now)
+                    && let Some(latency) = node.latency.get()
+                    && let Some(ticks) = node.lasted(now)
+                {
+                    latency.flush(Some(ticks), &self.latencies);
+                }
+                self.put(parent);
+            }
+            None => {
+                add(&self.unbalanced, 1);
+                self.put(current);
+            }
+        }
+    }
+
+    /// Ends all open calls at the tick that `now` returns, because the thread has ended or is no longer measured.
+    pub(crate) fn end_all(&self, now: impl FnOnce() -> u64) {
+        let (Some(current), Some(root)) = (self.take(), self.root.get()) else {
+            return;
+        };
+        self.discard_watched();
+        self.charge(Self::charged(current), now());
+        self.frames.close_all();
+        self.spans.clear();
+        self.put(root);
+    }
+}

@@ -1,0 +1,155 @@
+//! Writes the events of the watched call that is open into its journal.
+
+use tickscope_format::snapshot::Quantity;
+
+use super::Tree;
+use crate::enabled::platform::sync::Ordering;
+use crate::enabled::record::journal::{Kind, MORE_MAX, More, Record, TICKS_MAX};
+use crate::enabled::record::measures::Amounts;
+use crate::enabled::record::node::Node;
+
+impl Tree {
+    /// Charges the time since the last event to `node`, and notes it in the journal. Returns the same as [`Self::charge`].
+    #[inline(always)]
+    pub(crate) fn charge_noted(&self, node: &'static Node, kind: Kind, now: u64) -> Option<u64> {
+        let before = node.self_ticks.load(Ordering::Relaxed);
+        let charged = self.charge(node, now);
+        let ticks = node.self_ticks.load(Ordering::Relaxed).wrapping_sub(before);
+        self.note_event(node, kind, ticks);
+        if charged.is_none() {
+            self.note_not_charged();
+        }
+        charged
+    }
+
+    /// Notes the end of a stretch of time in `node`.
+    #[inline(always)]
+    pub(crate) fn note_event(&self, node: &'static Node, kind: Kind, ticks: u64) {
+        let journal = &self.watching.journal;
+        if ticks <= TICKS_MAX && journal.has_space(1) {
+            let node = node.index();
+            journal.push(Record::Event { node, kind, ticks }.word());
+        } else {
+            self.note_event_rarely(node, kind, ticks);
+        }
+    }
+
+    /// Handles a full journal, and times that are longer than a record holds.
+    #[cold]
+    #[inline(never)]
+    fn note_event_rarely(&self, node: &'static Node, kind: Kind, mut ticks: u64) {
+        while ticks > TICKS_MAX {
+            self.note_more(node, More::Stay, MORE_MAX);
+            ticks -= MORE_MAX;
+        }
+        self.make_space(1);
+        let node = node.index();
+        self.watching
+            .journal
+            .push(Record::Event { node, kind, ticks }.word());
+    }
+
+    /// Notes a record that is not an event. A number that does not fit into one record becomes several records.
+    #[cold]
+    fn note_more(&self, node: &'static Node, what: More, mut number: u64) {
+        let node = node.index();
+        loop {
+            self.make_space(1);
+            let part = number.min(MORE_MAX);
+            self.watching.journal.push(
+                Record::More {
+                    node,
+                    what,
+                    number: part,
+                }
+                .word(),
+            );
+            number -= part;
+            if number == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Charges the time since the last event to `node`, without an event. Returns the same as [`Self::charge`].
+    pub(crate) fn charge_staying(&self, node: &'static Node, now: u64) -> Option<u64> {
+        let before = node.self_ticks.load(Ordering::Relaxed);
+        let charged = self.charge(node, now);
+        if self.watching.is_open() {
+            let ticks = node.self_ticks.load(Ordering::Relaxed).wrapping_sub(before);
+            self.note_more(node, More::Stay, ticks);
+        }
+        charged
+    }
+
+    /// Notes amounts that are counted in `node`.
+    #[cold]
+    pub(crate) fn note_amounts<const N: usize>(&self, node: &'static Node, amounts: Amounts<N>) {
+        if !self.watching.is_open() {
+            return;
+        }
+        let of = |wanted: Quantity| {
+            let found = amounts.iter().find(|(quantity, _)| *quantity == wanted);
+            found.map_or(0, |&(_, amount)| amount)
+        };
+        for (quantity, what) in [(Quantity::Waiting, More::Waiting), (Quantity::Ready, More::Ready)] {
+            if of(quantity) > 0 {
+                self.note_more(node, what, of(quantity));
+            }
+        }
+        let allocations = of(Quantity::Allocations);
+        let mut bytes = of(Quantity::AllocatedBytes);
+        for _ in 0..allocations {
+            self.note_more(node, More::Allocation, bytes.min(MORE_MAX));
+            bytes = 0;
+        }
+    }
+
+    /// Notes a key and a value in front of the next event of the watched call that is open.
+    pub(crate) fn note_value(&self, key: &str, value: &str) {
+        let Some(current) = self.take() else { return };
+        if self.watching.is_open() {
+            let count = 1 + key.len().div_ceil(8) + value.len().div_ceil(8);
+            self.make_space(count as u32 + 1);
+            let journal = &self.watching.journal;
+            let record = Record::More {
+                node: current.index(),
+                what: More::Note,
+                number: count as u64,
+            };
+            journal.push(record.word());
+            journal.push(key.len() as u64 | (value.len() as u64) << 32);
+            for chunk in [key, value].iter().flat_map(|text| text.as_bytes().chunks(8)) {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                journal.push(u64::from_le_bytes(word));
+            }
+        }
+        self.put(current);
+    }
+
+    /// Continues in the next area of the journal, if this area has no space for `words` words.
+    pub(super) fn make_space(&self, words: u32) {
+        let journal = &self.watching.journal;
+        if journal.has_space(words) {
+            return;
+        }
+        let node = self.watching.root.get().map_or(0, Node::index);
+        while journal.has_space(1) {
+            let nothing = Record::More {
+                node,
+                what: More::Stay,
+                number: 0,
+            };
+            journal.push(nothing.word());
+        }
+        self.add_up_area();
+        journal.next_area();
+    }
+
+    /// Marks the open call as broken: not all of its time is known, so it cannot be compared.
+    #[cold]
+    pub(super) fn note_not_charged(&self) {
+        self.watching.broken.store(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,166 @@
+//! Adds up the records of a watched call by node, first as pending sums, and keeps slow calls.
+
+use super::Tree;
+use crate::enabled::platform::sync::{Ordering, add};
+use crate::enabled::platform::threads;
+use crate::enabled::record::journal::{Kind, More, Record};
+use crate::enabled::record::kept_calls::Facts;
+use crate::enabled::record::node::Node;
+use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
+use crate::enabled::record::watch::{Lost, Watch};
+
+/// The sums to which records are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Typical,
+    Pending,
+}
+
+impl Tree {
+    /// Adds a typical call to the sums.
+    pub(super) fn add_typical(&self, sums: &SumsOfWatch) {
+        let journal = &self.watching.journal;
+        if journal.was_full() {
+            self.add_up_area();
+            self.take_pending(sums, |sums| &sums.typical);
+        } else {
+            self.add_up(journal.area(), Side::Typical);
+        }
+    }
+
+    /// Adds a slow call to the sums, finds its cause, and keeps it if it is one of the calls to keep.
+    pub(super) fn add_slow(&self, watch: &Watch, sums: &SumsOfWatch, root: &'static Node, ticks: u64) {
+        let journal = &self.watching.journal;
+        self.add_up_area();
+        let cause = self.cause(sums, root, ticks, watch.threshold());
+        let count = watch.slow_calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let random = self.next_random();
+        let is_kept = watch.kept.keep(ticks, count, random >> 32, |call| {
+            let left = journal.left();
+            let facts = Facts {
+                ticks,
+                began: self.watching.began.load(Ordering::Relaxed),
+                tid: threads::thread_id(),
+                name: threads::thread_name(),
+                cause,
+                gap: left.has_gap.then(|| (left.parts[0].1, journal.missing())),
+            };
+            let touched = (0..self.watching.touched_count.load(Ordering::Relaxed)).map(|at| {
+                let index = self.touched(at);
+                let node = self.nodes.get(index);
+                let parent = node.and_then(|node| node.parent.get()).map_or(0, Node::index);
+                (index, parent, node.and_then(|node| node.site.get()))
+            });
+            call.write(&facts, left.words(journal), touched);
+        });
+        if !is_kept {
+            watch.lose(Lost::NotKept);
+        }
+        self.take_pending(sums, |sums| &sums.slow);
+    }
+
+    fn touched(&self, at: u32) -> u32 {
+        self.watching
+            .touched
+            .get(at)
+            .map_or(0, |index| index.load(Ordering::Relaxed))
+    }
+
+    /// Calls `with` for each node with pending sums.
+    pub(super) fn each_touched(&self, sums: &SumsOfWatch, mut with: impl FnMut(u32, &'static PathSums)) {
+        for at in 0..self.watching.touched_count.load(Ordering::Relaxed) {
+            let index = self.touched(at);
+            if let Some(of_node) = sums.nodes.get(index) {
+                with(index, of_node);
+            }
+        }
+    }
+
+    fn take_pending(&self, sums: &SumsOfWatch, side: fn(&PathSums) -> &Sums) {
+        self.each_touched(sums, |_, of_node| {
+            side(of_node).take(&of_node.pending);
+            of_node.is_touched.store(0, Ordering::Relaxed);
+        });
+        self.watching.touched_count.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn forget_pending(&self) {
+        if let Some((_, sums)) = self.watching.of_slot() {
+            self.each_touched(sums, |_, of_node| {
+                for count in of_node.pending.all() {
+                    count.store(0, Ordering::Relaxed);
+                }
+                of_node.is_touched.store(0, Ordering::Relaxed);
+            });
+        }
+        self.watching.touched_count.store(0, Ordering::Relaxed);
+    }
+
+    /// Adds up the area of the journal that is being written.
+    pub(super) fn add_up_area(&self) {
+        self.add_up(self.watching.journal.area(), Side::Pending);
+    }
+
+    /// Adds up the records between two places of the journal.
+    fn add_up(&self, (begin, end): (u32, u32), side: Side) {
+        let watching = &self.watching;
+        let journal = &watching.journal;
+        let Some((_, sums)) = watching.of_slot() else {
+            return;
+        };
+        let mut before = watching.before.load(Ordering::Relaxed);
+        let mut at = begin;
+        while at < end {
+            let record = Record::of(journal.word(at));
+            at += 1;
+            let (Record::Event { node, .. } | Record::More { node, .. }) = record;
+            let Some(of_node) = sums.nodes.get(node).or_else(|| sums.nodes.make(node)) else {
+                self.note_not_charged();
+                continue;
+            };
+            let to = match side {
+                Side::Typical => &of_node.typical,
+                Side::Pending => {
+                    if of_node.is_touched.load(Ordering::Relaxed) == 0 {
+                        self.touch(of_node, node);
+                    }
+                    &of_node.pending
+                }
+            };
+            match record {
+                Record::Event { kind, ticks, .. } => {
+                    add(&to.ticks, ticks);
+                    add(&to.calls, u64::from(before == Kind::Enter as u64));
+                    before = kind as u64;
+                }
+                Record::More { what, number, .. } => match what {
+                    More::Stay => add(&to.ticks, number),
+                    More::Waiting => add(&to.waiting, number),
+                    More::Ready => add(&to.ready, number),
+                    More::Allocation => {
+                        add(&to.allocations, 1);
+                        add(&to.allocated_bytes, number);
+                    }
+                    More::Note => at += number as u32,
+                    More::Calls => add(&to.calls, number),
+                    More::Allocations => add(&to.allocations, number),
+                    More::Nodes => {}
+                },
+            }
+        }
+        watching.before.store(before, Ordering::Relaxed);
+    }
+
+    fn touch(&self, of_node: &PathSums, node: u32) {
+        let count = &self.watching.touched_count;
+        let at = count.load(Ordering::Relaxed);
+        if let Some(place) = self.watching.touched.make(at) {
+            place.store(node, Ordering::Relaxed);
+            count.store(at + 1, Ordering::Relaxed);
+            of_node.is_touched.store(1, Ordering::Relaxed);
+            of_node.excess.store(0, Ordering::Relaxed);
+            of_node.excess_waiting.store(0, Ordering::Relaxed);
+            of_node.whole.store(0, Ordering::Relaxed);
+        }
+    }
+}
