@@ -7,6 +7,10 @@ use tickscope::__private::calls::{self, Event};
 
 use crate::names;
 
+/// Makes linkers include the code that runs before `main` when they take only these hooks from the static library.
+#[used]
+static BEFORE_MAIN: &extern "C" fn() = &tickscope::__private::BEFORE_MAIN;
+
 /// Handles the beginning of a function.
 ///
 /// # Safety
