@@ -105,6 +105,19 @@ impl<'a> Part<'a> {
         scaled(ticks, self.ratio)
     }
 
+    /// Returns the latencies with only their rows changed, if all rows with latencies are kept in their order.
+    fn moved_latencies(&self, latencies: &Latencies) -> Option<Latencies> {
+        let keeps_all = self.ratio == 1.0 && self.map.sums.is_none() && self.snapshot.value_rows.is_empty();
+        let row = latencies.row.iter().map_while(|&row| self.row(row));
+        let row: Vec<u32> = row.collect();
+        let is_in_order = row.len() == latencies.row.len() && row.is_sorted_by(|a, b| a < b);
+        (keeps_all && is_in_order).then(|| Latencies {
+            row,
+            end: latencies.end.clone(),
+            packed: latencies.packed.clone(),
+        })
+    }
+
     /// Converts a tick of the part to the sum's clock, at the same distance before the capture.
     fn moment(&self, tick: u64, captured: u64) -> u64 {
         let own = self.snapshot.capture.tick;
@@ -340,6 +353,11 @@ impl Snapshot {
     }
 
     fn gathered_latencies(&self, parts: &[Part<'_>], of: fn(&Self) -> &Latencies) -> Latencies {
+        if let [part] = parts
+            && let Some(moved) = part.moved_latencies(of(part.snapshot))
+        {
+            return moved;
+        }
         // Each cell is the new row, the part, and the index of the part's histogram.
         let mut cells: Vec<(u32, u32, u32)> = Vec::new();
         for (at, part) in (0..).zip(parts) {
