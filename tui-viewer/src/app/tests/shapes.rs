@@ -33,12 +33,9 @@ fn stage(width: u16, height: u16) -> App {
 
 fn title(app: &App) -> String {
     let y = app.layout().title.map_or(0, |title| title.y);
-    text(app)
-        .lines()
-        .nth(usize::from(y))
-        .unwrap_or_default()
-        .trim()
-        .to_string()
+    let screen = text(app);
+    let line = screen.lines().nth(usize::from(y)).unwrap_or_default();
+    line.trim().to_string()
 }
 
 /// Returns names of a list with the numbers that tests read.
@@ -47,11 +44,8 @@ fn shares(app: &App) -> Vec<(String, u64, u64)> {
     let rows = app.list().rows.iter().filter(|row| !row.is_heading());
     rows.map(|row| {
         let figures = data.figures(row.what);
-        (
-            data.label(row.what).to_string(),
-            figures.total_ns / 1_000_000,
-            figures.calls,
-        )
+        let name = data.label(row.what).to_string();
+        (name, figures.total_ns / 1_000_000, figures.calls)
     })
     .collect()
 }
@@ -68,11 +62,9 @@ fn a_recursive_function_has_one_average_on_a_screen() {
     app.select(row);
     keys(&mut app, "3");
     let screen = text(&app);
-    let of_avg = screen
-        .split("avg ")
-        .skip(1)
-        .filter_map(|rest| rest.split_whitespace().next());
-    let averages: Vec<&str> = of_avg.collect();
+    let averages = screen.split("avg ").skip(1);
+    let averages = averages.filter_map(|rest| rest.split_whitespace().next());
+    let averages: Vec<&str> = averages.collect();
     // The average is of 600 ticks of 0.4 ns in 7 calls, of which one is the outermost.
     assert_eq!(averages, ["34ns", "34ns"], "{screen}");
 }
