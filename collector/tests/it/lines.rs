@@ -304,17 +304,7 @@ extern "C" fn on_alarm(_: libc::c_int) {
 /// Sets an alarm every millisecond, as a program may.
 fn count_alarms() {
     support::on_signal(libc::SIGALRM, on_alarm);
-    let time = libc::timeval {
-        tv_sec: 0,
-        tv_usec: 1_000,
-    };
-    let times = libc::itimerval {
-        it_interval: time,
-        it_value: time,
-    };
-    // SAFETY: the times are valid.
-    let set = unsafe { libc::setitimer(libc::ITIMER_REAL, &raw const times, std::ptr::null_mut()) };
-    assert_eq!(set, 0);
+    support::every_millisecond(libc::ITIMER_REAL, true);
 }
 
 fn many_threads_are_sampled() {

@@ -3,7 +3,7 @@
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use crate::support::{self, ask, calls_of, check, isolated_as_usual, newest, wait_for, wait_until};
+use crate::support::{self, ask, calls_of, check, isolated_as_usual, newest, pin, wait_for, wait_until};
 use tickscope::{Builder, Session};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::layout::{WORD, state};
@@ -138,15 +138,8 @@ fn the_publisher_is_a_good_guest() {
     isolated_as_usual!(|| {
         let before = status_line(std::process::id(), "Cpus_allowed");
         let blocked_before = status_line(std::process::id(), "SigBlk");
-        // SAFETY: zeros are an empty set of CPUs.
-        let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
         // SAFETY: the call takes no argument.
-        let cpu = unsafe { libc::sched_getcpu() } as usize;
-        // SAFETY: `cpu` is in the range of the set.
-        unsafe { libc::CPU_SET(cpu, &mut one) };
-        // SAFETY: 0 is the calling thread; the set has the given size.
-        let result = unsafe { libc::sched_setaffinity(0, size_of_val(&one), &one) };
-        assert_eq!(result, 0);
+        pin(unsafe { libc::sched_getcpu() } as usize);
         let pinned = status_line(std::process::id(), "Cpus_allowed");
         // SAFETY: zeros are a valid parameter.
         let parameters: libc::sched_param = unsafe { std::mem::zeroed() };

@@ -40,17 +40,7 @@ pub(super) fn profile(on: bool) {
     // SAFETY: `action` is filled in.
     let result = unsafe { libc::sigaction(libc::SIGPROF, &action, std::ptr::null_mut()) };
     assert_eq!(result, 0);
-    let every = libc::timeval {
-        tv_sec: 0,
-        tv_usec: if on { 1000 } else { 0 },
-    };
-    let timer = libc::itimerval {
-        it_interval: every,
-        it_value: every,
-    };
-    // SAFETY: `timer` is a valid place.
-    let result = unsafe { libc::setitimer(libc::ITIMER_PROF, &timer, std::ptr::null_mut()) };
-    assert_eq!(result, 0);
+    support::every_millisecond(libc::ITIMER_PROF, on);
 }
 
 /// Threads that are working and may be signalled.

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use crate::support::{
-    Isolated, check, cpu_ns, isolated, measured, rows_named, test_name, wait_for, wait_until,
+    Isolated, check, cpu_ns, isolated, measured, pin, rows_named, test_name, wait_for, wait_until,
 };
 use tickscope::{Builder, Mode, Snapshot};
 use tickscope_format::snapshot::Quantity::{self, Ready, UnplacedWaiting, Waiting};
@@ -130,16 +130,6 @@ fn ready() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let ns = text.split(' ').nth(1)?.parse().ok()?;
     Some(Duration::from_nanos(ns))
-}
-
-/// Pins the calling thread to one CPU.
-fn pin(cpu: usize) {
-    // SAFETY: zeros are a valid set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set is a valid place.
-    unsafe { libc::CPU_SET(cpu, &mut set) };
-    // SAFETY: the set has the given size.
-    unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) };
 }
 
 fn a_thread_without_a_cpu_is_ready() {

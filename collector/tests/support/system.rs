@@ -71,3 +71,29 @@ pub(crate) fn status_of(pid: libc::pid_t) -> ExitStatus {
         (ended == pid).then(|| ExitStatus::from_raw(status))
     })
 }
+
+/// Pins the calling thread to one CPU.
+pub(crate) fn pin(cpu: usize) {
+    // SAFETY: zeros are a valid set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set is a valid place.
+    unsafe { libc::CPU_SET(cpu, &mut set) };
+    // SAFETY: the set has the given size.
+    let result = unsafe { libc::sched_setaffinity(0, size_of_val(&set), &set) };
+    assert_eq!(result, 0);
+}
+
+/// Makes a timer of this process fire every millisecond, or stops it.
+pub(crate) fn every_millisecond(timer: libc::c_int, on: bool) {
+    let every = libc::timeval {
+        tv_sec: 0,
+        tv_usec: if on { 1_000 } else { 0 },
+    };
+    let times = libc::itimerval {
+        it_interval: every,
+        it_value: every,
+    };
+    // SAFETY: the times are valid.
+    let set = unsafe { libc::setitimer(timer, &times, std::ptr::null_mut()) };
+    assert_eq!(set, 0);
+}
