@@ -80,10 +80,16 @@ impl Demo {
         // Records again until the recording has records at the times that the pages name.
         loop {
             demo.until_done(&["record", "-d", "1s", "-o", RECORDING]);
-            let some_time = [
-                "report", RECORDING, "--from", "600ms", "--to", "750ms", "-o", PAGE,
+            let times: [&[&str]; 3] = [
+                &["--to", "200ms"],
+                &["--from", "-200ms"],
+                &["--from", "600ms", "--to", "750ms", "-o", PAGE],
             ];
-            if demo.run(demo.place.path(), &some_time).status.success() {
+            let has_records = |time: &&[&str]| {
+                let words = [&["report", RECORDING], *time].concat();
+                demo.run(demo.place.path(), &words).status.success()
+            };
+            if times.iter().all(has_records) {
                 break;
             }
             fs::remove_file(demo.place.path().join(RECORDING)).unwrap();
