@@ -68,7 +68,7 @@ pub(crate) fn find(file: &str, places: &[PathBuf]) -> Result<PathBuf, String> {
     ))
 }
 
-/// Reads the text of a source file. Returns none where it is no regular file, or too large.
+/// Reads the text of a source file. Returns `None` if it is not a regular file, or too large.
 pub(crate) fn read_source(path: &Path) -> Option<String> {
     let length = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
     (length <= SOURCE_BYTES_MAX)

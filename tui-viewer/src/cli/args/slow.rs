@@ -75,8 +75,8 @@ pub struct WatchArgs {
     /// The function: parse, book::insert. One that is switched off is switched on.
     #[arg(value_parser = values::pattern)]
     pub function: Pattern,
-    /// Which calls are slow: those of 5ms and more, the slowest of 100 (p99) or of 1000 (p99.9), or those above the widest gap
-    /// between durations (tail).
+    /// Which calls are slow: calls of 5ms and more, the slowest of 100 (p99) or of 1000 (p99.9), or the calls above the
+    /// widest gap between durations (tail).
     #[arg(long, value_name = "THRESHOLD", value_parser = values::over, default_value_t = Over::Tail)]
     pub over: Over,
     /// End the watch.
