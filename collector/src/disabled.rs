@@ -95,15 +95,15 @@ pub mod private {
     #[inline(always)]
     pub fn count(_: &'static Site, _: u64) {}
 
-    /// Keeps nothing.
+    /// Ignores the number.
     #[inline(always)]
     pub fn value(_: &'static Site, _: u64) {}
 
-    /// Sets nothing.
+    /// Ignores the level.
     #[inline(always)]
     pub fn gauge(_: &'static Site, _: i64) {}
 
-    /// Notes nothing.
+    /// Ignores the note.
     #[inline(always)]
     pub fn note(_: &str, _: std::fmt::Arguments<'_>) {}
 
@@ -172,7 +172,7 @@ pub struct Session {
     _private: (),
 }
 
-/// The state of all threads: empty.
+/// An empty snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     _private: (),
@@ -252,13 +252,13 @@ impl Snapshot {
 /// Numbers of the functions of one name in a snapshot. All are zero in this build.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionNumbers {
-    /// 0.
+    /// Always 0.
     pub sites: usize,
-    /// 0.
+    /// Always 0.
     pub calls: u64,
-    /// Zero.
+    /// Always zero.
     pub self_time: Duration,
-    /// Zero.
+    /// Always zero.
     pub total_time: Duration,
 }
 
@@ -300,7 +300,7 @@ macro_rules! setters {
 }
 
 impl Builder {
-    /// Begins a session that publishes nothing.
+    /// Configures a session that publishes nothing.
     pub fn new(_: impl Into<String>) -> Self {
         Self { _private: () }
     }

@@ -3,8 +3,8 @@
 //! ```text
 //! builder, control   the calling API
 //! publish/     the background thread: ring file, requests, reports; sessions start and end it
-//! scope, pause, counter, future, tasks, foreign, sync    what the macros enter
-//! functions/   what the sleds of functions enter, where the compiler has prepared them
+//! scope, pause, counter, future, tasks, foreign, sync    what the macros call
+//! functions/   what the sleds of functions call, where the compiler has prepared them
 //! capture/     reads all threads while they run: snapshots and resets
 //! runtime/     what is decided once per process: settings, clock rate, limits
 //! record/      the hot path: call trees, sites, modes; no lock and no I/O

@@ -19,7 +19,7 @@ pub(crate) fn allocated(block: *mut u8, bytes: usize) {
     sample(block, bytes);
 }
 
-/// Counts a block of `bytes` that is about to be given back.
+/// Counts a block of `bytes` that is about to be freed.
 #[inline]
 pub(crate) fn freed(block: *mut u8, bytes: usize) {
     measure([(Frees, 1), (FreedBytes, bytes as u64)]);

@@ -67,8 +67,8 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Begins a session with this name: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`, and not only digits. Any other
-    /// name is corrected, and [`Session::warnings`] says so.
+    /// Configures a session with this name: 1 to 64 of the characters `A-Z a-z 0-9 . _ -`, and not only digits. Any
+    /// other name is corrected, with a warning in [`Session::warnings`].
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -192,10 +192,10 @@ impl Builder {
         self
     }
 
-    /// Sets whether waiting time, and ready time without a CPU, is distinguished from working time of a thread; on by default. It
-    /// takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off their CPU also make
-    /// system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. It is fixed at the first scope or start of the
-    /// process. Variable: `TICKSCOPE_WAITS`.
+    /// Sets whether waiting time and ready time of a thread are distinguished from its working time; on by default.
+    /// This takes some nanoseconds for each gap of more than 10 us between two events. Threads that were off their CPU
+    /// also make system calls: `clock_gettime`, and a read of `/proc/thread-self/schedstat`. It is fixed at the first
+    /// scope or start of the process. Variable: `TICKSCOPE_WAITS`.
     pub fn waits(mut self, wanted: bool) -> Self {
         self.settings.waits = wanted;
         self
@@ -218,10 +218,10 @@ impl Builder {
         self
     }
 
-    /// Sets how long the end of the last session, and of the program, waits for the last record without progress. It is
-    /// 2 s by default, at most 10 minutes; zero does not wait. While the record is captured, encoded or written, the
-    /// wait continues, for at most 30 s. The thread that ends does the work itself if the publisher's thread gets no
-    /// CPU. Variable: `TICKSCOPE_END_MS`.
+    /// Sets how long the end of the last session, and the end of the program, waits for the last record if there is no
+    /// progress. It is 2 s by default, at most 10 minutes; zero does not wait. While the record is captured, encoded or
+    /// written, the wait continues, for at most 30 s. If the publisher's thread gets no CPU, the thread that ends the
+    /// session does the work itself. Variable: `TICKSCOPE_END_MS`.
     pub fn end_within(mut self, limit: Duration) -> Self {
         self.settings.end_within = limit;
         self

@@ -32,7 +32,7 @@ pub(crate) struct Polling {
     pub(crate) tree: &'static Tree,
     /// The slot of the call, which records the poll; `None` if the table was full.
     slot: Option<&'static Slot>,
-    /// The call that the thread polled before.
+    /// The call that the thread polled before this poll began.
     pub(crate) outer: CallId,
     /// Number of the poll in its row, from 1; 0 if it is unknown.
     pub(crate) number: u64,
@@ -102,7 +102,7 @@ impl Call {
             slot.set_polled(true);
         }
         let call = match self.id {
-            // Calls inside belong to the call around this one, because this call has no slot.
+            // Calls inside this poll belong to the call around it, because this call has no slot.
             0 => tree.slots.polled(),
             id => id,
         };

@@ -1,7 +1,7 @@
 //! Counters, values and gauges: amounts and numbers below the open scope, without time.
 //!
 //! Nodes of counters, values and gauges are never open, so no time is charged to them and no node is below them. A
-//! capture may see the amount of an execution before its call; the next capture sees both.
+//! capture may see the amount of an execution without its call; the next capture sees both.
 //!
 //! A value or a gauge takes `current` out of the tree while it changes its numbers. An event of a signal handler in
 //! between is dropped and counted as dropped.

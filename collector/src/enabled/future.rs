@@ -32,7 +32,7 @@ pub enum Profiled<F> {
         call: Call,
         future: F,
     },
-    /// The future was dropped in its row. Only the end of `drop` is left.
+    /// The future was dropped while its row was open. Only the rest of `drop` is left to run.
     #[doc(hidden)]
     Dropped,
 }

@@ -76,7 +76,7 @@ fn load(choice: FunctionChoice) -> Result<(), String> {
             image.path().display()
         ));
     };
-    // Names point into the table for as long as the program runs.
+    // The names point into the table for as long as the program runs, so the table is never freed.
     let bytes: &'static [u8] = bytes.leak();
     let table = FunctionTable::read(bytes).map_err(|error| error.to_string())?;
     let (mut functions, mut sleds) = (

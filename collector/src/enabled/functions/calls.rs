@@ -47,7 +47,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// Returns whether the function jumps to the call that reports its end, which then returns in the function's place.
+    /// Returns whether the function reports its end by a tail call, which returns directly to the function's caller.
     #[inline(always)]
     fn is_in_place_of_return(&self) -> bool {
         self.from == self.caller

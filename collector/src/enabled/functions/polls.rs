@@ -6,11 +6,11 @@
 //! [`Profiled`](crate::enabled::future::Profiled) does for futures that the source marks.
 //!
 //! A future may be dropped by code that was inlined and has no sled. Then the call has vanished. The collector notices
-//! this when a future of the same kind begins at its address, or by a look (`capture/lost_futures`). A call also
+//! this when a future of the same kind begins at its address, or by a check (`capture/lost_futures`). A call also
 //! vanishes if some polls of its future were inlined into other functions, unless the drop is seen. At the drop, the
 //! byte tells whether the body has returned.
 //!
-//! These events may call any function, so they take longer than events of other functions; but a poll is long.
+//! These hooks may call any function, so they take longer than the hooks of other functions. A poll takes much longer still.
 
 use tickscope_format::snapshot::Quantity;
 
@@ -96,7 +96,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         if tree.frames.open_next(place, node) && tree.frames.open_poll(&poll) {
             std::mem::forget(polling);
         } else {
-            // There is no space to note the poll, so its end will not be recognized.
+            // There is no space to record the poll, so its end will not be recognized.
             drop(polling);
             hold(tree, future, call, Some(node), state);
         }

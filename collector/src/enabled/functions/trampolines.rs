@@ -197,10 +197,10 @@ trampoline! {
     tail_call, "208", "r10d", "64", "mov r11, [rsp + 56]", hooks::exit, hooks::exit_rarely
 }
 
-/// A trampoline of the poll of an async body, which has no usual path. The function's first two arguments become the
-/// fifth and the sixth argument of the hook, in registers that [`keeping_all`] does not change. A poll has no vector
-/// arguments, and its result uses at most 16 bytes of a vector register. So `$call` need not keep more state, except
-/// before a jump to another function.
+/// A trampoline for the poll of an async body, which has no short function for usual events. The function's first two
+/// arguments become the fifth and the sixth argument of the hook, in registers that [`keeping_all`] does not change. A
+/// poll has no vector arguments, and its result uses at most 16 bytes of a vector register. So `$call` need not keep
+/// more state, except before a jump to another function.
 macro_rules! poll_trampoline {
     ($(#[$doc:meta])* $name:ident, $space:literal, $number:literal, $other:literal, $call:literal, $hook:path) => {
         $(#[$doc])*

@@ -44,8 +44,8 @@ pub(super) fn counting_tree(site: &'static Site, place: u64) -> Option<&'static 
 #[inline(always)]
 #[cfg(feature = "functions")]
 pub(super) fn is_off_by_now(site: &'static Site) -> bool {
-    // SYNC POINT: the open call before the site's state (meets the barrier in all threads before the look at open
-    // calls). Either the look finds the call, or this function finds the site disabled.
+    // SYNC POINT: the open call before the site's state (meets the barrier in all threads before the check of open
+    // calls). Either that check finds the call, or this function finds the site disabled.
     compiler_fence(Ordering::SeqCst);
     site.is(SiteState::Disabled)
 }
@@ -73,7 +73,7 @@ fn end_unseen(tree: &'static Tree, node: &'static Node) {
     tree.end_unseen(node, config::now);
 }
 
-/// Ends a poll whose body has panicked, so that no event ended it. Ends its call as well.
+/// Ends a poll that no event has ended because its body panicked. Ends its call as well.
 fn end_unwound(tree: &'static Tree, poll: &Poll) {
     let mut call = end_polling(tree, poll);
     let Some(site) = poll.node.site.get() else { return };

@@ -1,5 +1,5 @@
-//! The usual beginnings and ends of functions, which call no function. Each returns false, with nothing changed, if the event
-//! needs a closer look.
+//! The usual beginnings and ends of functions, handled without calling another function. Each handler here returns
+//! false, with nothing changed, if the event needs further checks.
 
 use crate::enabled::platform::clock;
 use crate::enabled::platform::sync::add;

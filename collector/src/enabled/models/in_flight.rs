@@ -1,11 +1,11 @@
-//! Models of calls of futures whose places are used again while a capture reads them.
+//! Models of calls of futures whose slots are reused while a capture reads them.
 
 use super::{INNER, OUTER};
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::in_flight::{CallId, OwnSlots, seen};
 
-/// Checks a capture that reads the place of a call: it finds `first` or the call that begins at tick 20, with its own facts, or
-/// no call.
+/// Checks a capture that reads the slot of a call. The capture must find `first` or the call that begins at tick 20,
+/// each with its own data, or no call.
 fn check_place(first: CallId) {
     if let Some((call, seen)) = seen(first as u32) {
         let of_first = call == first;
@@ -15,7 +15,7 @@ fn check_place(first: CallId) {
     }
 }
 
-/// A call ends while a capture reads its place, and another call takes the place.
+/// A call ends while a capture reads its slot, and another call takes the slot.
 #[test]
 fn a_call_in_flight_is_seen_whole_or_not_at_all() {
     let own: &'static OwnSlots = Box::leak(Box::new(OwnSlots::new()));
@@ -32,7 +32,7 @@ fn a_call_in_flight_is_seen_whole_or_not_at_all() {
     });
 }
 
-/// A thread takes the place of a call that another thread has ended, while a capture reads the place.
+/// A thread takes the slot of a call that another thread has ended, while a capture reads the slot.
 #[test]
 fn a_place_that_another_thread_has_left_is_seen_whole_or_not_at_all() {
     let own: &'static OwnSlots = Box::leak(Box::new(OwnSlots::new()));

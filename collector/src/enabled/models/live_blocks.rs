@@ -10,7 +10,7 @@ fn small() -> &'static Table<1, 1> {
     table
 }
 
-/// Checks the blocks that a capture sees: no block, or one with its own bytes and its own owner.
+/// Checks that a capture sees no block, or one with its own bytes and its own owner.
 fn check(table: &'static Table<1, 1>) {
     for (_, owner, bytes) in table.read() {
         assert!(matches!((owner, bytes), (1, 10) | (2, 20)), "{owner} has {bytes}");
@@ -35,7 +35,7 @@ fn a_block_is_read_with_its_own_bytes_or_not_at_all() {
     });
 }
 
-/// A block was freed past the allocator, and its address belongs to another block.
+/// A block was freed without this allocator, and its address belongs to another block.
 #[test]
 fn an_address_that_was_never_taken_out_has_its_newest_block() {
     let table = small();
@@ -47,7 +47,8 @@ fn an_address_that_was_never_taken_out_has_its_newest_block() {
     });
 }
 
-/// A thread puts its block where another thread takes its own out. The other thread gets its own block back in any order.
+/// A thread puts its block into the place from which another thread takes a block. In any order, the other thread gets
+/// its own block.
 #[test]
 fn a_place_that_is_left_serves_another_thread() {
     let table = small();

@@ -14,7 +14,7 @@ use crate::enabled::record::node::Nodes;
 use crate::enabled::record::numbers::NumbersOfTree;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 
-/// Nodes below the number that a reader sees are complete: their pages, sites, parents and places.
+/// Nodes whose number is below the length that a reader sees are complete: their pages, sites, parents and places.
 #[test]
 fn nodes_below_the_length_are_filled_in() {
     let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));
@@ -81,7 +81,7 @@ fn a_histogram_is_of_one_moment() {
     });
 }
 
-/// A reading that misses calls during a flush leaves them to the next reading. So no epoch has more ends than begins,
+/// A reading that misses calls during a flush leaves them to the next reading. So no epoch shows more ends than begins,
 /// apart from the open call.
 #[test]
 fn a_torn_look_shows_no_more_ends_than_begins() {
@@ -102,8 +102,8 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
     });
 }
 
-/// Numbers that a reading counts are in the stretches that it reads after them, also while another stretch begins. The older
-/// stretch has no number of the newer one.
+/// Numbers that a reading counts are in the stretches that it reads after them, also while another stretch begins. The
+/// older stretch has no number from the newer one.
 #[test]
 #[ignore = "some ten seconds: .ci/nightly mutations"]
 fn numbers_that_are_counted_are_in_their_stretches() {

@@ -56,7 +56,7 @@ fn nothing_yet() {
     mode_switch::note(Mode::Exact, false, 0);
 }
 
-/// A thread begins, counts and ends during captures: its call is shown once.
+/// A thread begins, counts and ends during captures. Its call is shown once.
 #[test]
 #[ignore = "some five seconds: .ci/nightly mutations"]
 fn a_thread_that_ends_is_shown_once() {
@@ -73,8 +73,8 @@ fn a_thread_that_ends_is_shown_once() {
     });
 }
 
-/// A second thread takes the block that a first thread gave back, or a new one: both count once, and the memory of an earlier
-/// life is used again.
+/// A second thread takes the block that a first thread gave back, or a new one. Both threads count once, and the memory
+/// of the earlier life is reused.
 #[test]
 fn a_block_that_is_given_back_is_used_again() {
     modelled::check(Some(2), || {

@@ -21,7 +21,7 @@ fn block() -> &'static Block {
     block
 }
 
-/// A thread begins to count during a switch: it begins in the new mode, or finds an alarm.
+/// A thread begins to count during a switch. It begins in the new mode, or finds an alarm.
 #[test]
 fn a_switch_is_not_missed_by_a_thread_that_begins() {
     modelled::check(None, || {
@@ -34,7 +34,7 @@ fn a_switch_is_not_missed_by_a_thread_that_begins() {
     });
 }
 
-/// A thread has events during two switches: it catches up with each switch once, at its tick.
+/// A thread has events during two switches. It catches up once with each switch, at the tick of that switch.
 #[test]
 fn a_thread_catches_up_with_each_switch_at_its_tick() {
     modelled::check(Some(3), || {
@@ -57,7 +57,7 @@ fn a_thread_catches_up_with_each_switch_at_its_tick() {
     });
 }
 
-/// A thread clears an alarm while the next one is raised: it is in the newest mode, or alarmed.
+/// A thread clears an alarm while the next one is raised. Afterwards it is in the newest mode, or alarmed.
 #[test]
 fn an_alarm_is_not_cleared_without_catching_up() {
     modelled::check(None, || {

@@ -1,9 +1,9 @@
-//! Models of threads that wait for a lock while other threads give it back.
+//! Models of threads that wait for a lock while other threads release it.
 
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::waiters::Waiters;
 
-/// Threads begin and cease to wait while two holders give the lock back. In any order the holders take at most the
+/// Threads begin and stop waiting while two holders release the lock. In any order, the holders are charged at most the
 /// waiting time, and no waiter is left.
 #[test]
 fn holders_take_no_more_than_was_waited() {
@@ -25,8 +25,8 @@ fn holders_take_no_more_than_was_waited() {
     });
 }
 
-/// Two threads begin to wait at once. Neither removes the waiting time of the other, and a later holder is not charged
-/// for earlier waits.
+/// Two threads begin to wait at the same time. Neither removes the waiting time of the other, and a later holder is not
+/// charged for earlier waits.
 #[test]
 fn who_begins_to_wait_leaves_the_waits_of_others() {
     static WAITERS: Waiters = Waiters::new();

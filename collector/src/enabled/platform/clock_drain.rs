@@ -1,5 +1,5 @@
 //! Measures whether a read of the clock waits for the loads before it. If it does, loads that overlap in the plain
-//! program run one after another in measured code. This costs more than the instructions of measuring.
+//! program run one after another in measured code, which costs more than the instructions of measuring.
 //!
 //! Four loads that miss all caches are timed together, with and without a read of the clock after each load. The time
 //! of the reads themselves is measured with loads that hit a cache, and subtracted.
@@ -74,7 +74,7 @@ fn begin(lines: [&u64; 4], misses: bool) -> u64 {
     // SAFETY: also SSE2. All earlier memory accesses have finished when the time is read.
     unsafe { _mm_mfence() };
     let now = os::monotonic_ns();
-    // SAFETY: also SSE2. No later load begins before the time is read.
+    // SAFETY: also SSE2. The fence lets no later load begin before the time is read.
     unsafe { _mm_lfence() };
     now
 }

@@ -27,8 +27,8 @@ pub(crate) fn has_standard() -> bool {
 }
 
 /// Returns whether the collector may write text to a descriptor. If a program closes standard output or error, the next
-/// file that it opens gets its number. This function distinguishes such a file from a redirection. All other
-/// descriptors may be written.
+/// file that it opens gets its number. This function distinguishes such a file from a redirection. Every other
+/// descriptor may be written.
 fn is_for_text(descriptor: i32) -> bool {
     let Some([device, inode]) = STANDARD.get((descriptor - libc::STDOUT_FILENO) as usize) else {
         return true;
@@ -88,7 +88,7 @@ fn takes_more(descriptor: i32, patience: i32) -> bool {
         events: libc::POLLOUT,
         revents: 0,
     };
-    // SAFETY: `asked` is a valid place for one.
+    // SAFETY: `asked` is one valid `pollfd`.
     let found = unsafe { libc::poll(&mut asked, 1, patience) };
     found > 0 || found < 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
 }
@@ -115,8 +115,7 @@ pub(crate) fn kind_of_file(descriptor: i32) -> Option<FileKind> {
     })
 }
 
-/// Returns the facts of the file behind a descriptor. Uses `stat64`, because inodes have 64 bits also on 32-bit
-/// systems.
+/// Returns the `stat64` of the file behind a descriptor: inodes have 64 bits also on 32-bit systems.
 fn facts_of(descriptor: i32) -> Option<libc::stat64> {
     let mut facts = std::mem::MaybeUninit::<libc::stat64>::zeroed();
     // SAFETY: `facts` is a valid place for the result.

@@ -9,10 +9,10 @@ use crate::enabled::platform::{os, signals, threads};
 /// The handled signals.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 
-/// The first signal that was received; 0 before.
+/// The first signal that was received; 0 before the first.
 static CAME: AtomicU32 = AtomicU32::new(0);
 
-/// Time between two checks whether the program has other threads.
+/// Time between two checks whether the program still has other threads.
 static LOOK: libc::timespec = libc::timespec {
     tv_sec: 1,
     tv_nsec: 0,

@@ -13,7 +13,7 @@ const FUNCTION: u8 = 2;
 /// An image in memory.
 #[derive(Debug)]
 pub(crate) struct Image {
-    /// Number that the loader has added to the linker's addresses.
+    /// Difference between addresses in memory and addresses in the file.
     pub(crate) base: usize,
     file: PathBuf,
 }

@@ -63,7 +63,7 @@ pub(crate) fn other_copies() -> Vec<OtherCopy> {
     all
 }
 
-/// Runs for each file.
+/// Adds the copies in one loaded file. The loader calls this for each file.
 unsafe extern "C" fn add_copies(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
     // SAFETY: the loader passes a valid description.
     let info = unsafe { &*info };
@@ -110,7 +110,7 @@ pub(crate) fn own_library() -> Option<PathBuf> {
 /// The executable or a library in memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loaded {
-    /// Number that the loader has added to the linker's addresses.
+    /// Difference between addresses in memory and addresses in the file.
     pub(crate) base: usize,
     segments: Vec<Range<usize>>,
     /// The loader's name of the file; empty for the executable.
@@ -156,7 +156,7 @@ pub(crate) fn loaded() -> Vec<Loaded> {
     all
 }
 
-/// Runs for each file.
+/// Adds one loaded file. The loader calls this for each file.
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
     // SAFETY: the loader passes a valid description.
     let info = unsafe { &*info };
@@ -224,8 +224,8 @@ struct Note<'a> {
     text: &'a [u8],
 }
 
-/// Consecutive notes. Each has the lengths of name and text, the kind, the owner's name, and the text, padded to 4
-/// bytes.
+/// Consecutive notes. Each consists of the lengths of owner and text, the kind, the owner, and the text. Owner and text
+/// are padded to 4 bytes.
 struct Notes<'a>(&'a [u8]);
 
 impl<'a> Iterator for Notes<'a> {

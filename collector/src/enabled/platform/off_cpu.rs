@@ -43,7 +43,7 @@ pub(crate) fn clocks() -> Clocks {
 /// A descriptor of the calling thread's `schedstat`, plus one; 0 before the first reading, and [`NO_FILE`] without one.
 pub(crate) type File = u32;
 
-/// The thread has no file, because [`FILES_MAX`] threads have one, or because the system has no such file.
+/// Value of [`File`] for a thread without a file: [`FILES_MAX`] threads have one, or the system has no such file.
 pub(crate) const NO_FILE: File = u32::MAX;
 
 /// Maximum number of threads with a file, because a program may be limited to 1 024 descriptors.
@@ -51,11 +51,11 @@ const FILES_MAX: usize = 64;
 
 static FILES: AtomicUsize = AtomicUsize::new(0);
 
-/// Least number of a file's descriptor. The program keeps the numbers below, as in tickscope-format.
+/// Smallest descriptor of such a file. The numbers below are left to the program, as in tickscope-format.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// Maximum difference in ns between the CPU time in `schedstat` and the thread's CPU clock. `schedstat` lags until the
-/// scheduler's next tick; a larger difference means that the file is another one.
+/// scheduler's next tick. A larger difference means that the descriptor belongs to another file.
 const LAG_NS: u64 = 100_000_000;
 
 /// The scheduler's statistics of a thread since its start.
@@ -155,7 +155,7 @@ fn parsed(text: &[u8], cpu_ns: u64) -> Option<Slices> {
 /// Returns how often the calling thread has lost its CPU since it began.
 pub(crate) fn switches() -> Switches {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: a valid place for a `rusage`.
+    // SAFETY: the place is valid for a `rusage`.
     unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
     // SAFETY: zeros are valid, and the call writes only valid values.
     let usage = unsafe { usage.assume_init() };
@@ -272,7 +272,7 @@ pub(crate) fn has_word() -> bool {
     WORD_OFFSET.load(Ordering::Relaxed) != 0
 }
 
-/// Returns whether the calling thread has been on its CPU all the time since [`mark`]; false if it is not known.
+/// Returns whether the calling thread has been on its CPU all the time since [`mark`]; false if that is unknown.
 pub(crate) fn stayed() -> bool {
     word().is_some_and(|(word, ours)| word.load(Ordering::Relaxed) == ours)
 }
@@ -301,7 +301,7 @@ mod tests {
         mark();
         std::thread::sleep(Duration::from_millis(1));
         assert!(!stayed());
-        // Some of many short periods have no switch. Without an rseq area, no thread is known to have stayed.
+        // Some of many short periods have no switch. Without an rseq area, no thread is ever known to have stayed.
         let stays = (0..1_000).any(|_| {
             mark();
             std::hint::black_box(Instant::now());

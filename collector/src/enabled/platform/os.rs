@@ -145,12 +145,12 @@ fn clock(id: libc::clockid_t) -> Option<u64> {
     (result == 0).then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
 }
 
-/// Returns the monotonic clock that continues while the machine sleeps, in nanoseconds.
+/// Returns the time of the monotonic clock that continues during suspend, in nanoseconds.
 pub(crate) fn boottime_ns() -> u64 {
     clock(libc::CLOCK_BOOTTIME).unwrap_or(0)
 }
 
-/// Returns the wall clock in nanoseconds since the Unix epoch.
+/// Returns the wall-clock time in nanoseconds since the Unix epoch.
 pub(crate) fn unix_ns() -> u64 {
     clock(libc::CLOCK_REALTIME).unwrap_or(0)
 }

@@ -7,7 +7,7 @@ use crate::enabled::platform::{os, threads};
 /// Maximum wait, also if there is progress.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// Time between two looks: initial and maximum value.
+/// Time between two checks: initial and maximum value.
 const LOOK_AGAIN: Duration = Duration::from_micros(20);
 const LOOK_AGAIN_MOST: Duration = Duration::from_millis(2);
 
@@ -20,7 +20,7 @@ pub(crate) struct Patience {
     limit: Duration,
     /// Time of the last progress.
     last: Instant,
-    /// The threads at the last look, with their CPU times in nanoseconds.
+    /// The threads at the last check, with their CPU times in nanoseconds.
     seen: [(u32, u64); 2],
     look_again: Duration,
 }
@@ -54,7 +54,7 @@ impl Patience {
             )
         };
         let now = threads.map(look);
-        // The first look at a thread shows no progress.
+        // The first check of a thread shows no progress.
         let has_worked = |(before, now): (&(u32, u64), &(u32, u64))| before.0 == now.0 && before.1 < now.1;
         if self.seen.iter().zip(&now).any(has_worked) {
             self.last = Instant::now();

@@ -1,4 +1,4 @@
-//! Signals: their handlers, and threads that receive none for a while.
+//! Signals: their handlers, and code that runs with signals blocked.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
 
 fn all_signals() -> libc::sigset_t {
     let mut all = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: a valid place for a signal set.
+    // SAFETY: the place is valid for a signal set.
     unsafe { libc::sigfillset(all.as_mut_ptr()) };
     // SAFETY: the set was filled in the line before.
     unsafe { all.assume_init() }
@@ -30,7 +30,7 @@ fn all_signals() -> libc::sigset_t {
 /// Returns the handler of a signal as an address, or `SIG_DFL` or `SIG_IGN`.
 pub(crate) fn handler_of(signal: libc::c_int) -> Option<usize> {
     let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: a null action changes nothing, and the place is valid for the present one.
+    // SAFETY: a null action changes nothing, and the place is valid for the current action.
     let found = unsafe { libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr()) };
     // SAFETY: zeros are valid, and the call writes only valid values.
     (found == 0).then(|| unsafe { action.assume_init() }.sa_sigaction)
@@ -59,7 +59,7 @@ const OF_WRITES: [libc::c_int; 2] = [libc::SIGPIPE, libc::SIGXFSZ];
 pub(crate) struct Unsignalled {
     /// The thread's signal mask before the guard was made.
     mask: libc::sigset_t,
-    /// Which of [`OF_WRITES`] were pending before and belong to the program.
+    /// Which of [`OF_WRITES`] were pending before the guard was made, so they belong to the program.
     waited: [bool; OF_WRITES.len()],
     /// Not `Send`, because it holds this thread's mask.
     _of_this_thread: PhantomData<*mut ()>,
@@ -102,14 +102,14 @@ impl Drop for Unsignalled {
                 unsafe { libc::sigtimedwait(&set_of(&[signal]), std::ptr::null_mut(), &at_once) };
             }
         }
-        // SAFETY: the mask was valid before, and the present mask is not requested.
+        // SAFETY: the mask was valid before, and the current mask is not requested.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.mask, std::ptr::null_mut()) };
     }
 }
 
 fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     let mut set = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: a valid place for a signal set.
+    // SAFETY: the place is valid for a signal set.
     unsafe { libc::sigemptyset(set.as_mut_ptr()) };
     for &signal in signals {
         // SAFETY: the set was emptied above.
@@ -122,7 +122,7 @@ fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
 /// Returns whether a blocked signal is pending.
 fn is_pending(signal: libc::c_int) -> bool {
     let mut pending = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
-    // SAFETY: a valid place for a signal set.
+    // SAFETY: the place is valid for a signal set.
     unsafe { libc::sigpending(pending.as_mut_ptr()) };
     // SAFETY: zeros are an empty set, whether the call filled it in or not.
     unsafe { libc::sigismember(pending.as_ptr(), signal) == 1 }

@@ -56,15 +56,15 @@ pub(crate) struct Trampolines {
 pub(crate) enum Refusal {
     /// The system does not let a program change its code.
     Protected,
-    /// The system has no way to make running threads see the change.
+    /// The system cannot make running threads see the change.
     NoBarrier,
 }
 
 const BYTES: usize = 11;
 const PAGE: usize = 4096;
 
-/// Gap between two sleds, in bytes, up to which the pages between them are made writable as well. This saves system
-/// calls.
+/// Two sleds that are at most this many bytes apart have the pages between them made writable as well, which saves
+/// system calls.
 const GAP: usize = 64 * PAGE;
 
 /// Returns the first two bytes of a sled that is on, which load its register.
@@ -80,7 +80,7 @@ const SKIP: u16 = u16::from_le_bytes([0xeb, 0x09]);
 
 const RETURN: u8 = 0xc3;
 
-// From linux/membarrier.h, which libc has only in newer versions.
+// From linux/membarrier.h. Only newer versions of the crate `libc` have these constants.
 const MEMBARRIER_SYNC_CORE: i32 = 1 << 5;
 const MEMBARRIER_REGISTER_SYNC_CORE: i32 = 1 << 6;
 
@@ -150,7 +150,7 @@ pub(crate) unsafe fn switch(
     Ok(ready.len())
 }
 
-/// Does only what the sleds of a function that is on do, to measure their cost.
+/// Executes only what a function's sleds that are on execute, to measure their cost.
 ///
 /// # Safety
 /// `entry` and `ret` must be the trampolines for the function with this number.
@@ -159,7 +159,7 @@ pub(crate) unsafe extern "C" fn measured_call(number: u32, entry: usize, ret: us
     core::arch::naked_asm!("mov r11d, edi", "call rsi", "mov r11d, edi", "jmp rdx")
 }
 
-/// Does what [`measured_call`] does, without the trampolines.
+/// Executes the same as [`measured_call`], without the trampolines.
 #[unsafe(naked)]
 pub(crate) extern "C" fn plain_call(number: u32, entry: usize, ret: usize) {
     core::arch::naked_asm!("mov r11d, edi", "mov r11d, edi", "ret")
@@ -239,7 +239,7 @@ unsafe fn open_or_close(sled: &Sled, on: bool) {
 /// # Safety
 /// The bytes must be readable.
 unsafe fn is_sled(sled: &Sled) -> bool {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller promises that the bytes are readable.
     let [first, second] = unsafe { *(sled.at as *const [u8; 2]) };
     let is_on = [first, second] == on(sled.kind);
     sled.at.is_multiple_of(2)
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!(unsafe { switch(&[sled], true, &trampolines, true) }, Ok(1));
         // SAFETY: the page is readable.
         assert_eq!(unsafe { page.read() }, on(SledKind::Entry));
-        // If the kernel has this barrier, the switch has registered the process for it.
+        // If the kernel has this barrier, `switch` has registered the process for it.
         let is_ready = membarrier(MEMBARRIER_SYNC_CORE);
         assert_eq!(is_ready, register());
     }

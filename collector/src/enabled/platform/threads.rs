@@ -12,8 +12,8 @@ use crate::enabled::platform::signals::without_signals;
 /// users set for their programs; it ranges from 16 KiB, too little to take a snapshot, to the whole address space.
 const STACK: usize = 2 << 20;
 
-/// The CPUs that the program could use at its start, one bit each, also if its threads choose fewer later. All bits are
-/// 0 if the CPUs are unknown.
+/// The CPUs that the program could use at its start, one bit each. They stay the same if its threads choose fewer CPUs
+/// later. All bits are 0 if the CPUs are unknown.
 static CPUS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
 
 extern "C" fn note_cpus() {
@@ -29,7 +29,7 @@ extern "C" fn note_cpus() {
 
 before_main!(NOTE_CPUS, note_cpus);
 
-/// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. 0 is a free place.
+/// Ids of the threads of [`spawn`]: the publisher, the log, and the thread that waits for signals. A free slot is 0.
 static OURS: [AtomicU32; 4] = [const { AtomicU32::new(0) }; 4];
 
 /// Returns whether the program has threads other than the collector's. The first thread stays in the kernel's list as a
@@ -82,7 +82,7 @@ pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     // `pthread_t` is a number or a pointer, depending on the C library.
     let mut thread = std::mem::MaybeUninit::<libc::pthread_t>::uninit();
-    // SAFETY: a valid place for attributes.
+    // SAFETY: the place is valid for attributes.
     unsafe { libc::pthread_attr_init(attributes.as_mut_ptr()) };
     // SAFETY: the attributes were initialised in the line before.
     unsafe { libc::pthread_attr_setstacksize(attributes.as_mut_ptr(), STACK) };
@@ -177,14 +177,14 @@ pub(crate) fn own_stack() -> (u64, u64) {
     (low, bytes)
 }
 
-/// Returns the stack of the first thread with the maximum size to which it may grow. musl reports its present size.
+/// Returns the stack of the first thread with the maximum size to which it may grow, because musl reports its current size.
 #[cfg(target_env = "musl")]
 fn as_it_may_grow(low: u64, bytes: u64) -> (u64, u64) {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
     };
-    // SAFETY: `limit` is a valid place for one.
+    // SAFETY: `limit` is a valid place for an `rlimit`.
     unsafe { libc::getrlimit(libc::RLIMIT_STACK, &mut limit) };
     // Linux keeps at least 128 MiB of addresses free for this stack, unless its limit is lower.
     let largest = limit.rlim_cur.min(128 << 20).max(bytes);

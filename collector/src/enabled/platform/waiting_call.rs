@@ -247,7 +247,7 @@ mod tests {
         };
         let tid = told.recv().unwrap();
         // While other programs run, the busy thread may be without a CPU. With only one CPU, it never has the CPU while
-        // this thread looks.
+        // this thread reads its state.
         let has_one_cpu = std::thread::available_parallelism().is_ok_and(|cpus| cpus.get() == 1);
         let expected = |doing| doing == Doing::Running || has_one_cpu && doing == Doing::Ready;
         while !look(tid).is_some_and(expected) {

@@ -5,13 +5,13 @@
 //!
 //! Dependencies are switched off before the packages of the workspace, and functions with the highest cost for their
 //! measured time first. So only few functions are switched off, and the same functions in each run. The governor judges
-//! stretches with enough CPU time, and functions with enough timed calls. It never switches off polls of async
+//! only periods with enough CPU time, and functions with enough timed calls. It never switches off polls of async
 //! functions, functions that are outermost, and functions that last much longer than measuring them.
 //!
-//! The governor looks often in the beginning and rarely later. When the cost has been far below the budget for some
-//! time, functions are switched on again. A function stays off longer each time. Functions that an earlier run has
-//! switched off are off from the start. They are tried once, as soon as the budget has room for a short trial: each run
-//! decides again, and begins with a probably right choice.
+//! The governor's rounds are frequent in the beginning and rare later. When the cost has been far below the budget for
+//! some time, functions are switched on again. A function stays off longer each time. Functions that an earlier run has
+//! switched off are off from the start. They are tried once, as soon as the budget allows a short trial. So each run
+//! decides again, but begins with a choice that is probably right.
 
 use std::time::{Duration, Instant};
 
@@ -30,18 +30,18 @@ use crate::enabled::runtime::config;
 use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned::{self, Learned};
 
-/// The time to the first look. Further looks come when the program's age has grown by 1/[`OFTEN`], at most [`LONGEST`]
-/// apart, because a newly called function costs its full price until the next look.
+/// The time to the first round. Each further round comes when the program's age has grown by 1/[`OFTEN`], at most
+/// [`LONGEST`] after the last, because a newly called function costs its full price until the next round.
 const FIRST: Duration = Duration::from_millis(2);
 const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Looks may take 1/`LOOK_SHARE` of the time, except in the first [`BEGINNING`], because a short run would end before
-/// the next look.
+/// Rounds may take 1/`LOOK_SHARE` of the time, except in the first [`BEGINNING`], because a short run would end before
+/// the next round.
 const LOOK_SHARE: u32 = 200;
 const BEGINNING: Duration = Duration::from_millis(250);
 
-/// Smallest CPU time that a look judges, in ns.
+/// Smallest CPU time that a round judges, in ns.
 const LEAST_CPU_NS: u64 = 10_000_000;
 
 /// Number of timed calls after which the mean time of a function is reliable.
@@ -62,20 +62,20 @@ const TELLS_MUCH: f64 = 20.0;
 const HARMLESS: f64 = 0.0005;
 
 /// Once the cost is above the budget, functions are switched off until it is below this part of the budget. So a
-/// further look is seldom needed, and costs that a look cannot measure also fit: the session itself, and cache misses
+/// further round is seldom needed, and costs that a round cannot measure also fit: the session itself, and cache misses
 /// because of the tree.
 const AIM: f64 = 0.5;
 
-/// CPU time in ns at the start of a program, when it calls other functions than later. In this time the cost may be
-/// `EARLY` times the budget, so that fewer functions are switched off without need.
+/// CPU time in ns at the start of a program, when it calls other functions than later. During this time the cost may be
+/// `EARLY` times the budget, so that functions are not switched off without need.
 const EARLY_NS: f64 = 100_000_000.0;
 const EARLY: f64 = 2.0;
 
 /// Functions are switched on again while the cost, including theirs, is below this part of the budget.
 const COMFORT: f64 = 0.4;
 
-/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off.
-/// `OFF_AT_LEAST` doubles each time that the function is switched off.
+/// Time for which the cost must have been below [`COMFORT`], and shortest time for which a function stays off. The
+/// latter doubles each time that the function is switched off.
 const QUIET: Duration = Duration::from_secs(2);
 const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 
@@ -84,7 +84,7 @@ const OFF_AT_LEAST: Duration = Duration::from_secs(5);
 struct Off {
     of: Learned,
     since: Instant,
-    /// Whether the function is off since the program's start and was not tried yet.
+    /// Whether the function has been off since the program's start and was not tried yet.
     is_learned: bool,
 }
 
@@ -97,18 +97,18 @@ pub(crate) struct CallCost {
     pub(crate) counted: f64,
 }
 
-/// The state between looks.
+/// The state between rounds.
 #[derive(Debug)]
 pub(crate) struct Governor {
     budget: f64,
     began: Instant,
     next: Instant,
-    /// The mode of the last look, and the cost of a call in it; `None` before the first look.
+    /// The mode of the last round, and the cost of a call in it; `None` before the first round.
     mode: Option<(Switch, CallCost)>,
-    /// Sums of each function at the last look.
+    /// Sums of each function at the last round.
     seen: Vec<Done>,
     cpu_ns: u64,
-    /// CPU time that looks have judged, and the part of it that measuring took, in nanoseconds.
+    /// CPU time that rounds have judged, and the part of it that measuring took, in nanoseconds.
     judged_ns: f64,
     cost_ns: f64,
     /// Whether functions that an earlier run has switched off are being tried.
@@ -120,13 +120,13 @@ pub(crate) struct Governor {
     low_since: Option<Instant>,
 }
 
-/// A function that was called since the last look.
+/// A function that was called since the last round.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Busy {
     number: u32,
     /// Mean duration of its calls, with all calls inside, in nanoseconds; a recursion counts once.
     mean_ns: f64,
-    /// Cost of measuring its calls since the last look, in nanoseconds.
+    /// Cost of measuring its calls since the last round, in nanoseconds.
     cost_ns: f64,
     /// Cost of measuring one call, in nanoseconds.
     call_ns: f64,
@@ -136,7 +136,7 @@ struct Busy {
 }
 
 impl Busy {
-    /// Orders functions: the function to switch off first is the least.
+    /// Orders functions by how early they are switched off: the first one is the least.
     fn order(&self, other: &Self) -> std::cmp::Ordering {
         let told = |busy: &Self| busy.cost_ns * (busy.call_ns / busy.mean_ns).min(1.0);
         let by_cost = told(other).total_cmp(&told(self));
@@ -180,14 +180,14 @@ impl Governor {
         Some(governor)
     }
 
-    /// Returns the time until the next look.
+    /// Returns the time until the next round.
     pub(crate) fn rest(&self) -> Duration {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Looks if a look is due. Returns whether sleds are to be switched. `call_ns` measures the cost of a call after a
-    /// switch. Its flag is whether the call skips the clock, if the mode allows that. It returns 0 if the cost cannot
-    /// be measured.
+    /// Does a round if one is due. Returns whether sleds are to be switched. `call_ns` measures the cost of a call
+    /// after a switch, and returns 0 if the cost cannot be measured. Its flag is whether the call skips the clock, if
+    /// the mode allows that.
     pub(crate) fn round(&mut self, call_ns: fn(Switch, bool) -> f64) -> bool {
         if Instant::now() < self.next {
             return false;
@@ -273,8 +273,8 @@ impl Governor {
         changed
     }
 
-    /// Returns the cost of a call in the present mode. Returns `None` if the cost is unknown, or if the mode has
-    /// changed since the last look, because calls until then say nothing about this mode.
+    /// Returns the cost of a call in the current mode. Returns `None` if the cost is unknown, or if the mode has
+    /// changed since the last round, because earlier calls say nothing about the new mode.
     fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {
@@ -309,7 +309,7 @@ impl Governor {
         None
     }
 
-    /// Returns the calls of each function that is on, since the last look.
+    /// Returns the calls since the last round of each function that is on.
     fn busy(&mut self, mode: Mode, cost: CallCost) -> Vec<Busy> {
         let sums = capture_lock::with(|state| state.function_sums(mode).by_number);
         let Some(sums) = sums else { return Vec::new() };
@@ -387,7 +387,7 @@ impl Governor {
     }
 }
 
-/// Returns the calls of a function between two looks, if it was called.
+/// Returns the calls of a function between two rounds, if it was called.
 fn busy_since(number: u32, now: &Done, before: &Done, cost: CallCost, ns_per_tick: f64) -> Option<Busy> {
     let calls = now.calls.checked_sub(before.calls).filter(|calls| *calls > 0)?;
     let timed = now.timed.saturating_sub(before.timed).min(calls);

@@ -80,7 +80,7 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
     } else {
         SiteState::Disabled
     });
-    // The node is made here, so it does not count towards the limit of the process.
+    // The node is made here without a limit check, so it does not count towards the limit of the process.
     if let Some(root) = TREE.take() {
         TREE.add_child(root, site, || true);
         TREE.put(root);
@@ -89,10 +89,11 @@ fn open_tree(switch: Switch, site: &'static Site) -> bool {
 }
 
 /// Measures the cost of a function whose sleds are on, in nanoseconds, after a switch. The result is the cost in an
-/// empty loop, times [`CALL_IN_PROGRAM`]. In a program the function's memory has left the nearest cache, and reading
-/// the clock waits for instructions in progress. In ripgrep the cost was 31 ns instead of 21. In adaptive mode, `skips`
-/// is whether the calls skip the clock. Calls that do not skip it take the rare path, which ends where this thread is
-/// found not to count. So their clock reads are not included. Returns 0 if no measurement is possible now.
+/// empty loop, times [`CALL_IN_PROGRAM`]. That factor is needed because in a program the function's memory has left the
+/// nearest cache, and reading the clock waits for instructions in progress. In ripgrep the cost was 31 ns instead of
+/// 21. In adaptive mode, `skips` is whether the calls skip the clock. Calls that do not skip it take the rare path,
+/// which ends early because this thread does not count, so their clock reads are not included. Returns 0 if no
+/// measurement is possible now.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn function_call_ns(switch: Switch, skips: bool) -> f64 {
     let Ok(_alone) = ALONE.try_lock() else { return 0.0 };
@@ -138,10 +139,10 @@ fn measured(switch: Switch) -> Bounds {
     if switch.mode.times_some_calls()
         && let Some(node) = node
     {
-        // If the calls seem long, every call is timed.
+        // The calls seem long, so every call is timed.
         pretend(node, 1 << 30);
         bounds.timed = (best(working) - plain).max(0.0);
-        // If the calls seem about as long as they are, some are timed, and the CPU cannot predict which.
+        // The calls seem about as long as they are, so some are timed, and the CPU cannot predict which.
         pretend(node, 300);
         bounds.timed_within = (best_within(node, working) - plain).clamp(0.0, bounds.timed);
     }

@@ -11,7 +11,7 @@ const PLACES_KEPT: usize = 1 << 10;
 /// Appends the payload of a snapshot to the bytes.
 type Encode = fn(&Snapshot, &mut Vec<u8>) -> Result<(), FormatError>;
 
-/// Makes a payload that is longer than `longest` again, with as much of its snapshot as fits.
+/// Encodes a snapshot again whose payload is longer than `longest`, with as many of its rows as fit.
 ///
 /// # Errors
 /// The errors of `encode`.
@@ -24,7 +24,7 @@ pub(crate) fn shorten(
     let mut pruned = None;
     while payload.len() as u64 > longest {
         let whole = pruned.as_ref().unwrap_or(snapshot);
-        // This many rows of this size fit, less a few. Data other than rows may still be too large.
+        // About this many rows of this size fit. Data other than rows may still be too large.
         let rows = (whole.nodes.len() as u64 * longest / payload.len() as u64 * 15 / 16) as usize;
         let Some(cut) = prune(whole, rows) else { break };
         payload.clear();
@@ -34,7 +34,7 @@ pub(crate) fn shorten(
     Ok(())
 }
 
-/// Cuts a snapshot down to at most `rows_max` rows. Returns `None` if no row would go.
+/// Cuts a snapshot down to at most `rows_max` rows. Returns `None` if it has no more rows than that.
 ///
 /// Open rows are kept first, then rows with the largest totals. The rows removed below a row are summed up in one child of it,
 /// "(pruned)", with all their calls and ticks. Sums of counters and numbers of values are not kept there.

@@ -45,13 +45,13 @@ pub(crate) use self::rings::{clean_beside, is_crowded, replace_ring_warning};
 use crate::enabled::publish::reports::{LOG_IS_MISSING, Log};
 use crate::enabled::publish::request_budget::RequestBudget;
 
-/// The time between two looks at requests, at any rate of records.
+/// The time between two checks for requests, at any rate of records.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The time to the first look for new threads. Each further look comes when the session is twice as old, up to [`LOOK`].
+/// The time to the first check for new threads. Each further check comes when the session is twice as old, up to [`LOOK`].
 const FIRST_LOOK: Duration = Duration::from_millis(2);
 
-/// A program that has run this long is unlikely to end soon.
+/// After this time a program is unlikely to end soon.
 const UNHURRIED: Duration = Duration::from_secs(1);
 
 /// The state of the background thread.
@@ -64,19 +64,19 @@ pub(crate) struct Publisher {
     payload: Vec<u8>,
     pace: Pace,
     cost: OwnCost,
-    /// The clock when it last behaved normally.
+    /// Time at which the clock last behaved normally.
     in_order: Moment,
     coarse: Coarse,
     /// The log of groups, if the program writes one.
     log: Option<Log>,
     sampler: Sampler,
-    /// Looks at the system calls in which threads wait.
+    /// Checks in which system calls threads wait.
     looks: Looks,
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     governor: Option<Governor>,
-    /// Number of threads that had begun to count at the last look for new threads.
+    /// Number of threads that had begun to count at the last check for new threads.
     threads: u64,
-    /// Time of the last look at requests.
+    /// Time of the last check for requests.
     last_look: Instant,
     /// Remaining budget of requests.
     budget: RequestBudget,
@@ -151,7 +151,7 @@ impl Publisher {
         }
     }
 
-    /// Makes another ring if the present one is lost.
+    /// Makes another ring if the current one is lost.
     fn look_after_ring(&mut self) {
         if self.rings.look() {
             let made = self.make_ring(&mut Vec::new());
@@ -162,7 +162,7 @@ impl Publisher {
         }
     }
 
-    /// Returns the message about lost rings since the last call.
+    /// Takes the message about rings lost since the last call.
     pub(crate) fn take_said(&mut self) -> Option<String> {
         self.rings.take_said()
     }
@@ -224,7 +224,7 @@ impl Publisher {
         self.cleaned = true;
     }
 
-    /// Measures the cost of a scope in the present mode, if this cost is not known.
+    /// Measures the cost of a scope in the current mode, if this cost is not known.
     fn measure_cost(&mut self) {
         if !self.cost.measure() {
             return;
@@ -247,7 +247,7 @@ impl Publisher {
 
     /// Returns the time until there is work.
     pub(crate) fn rest(&self) -> Duration {
-        // The first looks come early, so that the threads of a short program are sampled as well.
+        // The first checks come early, so that the threads of a short program are sampled as well.
         let look = self.began.elapsed().clamp(FIRST_LOOK, LOOK);
         // Before the first scope a round does nothing, so no work is due.
         if !config::is_settled() {
@@ -393,7 +393,7 @@ impl Publisher {
         self.measure_cost();
     }
 
-    /// Publishes the snapshot that `take` returns, and before it the closing snapshots of earlier resets. One lock covers both,
+    /// Publishes the snapshot that `take` returns, after the closing snapshots of earlier resets. One lock covers both,
     /// so that a reset in between gets its place in the ring.
     fn publish_in_order(&mut self, take: impl FnOnce(&mut CollectorState) -> Option<Snapshot>) -> (u64, u64) {
         let taken = capture_lock::with(|state| (state.epochs.take_closings(), take(state)));
@@ -433,7 +433,8 @@ impl Publisher {
             config::CLOCK_RATE.begin_again(Moment::now(clock));
             capture_lock::with(|state| state.epochs.forget_undo());
         }
-        // After this time the rate in between is measured precisely, so the rate over all can be trusted.
+        // From this distance on, the clock rate since the last normal moment is precise, so the rate over the whole run
+        // is reliable.
         if broke || now.ns.saturating_sub(self.in_order.ns) > 1_000_000_000 {
             self.in_order = Moment::now(clock);
             if !broke {
@@ -470,7 +471,7 @@ impl Publisher {
         };
         publish(snapshot, ring, &mut self.payload).unwrap_or_else(|error| {
             self.rings.faults += 1;
-            // If the ring is lost, the next look reports it.
+            // If the ring is lost, the next check of the ring reports it.
             if ring.is_whole() {
                 ring.fault(self.rings.faults);
                 if self.rings.faults == 1 {

@@ -1,7 +1,7 @@
 //! Output that the program itself writes for people: reports, dumps, the log.
 //!
-//! The forms and the log come from `tickscope-report`, with the feature `report`. Without it a report is kept as the
-//! snapshot itself, and the message names the command that makes the report from it.
+//! The forms and the log come from `tickscope-report`, with the feature `report`. Without it, the snapshot itself is
+//! written instead of a report, and a message names the command that makes the report from it.
 
 #[cfg(feature = "report")]
 mod forms;

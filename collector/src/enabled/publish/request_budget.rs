@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-/// The long-term limit: 5 % of a core.
+/// The long-term limit is 1/`SHARE` of a core: 5 %.
 const SHARE: u64 = 20;
 
-/// Maximum time that accumulates without requests. Normal use costs far less.
+/// Maximum CPU time that accumulates while there are no requests. Normal use costs far less.
 const SAVED_MOST: Duration = Duration::from_millis(250);
 
 /// The CPU time that is left for requests.

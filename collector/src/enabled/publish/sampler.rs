@@ -1,6 +1,6 @@
-//! Decides when to look where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random
-//! intervals. Looks take at most a fixed share of a core. In adaptive mode, looks at an idle program are rarer still,
-//! because its calls are long then, and the clock measures long calls.
+//! Decides when to sample where each thread is, in the modes sampled and adaptive: up to 1000 times a second, at random
+//! intervals. Samples take at most a fixed share of a core. In adaptive mode, samples of an idle program are rarer
+//! still, because its calls are long, and the clock measures long calls.
 
 use std::time::{Duration, Instant};
 
@@ -10,53 +10,53 @@ use crate::enabled::capture::sampling::wants_samples;
 use crate::enabled::platform::os;
 use crate::enabled::record::{mode_switch, untimed};
 
-/// Shortest mean time between two looks.
+/// Shortest mean time between two samples.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// Longest mean time between two looks, for any number of threads.
+/// Longest mean time between two samples, for any number of threads.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// The mean time between looks is this many times the CPU time of a look, so looks take 0.5 % of a core.
+/// The mean time between samples is this many times the CPU time of a sample, so samples take 0.5 % of a core.
 const COST_SHARE: f64 = 200.0;
 
-/// The cost is recomputed after this many looks.
+/// The cost is recomputed after this many samples.
 const BLOCK: u32 = 8;
 
-/// Number of looks after which the time between looks doubles while the program is idle. Several looks are needed,
-/// because the kernel updates the CPU time of a running thread only at its ticks, which are up to 10 ms apart.
+/// Number of samples after which the time between samples doubles while the program is idle. Several samples are
+/// needed, because the kernel updates the CPU time of a running thread only at its ticks, which are up to 10 ms apart.
 const IDLE_LOOKS: u32 = 16;
 
-/// Longest mean time between looks at an idle program, and so about the longest time until a look finds that it works
-/// again.
+/// Longest mean time between samples of an idle program, and so about the longest time until a sample finds that it
+/// works again.
 const IDLE_LONGEST: Duration = Duration::from_millis(64);
 
-/// A program that takes less than this share of a core is idle.
+/// A program that uses less than this share of a core is idle.
 const IDLE_SHARE: f64 = 0.005;
 
-/// Decides when to look next where each thread is, and measures the cost of looks.
+/// Decides when to sample next where each thread is, and measures the cost of samples.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     mean: Duration,
     idle: Idle,
     next: Instant,
-    /// Number of looks since the cost was computed, and their cost in nanoseconds.
+    /// Number of samples since the cost was computed, and their cost in nanoseconds.
     looks: (u32, u64),
-    /// The publisher's CPU time when it began to wait for the next look.
+    /// The publisher's CPU time when it began to wait for the next sample.
     waits_since: u64,
     random: u64,
 }
 
-/// Finds whether the program takes CPU time, apart from the publisher.
+/// Finds whether the program uses CPU time, apart from the publisher.
 #[derive(Debug, Default)]
 struct Idle {
-    /// CPU time of the process and of the publisher in ns, and real time, at the last look.
+    /// CPU time of the process and of the publisher in ns, and real time, at the last sample.
     since: Option<(u64, u64, Instant)>,
-    /// Number of looks in a row that have found the program idle.
+    /// Number of samples in a row that have found the program idle.
     looks: u32,
 }
 
 impl Idle {
-    /// Notes a look, at which the publisher has taken `own_ns` of CPU time since its start.
+    /// Notes a sample, at which the publisher has used `own_ns` of CPU time since its start.
     fn note(&mut self, own_ns: u64) {
         let now = (os::process_cpu_ns(), own_ns, Instant::now());
         if let Some(since) = self.since.replace(now) {
@@ -68,7 +68,7 @@ impl Idle {
         }
     }
 
-    /// Returns the mean time between looks, which is `mean` while the program works.
+    /// Returns the mean time between samples, which is `mean` while the program works.
     fn distance(&self, mean: Duration) -> Duration {
         let doubled = mean * (1 << (self.looks / IDLE_LOOKS).min(6));
         doubled.min(IDLE_LONGEST.max(mean))
@@ -87,30 +87,30 @@ impl Sampler {
         }
     }
 
-    /// Returns the time until the next look; `None` in other modes.
+    /// Returns the time until the next sample; `None` in modes without samples.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let looks = wants_samples(mode_switch::newest().mode);
         looks.then(|| self.next.saturating_duration_since(Instant::now()))
     }
 
-    /// Notes that the publisher begins to wait, so that its other work does not count as cost of a look.
+    /// Notes that the publisher begins to wait, so that its other work is not part of the cost of a sample.
     pub(crate) fn begin_to_wait(&mut self) {
         self.waits_since = os::own_cpu_ns();
     }
 
-    /// Looks if a look is due. Returns the number of looks a second, if it has changed.
+    /// Takes a sample if one is due. Returns the number of samples a second, if it has changed.
     pub(crate) fn round(&mut self) -> Option<f64> {
         if self.rest() != Some(Duration::ZERO) {
             return None;
         }
         capture_lock::with(CollectorState::sample);
-        // The time to the next look is uniform between 0.5 and 1.5 times the mean. So a program with a period of a
+        // The time to the next sample is uniform between 0.5 and 1.5 times the mean. So a program with a period of a
         // millisecond is not always seen at the same point.
         self.random = untimed::xorshift(self.random);
         let jitter = 0.5 + (self.random >> 11) as f64 / (1u64 << 53) as f64;
         let waited_since = self.waits_since;
         self.begin_to_wait();
-        // In sampled mode, looks are the only source of times.
+        // In sampled mode, samples are the only source of times, so their rate does not fall.
         if mode_switch::newest().mode.is_sampling() {
             self.idle = Idle::default();
         } else {
@@ -119,7 +119,7 @@ impl Sampler {
         let distance = self.idle.distance(self.mean);
         self.next = Instant::now() + distance.mul_f64(jitter);
         if distance > self.mean {
-            // A look after the core has slept is more expensive, so its cost is not used for other looks.
+            // A sample after the core has slept is more expensive, so its cost is not used for other samples.
             self.looks = (0, 0);
             return None;
         }

@@ -33,16 +33,16 @@ use crate::types::{DumpError, Format, StartError, Status};
 
 use self::ending::RESET_ASKED;
 
-/// Stack that a start takes at most, in bytes.
+/// Maximum stack use of a start, in bytes.
 const STACK: u64 = 128 << 10;
 
-/// Time for which a start waits for the end of the previous session, without progress.
+/// Time without progress after which a start no longer waits for the end of the previous session.
 const BEFORE: Duration = Duration::from_secs(1);
 
 /// A session of this program. Viewers can attach as long as a session lives.
 ///
-/// Dropping the last session publishes a last record. This takes the time to capture, encode and write it. The record
-/// is given up after [`Builder::end_within`](crate::Builder::end_within) without progress.
+/// Dropping the last session publishes a last record. This takes the time to capture, encode and write it. If there is
+/// no progress for [`Builder::end_within`](crate::Builder::end_within), the record is given up.
 #[derive(Debug)]
 #[must_use = "publishing ends when the session is dropped"]
 pub struct Session {
@@ -65,7 +65,7 @@ extern "C" fn at_exit() {
     ending::at_exit(fill_in_cost);
 }
 
-/// Registers the writing of the last record for a normal exit of the program. It neither allocates nor takes a lock.
+/// Registers the exit handler that writes the last record at a normal exit. Neither allocates nor takes a lock.
 fn expect_exit() {
     if !AT_EXIT.swap(true, Ordering::Relaxed) {
         os::at_exit(at_exit);
@@ -139,8 +139,8 @@ fn begin_by_environment() {
     begin(&mut shared, process_name::of_executable(), settings, warnings);
 }
 
-/// Ends the session that the environment has begun, before anything was counted. The program's own session replaces it,
-/// with another name and other settings.
+/// Ends the session that the environment has begun, before anything was counted, because the program's own session
+/// replaces it, with another name and other settings.
 fn withdraw(shared: &mut Shared) {
     if let Some(publisher) = session_state::publisher().take() {
         publisher.withdraw();
@@ -300,7 +300,7 @@ fn fill_in_cost(snapshot: &mut Snapshot) {
     }
 }
 
-/// Captures the present state of all threads. In a forked child the snapshot is empty. The call costs one capture,
+/// Captures the current state of all threads. In a forked child the snapshot is empty. The call costs one capture,
 /// which reads every node of every thread.
 pub fn snapshot() -> Snapshot {
     let _own = current_thread::own_work();
@@ -308,7 +308,7 @@ pub fn snapshot() -> Snapshot {
     capture_lock::take().map_or_else(Snapshot::default, |state| captured(state, CaptureKind::Periodic))
 }
 
-/// Writes a report of the present state to a new file, and returns the path written. Works on any thread and at any
+/// Writes a report of the current state to a new file, and returns the path written. Works on any thread and at any
 /// depth.
 ///
 /// The file is written whole or not at all. The call costs one capture. The time that writing takes is charged to no

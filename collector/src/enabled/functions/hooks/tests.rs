@@ -19,7 +19,7 @@ fn switch(number: u32, on: bool) -> bool {
     let site = function_sites::get(number).unwrap();
     site.set_ruled_off(!on);
     site_table::update_if_met(site);
-    // With real sleds, this barrier is between the change of the state and the look at open calls.
+    // With real sleds, this barrier is between the change of the state and the check of open calls.
     let is_serialized = sleds::serialize();
     function_sites::follow(false);
     is_serialized
@@ -36,7 +36,7 @@ fn open() -> Vec<u32> {
     numbers
 }
 
-/// Makes a call, with an event if the sleds are on. Returns whether there was an event.
+/// Makes a call, which causes an event if the sleds are on. Returns whether there was an event.
 fn call(number: u32, place: u64) -> bool {
     let is_told = sleds_of(number) == Sleds::All;
     if is_told && !enter(number, place) {
@@ -58,10 +58,10 @@ enum Step {
     /// Calls function `.0`, with its return address `.1` bytes further down the stack.
     Call(u32, u64),
     Return,
-    /// Leaves this number of calls at once, without their ends.
+    /// Leaves this number of calls at once, without end events.
     Unwind(usize),
     Switch(u32, bool),
-    /// The publisher looks at the functions.
+    /// The publisher checks the functions.
     Look,
 }
 
@@ -87,7 +87,7 @@ fn run(steps: &[Step]) -> Result<(), TestCaseError> {
     let (low, bytes) = threads::own_stack();
     let top = low + bytes - 4096;
     let mut calls: Vec<Call> = Vec::new();
-    // Calls that were left without an end. They stay open until an event at their place or further up the stack.
+    // Calls that were left without an end event. They stay open until an event at their place or further up the stack.
     let mut left: Vec<Call> = Vec::new();
     let (mut begun, mut returned) = (0, 0);
     for step in steps {
@@ -185,7 +185,7 @@ fn open_calls_are_right_whenever_functions_are_switched() {
     });
     checked.unwrap();
 
-    // Without the barrier functions are not switched while other threads call them.
+    // Without the barrier, functions are not switched while other threads call them.
     if !sleds::serialize() {
         return;
     }

@@ -42,7 +42,7 @@ enum Users {
 struct Model {
     /// Facts known before the first execution. They do not change while loom explores.
     known: BTreeMap<usize, Facts>,
-    /// Facts known now.
+    /// Facts known now, which become `known` in the next execution.
     learned: BTreeMap<usize, Facts>,
     /// In this execution: atomics of the words that one thread stores into and another thread uses. loom requires that
     /// they are made before the second thread.
@@ -57,7 +57,7 @@ struct Model {
 
 thread_local! {
     static MODEL: RefCell<Model> = RefCell::default();
-    /// Whether an execution learned a fact that must be known at its beginning.
+    /// Whether this execution learned a fact that must be known at its beginning.
     static IS_NEW: Cell<bool> = const { Cell::new(false) };
     /// Whether a spawned thread runs before the thread that spawned it continues.
     static SPAWNED_FIRST: Cell<bool> = const { Cell::new(false) };
@@ -90,7 +90,7 @@ fn check_one_way(bound: Option<usize>, body: Arc<impl Fn() + Send + Sync + 'stat
         body();
         MODEL.with_borrow_mut(|model| model.shared.clear());
     });
-    // Most facts are learned in the first executions, and few in rare executions.
+    // Most facts are learned in the first executions, and a few in rare later ones.
     let mut most = Some(100);
     loop {
         IS_NEW.set(false);
@@ -289,7 +289,7 @@ pub(crate) fn spin_loop() {
     }
 }
 
-/// Orders the accesses before the fence and after it.
+/// Orders the accesses before the fence before those after it.
 #[track_caller]
 #[inline]
 pub(crate) fn fence(ordering: Ordering) {

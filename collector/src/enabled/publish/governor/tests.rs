@@ -1,4 +1,4 @@
-//! Tests of the choice of functions that are switched off.
+//! Tests which functions the governor switches off.
 
 use super::*;
 

@@ -1,5 +1,5 @@
-//! Selects the records of the coarse ring, an hour of history: a record every ten seconds, records that close a reset epoch, and
-//! the last one, all without latencies.
+//! Selects the records of the coarse ring, an hour of history: a record every ten seconds, records that close a reset
+//! epoch, and the last record, all without latencies.
 
 use std::time::Duration;
 
@@ -81,7 +81,7 @@ impl Coarse {
         }
     }
 
-    /// Notes that the next records go into another ring.
+    /// Resets the state for a new ring file, which gets the next records.
     pub(super) fn begin_ring(&mut self) {
         self.has_failed = false;
     }

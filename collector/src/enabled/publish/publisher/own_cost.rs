@@ -1,4 +1,4 @@
-//! The cost of measuring, as snapshots show it: of a scope, and of the publisher's thread.
+//! The cost of measuring, as snapshots show it: the cost of a scope, and the publisher's CPU time.
 
 use tickscope_format::snapshot::Cost;
 
@@ -47,7 +47,7 @@ impl OwnCost {
         self.tid == threads::thread_id()
     }
 
-    /// Returns the cost as known now.
+    /// Returns the newest known cost.
     pub(super) fn now(&mut self) -> Cost {
         if self.is_in_own_thread() {
             self.cost.publisher_cpu_ns = os::own_cpu_ns();
@@ -66,7 +66,7 @@ impl OwnCost {
         }
     }
 
-    /// Measures the cost of a scope in the mode in force. Returns false if it is known.
+    /// Measures the cost of a scope in the current mode. Returns false if that cost is already known.
     pub(super) fn measure(&mut self) -> bool {
         let switch = mode_switch::newest();
         if self.measured_for == Some(switch) || !config::is_settled() {

@@ -1,5 +1,5 @@
-//! Decides how often a record is made: as often as the program and the viewers ask for, and so rarely that records cost no more than
-//! their share of a core.
+//! Decides how often a record is made: as often as the program and the viewers ask for, unless records would cost more
+//! than their share of a core.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ const COST_SHARE_UNWATCHED: u32 = 1000;
 /// Usual interval without viewers. A program that asks for a shorter interval gets it at any cost.
 const UNWATCHED_USUAL: Duration = Duration::from_secs(1);
 
-/// Longest interval that the cost of records can cause without viewers. A program that is killed loses at most this time.
+/// Longest interval without viewers to which the cost of records can lead. A program that is killed loses at most this time.
 const UNWATCHED_LONGEST: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -126,12 +126,12 @@ mod tests {
         pace.wish(3, 20_000_000);
         assert_eq!(interval(&mut pace, &[0, 3], false), Duration::from_millis(20));
         assert_eq!(pace.viewers(), 2);
-        // The viewer has gone, and its wish with it.
+        // The viewer has left, so the interval that it asked for no longer applies.
         assert_eq!(interval(&mut pace, &[0], false), WATCHED);
         assert_eq!(interval(&mut pace, &[0, 3], false), WATCHED);
         pace.wish(3, 0);
         assert_eq!(interval(&mut pace, &[3], false), Duration::from_millis(10));
-        // The program asks for more than viewers do.
+        // The program asks for a shorter interval than the viewers.
         let mut pace = Pace::new(Duration::from_millis(5));
         assert_eq!(interval(&mut pace, &[0], false), Duration::from_millis(5));
     }

@@ -9,7 +9,7 @@ use crate::enabled::capture::collector_state::CollectorState;
 use crate::enabled::platform::os;
 
 impl Publisher {
-    /// Carries out the open requests as far as the budget allows; the others stay open.
+    /// Carries out open requests as far as the budget allows; the rest stay open.
     pub(super) fn carry_out_all(&mut self) -> Vec<(Request, Outcome)> {
         let mut answers = Vec::new();
         if !self.budget.is_left(os::monotonic_ns()) {

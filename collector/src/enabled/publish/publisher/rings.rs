@@ -14,7 +14,7 @@ use tickscope_format::file::{clean, places};
 
 use crate::enabled::capture::capture_lock;
 
-/// Beginning of a warning about lost rings. A new warning replaces the last one, so that warnings do not accumulate
+/// Beginning of a warning about lost rings. A new warning replaces the previous one, so that warnings do not accumulate
 /// over months.
 const RINGS_LOST: &str = "ring files lost: ";
 
@@ -85,7 +85,7 @@ pub(crate) fn replace_ring_warning(warnings: &mut Vec<String>, said: &str) {
     warnings.push(format!("{RINGS_LOST}{said}"));
 }
 
-/// Removes old rings of ended programs in the directory of this ring.
+/// Removes old rings of ended programs from the directory of this ring.
 pub(crate) fn clean_beside(own: &Path) {
     if let Some(place) = own.parent() {
         clean::clean(place, clean::RINGS_KEPT, Some(own));
@@ -136,7 +136,7 @@ impl Rings {
         let due = self.replaced.is_none_or(|last| last.elapsed() >= BETWEEN);
         if due {
             self.replaced = Some(Instant::now());
-            // The message is set before the first record is made, which contains it.
+            // The message is set before the first record of the new ring, so that the record contains it.
             self.say("a new ring was made; earlier records are gone");
         } else if is_news {
             self.say(
@@ -177,7 +177,7 @@ impl Rings {
         self.said = Some(said);
     }
 
-    /// Returns the message about lost rings since the last call.
+    /// Takes the message about rings lost since the last call.
     pub(super) fn take_said(&mut self) -> Option<String> {
         self.said.take()
     }

@@ -10,7 +10,7 @@ pub(super) use tickscope_report::form::Form;
 
 use crate::types::Format;
 
-/// Reason why there is no log although a log was requested; `None`, because this build has a log.
+/// Reason why a requested log is missing; `None`, because this build has a log.
 pub(crate) const LOG_IS_MISSING: Option<&str> = None;
 
 /// Returns the report as text, for a terminal. Other builds return `None`.

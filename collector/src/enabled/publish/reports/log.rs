@@ -47,7 +47,7 @@ impl Log {
         self.rest().is_zero()
     }
 
-    /// Takes a snapshot if an interval or a reset epoch ends with it. Returns false if standard error is closed.
+    /// Uses a snapshot if an interval or a reset epoch ends with it. Returns false if standard error is closed.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) -> bool {
         let due = self.is_due();
         let wanted = due || !self.intervals.has_begun() || snapshot.capture.kind != CaptureKind::Periodic;

@@ -15,7 +15,7 @@ use crate::enabled::platform::descriptors;
 use crate::enabled::platform::signals::Unsignalled;
 use crate::types::{Destination, Format};
 
-/// Largest number that is added to a name that is taken.
+/// Largest number that is inserted into a name whose file exists.
 const NUMBER_MAX: u32 = 999;
 
 /// Time in ms for which the exit waits for a terminal or a non-blocking pipe that accepts nothing.
@@ -113,7 +113,7 @@ fn to_file(snapshot: &Snapshot, wanted: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes to the path, or to the first free path with a number in it, and returns the path written.
+/// Writes to the path, or to the first free path with a number in it, and returns the path that was used.
 fn write_numbered(snapshot: &Snapshot, path: &Path, form: Form) -> Result<PathBuf, String> {
     for number in 1..=NUMBER_MAX {
         let numbered = numbered(path, form, number);
@@ -165,7 +165,7 @@ fn shell_word(path: &Path) -> String {
     }
 }
 
-/// Returns a warning if the form of the report at exit will not be the form that its name chooses.
+/// Returns a warning if the report at exit cannot have the form that its file name chooses.
 pub(crate) fn instead(destination: &Destination) -> Option<String> {
     let Destination::File(path) = destination else {
         return None;
@@ -246,8 +246,8 @@ fn numbered(path: &Path, form: Form, number: u32) -> PathBuf {
     std::ffi::OsString::from_vec([stem, number.as_bytes(), ending].concat()).into()
 }
 
-/// Writes a report of the present state to a new file, and returns its path. A form that is not built in is kept as the
-/// snapshot itself, with `.tks` appended to the name.
+/// Writes a report of the current state to a new file, and returns its path. If the form is not built in, the snapshot
+/// itself is written, with `.tks` appended to the name.
 pub(crate) fn dump(snapshot: &Snapshot, path: &Path, format: Format) -> Result<PathBuf, String> {
     let wanted = of_format(format);
     let (form, path) = if wanted.is_built_in() {

@@ -1,4 +1,4 @@
-//! Replaces the forms and the log without the feature `report`: the snapshot itself is kept in a `.tks` file.
+//! Replaces the forms and the log in builds without the feature `report`: the snapshot itself is kept in a `.tks` file.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tickscope_format::{FormatError, Snapshot};
 
 use crate::types::Format;
 
-/// Reason why there is no log although a log was requested.
+/// Reason why a requested log is missing.
 pub(crate) const LOG_IS_MISSING: Option<&str> = Some(
     "the log needs the feature `report` of tickscope; this program publishes without a log: `tickscope log` shows the \
      same lines",
@@ -67,7 +67,7 @@ impl Form {
         self == Self::Tks
     }
 
-    /// Returns `report`, because text and HTML need this feature, and this build cannot tell which form a name means.
+    /// Returns `report`, because text and HTML need this feature. This build cannot tell which form a name means.
     pub(super) fn feature(self) -> &'static str {
         "report"
     }
