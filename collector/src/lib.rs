@@ -69,9 +69,9 @@
 //!
 //! | mode | times | clock reads per scope |
 //! |---|---|---|
-//! | [`Mode::Adaptive`], the default | of long calls exact; of short ones estimates with error bounds, from some of the calls and from looks at where each thread is | two for the calls that are timed, none for the others |
+//! | [`Mode::Adaptive`], the default | of long calls exact; of short ones estimates with error bounds, from some of the calls and from samples of where each thread is | two for the calls that are timed, none for the others |
 //! | [`Mode::Exact`] | exact for the code as it runs with two clock reads in each call | two |
-//! | [`Mode::Sampled`] | estimates: the publisher looks up to 1000 times a second where each thread is | none |
+//! | [`Mode::Sampled`] | estimates: the publisher samples up to 1000 times a second where each thread is | none |
 //! | [`Mode::Off`] | nothing is measured, and no calls are counted | none |
 //!
 //! # Environment variables

@@ -30,12 +30,12 @@ pub enum Clock {
 pub enum Mode {
     /// Every call is timed, with two clock reads a scope.
     Exact,
-    /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates. While a session
-    /// publishes, its thread also looks where each thread is, which improves the estimates.
+    /// All calls are counted. Calls of short functions are timed now and then, and their times are estimates. While a
+    /// session publishes, its thread also samples where each thread is, which improves the estimates.
     #[default]
     Adaptive,
-    /// All calls are counted and no call reads the clock. While a session publishes, its thread looks up to 1000 times a second
-    /// where each thread is; times are estimates from these looks.
+    /// All calls are counted and no call reads the clock. While a session publishes, its thread samples up to 1000
+    /// times a second where each thread is; times are estimates from these samples.
     Sampled,
     /// Nothing is measured. A scope costs one branch.
     Off,

@@ -1,4 +1,4 @@
-/* Mode sampled: scopes read no clock, and the library's own thread looks a thousand times a second where each thread is.
+/* Mode sampled: scopes read no clock, and the library's own thread samples a thousand times a second where each thread is.
  * The mode suits functions of a few nanoseconds.
  *
  *     ./sampled    prints the share of the time that each function took

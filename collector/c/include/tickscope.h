@@ -55,7 +55,7 @@ typedef enum tickscope_state {
 typedef enum tickscope_mode {
     TICKSCOPE_ADAPTIVE = 0, /* all calls are counted, and short calls timed now and then: the default */
     TICKSCOPE_EXACT = 1,    /* two clock reads in each call */
-    TICKSCOPE_SAMPLED = 2,  /* no call reads the clock; a session's thread looks where each thread is */
+    TICKSCOPE_SAMPLED = 2,  /* no call reads the clock; a session's thread samples where each thread is */
     TICKSCOPE_NOTHING = 3   /* nothing is measured */
 } tickscope_mode;
 

@@ -62,7 +62,7 @@ extern "C" fn tickscope_finish(handle: Handle) {
     drop(ended);
 }
 
-/// Returns the present state of a session.
+/// Returns the current state of a session.
 #[unsafe(no_mangle)]
 extern "C" fn tickscope_status(handle: Handle) -> i32 {
     match session(handle).map(|session| session.status()) {

@@ -139,7 +139,7 @@ impl Profiler for TickscopeProfiler {
     }
 
     /// # Panics
-    /// The report cannot be written.
+    /// If the report cannot be written.
     #[expect(
         clippy::panic,
         reason = "the run is only for its reports, and criterion accepts no error"

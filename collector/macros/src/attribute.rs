@@ -19,7 +19,7 @@ pub(crate) struct Attributes {
 /// Attributes of the compiler with the same meaning on an async function and on a function that returns a future.
 const ALIKE: [&str; 8] = ["allow", "cfg", "cold", "deny", "doc", "forbid", "inline", "warn"];
 
-/// Reads `#[..]` and `#![..]` from the start. Doc comments have this form too.
+/// Parses the attributes `#[..]` and `#![..]` at the start. Doc comments have this form too.
 pub(crate) fn leading(trees: &[TokenTree]) -> Attributes {
     let mut attributes = Attributes {
         end: inner_end(trees),

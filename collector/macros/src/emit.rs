@@ -100,8 +100,8 @@ impl Body {
         self.braces(writer().kept(self.attributes.clone()).kept(inside).done())
     }
 
-    /// Writes the function's braces around a value that it did not return before. The braces have this crate's span, so that
-    /// clippy does not ask for a `return`.
+    /// Writes the function's braces around a value that the written body does not return itself. The braces have this
+    /// crate's span, so that clippy does not ask for a `return`.
     fn value(&self, value: TokenStream) -> TokenStream {
         let inside = writer().kept(self.attributes.clone()).kept(value).done();
         writer().group(Delimiter::Brace, self.own_span(), inside).done()

@@ -104,7 +104,7 @@ impl Exits<'_> {
         self.promised(out)
     }
 
-    /// Changes an expression that is a future by itself, without the signature, or a future in a new box.
+    /// Wraps an expression that is recognized as a future without the signature, or a future in a new box.
     fn seen(&self, value: &[TokenTree]) -> Option<TokenStream> {
         if let Some(end) = async_block_end(value, 0)
             && (end == value.len() || is_punct(value, end, '.') && self.is_future(value))
@@ -144,7 +144,7 @@ impl Exits<'_> {
         !matches!(self.promise, Promise::None) || boxes("boxed") || boxes("boxed_local")
     }
 
-    /// Changes a value that is a future because the signature says so.
+    /// Wraps a value that is a future according to the signature.
     fn promised(&self, value: TokenStream) -> Option<TokenStream> {
         match self.promise {
             Promise::Opaque => Some((self.around.body)(value)),
@@ -153,7 +153,7 @@ impl Exits<'_> {
         }
     }
 
-    /// Changes the value after each `return` of the function itself.
+    /// Wraps the value after each `return` of the function itself.
     fn returns(&self, trees: &[TokenTree]) -> Vec<TokenTree> {
         let mut out = Vec::new();
         let mut at = 0;

@@ -35,7 +35,7 @@
 //! | --- | --- |
 //! | `fn` | `::tickscope::scope!();` becomes the first statement, after inner attributes |
 //! | `async fn` | it returns one profiled future: it counts one call, at its first poll, and its time is the sum of its polls |
-//! | `fn` that is seen to return a future | the future is profiled as that of an `async fn` |
+//! | `fn` that is seen to return a future | the future is profiled like the future of an `async fn` |
 //! | `impl`, `trait` | each function with a body, as above |
 //! | `mod m { .. }` | each function, `impl`, `trait` and inline module inside, as above |
 //!
@@ -54,7 +54,7 @@
 //! | `group = "..."` | all | the group of the rows, passed on to each function inside |
 //! | `crate = path` | all | replaces `::tickscope`, for crates that re-export it; the path is inserted as written, so begin it with `::`, `crate` or `$crate` |
 //! | `task` | `async fn`, `fn` that is seen to return a future | the function is what a task runs: its row also has the time from each wake to the poll that follows |
-//! | `watch` | all | the slow calls are told from the typical ones, as with `tickscope::watch` |
+//! | `watch` | all | slow calls are distinguished from typical calls, as with `tickscope::watch` |
 //! | `skip` | all | leaves the item unchanged; must be the only option |
 //!
 //! # The feature `enable`

@@ -272,7 +272,7 @@ fn enter_rarely(site: &'static Site, calls: u64) -> Option<&'static Node> {
     Some(child)
 }
 
-/// Returns the node of a site at the calling thread's place, also if the site is disabled.
+/// Returns the node of a site below the calling thread's innermost open node, also if the site is disabled.
 pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static Node> {
     let current = tree.current.get()?;
     tree.known_child(current, site)
@@ -280,8 +280,8 @@ pub(crate) fn place(tree: &'static Tree, site: &'static Site) -> Option<&'static
         .or_else(|| child_over_the_limit(tree, current, site))
 }
 
-/// Returns the innermost open node, and the node for calls at a site without a node in it: a new node, or the node of calls over
-/// the limit.
+/// Returns the innermost open node, and a child of it for calls at a site that has no child there: a new node, or the
+/// node of calls over the limit.
 fn new_place(
     tree: &'static Tree,
     current: &'static Node,

@@ -26,9 +26,9 @@ use crate::enabled::scope;
 /// Whether anything is measured in this build.
 pub const IS_MEASURED: bool = true;
 
-/// Value of `first` while nothing was counted.
+/// Value of `first` while the span has no counted call.
 const NOT_COUNTED: u64 = 0;
-/// Value of `first` if the span was counted at an unknown tick, or is about to be.
+/// Value of `first` if the span's call was counted at an unknown tick, or is about to be counted.
 const UNKNOWN: u64 = 1;
 
 /// Makes the site of spans that are known only at run time. The site is never freed, so callers limit the number of
@@ -45,7 +45,7 @@ pub fn site(
     Box::leak(Box::new(if is_counter { site.counting() } else { site }))
 }
 
-/// Begins a span with one handle. Returns its number, or 0 if there is no space for the span. Functions do nothing with
+/// Begins a span with one handle. Returns its number, or 0 if there is no space for the span. All functions here ignore
 /// the number 0. [`current`] returns `tag` with the number.
 #[inline]
 pub fn begin(site: &'static Site, tag: u32) -> u32 {
@@ -82,7 +82,7 @@ pub fn release(number: u32) -> bool {
     let Some(span) = open_spans::get(number) else {
         return false;
     };
-    // The owner of the only handle is alone with the span. SYNC POINT: the span's data before its handle.
+    // With only one handle, no other thread can use the span. SYNC POINT: the span's data before its handle.
     let is_only = span.handles.load(Ordering::Acquire) == 1;
     // Adding `u32::MAX` subtracts one.
     if !is_only && span.handles.fetch_add(u32::MAX, Ordering::AcqRel) != 1 {

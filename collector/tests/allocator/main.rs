@@ -238,7 +238,7 @@ fn an_exit_while_a_session_is_asked_says_that_there_is_no_report() {
     }
 }
 
-/// The program exits inside its allocator, as a signal handler may that interrupts an allocation. An allocation during
+/// The program exits inside its allocator, as it may if a signal handler interrupts an allocation. An allocation during
 /// the exit would wait for its own thread. Each case takes half a minute, because other threads spin for the
 /// allocator's lock until the process ends.
 fn an_exit_inside_the_allocator_allocates_nothing() {

@@ -30,12 +30,12 @@ fn stopped(pid: libc::pid_t) -> ExitStatus {
     ExitStatus::from_raw(status)
 }
 
-/// Number of instructions between two signals. The state that once was faulty lasts three instructions, so a signal
-/// hits it.
+/// Number of instructions between two signals. The thread needs three instructions from being included to having its
+/// tree, so a signal comes in between.
 const STEP: u64 = 2;
 
-/// `include` used to mark the thread as included before the thread had a tree. A scope in a signal handler then looked
-/// for the tree for ever.
+/// If `include` marked the thread as included before it had a tree, a scope in a signal handler would look for the tree
+/// for ever.
 fn a_scope_in_a_handler_while_its_thread_is_included_goes_on() {
     let mut running = Isolated::new(test_name!()).start(|| {
         support::on_signal(libc::SIGUSR1, handler);

@@ -417,7 +417,7 @@ fn a_name_that_is_no_regular_file_gets_no_report_beside_it() {
     }
 }
 
-/// A program whose report went into a closed pipe used to die of SIGPIPE instead of ending with its own exit code.
+/// A program whose report goes into a closed pipe must end with its own exit code, and not by SIGPIPE.
 fn a_closed_or_full_output_changes_no_code() {
     for end in ["| true; exit ${PIPESTATUS[0]}", "> /dev/full"] {
         let mut shell = Command::new("bash");
@@ -509,7 +509,7 @@ fn a_dump_in_the_panic_hook_comes_before_an_abort() {
     assert_eq!(snapshot.threads[0].open.len(), 1);
 }
 
-/// The report at exit used to wait for std's lock on standard error, which another thread never released.
+/// The report at exit must not wait for std's lock on standard error, which another thread never releases.
 fn a_report_at_exit_does_not_wait_for_the_lock_of_standard_error() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "report")

@@ -21,7 +21,7 @@ fn nest(depth: u32) {
 
 /// Opens scopes for some milliseconds of wall time, and returns a snapshot taken after them.
 fn measure(clock: Clock) -> Snapshot {
-    // No row has the time of readings of waits: over 2 % if other threads often take the CPU.
+    // Waits are not measured, because no row has the time of reading them: over 2 % if other threads often take the CPU.
     let builder = Builder::new("clock").clock(clock).waits(false);
     let session = builder.try_start().unwrap();
     assert!(session.warnings().is_empty(), "{:?}", session.warnings());

@@ -1,5 +1,5 @@
 //! No call and no tick is lost or counted twice. Over resets and undos from all threads, the epochs add up exactly to
-//! the lifetime. The calls are the calls that the threads made, and every snapshot taken meanwhile is consistent.
+//! the lifetime. The counted calls are those that the threads made, and every snapshot taken meanwhile is consistent.
 //!
 //! `UNDOS=100` in the environment lets each storm last until 100 resets were undone, instead of 5.
 

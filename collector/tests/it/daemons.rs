@@ -52,8 +52,8 @@ fn check_own(files: &[(i32, PathBuf)]) {
     }
 }
 
-/// The session's end used to close a descriptor that now belonged to a file of the program; a debug build aborted. The
-/// history also grew into that file, and the intact ring was reported as cut.
+/// The numbers of closed descriptors go to files of the program. The session must not close these files, must not let
+/// its history grow into them, and must not report the intact ring as cut.
 fn descriptors_of_a_program_that_closes_all_are_left_alone() {
     let done = isolated_as_usual!(|| {
         let session = quick("closes");
@@ -68,7 +68,7 @@ fn descriptors_of_a_program_that_closes_all_are_left_alone() {
         wait_until("a later record", || {
             calls_of(&newest(&RingFile::open(&path).unwrap()), "after") == 1
         });
-        // The publisher has opened new descriptors, and loses them again.
+        // The publisher has opened new descriptors, which are closed as well.
         close_between(&files);
         check_own(&files);
         tickscope::time!("after", ());
@@ -101,7 +101,7 @@ fn a_ring_that_is_closed_and_gone_is_replaced() {
     });
 }
 
-/// The report at exit used to go into a file of the program that had got the descriptor of standard error.
+/// The report at exit must not go into a file of the program that has got the descriptor of standard error.
 fn a_report_at_exit_goes_into_no_file_that_took_the_descriptor() {
     for (end, hears) in [("own", false), ("log", true), ("null", false)] {
         let done = Isolated::as_usual(test_name!())
@@ -208,7 +208,7 @@ fn a_daemon_that_was_started_before_publishes_nothing_and_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "in the daemon"), 0);
 }
 
-/// The child used to wait for ever for a lock whose holder was a thread of the parent.
+/// The child must not wait for a lock whose holder is a thread of the parent.
 fn a_child_forked_past_the_c_library_goes_on() {
     isolated_as_usual!(|| {
         let session = quick("forks");
@@ -365,7 +365,7 @@ fn under_a_filter_that_kills_at_other_system_calls_the_publisher_goes_on() {
     assert_eq!(calls_of(&newest(&ring), "after"), 1);
 }
 
-/// `TICKSCOPE=live` used to start a session before `main`, so forked daemons and workers measured nothing.
+/// `TICKSCOPE=live` starts a session before `main`. Daemons and workers that are forked after that must still measure.
 fn a_child_that_is_forked_before_the_first_scope_has_a_session_of_its_own() {
     for way in ["scopes", "start"] {
         let test = Isolated::as_usual(test_name!())

@@ -17,7 +17,7 @@ fn marked() -> u8 {
     1
 }
 
-/// A publisher without records to write before the first scope used to wake 10 000 times a second.
+/// A publisher without records to write before the first scope must not wake 10 000 times a second.
 fn live_rests_before_the_first_scope() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE", "live")
@@ -36,7 +36,7 @@ fn live_rests_before_the_first_scope() {
     done.succeeded();
 }
 
-/// A viewer that looks between two sessions must not find a short-lived ring.
+/// A viewer that looks for rings between two sessions must not find a short-lived ring.
 fn live_shows_no_ring_before_the_first_scope_or_start() {
     for name in ["", "inner"] {
         let done = Isolated::as_usual(test_name!())

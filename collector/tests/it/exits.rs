@@ -151,7 +151,7 @@ fn exiting_clock() -> u64 {
     1
 }
 
-/// Used to deadlock: the exit held the collector's lock and waited for the session's lock, the publisher the reverse.
+/// The exit holds the collector's lock and needs the session's lock; the publisher takes them in the other order.
 fn an_exit_inside_a_capture_ends_while_the_session_ends() {
     for way in ["process::exit", "exit"] {
         let done = Isolated::as_usual(test_name!()).env("WAY", way).run(|| {
@@ -210,7 +210,7 @@ fn a_thousand_threads_at_work_do_not_hold_up_the_end() {
     );
 }
 
-/// Reports that it is ready, and stays.
+/// Reports to the parent that it is ready, and never returns.
 fn ready() -> ! {
     tickscope::time!("work", ());
     support::tell("ready", "");

@@ -283,7 +283,7 @@ fn a_wait_for_a_condition_is_a_row_and_its_mutex_is_given_back() {
         drop(guard);
         let snapshot = tickscope::snapshot();
         check_charges(&snapshot);
-        // Each look at the condition but the last leads to a wait, and spurious wake-ups add looks.
+        // Each check of the condition but the last leads to a wait, and spurious wake-ups add checks.
         let calls = calls_of(&snapshot, "[condvar] changed") - before;
         assert!((2..=looked + 1).contains(&calls), "{calls} waits, {looked} looks");
         assert_eq!(calls_of(&snapshot, "condition"), looked);

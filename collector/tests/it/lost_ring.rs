@@ -50,7 +50,7 @@ fn replaced(session: &Session, lost: &Path, says: &[&str]) {
     }
 }
 
-/// The next store into the mapping used to raise SIGBUS.
+/// The next store into the mapping would raise SIGBUS.
 fn a_ring_cut_at_any_place_is_replaced() {
     isolated_as_usual!(|| {
         for length in [
@@ -117,7 +117,7 @@ fn put_in_place_of(path: &Path) {
     fs::rename(&other, path).unwrap();
 }
 
-/// The program used to write to a ring that no new viewer could find.
+/// The program must not keep writing to a ring that no new viewer can find.
 fn a_ring_that_cannot_be_found_any_more_is_replaced() {
     isolated_as_usual!(|| {
         let removals: [fn(&Path); 6] = [
@@ -224,7 +224,7 @@ fn own_descriptor() -> String {
     rings.next().unwrap().file_name().into_string().unwrap()
 }
 
-/// A store into the hole used to raise SIGBUS, because the page fault found no space.
+/// A store into the hole would raise SIGBUS, because the page fault finds no space.
 fn a_hole_in_the_ring_of_a_full_file_system_is_no_signal() {
     wants_kernel_copies();
     on_small_file_system(test_name!(), 8 << 10, || {
@@ -261,7 +261,8 @@ fn a_limit_on_the_length_of_files_is_no_signal() {
     });
 }
 
-/// After the main thread's end `/proc/PID` shows no memory or descriptors: counts were lost, and no ring could be made.
+/// After the main thread's end, `/proc/PID` shows no memory or descriptors. Still no count may be lost, and a new ring
+/// is made.
 fn a_program_whose_main_thread_has_ended_goes_on_publishing() {
     isolated_as_usual!(|| {
         let (session, path) = begin("leaderless");
@@ -356,7 +357,7 @@ fn where_the_kernel_refuses_to_copy_the_ring_is_written_all_the_same() {
             support::ask(&mut slot, tickscope_format::slots::Op::Reset);
             wait_until("history", || ring.coarse_newest().unwrap().is_some());
             assert_eq!(session.warnings(), [""; 0]);
-            // A cut that comes before the publisher's look raises no signal.
+            // A cut that comes before the publisher's check raises no signal.
             open_to_write(&path).set_len(5000).unwrap();
             replaced(&session, &path, &["cut by another program to 5000 bytes"]);
         },

@@ -128,7 +128,7 @@ fn samples_show_the_shares_of_the_time() {
             wait_until("some samples", || newest(&ring).measuring.samples > 150);
             let snapshot = tickscope::snapshot();
             let share = ticks_of(&snapshot, "three") as f64 / snapshot.measured_ticks() as f64;
-            // The true share is 0.75, the standard error 0.035, more on a busy machine. Calls alone would give 0.5.
+            // The true share is 0.75. Its standard error is 0.035, and more on a busy machine. Calls alone would give 0.5.
             assert!((0.6..0.9).contains(&share), "{share}");
             assert!(
                 snapshot.measuring.sampling_hz > 5.0,
@@ -244,7 +244,7 @@ fn the_environment_chooses_mode_and_histograms() {
         .succeeded();
 }
 
-/// Each switch used to allocate new histograms and never reuse the old, until no memory was left for latencies.
+/// If each switch allocated new histograms and never reused the old, no memory would be left for latencies.
 fn switching_histograms_off_and_on_reuses_their_memory() {
     support::isolated!(|| {
         let _session = session("toggled");
@@ -268,7 +268,7 @@ fn switching_histograms_off_and_on_reuses_their_memory() {
     });
 }
 
-/// A thread's time used to last from its first sample to its last, so a thread with one sample had no time.
+/// A thread with a single sample must have time, although its first sample is also its last.
 fn threads_that_meet_one_sample_show_time() {
     support::isolated!(|| {
         let _session = Builder::new("short").try_start().unwrap();
@@ -292,7 +292,7 @@ fn threads_that_meet_one_sample_show_time() {
 /// Number of the last switches of mode that the collector remembers for sleeping threads; see `mode_switch.rs`.
 const KEPT: u64 = 64;
 
-/// All of this time used to be charged, including time in modes that measure no time.
+/// This time includes time in modes that measure no time.
 fn time_before_the_oldest_switch_that_is_kept_is_not_charged() {
     support::isolated!(|| {
         let _session = session("forgotten");

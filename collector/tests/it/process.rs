@@ -22,7 +22,7 @@ fn slow_clock() -> u64 {
     1
 }
 
-/// The child used to wait for a thread that exists only in the parent.
+/// The child must not wait for a thread that exists only in the parent.
 fn a_child_forked_while_another_thread_chooses_the_clock_goes_on() {
     isolated_as_usual!(|| {
         let settling =
@@ -221,7 +221,7 @@ fn a_scope_before_the_start_does_not_cost_the_final_record_or_the_report() {
     assert!(done.stderr.contains("work"), "{}", done.stderr);
 }
 
-/// Each thread in a forked child used to allocate a new block, so the child's memory grew without limit.
+/// If each thread in a forked child allocated a new block, the child's memory would grow without limit.
 fn threads_of_a_forked_child_give_back_their_memory() {
     fn threads(count: u32) {
         for _ in 0..count {

@@ -49,7 +49,7 @@ unsafe extern "C" {
     fn pthread_setattr_default_np(attributes: *const libc::pthread_attr_t) -> libc::c_int;
 }
 
-/// The publisher used to have a stack of the default size, `ulimit -s`, and overran a small one.
+/// The publisher's stack must not have the default size, `ulimit -s`, because the publisher would overrun a small one.
 fn a_small_limit_for_stacks_is_enough_for_the_publisher() {
     let done = isolated_as_usual!(|| {
         let mut attributes = std::mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
@@ -193,7 +193,7 @@ fn a_start_on_a_small_stack_publishes() {
     assert_eq!(calls_of(&newest(&ring), "work"), 1);
 }
 
-/// Warnings of `start` used to be available only from `Session::warnings`.
+/// Warnings of `start` must be in snapshots, and not only in `Session::warnings`.
 fn warnings_of_the_start_are_in_each_snapshot() {
     let done = Isolated::as_usual(test_name!())
         .env("TICKSCOPE_MAX_DEPTH", "deep")
@@ -218,7 +218,7 @@ fn warnings_of_the_start_are_in_each_snapshot() {
     }
 }
 
-/// The publisher used to make the path absolute later, perhaps after the program had changed its directory.
+/// The path must be absolute from the start on, because the program may change its directory later.
 fn a_relative_directory_is_looked_up_at_the_start() {
     isolated_as_usual!(|| {
         std::env::set_current_dir(support::shared_place()).unwrap();

@@ -118,8 +118,7 @@ fn late_clock() -> u64 {
     now
 }
 
-/// Time used to be lost if a thread lost its CPU right after reading the clock. The time that a snapshot showed
-/// meanwhile was then charged to no row.
+/// A thread loses its CPU right after reading the clock. The time that a snapshot shows meanwhile must be charged to a row.
 fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     isolated_as_usual!(|| {
         let _session = Builder::new("late").clock(Clock::Custom(late_clock, 1e9)).start();
@@ -163,7 +162,7 @@ fn time_that_a_snapshot_has_shown_is_charged_in_the_end() {
     });
 }
 
-/// Threads that ended during a capture used to be shown as alive for ever, and their memory was never reused.
+/// Threads that end during a capture must not be shown as alive for ever, and their memory must be reused.
 fn threads_that_end_during_a_long_capture_are_folded() {
     isolated_as_usual!(|| {
         let _session = Builder::new("long").clock(Clock::Custom(late_clock, 1e9)).start();
@@ -181,7 +180,7 @@ fn threads_that_end_during_a_long_capture_are_folded() {
             });
             short.unwrap().join().unwrap();
         }
-        // These ended threads used to be charged for this time, until they were folded.
+        // The ended threads must not be charged for this time, although they are not folded yet.
         support::spend(1_000_000);
         HOLDER.store(0, Ordering::Relaxed);
         let during = capture.join().unwrap();

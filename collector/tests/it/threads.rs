@@ -195,7 +195,7 @@ fn scopes_in_destructors_of_threads_in_c_are_counted_or_counted_as_dropped() {
         check(&snapshot);
         assert_eq!(OPENED.load(Ordering::Relaxed), 240);
         assert_eq!(snapshot.calls() + snapshot.capture.losses.dropped, 240 + body);
-        // A destructor may open the first scope, which registers the collector's destructor: the number does not change.
+        // If a destructor opens the first scope, it registers the collector's destructor, and the number does not change.
         assert_eq!(
             snapshot.capture.losses.dropped, 120,
             "scopes after our own destructor"

@@ -145,7 +145,7 @@ fn sum_from(first: u64, calls: u64) -> u64 {
     (first..first + calls).sum()
 }
 
-/// Each thread gives its numbers in order, so the number of earlier ones tells which numbers an epoch must have.
+/// Each thread gives its numbers in order, so the count of its earlier numbers tells which numbers an epoch must have.
 fn each_number_is_in_the_epoch_that_counts_it() {
     isolated!(|| {
         let mut epochs = Vec::new();
@@ -289,7 +289,7 @@ fn what_is_switched_off_is_evaluated_and_not_kept() {
     });
 }
 
-/// Gives a value and a level. One function for both callers, so that a handler interrupts the site that it uses.
+/// Gives a value and a level. Both callers use this function, so that a handler interrupts the site that it uses.
 #[inline(never)]
 fn give_both(number: u64) {
     tickscope::value!("both", number);
@@ -336,7 +336,7 @@ fn ticking() -> u64 {
     HANDLED.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Signal handlers that interrupt a process's first scope do the same as this clock.
+/// This clock does the same as signal handlers that interrupt a process's first scope.
 fn a_clock_that_counts_while_it_is_chosen_does_not_wait_for_itself() {
     isolated!(|| {
         let _session = Builder::new("clock").clock(Clock::Custom(ticking, 1e3)).start();

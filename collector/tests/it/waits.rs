@@ -198,7 +198,7 @@ fn an_open_wait_is_shown_while_it_lasts() {
             shown = waiting;
             waiting > 50_000_000
         });
-        // A change of the mode in the middle of the wait.
+        // The mode changes in the middle of the wait.
         tickscope::set_mode(Mode::Adaptive);
         let since = Instant::now();
         let snapshot = wait_for("some more of it", || {
@@ -259,7 +259,7 @@ fn where_it_is_off_nothing_is_known_and_nobody_looks() {
                 None => builder,
             };
             let session = builder.try_start().unwrap();
-            // The sleep is long enough for the publisher to look at its system call.
+            // The sleep is long enough for the publisher to read its system call.
             tickscope::time!("sleep", std::thread::sleep(Duration::from_millis(500)));
             drop(session);
             let snapshot = tickscope::snapshot();
@@ -277,6 +277,6 @@ tickscope_testkit::tests![
     all_time_off_the_cpu_is_placed_or_counted,
     where_it_is_off_nothing_is_known_and_nobody_looks;
     ignored:
-    // Only a measurement, because time that a virtual machine's host takes also counts as off the CPU.
+    // This is only a measurement, because time that a virtual machine's host takes also counts as off the CPU.
     a_sleep_is_waiting_and_work_is_none,
 ];

@@ -154,7 +154,7 @@ fn while_a_standard_descriptor_is_closed_nobody_looks() {
     });
 }
 
-/// Each look reads only some threads, so threads take turns.
+/// Each check reads only some threads, so the threads take turns.
 fn of_many_threads_each_is_looked_at() {
     const THREADS: usize = 50;
     isolated!(|| {

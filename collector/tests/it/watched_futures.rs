@@ -22,7 +22,7 @@ fn poll(call: &mut Call) -> bool {
     call.as_mut().poll(&mut context).is_ready()
 }
 
-/// Makes a call of the watched function. One function for all calls, so that they share one site.
+/// Makes a call of the watched function. All calls are made here, so that they share one site.
 fn named(future: impl Future<Output = ()> + Send + 'static) -> Call {
     Box::pin(tickscope::future!("request", future))
 }
@@ -113,7 +113,7 @@ fn slow_calls_of_an_async_function_are_told_with_what_they_awaited() {
             };
             let mut call = Some(request(number, lookups));
             for turn in 0.. {
-                // The last poll of a typical call is on one or the other thread, by its number.
+                // The last poll of a typical call is on one or the other thread, depending on the call's number.
                 match threads[(turn + number as usize / 2) % 2].poll(call.take().unwrap()) {
                     Some(rest) => call = Some(rest),
                     None => break,

@@ -48,7 +48,7 @@ fn watch_frames() {
     assert_eq!(watched().calls(), (0, 0));
 }
 
-/// Returns the path with this name: its index, its calls and ticks in typical calls, and those in slow calls.
+/// Returns the path with this name: its index, its calls and ticks in typical calls, and its calls and ticks in slow calls.
 fn path(snapshot: &Snapshot, watch: &Watch, name: &str) -> (u32, [u64; 4]) {
     let at = watch
         .paths
@@ -369,7 +369,7 @@ fn a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched() {
     });
 }
 
-/// Adaptive mode times even short watched calls. Each tick still belongs to a scope or to the time outside of all.
+/// Adaptive mode times even short watched calls. Each tick still belongs to a scope, or to the time outside of all scopes.
 fn in_adaptive_mode_each_watched_call_is_timed() {
     support::isolated_as_usual!(|| {
         let _session = session(Builder::new("adaptive").mode(Mode::Adaptive));
@@ -514,8 +514,8 @@ fn three_reasons_are_told_apart_on_a_busy_machine() {
         for number in [199, 399, 599] {
             let (name, kind) = planted(number).unwrap();
             let calls = told.get(&(name.to_string(), kind.as_str())).copied().unwrap_or(0);
-            // If a frame is without a CPU for much longer than its planted cause takes, that is its cause. Time that
-            // the machine's host takes looks like work, so more calls may show work.
+            // If a frame is without a CPU for much longer than its planted cause takes, the wait is its cause. Time
+            // that the machine's host takes looks like work, so more calls may show work.
             assert!(calls >= 4, "{name}: {calls} of 10 in {told:?}");
         }
         // Nearly all of the slowest calls must show the right cause. Time without a CPU between an event and its clock
@@ -548,6 +548,6 @@ tickscope_testkit::tests![
     thresholds_follow_the_calls_and_a_viewer_watches,
     a_function_that_is_off_is_switched_on_and_a_site_may_ask_to_be_watched;
     ignored:
-    // Only a measurement, because the number of right causes depends on other load of the CPUs.
+    // This is only a measurement, because the number of right causes depends on other load of the CPUs.
     three_reasons_are_told_apart_on_a_busy_machine,
 ];

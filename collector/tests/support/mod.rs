@@ -172,7 +172,7 @@ impl Isolated {
         Self::as_usual(name).env("TICKSCOPE_MODE", "exact")
     }
 
-    /// Makes a test in the default mode, or in a mode that the test's code sets, which the environment would override.
+    /// Makes a test in the default mode, or in the mode that the test's code sets, because no variable overrides it.
     pub(crate) fn as_usual(name: &'static str) -> Self {
         Self::through(name, Command::new(std::env::current_exe().unwrap()))
     }
@@ -485,7 +485,7 @@ fn load(word: u32) -> libc::sock_filter {
     statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, word * 4, 0)
 }
 
-/// Lets the kernel end this process at the next system call, of this thread or of all, that is not in `calls`.
+/// Lets the kernel end this process at the next system call that is not in `calls`, made by this thread or by any.
 pub(crate) fn allow_only(calls: &[libc::c_long], all_threads: bool) {
     let mut program = vec![load(0)];
     for (index, &call) in calls.iter().enumerate() {

@@ -6,7 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NO_PARENT, NodeId, ThreadId};
 use tickscope_format::snapshot::{Quantity, Tally, ThreadState};
 
-/// Returns the closing snapshots whose counts no later snapshot holds, by epoch; the newest first.
+/// Returns the closing snapshots whose counts are in no later snapshot, by epoch; the newest first.
 pub(crate) fn ends_that_count<'a>(
     closings: &'a BTreeMap<u64, Snapshot>,
     last: &Snapshot,

@@ -62,7 +62,7 @@ pub fn run_for(time: Duration, unit: impl Fn()) {
 }
 
 /// Runs units for this many seconds, in the process that perf records or that shows its own numbers. With a mode, the
-/// units have scopes, and are run before for a while so that the mode can learn.
+/// units have scopes, and run for a while before the measurement, so that the mode can learn.
 ///
 /// # Errors
 /// An error if there is no such mode, the seconds are no number, or the program does not find its load address.

@@ -1,9 +1,9 @@
 //! CPU time of a program without scopes: `perf record` samples it 1000 times a second.
 //!
-//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. Functions without
-//! a name here, of the standard library, the C library or the kernel, count for the named function that calls them. The
-//! debug information of the program has the inlined functions; perf unwinds the stack by the tables for exceptions, so
-//! that nothing needs frame pointers.
+//! A sample belongs to the innermost of the named functions on the stack, inlined functions included. Other functions,
+//! of the standard library, the C library or the kernel, count for the named function that calls them. The debug
+//! information of the program has the inlined functions. perf unwinds the stack by the tables for exceptions, so that
+//! nothing needs frame pointers.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;

@@ -1,4 +1,4 @@
-//! Tests that the harm to the slowest operations is measured. It does not judge times.
+//! Tests that the harm to the slowest operations is measured. The test does not judge times.
 
 #![allow(
     clippy::unwrap_used,

@@ -8,7 +8,7 @@
 //! | check | where |
 //! |---|---|
 //! | a killed program is reported as crashed, and its newest snapshot is intact | [`second`] |
-//! | a program with a cut or removed ring ends in order with a right account; its viewer lives | [`second`] |
+//! | a program with a cut or removed ring ends in order with a correct account; its viewer lives | [`second`] |
 //! | every record can be read and decoded, and matches its stamp | [`records`] |
 //! | records come in order, and no count falls over resets and undos | [`records`] |
 //! | the epochs add up to all calls and ticks that were ever counted | [`records`] |

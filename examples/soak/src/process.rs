@@ -218,7 +218,7 @@ impl Process {
 impl Drop for Process {
     /// Sends SIGKILL, and returns when the process is gone.
     fn drop(&mut self) {
-        // The library would send SIGHUP. An ended process cannot be killed, and its id may belong to another.
+        // The library would send SIGHUP. An ended process cannot be killed, and its id may belong to another process.
         let lives = self.child.try_wait().is_ok_and(|status| status.is_none());
         if let Some(pid) = Pid::from_raw(self.pid().cast_signed()).filter(|_| lives) {
             _ = kill_process(pid, Signal::KILL);

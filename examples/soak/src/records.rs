@@ -55,7 +55,7 @@ impl Numbers {
         self.0.get(name).copied().unwrap_or(0)
     }
 
-    /// Returns the sums of the numbers of two records. Levels are those of `later`.
+    /// Returns the sums of the numbers of two records. Levels come from `later`.
     fn and(&self, mut later: Self) -> Self {
         for (&name, number) in self.0.iter().filter(|(name, _)| !NOW.contains(name)) {
             *later.0.entry(name).or_default() += number;

@@ -29,7 +29,7 @@ fn checksum(words: &[String]) -> u64 {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // This is the line. Without the next one, TICKSCOPE=live in the environment publishes from the first span on.
+    // Only this line is needed. Without the next line, TICKSCOPE=live in the environment publishes from the first span on.
     tickscope_tracing::subscriber().count_events().init()?;
     let _tickscope = tickscope::start("spans");
 

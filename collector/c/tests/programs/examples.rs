@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::support::{self, Language, done};
 
 fn make(folder: &Path, words: &[String]) {
-    // The variables of a `make` that runs these tests must not affect this one.
+    // The variables of a `make` that runs these tests must not affect the `make` that they run.
     let mut command = Command::new("make");
     command.env_remove("MAKEFLAGS").env_remove("MFLAGS");
     done(command.arg("-C").arg(folder).args(words));
@@ -31,7 +31,7 @@ fn the_examples_do_what_they_say() {
         let (out, error) = (output.stdout, output.stderr);
         String::from_utf8(out).unwrap() + &String::from_utf8(error).unwrap()
     };
-    // Siblings are in the order of their time, so the branches before their names are not compared.
+    // Siblings are sorted by time, so the branches drawn before their names vary and are not compared.
     let has = |text: &str, wanted: &[&str]| {
         let lines: Vec<&str> = text.lines().collect();
         for words in wanted {

@@ -55,7 +55,7 @@ fn libraries_share_a_collector_or_have_one_each() {
         }
         done(&mut command);
         let calls = |name: &str, round: u32| calls(&dir.path().join(format!("{name}.{round}.tks")));
-        // Two threads run each library's work: 5 and 3 times.
+        // Two threads run each library's work, 5 and 3 times.
         let times = |n: u64| (2 * n, 8 * n, 8 * n);
         let wanted = if is_shared { [1, 2, 3, 4] } else { [1, 1, 2, 2] };
         let counted = [

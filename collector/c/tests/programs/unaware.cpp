@@ -1,4 +1,4 @@
-// Knows nothing of tickscope: it is compiled with -finstrument-functions. How often each function is called is known.
+// A program without tickscope in its source, compiled with -finstrument-functions. How often each function is called is known.
 #include <alloca.h>
 #include <csetjmp>
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 static std::jmp_buf back;
 
-// Copies of its return address stay behind, where the next function has a frame that it does not write.
+// Leaves copies of its return address on the stack, where the next function has a part of its frame that it does not write.
 extern "C" void leaves_copies() {
     void *volatile copies[400];
     for (int i = 0; i < 400; i++) copies[i] = __builtin_return_address(0);
@@ -77,7 +77,7 @@ static void coroutine() {
 }
 
 int main() {
-    // One call place, and functions with frames of different size that return or not.
+    // One call site, and functions with frames of different sizes, some of which do not return.
     void (*const acts[])() = {leaves_copies, jumps, jumps_far, stays, jumps, stays};
     for (volatile int k = 0; k < 30; k = k + 1) {
         if (!setjmp(back)) acts[k % 6]();

@@ -10,7 +10,7 @@ use crate::mock::{log_of, logged, note};
 
 type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Log of a call of two polls: the call counts once, and each poll is timed.
+/// Log of a call with two polls: the call counts once, and each poll is timed.
 const CALL: &str = "*f +f a -f wait +f b -f";
 
 /// Is ready at its second poll.

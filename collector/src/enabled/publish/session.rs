@@ -379,7 +379,7 @@ pub fn request_reset() {
 }
 
 impl Session {
-    /// Returns the present state of the session. [`Session::other_copies`] says whether other copies of tickscope in
+    /// Returns the current state of the session. [`Session::other_copies`] says whether other copies of tickscope in
     /// this process count as well.
     pub fn status(&self) -> Status {
         let Some(shared) = shared_unless_forked().filter(|_| self.counted) else {

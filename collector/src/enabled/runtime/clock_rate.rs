@@ -17,7 +17,7 @@ pub(crate) struct ClockRate {
     breaks: AtomicU32,
     /// The rate when the clock last behaved normally, as the bits of an `f64`.
     in_order: AtomicU64,
-    /// Whether the clock is broken. Then the rate from before the break holds, and not the present measurement.
+    /// Whether the clock is broken. Then the rate from before the break is used, and not the current measurement.
     held: AtomicBool,
 }
 
@@ -157,7 +157,7 @@ impl ClockRate {
     }
 
     /// Returns how the clock broke since `earlier`, if it did: the machine slept, or the rate in between differs from
-    /// the rate over all. The caller then calls [`Self::begin_again`].
+    /// the overall rate. The caller then calls [`Self::begin_again`].
     pub(crate) fn broke_since(&self, earlier: Moment, now: Moment) -> Option<Break> {
         let slept = now
             .slept_ns

@@ -39,15 +39,15 @@ pub(crate) struct Config {
     pub(crate) off: bool,
     /// The token of `tickscope run`, by which it finds its program; 0 without one.
     pub(crate) run_token: u64,
-    /// The wall clock at the start.
+    /// The wall-clock time at the start.
     pub(crate) started_unix_ns: u64,
-    /// The monotonic clock at the start.
+    /// The time of the monotonic clock at the start.
     pub(crate) started_ns: u64,
 }
 
 static CONFIG: OnceLock<Config> = OnceLock::new();
 
-/// The provisional configuration before `main`, by the environment alone. A start before the first scope may decide otherwise.
+/// The provisional configuration before `main`, from the environment alone. A start before the first scope may change it.
 static FOR_NOW: OnceLock<Config> = OnceLock::new();
 
 /// Whether this process was forked while the configuration was provisional. Such a child decides the configuration
@@ -94,8 +94,8 @@ pub(crate) fn get() -> &'static Config {
     }
 }
 
-/// Decides a provisional configuration by the environment, until [`settle`] or [`decide_with`] is called. The first scope calls
-/// `at_first_scope`; it may be inside the program's allocator.
+/// Decides a provisional configuration from the environment, until [`settle`] or [`decide_with`] is called. The first
+/// scope calls `at_first_scope`; it may be inside the program's allocator.
 pub(crate) fn decide_for_now(at_first_scope: fn()) {
     if !is_settled() && !is_forked_child() {
         PID.store(std::process::id(), Ordering::Relaxed);
@@ -169,7 +169,7 @@ pub(crate) fn is_being_decided() -> bool {
     DECIDING.get()
 }
 
-/// Decides the configuration by these settings, or warns if it was decided otherwise before.
+/// Decides the configuration by these settings, or warns where they differ from the decided configuration.
 pub(crate) fn decide_with(settings: &Settings, warnings: &mut Vec<String>) -> &'static Config {
     IS_FIRST_SCOPE.store(false, Ordering::Relaxed);
     let config = get_or_decide(|| decide(settings));

@@ -296,8 +296,8 @@ impl Settings {
     }
 }
 
-/// Reads a function and the threshold of its slow calls, from `handle:p99`, `book::insert:5ms` or `handle` alone. The text behind
-/// the last colon may also be a part of the function's path.
+/// Parses a function and the threshold of its slow calls, from `handle:p99`, `book::insert:5ms` or `handle` alone. The
+/// text after the last colon may also be a part of the function's path.
 fn watched(text: &str) -> (String, Over) {
     let split = text
         .rsplit_once(':')

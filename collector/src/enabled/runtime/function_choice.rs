@@ -34,7 +34,7 @@ pub(crate) fn relearns() -> bool {
     text(RELEARN) == Some("on")
 }
 
-/// Reads `5%` or `0.05`.
+/// Parses a share such as `5%` or `0.05`.
 fn share(value: &str) -> Option<f64> {
     let share = match value.trim().strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
@@ -120,7 +120,7 @@ pub(crate) fn of_environment() -> Option<FunctionChoice> {
     })
 }
 
-/// Reads patterns that commas separate. Invalid patterns are left out.
+/// Parses patterns that are separated by commas. Invalid patterns are left out.
 fn patterns(name: &'static CStr) -> Vec<String> {
     let parts = text(name).unwrap_or("").split(',').map(str::trim);
     let patterns = parts.filter(|text| Pattern::new(text).is_ok());

@@ -153,7 +153,7 @@ fn two_copies_in_one_process_have_a_ring_each() {
     }
 }
 
-/// Unloading used to remove the code that the library's publisher was running.
+/// Unloading must not remove the code that the library's publisher is running.
 fn a_library_that_publishes_can_be_unloaded() {
     let done = isolated!(|| {
         let path = copy("one.so");
@@ -165,7 +165,7 @@ fn a_library_that_publishes_can_be_unloaded() {
         let library = Loaded::new(&path);
         let path = rings()[0].path().to_path_buf();
         library.unload();
-        // The library is unloaded once for each load.
+        // The loader counts loads, so the library must be unloaded as often as it was loaded.
         let once_more =
             Loaded::new(&CString::new(support::shared_place().join("one.so").to_str().unwrap()).unwrap());
         for _ in 0..2 {
@@ -186,7 +186,7 @@ fn a_library_that_publishes_can_be_unloaded() {
     assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
 }
 
-/// Unloading used to remove the code before the end of a thread that had counted in the library.
+/// Unloading must not remove the code before the end of a thread that has counted in the library.
 fn a_library_that_only_counted_can_be_unloaded() {
     isolated!(|| {
         let path = copy("counts.so");

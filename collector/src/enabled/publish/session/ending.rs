@@ -33,7 +33,7 @@ const LAST_REPORT: Duration = Duration::from_secs(1);
 /// Time for which an exiting thread leaves the last record to the publisher's thread, while that thread makes no progress.
 const FIRST: Duration = Duration::from_millis(100);
 
-/// Stack that the last record takes at most, in bytes.
+/// Maximum stack use of writing the last record, in bytes.
 const STACK: u64 = 256 << 10;
 
 /// Id of the thread that has begun the session, the lowest address of its stack, and the stack's size in bytes. An

@@ -66,9 +66,9 @@ fn short_part(part: &str) -> String {
     }
 }
 
-/// Returns the name of a function on both sides: a method by its type and its own name, another function by its path.
-/// Both lose generic arguments, traits, numbers and the hash of a symbol. A function of C loses leading underscores,
-/// because libraries have several such names for one function.
+/// Returns the name by which both sides know a function: a method by its type and its own name, another function by its
+/// path. Both sides lose generic arguments, traits, numbers and the hash of a symbol. A function of C loses leading
+/// underscores, because libraries have several such names for one function.
 pub(crate) fn key(path: &str) -> String {
     let parts = split(path, "::");
     if let [name] = parts[..]

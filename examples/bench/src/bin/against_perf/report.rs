@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::names::key;
 use crate::seen::Symbols;
 
-/// Number of our hottest functions, as on a tall screen. A function of perf's must be among them.
+/// Number of tickscope's hottest functions, as on a tall screen. Each function of perf must be among them.
 const SHOWN: usize = 40;
 
 /// Numbers of a function in a report.
@@ -22,7 +22,7 @@ pub(crate) struct Shown {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) functions: BTreeMap<String, Shown>,
-    /// CPU time of all functions, and outside of them, in nanoseconds.
+    /// CPU time inside and outside of all functions, in nanoseconds.
     pub(crate) all_ns: f64,
     pub(crate) samples: u64,
 }
@@ -144,7 +144,8 @@ impl Report {
         (cpu_ns / self.all_ns, error_ns / self.all_ns)
     }
 
-    /// Returns the standard error of a share by this report's samples. A sample more of each kind avoids an error of 0.
+    /// Returns the standard error of a share by this report's samples. Counting one more sample of each kind avoids an
+    /// error of 0.
     pub(crate) fn binomial(&self, share: f64) -> f64 {
         let samples = self.samples as f64;
         let share = (share * samples + 1.0) / (samples + 2.0);

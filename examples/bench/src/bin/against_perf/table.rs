@@ -1,4 +1,4 @@
-//! Table of our hottest functions beside perf's.
+//! Table of perf's hottest functions, with their shares in tickscope's reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use crate::seen::Seen;
 /// Number of perf's functions that are compared.
 const HOTTEST: usize = 10;
 
-/// Number of functions whose shares may differ by more than the limit.
+/// Number of functions whose shares may differ by more than [`POINTS`].
 const OFF_MAX: usize = 1;
 
 /// Difference that shares may have; twice their stated error is allowed as well.

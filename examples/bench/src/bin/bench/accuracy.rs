@@ -83,7 +83,7 @@ fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs as the program that perf records: the copy of a case with scopes in a mode, or the copy without.
+/// Runs as the program that perf records: the copy of a case with scopes in a mode, or the copy without scopes.
 pub(crate) fn recorded(case: &str, mode: Option<&str>, seconds: &str) -> Result<(), String> {
     let case = Case::named(case)?;
     share::be_recorded(|| case.run_unit(mode.is_some()), mode, seconds)

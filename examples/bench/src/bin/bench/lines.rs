@@ -13,10 +13,10 @@ use tickscope_format::FormatError;
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 
-/// Samples a second, as a user requests them.
+/// Number of samples a second, as a user requests them.
 const HZ: u32 = 1_000;
 
-/// Pictures in a turn.
+/// Number of pictures in a turn.
 const PICTURES: u64 = 20;
 
 /// Pause between two checks for a reply.

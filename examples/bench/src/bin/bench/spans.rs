@@ -1,5 +1,6 @@
 //! Spans of the crate `tracing` in a loop: with the bare subscriber of `tickscope-tracing`, with its layer on a
-//! `Registry`, with a layer that does nothing, and with one that keeps times in the span's extensions, as others do.
+//! `Registry`, with a layer that does nothing, and with a layer that keeps times in the span's extensions, as other
+//! layers do.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -14,7 +14,7 @@ use tickscope_format::file::open::RingFile;
 /// Number of processes of each kind, one after another.
 const PROCESSES: usize = 50;
 
-/// Ends of a process: it drops its session after 5 ms or after 100 ms, or exits with it.
+/// Ends of a process: it drops its session after 5 ms or after 100 ms, or exits with its session open.
 const ENDS: [(&str, &str); 3] = [
     ("young", "drop of a session, 5 ms old"),
     ("settled", "drop of a session, 100 ms old"),

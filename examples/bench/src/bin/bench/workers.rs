@@ -33,7 +33,7 @@ impl<T: Copy + Send + 'static> Workers<T> {
         }
     }
 
-    /// Returns the nanoseconds of one run, as the mean over the threads; NaN if one has panicked.
+    /// Returns the nanoseconds of one run, as the mean over the threads; NaN if a thread has panicked.
     pub(crate) fn run(&self, task: T) -> f64 {
         for tasks in &self.tasks {
             // A thread that has ended returns no time, which is noticed below.

@@ -10,7 +10,7 @@ use crate::cases::Case;
 use crate::modes::Mode;
 use crate::workers::Workers;
 
-/// Units in a run.
+/// Number of units in a run.
 const UNITS: u64 = 3;
 
 /// Smallest number of turns, for any time.

@@ -11,7 +11,7 @@ use tickscope_bench::{Plain, Probe, Scoped, probe};
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 
-/// Records a second that the viewer requests.
+/// Number of records a second that the viewer requests.
 pub(crate) const HZ: u64 = 10;
 
 /// The figures of a series: median, p99.9, p99.99, maximum, and p99.9 of the uninterrupted operations, in nanoseconds;
