@@ -73,7 +73,7 @@ impl Level for bool {
 }
 
 /// A literal in a macro. A literal without a suffix takes the type that has the called method (`u64` or `i64`), because
-/// methods of this type are found before methods of `OfAnyType`.
+/// methods of this type are found first, before methods of `OfAnyType`.
 #[derive(Debug)]
 pub struct Literal<'a, T>(pub &'a T);
 

@@ -41,7 +41,6 @@ struct Account {
     cancelled: AtomicU64,
     /// Calls whose last poll was on another thread than their first.
     moved: AtomicU64,
-    /// Durations of the calls.
     lasted: Mutex<Vec<Duration>>,
 }
 

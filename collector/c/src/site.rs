@@ -79,7 +79,6 @@ impl CSite {
 // paths are jumps and save no registers. Functions for macros accept no null pointers, because a macro passes the
 // address of a variable, and ends only a scope that it has opened.
 
-/// Opens a scope.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn tickscope_enter_(site: &CSite) -> Option<Open> {
     match site.known() {
@@ -94,7 +93,6 @@ extern "C-unwind" fn tickscope_enter(site: Option<&CSite>) -> Option<Open> {
     tickscope_enter_(site?)
 }
 
-/// Ends a scope.
 #[unsafe(no_mangle)]
 extern "C-unwind" fn tickscope_leave_(scope: Open) {
     foreign::leave(scope);

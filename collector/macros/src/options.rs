@@ -7,7 +7,6 @@ use crate::tokens::{is_any_word, is_path_separator, is_punct, opened};
 
 const WANTED: &str = "wanted `name = \"...\"`, `group = \"...\"`, `crate = path`, `task`, `watch` or `skip`";
 
-/// The options of one attribute.
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     /// The name of the row, with the token `name` for messages.

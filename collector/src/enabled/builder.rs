@@ -77,8 +77,8 @@ impl Builder {
     }
 
     /// Sets the time between two records while no viewer watches: 10 ms to 1 h, 1 s by default. A value out of range is
-    /// clamped, with a warning. If the interval is at least 1 s, it grows to up to 10 s when records would otherwise
-    /// cost more than 0.1 % of a core. A viewer gets up to ten records a second. Variable: `TICKSCOPE_INTERVAL_MS`.
+    /// clamped, with a warning. An interval of 1 s or more grows to up to 10 s when records would otherwise cost more
+    /// than 0.1 % of a core. A viewer gets up to ten records a second. Variable: `TICKSCOPE_INTERVAL_MS`.
     pub fn interval(mut self, interval: Duration) -> Self {
         self.settings.interval = interval;
         self

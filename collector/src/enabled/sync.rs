@@ -18,8 +18,8 @@
 //! ```
 //!
 //! A thread that finds the lock taken opens the scope `[lock] cache` below its open scope until it gets the lock. The
-//! scope's calls are the contended attempts, and its time is the wait. The part of the wait during which the lock was
-//! held counts as *made others wait* for the row in which the lock is given back:
+//! scope's calls are the contended attempts, and its time is the wait. As far as the lock was held during the wait,
+//! this time counts as *made others wait* for the row in which the lock is given back:
 //!
 //! - Each holder is charged for its own part. If a thread waits while other threads take turns with the lock, each of
 //!   these is charged for the wait during its turn. The waits of several threads at once add up.

@@ -234,7 +234,6 @@ fn threads_that_come_and_go_leave_no_memory_behind() {
     });
 }
 
-/// Returns the number of descriptors of this process.
 fn descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }

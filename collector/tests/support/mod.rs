@@ -98,7 +98,6 @@ pub(crate) struct Isolated {
     place: tempfile::TempDir,
 }
 
-/// A running child.
 pub(crate) struct Running {
     name: &'static str,
     child: Child,
@@ -358,7 +357,6 @@ pub(crate) fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T 
     }
 }
 
-/// Waits until a condition holds.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     wait_for(what, || holds().then_some(()));
 }

@@ -21,7 +21,6 @@ pub(crate) fn ends_that_count<'a>(
     })
 }
 
-/// Returns the threads with this name.
 pub(crate) fn threads_named<'a>(
     snapshot: &'a Snapshot,
     name: &'a str,

@@ -70,7 +70,7 @@ impl fmt::Display for Middle {
 }
 
 /// Measures once in the order ABBA, so that a machine that becomes slower or faster favours neither side, and returns
-/// the means of both kinds. `run` returns the time of a run, of the second kind if it is given true.
+/// the means of both kinds. `run(false)` returns the time of a run of the first kind, `run(true)` of the second.
 pub fn abba<E>(mut run: impl FnMut(bool) -> Result<f64, E>) -> Result<(f64, f64), E> {
     let (first, second) = (run(false)?, run(true)?);
     let (third, fourth) = (run(true)?, run(false)?);

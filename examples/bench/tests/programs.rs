@@ -11,7 +11,6 @@ fn stdout(words: &[&str]) -> String {
     command::stdout(BENCH, words)
 }
 
-/// Checks that words are refused with a message.
 fn refused(words: &[&str], message: &str) {
     let output = command::run(BENCH, words);
     let said = String::from_utf8_lossy(&output.stderr);

@@ -34,7 +34,6 @@ pub(crate) fn account_of(program: Process) -> Result<Account> {
     Ok(account)
 }
 
-/// Counts calls.
 pub(crate) fn made(calls: u64) {
     DONE.did("calls", calls);
 }

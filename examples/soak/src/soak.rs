@@ -11,7 +11,6 @@ use crate::process::Place;
 /// Longest time that a sleeper needs to notice the end.
 const NAP: Duration = Duration::from_millis(20);
 
-/// A run.
 #[derive(Debug)]
 pub(crate) struct Soak {
     pub(crate) place: Place,

@@ -15,7 +15,6 @@ const PASS: u64 = 10_000;
 
 macro_rules! cases {
     ($($name:ident $scopes:expr;)*) => {
-        /// Names of all cases.
         pub(crate) const NAMES: &[&str] = &[$(stringify!($name)),*];
 
         /// Returns the function that runs a case once with the scopes of a peer.

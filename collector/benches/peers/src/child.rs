@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use crate::lines::{END, ROW, say};
 use crate::peers;
 
-/// Flag of a child process.
 pub(crate) const FLAG: &str = "--child";
 
 /// Measurements of a child.

@@ -13,7 +13,6 @@ pub(crate) fn end_begins() {
     let _ = say(END);
 }
 
-/// Writes a line.
 pub(crate) fn say(line: &str) -> Result<(), String> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}")

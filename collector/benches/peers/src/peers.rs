@@ -15,7 +15,6 @@ use crate::measure::{Measured, measure};
 
 macro_rules! peers {
     ($($name:literal $peer:ty;)*) => {
-        /// Names of all peers.
         pub(crate) const NAMES: &[&str] = &[$($name),*];
 
         /// Measures a case with the peer of this name, which must be the only peer in this process. Returns `None` for

@@ -32,7 +32,6 @@ fn called() {
     std::hint::black_box(());
 }
 
-/// A program with a loop.
 struct Loop {
     name: &'static str,
     program: std::path::PathBuf,

@@ -63,13 +63,11 @@ pub(crate) fn wants(program: &str) {
     }
 }
 
-/// Returns whether this machine has a program.
 pub(crate) fn has(program: &str) -> bool {
     let run = Command::new(program).arg("--version").output();
     run.is_ok_and(|output| output.status.success())
 }
 
-/// Returns the folder of this package.
 pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -159,7 +157,6 @@ pub(crate) fn done(command: &mut Command) -> Output {
     output
 }
 
-/// The counts of a program.
 pub(crate) struct Counted(pub(crate) Snapshot);
 
 impl Counted {

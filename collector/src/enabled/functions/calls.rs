@@ -4,12 +4,12 @@
 //! but not the place of the return address on the stack. This place distinguishes open functions and finds functions
 //! that ended without an event (`record/frames`). It usually has the same distance from the stack pointer as in the
 //! last call of the function. If the return address is not there, the frame pointer or the unwinder finds it. A search
-//! of the stack is the last resort, because it may find a copy of the return address from an earlier call, in a part of
-//! the frame that the function has not written yet.
+//! of the stack is the last resort: it may find a copy of the return address from an earlier call, in a part of the
+//! frame that the function has not written yet.
 //!
 //! An inlined function reports its calls as well. It has the place and the return address of the function into which it
-//! was inlined. So a function that begins at the place of an open function was inlined into it, or the open function
-//! has ended without an event, by `longjmp` for instance. The origin of the call decides between the two.
+//! was inlined. So a function that begins at the place of an open function was inlined into it. Otherwise the open
+//! function has ended without an event, for instance by `longjmp`. The origin of the call decides between the two cases.
 
 use tickscope_format::snapshot;
 

@@ -4,11 +4,10 @@
 //! in registers, and in place of its return, where the result is in registers. So all registers that may hold arguments
 //! or results are kept. A sled has put the function's number into `r11d` or `r10d`; the head of `platform/sleds` says
 //! which register, and why.
-//!
 //! First comes a short function that handles the usual event. It is compiled for the baseline CPU and calls no
-//! function. So it changes only the low halves of vector registers, and these are kept; a test looks at its
-//! instructions. If the short function returns false, another function handles the event. That function may run any
-//! code, so the whole state of the vector units is kept around it (`xsave`), which takes about 100 ns.
+//! function. So it changes only the low halves of vector registers, and these are kept; a test checks its instructions.
+//! If the short function returns false, another function handles the event. That function may run any code, so the
+//! whole state of the vector units is kept around it (`xsave`), which takes about 100 ns.
 
 use core::arch::naked_asm;
 use std::arch::x86_64::{__cpuid, __cpuid_count};
@@ -112,7 +111,7 @@ macro_rules! bring_back {
     };
 }
 
-/// A trampoline. `$space` is 208 bytes if a sled calls it, and 216 if a sled jumps to it, so the function's return
+/// A trampoline. `$space` is 208 bytes if a sled calls it, and 216 if a sled jumps to it. So the function's return
 /// address is always at `rsp + 216`. `$number` is the register with the function's number, which is kept at `$kept`;
 /// `$other` restores `r10` or `r11`, whichever the sled did not use.
 macro_rules! trampoline {

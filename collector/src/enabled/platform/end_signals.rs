@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::enabled::platform::{os, signals, threads};
 
-/// The handled signals.
 const SIGNALS: [c_int; 2] = [libc::SIGTERM, libc::SIGINT];
 
 /// The first signal that was received; 0 before the first.

@@ -10,7 +10,7 @@ use crate::enabled::platform::modules;
 const SYMBOL_BYTES: usize = 24;
 const FUNCTION: u8 = 2;
 
-/// An image in memory.
+/// An executable or library in memory.
 #[derive(Debug)]
 pub(crate) struct Image {
     /// Difference between addresses in memory and addresses in the file.

@@ -129,7 +129,7 @@ impl Loaded {
         file_of(&self.name)
     }
 
-    /// Returns the path of the file.
+    /// Returns the path of the file itself, also if [`Self::file`] returns a link to it.
     pub(crate) fn path(&self) -> PathBuf {
         path_of(self.file())
     }

@@ -119,7 +119,6 @@ fn set_of(signals: &[libc::c_int]) -> libc::sigset_t {
     unsafe { set.assume_init() }
 }
 
-/// Returns whether a blocked signal is pending.
 fn is_pending(signal: libc::c_int) -> bool {
     let mut pending = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
     // SAFETY: the place is valid for a signal set.

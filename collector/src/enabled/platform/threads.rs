@@ -59,7 +59,7 @@ pub(crate) fn is_only_thread() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
 }
 
-/// Starts a detached thread with all signals blocked, the default scheduling policy, and access to every CPU that the
+/// Starts a detached thread with all signals blocked and the default scheduling policy. It may use every CPU that the
 /// program could use at its start, also if the caller is bound to fewer CPUs. Does not use the program's allocator.
 pub(crate) fn spawn(body: fn()) -> io::Result<()> {
     extern "C" fn run(body: *mut c_void) -> *mut c_void {

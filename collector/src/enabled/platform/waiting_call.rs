@@ -46,8 +46,8 @@ impl Call {
         Self { number, file: None }
     }
 
-    /// Returns the name of the system call, or its number if the name is not in the table, with the kind of the file
-    /// that it reads or writes.
+    /// Returns the name of the system call, or its number if the name is not in the table. The kind of the file that it
+    /// reads or writes is appended.
     pub(crate) fn name(self) -> Cow<'static, str> {
         let name = match self {
             Self::PAGE_FAULT => "page fault".into(),
@@ -81,7 +81,7 @@ impl Call {
 }
 
 /// Returns the state of another thread of this process, without allocating. Returns `None` if the thread has ended, or
-/// if the kernel does not tell.
+/// if the kernel does not report its state.
 ///
 /// Opens and closes one file, or two if the first cannot be read.
 pub(crate) fn look(tid: u32) -> Option<Doing> {
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(told(file.as_raw_fd()), "read (file)");
         assert_eq!(told(device.as_raw_fd()), "read (device)");
         assert_eq!(told(-1), "read");
-        // The first argument of other calls is not taken for a descriptor.
+        // The first argument of other calls is not treated as a descriptor.
         let text = format!("{} {:#x}", libc::SYS_futex, pipe.as_raw_fd());
         assert_eq!(of_syscall(text.as_bytes()).unwrap().unwrap().name(), "futex");
     }

@@ -31,7 +31,8 @@ use crate::enabled::runtime::function_choice;
 use crate::enabled::runtime::learned::{self, Learned};
 
 /// The time to the first round. Each further round comes when the program's age has grown by 1/[`OFTEN`], at most
-/// [`LONGEST`] after the last, because a newly called function costs its full price until the next round.
+/// [`LONGEST`] after the last. The rounds are frequent, because a newly called function costs its full price until the
+/// next round.
 const FIRST: Duration = Duration::from_millis(2);
 const OFTEN: u32 = 8;
 const LONGEST: Duration = Duration::from_millis(200);
@@ -273,8 +274,8 @@ impl Governor {
         changed
     }
 
-    /// Returns the cost of a call in the current mode. Returns `None` if the cost is unknown, or if the mode has
-    /// changed since the last round, because earlier calls say nothing about the new mode.
+    /// Returns the cost of a call in the current mode. Returns `None` if the cost is unknown. Also returns `None` if
+    /// the mode has changed since the last round, because earlier calls say nothing about the new mode.
     fn call_cost(&mut self, switch: Switch, call_ns: fn(Switch, bool) -> f64) -> Option<CallCost> {
         let known = self.mode.filter(|(of, _)| of.mode == switch.mode);
         if let Some((_, cost)) = known {

@@ -78,7 +78,6 @@ pub(crate) struct Publisher {
     threads: u64,
     /// Time of the last check for requests.
     last_look: Instant,
-    /// Remaining budget of requests.
     budget: RequestBudget,
     began: Instant,
     /// Whether dead rings of other programs have been removed.

@@ -52,7 +52,6 @@ pub struct Session {
     warnings: Vec<String>,
 }
 
-/// Whether [`at_exit`] is registered.
 static AT_EXIT: AtomicBool = AtomicBool::new(false);
 
 /// Locks the shared state for a call by the user. Returns `None` in a forked child, where the thread that held the lock may not

@@ -17,7 +17,6 @@ use crate::enabled::runtime::process_name;
 use crate::enabled::runtime::settings::Settings;
 use crate::types::Destination;
 
-/// The phase of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// No session.

@@ -49,7 +49,6 @@ pub(crate) const DEPTHS: Range = Range::new(1, node::DEPTH_MAX as u64, "nested s
 pub(crate) const NODES: Range = Range::new(1, node::NODES_MAX as u64 - 1, "nodes a thread");
 pub(crate) const PROCESS_NODES: Range = Range::new(1, 100_000_000, "nodes in all threads");
 
-/// All settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) interval: Duration,
@@ -155,7 +154,7 @@ impl fmt::Display for Range {
 }
 
 impl Settings {
-    /// Clamps the values that the program set in code.
+    /// Clamps the values that the program set in code, and adds a warning for each clamped value.
     pub(crate) fn mend(&mut self, warnings: &mut Vec<String>) {
         let mut clamp = |what: &str, value: u64, Range { least, most, .. }: Range| {
             let mended = value.clamp(least, most);

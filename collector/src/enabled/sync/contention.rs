@@ -65,8 +65,8 @@ pub(super) fn wait_for<G>(row: Row<'_>, waiters: &Waiters, free: &[&Waiters], ge
     got
 }
 
-/// Charges the calling thread, which has a lock and is about to give it back, for the threads that have waited for it in one or
-/// two queues.
+/// Charges the calling thread for the threads that have waited for its lock in one or two queues. The thread has the
+/// lock and is about to give it back.
 // `extern "C"`, because such a function does not unwind. Otherwise guards would be kept in memory, which costs 11 ns
 // for each use of a lock without waiters.
 #[cold]

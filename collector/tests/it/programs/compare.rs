@@ -105,7 +105,7 @@ fn measured(of: impl Fn(Quantity) -> u64) -> Cell {
     }
 }
 
-/// Returns the present state of finished threads, by name and path, without small blocks that are sampled by chance.
+/// Returns the current state of finished threads, by name and path, without small blocks that are sampled by chance.
 pub(crate) fn standing(snapshot: &Snapshot) -> BTreeMap<String, BTreeMap<Path, Standing>> {
     let threads = snapshot.threads.iter().enumerate();
     let finished = threads.filter(|(_, thread)| thread.state == ThreadState::Finished);
@@ -241,7 +241,7 @@ fn rows(
     Ok(())
 }
 
-/// Compares a snapshot of the present epoch.
+/// Compares a snapshot of the current epoch.
 pub(crate) fn now(
     snapshot: &Snapshot,
     model: &Model,

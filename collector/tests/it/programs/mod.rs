@@ -36,7 +36,6 @@ struct Theatre {
     ring: RingFile,
     slot: Slot,
     limits: (usize, usize),
-    /// Number of resets done.
     resets: u64,
     session: Option<Session>,
     /// CPU time of the process in ns when the session began.

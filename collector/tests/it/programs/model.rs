@@ -32,7 +32,7 @@ pub(crate) struct Cell {
     pub(crate) levels: Option<(i64, i64)>,
     pub(crate) allocated: Allocated,
     pub(crate) futures: Futures,
-    /// Present state of the place, which resets do not change.
+    /// Current state of the place, which resets do not change.
     pub(crate) standing: Standing,
     /// Whether the live bytes include samples of small blocks, which represent unsampled blocks.
     pub(crate) sampled_small: bool,
@@ -49,7 +49,7 @@ pub(crate) struct Futures {
     pub(crate) lasted: BTreeMap<u16, u64>,
 }
 
-/// Present state of a place.
+/// Current state of a place.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Standing {
     /// Number of calls of a future that began here, minus the calls that ended here.

@@ -43,7 +43,6 @@ pub(crate) const SAMPLED: usize = 40 << 20;
 /// Number of calls of one burst.
 pub(crate) const BURST: u64 = 1500;
 
-/// One step of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
     /// Lets this number of ticks pass, for all threads.
@@ -64,7 +63,6 @@ pub(crate) enum Asked {
     Mode(Mode),
 }
 
-/// Act of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Act {
     Open(usize),
@@ -120,7 +118,6 @@ pub(crate) enum End {
     Leaking,
 }
 
-/// A program.
 #[derive(Clone)]
 pub(crate) struct Program(pub(crate) Vec<Step>);
 
@@ -137,7 +134,6 @@ impl fmt::Display for Program {
 }
 
 impl Program {
-    /// Returns the random program of this seed.
     pub(crate) fn random(seed: u64) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         // Skips the first numbers, which are similar for neighbouring seeds.

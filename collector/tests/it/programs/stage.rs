@@ -234,7 +234,6 @@ struct Held {
     life: u64,
 }
 
-/// Returns the name of the threads of a hand.
 pub(crate) fn name_of(hand: usize) -> String {
     format!("pool-{}", hand % NAMES)
 }
@@ -285,7 +284,6 @@ impl Hand {
         drop((done, CLOSED.lock().unwrap().take()));
     }
 
-    /// Ends the thread.
     pub(crate) fn end(self, end: End) {
         self.desk.write(|paper| paper.to_do = Some(Act::End(end)));
         let ended = self.thread.join();
@@ -327,7 +325,6 @@ impl<T> Stack<T> {
 /// Payload of a panic on purpose.
 struct OnPurpose;
 
-/// Returns whether a panic was on purpose.
 pub(crate) fn is_on_purpose(info: &std::panic::PanicHookInfo<'_>) -> bool {
     info.payload().is::<OnPurpose>()
 }

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Number of places in the table.
 const PLACES: usize = 4096;
 
 /// A place for a span of the registry. Only the closing of the span frees its place.

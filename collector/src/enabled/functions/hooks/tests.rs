@@ -75,7 +75,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A call of the model.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     number: u32,

@@ -37,7 +37,6 @@ enum Users {
     Many,
 }
 
-/// A running model.
 #[derive(Default)]
 struct Model {
     /// Facts known before the first execution. They do not change while loom explores.

@@ -86,8 +86,8 @@ impl Coarse {
         self.has_failed = false;
     }
 
-    /// Writes the waiting records, or drops them without a ring. `payload` is a buffer. Returns the first error of each ring that
-    /// is whole; the other records are written.
+    /// Writes the waiting records, or drops them without a ring. `payload` is a buffer. After an error the other
+    /// records are still written. Returns the error if the ring is whole and has not failed before.
     pub(super) fn write(&mut self, ring: Option<&mut OwnRing>, payload: &mut Vec<u8>) -> Option<FormatError> {
         let waiting = std::mem::take(&mut self.waiting);
         let ring = ring?;

@@ -52,12 +52,10 @@ impl Pace {
         }
     }
 
-    /// Returns the interval of records.
     pub(super) fn interval(&self) -> Duration {
         self.interval
     }
 
-    /// Returns the number of viewers.
     pub(super) fn viewers(&self) -> u32 {
         self.watched.len() as u32
     }
@@ -72,7 +70,7 @@ impl Pace {
         self.wishes[slot] = Duration::from_nanos(ns.clamp(*WISHES.start(), *WISHES.end()));
     }
 
-    /// Decides the interval for the viewers of these slots. A new viewer gets a record at once.
+    /// Sets the interval for the viewers of these slots. A new viewer gets a record at once.
     pub(super) fn look(&mut self, watched: Vec<usize>, takes_samples: bool) {
         let is_new = watched.len() > self.watched.len();
         self.watched = watched;

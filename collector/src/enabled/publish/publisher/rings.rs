@@ -28,9 +28,7 @@ pub(super) struct Rings {
     pub(super) current: Option<OwnRing>,
     /// Records and rings that could not be written, for the ring's header.
     pub(super) faults: u64,
-    /// Number of lost rings.
     lost: u64,
-    /// Cause of the last loss.
     last_loss: String,
     /// Whether the ring's file was removed or moved. A viewer that has it open can still read it.
     removed: bool,
@@ -147,7 +145,7 @@ impl Rings {
         due
     }
 
-    /// Gives up a ring that has no space for its records. The next look replaces it, by a smaller ring if space stays short.
+    /// Gives up a ring that has no space for its records. The next check replaces it, by a smaller ring if space stays short.
     pub(super) fn give_up(&mut self, error: &FormatError) {
         if let Some(ring) = self.current.take() {
             ring.remove();

@@ -22,7 +22,6 @@ pub(super) fn text(snapshot: &Snapshot) -> Option<String> {
     Some(report(snapshot, &options))
 }
 
-/// Returns the form of a [`Format`].
 pub(super) fn of_format(format: Format) -> Form {
     match format {
         Format::Text => Form::Text,

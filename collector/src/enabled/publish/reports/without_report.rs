@@ -34,7 +34,6 @@ pub(super) fn text(_: &Snapshot) -> Option<String> {
     None
 }
 
-/// Returns the form of a [`Format`].
 pub(super) fn of_format(format: Format) -> Form {
     if format == Format::Tks {
         Form::Tks

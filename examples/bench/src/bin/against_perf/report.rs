@@ -152,7 +152,7 @@ impl Report {
         (share * (1.0 - share) / samples.max(1.0)).sqrt()
     }
 
-    /// Returns the hottest functions.
+    /// Returns the [`SHOWN`] hottest functions.
     pub(crate) fn hottest(&self) -> BTreeSet<&str> {
         let mut all: Vec<_> = self
             .functions

@@ -44,7 +44,6 @@ impl Case {
         case.ok_or_else(|| format!("{name}: no such case"))
     }
 
-    /// Runs this amount of the case.
     pub(crate) fn run(&self, mode: Mode, amount: u64) {
         let body = match mode {
             Mode::Plain => self.plain,
@@ -56,12 +55,10 @@ impl Case {
         body(amount);
     }
 
-    /// Returns the number of scopes in this amount of the case.
     pub(crate) fn scopes(&self, amount: u64) -> u64 {
         Counted::scopes_in(|| (self.counted)(amount))
     }
 
-    /// Runs a unit with scopes or without.
     pub(crate) fn run_unit(&self, scoped: bool) {
         if scoped {
             unit::<Scoped>(self.scoped, self.unit);
@@ -70,7 +67,6 @@ impl Case {
         }
     }
 
-    /// Returns the number of scopes in a unit.
     pub(crate) fn scopes_of_unit(&self) -> u64 {
         Counted::scopes_in(|| unit::<Counted>(self.counted, self.unit))
     }
@@ -85,7 +81,6 @@ fn unit<P: Probe>(workload: fn(u64), amount: u64) {
 
 macro_rules! cases {
     ($($name:ident $clock:ident $amount:expr, $unit:expr, [$($function:expr),*];)*) => {
-        /// All cases.
         pub(crate) const CASES: &[Case] = &[$(Case {
             name: stringify!($name),
             amount: $amount,

@@ -188,7 +188,7 @@ struct Outcomes {
     within: u64,
     /// Number of runs in which all functions were within the limit.
     runs_within: u64,
-    /// Largest difference of a share.
+    /// Largest difference between a shown share and the true share.
     largest: f64,
 }
 

@@ -38,7 +38,6 @@ const SETTLED: Duration = Duration::from_millis(150);
 /// Longest wait for a ring.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// The measurements of one series.
 struct Series {
     /// Nanoseconds of all operations, sorted.
     times: Vec<u64>,

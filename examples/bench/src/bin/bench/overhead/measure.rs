@@ -1,5 +1,5 @@
-//! Measures in pairs in the order ABBA, so that a machine that becomes slower or faster favours neither side, and all
-//! modes in turns, so that they can be compared with each other.
+//! Measures in pairs in the order ABBA, so that a machine that becomes slower or faster favours neither side. All modes
+//! take turns, so that they can be compared with each other.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
