@@ -27,7 +27,7 @@ pub(crate) fn expand(options: TokenStream, item: TokenStream) -> TokenStream {
     out
 }
 
-/// Returns tokens unchanged; nothing if nothing is measured, because `expand` then returns the whole item.
+/// Returns tokens unchanged, or no tokens if nothing is measured, because `expand` then returns the whole item.
 fn unchanged(trees: &[TokenTree]) -> TokenStream {
     trees.iter().filter(|_| MEASURES).cloned().collect()
 }

@@ -154,9 +154,9 @@ impl Builder {
         self
     }
 
-    /// Sets the longest gap between two events of a thread that is charged: at most 24 h. A longer gap is not charged but counted
-    /// as a clock error. Zero is no limit, which is the default. It is fixed at the first scope or start of the process.
-    /// Variable: `TICKSCOPE_MAX_GAP_MS`.
+    /// Sets how long a gap between two events of a thread may be to be charged: at most 24 h. A longer gap is counted
+    /// as a clock error instead. Zero is no limit, which is the default. It is fixed at the first scope or start of the
+    /// process. Variable: `TICKSCOPE_MAX_GAP_MS`.
     pub fn max_gap(mut self, limit: Duration) -> Self {
         self.settings.max_gap = Some(limit);
         self

@@ -44,7 +44,7 @@ pub fn pause() -> Pause {
 
 impl Drop for Pause {
     fn drop(&mut self) {
-        // `own`, because the thread may have been excluded since the pause began, and may be included again later.
+        // `own` also finds the tree of a thread that was excluded since the pause began, and may be included again later.
         if let Some(tree) = current_thread::own().filter(|_| self.stopped) {
             // The clock was stopped during all mode switches since the pause began.
             tree.catch_up_if_alarmed(config::exact_path());

@@ -424,7 +424,7 @@ pub(crate) fn end(node: &'static Node) {
 }
 
 /// Ends a timed call in adaptive mode, and calls that [`end`] cannot end. In adaptive mode the clock is read first,
-/// because earlier work would be charged to the call.
+/// because work before the reading would be charged to the call.
 #[inline(never)]
 fn exit_otherwise(node: &'static Node) {
     if let Some(tree) = current_thread::hot()

@@ -25,7 +25,7 @@ use crate::support::{
 use tickscope::{Builder, Destination};
 use tickscope_format::Snapshot;
 
-/// Measures every allocation while it holds a lock that its thread must not take twice.
+/// Allocator that measures every allocation while holding a lock that a thread must not take twice.
 struct Measured;
 
 #[global_allocator]

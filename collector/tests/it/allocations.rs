@@ -185,7 +185,7 @@ fn blocks(bytes: usize, number: usize) -> (Vec<Vec<u8>>, u64) {
 fn live_bytes_are_as_far_from_the_truth_as_they_say() {
     isolated!(|| {
         let rounds = 100;
-        // A new thread, because its random numbers are the same in each run.
+        // A new thread is used, because its random numbers are the same in each run.
         let thread = std::thread::spawn(move || {
             tickscope::scope!("thread");
             let (mut inside, mut sum) = (0, 0.0);

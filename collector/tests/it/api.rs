@@ -319,7 +319,8 @@ fn resets_close_an_epoch_and_go_on() {
 fn a_reset_asked_for_just_before_the_end_of_the_session_is_done_in_it() {
     isolated_as_usual!(|| {
         for round in 1..=20 {
-            // A new directory, because the last round's publisher may still clean up and would empty this ring.
+            // Each round has a new directory, because the last round's publisher may still clean up and would empty
+            // this ring.
             let place = tempfile::tempdir().unwrap();
             let session = Builder::new("resets").dir(place.path()).try_start().unwrap();
             let path = session.path().unwrap();

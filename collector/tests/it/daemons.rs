@@ -23,7 +23,7 @@ fn close_from(first: u32) {
     assert_eq!(result, 0);
 }
 
-/// Closes all descriptors except the descriptors of `files`, also between two of them.
+/// Closes all descriptors except the descriptors of `files`, also descriptors between those of two files.
 fn close_between(files: &[(i32, PathBuf)]) {
     let is_own = |number: &i32| files.iter().any(|(own, _)| own == number);
     for number in (3..64).filter(|number| !is_own(number)) {

@@ -241,7 +241,7 @@ fn tasks_have_the_time_from_a_wake_to_the_poll_that_follows() {
             let snapshot = tickscope::snapshot();
             assert_eq!(calls(&snapshot, name).polls, 3);
             let of_row = |quantity| measured(&snapshot, name, quantity);
-            // Two of three polls, because the time at which the first poll was requested is unknown.
+            // Two of three polls count, because the time at which the first poll was requested is unknown.
             assert_eq!(of_row(Quantity::ScheduledTime), 70, "{name}");
             assert_eq!(of_row(Quantity::ScheduledPolls), 2, "{name}");
         }

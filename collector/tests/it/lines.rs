@@ -252,7 +252,7 @@ fn reads(round: u64) {
         std::thread::sleep(Duration::from_millis(1));
         writer.write_all(&round.to_le_bytes()).unwrap();
     });
-    // `read`, because `read_exact` would retry after a signal.
+    // `read` is used, because `read_exact` would retry after a signal.
     let mut bytes = [0; 8];
     assert_eq!(reader.read(&mut bytes).unwrap(), 8);
     assert_eq!(u64::from_le_bytes(bytes), round);
@@ -382,7 +382,7 @@ fn a_program_that_replaces_itself_is_not_ended_by_a_sample() {
         };
         let left = number("LEFT").or_else(|| number("EXECS")).unwrap_or(20);
         let _session = Builder::new("lines").lines(true).try_start().unwrap();
-        // Different times of work, because the kernel's clock ticks every 1 to 10 ms.
+        // The times of work differ, because the kernel's clock ticks every 1 to 10 ms.
         work(Duration::from_micros(left % 10 * 1_100));
         if left > 0 {
             let error = Command::new(std::env::current_exe().unwrap())

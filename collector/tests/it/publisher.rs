@@ -33,7 +33,7 @@ fn usual_gap(ring: &RingFile, gaps: u64) -> u64 {
 }
 
 fn records_come_slowly_until_a_viewer_watches() {
-    // In exact mode, because it allows records the largest cost: otherwise an expensive record lengthens the interval.
+    // The mode is exact, which allows records the largest cost. Otherwise an expensive record lengthens the interval.
     support::isolated!(|| {
         let (_session, ring) = publishing();
         let comes_every = |ns| wait_until("the interval", || newest(&ring).capture.interval_ns == ns);

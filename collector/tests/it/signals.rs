@@ -134,7 +134,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     }
                     scope.spawn(|| {
                         while !over.load(Ordering::Relaxed) {
-                            // Short threads, so that signals interrupt the creation and the end of trees.
+                            // The threads are short, so that signals interrupt the creation and the end of trees.
                             std::thread::scope(|scope| {
                                 for _ in 0..4 {
                                     scope.spawn(|| listed(|| interrupted(4)));
@@ -189,7 +189,7 @@ fn many_threads_under_a_profiler_lose_nothing_in_any_mode() {
                     (snapshot.capture.losses.unbalanced, snapshot.clock.errors),
                     (0, 0)
                 );
-                // Each path has one row for each name of threads, for any number of threads.
+                // Each path has one row for each thread name, for any number of threads.
                 assert!(snapshot.nodes.len() < 2000, "{}", snapshot.nodes.len());
             });
         assert!(done.status.success(), "{mode}: {}", done.stderr);

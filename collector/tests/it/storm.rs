@@ -41,7 +41,7 @@ fn program() {
     let polled = call.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert!(polled.is_pending());
     while !is_over() {
-        // `start`, not `try_start`, because the ring may be cut during the start.
+        // `start` is used instead of `try_start`, because the ring may be cut during the start.
         let session = Builder::new("storm").interval(Duration::from_millis(10)).start();
         // A session replaces a second removed ring only after a minute, but a new session makes a ring at once.
         let has_name = || session.path().is_some_and(|path| path.exists());
@@ -115,7 +115,7 @@ fn truncations_and_unlinks_end_no_program_and_no_viewer() {
         Ok(number @ ("1" | "2")) => viewer(number),
         _ => program(),
     });
-    // Two programs, because a program needs some time to make a new ring, and ten files are damaged per second.
+    // There are two programs, because a program needs some time to make a new ring, and ten files are damaged per second.
     let mut other = program.beside("program");
     let rings = program.place().join("rings");
     let mut viewers = ["1", "2"].map(|part| program.beside(part));

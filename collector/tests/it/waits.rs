@@ -51,7 +51,7 @@ fn at_work(body: &mut dyn FnMut()) {
 fn work(time: Duration) {
     let begin = cpu();
     while cpu() - begin < time {
-        // Few clock readings, because each is a system call after which the thread may lose its CPU.
+        // The clock is read rarely, because each reading is a system call after which the thread may lose its CPU.
         for number in 0..10_000 {
             black_box(number);
         }
@@ -234,7 +234,7 @@ fn all_time_off_the_cpu_is_placed_or_counted() {
                         std::thread::sleep(Duration::from_millis(1));
                     }
                 }
-                // A long gap at the end, because time off the CPU in short gaps is counted at the next long gap.
+                // A long gap comes last, because time off the CPU in short gaps is counted at the next long gap.
                 tickscope::time!("last", std::thread::sleep(Duration::from_millis(1)));
             });
             snapshot = Some(tickscope::snapshot());

@@ -300,7 +300,7 @@ fn long() {
 
 fn thresholds_follow_the_calls_and_a_viewer_watches() {
     isolated!(|| {
-        // A long interval, so that until a viewer comes only the test takes snapshots.
+        // The interval is long, so that only the test takes snapshots until a viewer comes.
         let session = session(Builder::new("asked").interval(Duration::from_secs(3_600)));
         tickscope::watch("frame", Over::Tail).unwrap();
         assert_eq!(watched().state, WatchState::NoFunction);

@@ -220,7 +220,7 @@ impl<'a> Symbols<'a> {
                 let address = frame.split_whitespace().next();
                 let address = address.and_then(|word| u64::from_str_radix(word, 16).ok());
                 let Some(address) = address else { continue };
-                // A return address is after its call.
+                // The address of a calling frame is a return address, which is after the call.
                 let address = if depth == 0 { address } else { address - 1 };
                 let function = known.entry(address).or_insert_with(|| self.function_at(address));
                 if function.is_some() {

@@ -1,4 +1,4 @@
-//! A long run, in which a program is watched, recorded and killed and gets requests all the time. The result says which
+//! A long run, in which a program is watched, recorded, killed, and sent requests all the time. The result says which
 //! promises held.
 //!
 //! One program stays for the whole run. Viewers stay with it, another one is killed and replaced all the time, and
@@ -8,14 +8,14 @@
 //! | check | where |
 //! |---|---|
 //! | a killed program is reported as crashed, and its newest snapshot is intact | [`second`] |
-//! | a program with a cut or removed ring ends in order with a correct account; its viewer lives | [`second`] |
+//! | a program with a cut or removed ring ends normally with a correct account; its viewer lives | [`second`] |
 //! | every record can be read and decoded, and matches its stamp | [`records`] |
 //! | records come in order, and no count falls over resets and undos | [`records`] |
 //! | the epochs add up to all calls and ticks that were ever counted | [`records`] |
 //! | async calls that began have ended, were dropped, or are in flight | [`records`] |
 //! | all sums match the program's own account; nothing is in flight or live at its end | [`records`] |
-//! | the program runs to the end, ends in order, and has no warnings | here, [`records`] |
-//! | no viewer ends by itself, for any keys; Ctrl-C ends it, in order | [`viewers`] |
+//! | the program runs to the end, ends normally, and has no warnings | here, [`records`] |
+//! | no viewer ends by itself, for any keys; Ctrl-C ends it normally | [`viewers`] |
 //! | commands succeed | [`viewers`] |
 //! | the memory of the program and its viewers does not grow | [`memory`] |
 //!

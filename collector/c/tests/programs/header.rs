@@ -1,4 +1,4 @@
-//! Tests the header. Every compiler must accept it, it must declare the library's functions, and with
+//! Tests the header. Every compiler must accept it, and it must declare the library's functions. With
 //! -DTICKSCOPE_DISABLE it must leave nothing in a program.
 
 use std::collections::BTreeSet;

@@ -25,7 +25,7 @@ use crate::enabled::record::site::SiteState;
 use crate::enabled::record::tree::Tree;
 use crate::enabled::scope;
 
-/// Distance above the stack pointer in which a return address is searched for, in bytes.
+/// Distance above the stack pointer within which a return address is searched for, in bytes.
 const LOOK: u64 = 1 << 20;
 
 /// Describes the function at an address. Called when the function is first shown.

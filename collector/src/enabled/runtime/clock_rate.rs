@@ -143,7 +143,7 @@ impl ClockRate {
         let measured = self.measured(now);
         let rate = match self.held.load(Ordering::Relaxed) {
             true => in_order.or(measured),
-            // While the clock does not tick, no time passes at any rate.
+            // A clock that has not ticked has no measured rate. At any other rate, no time passes on it either.
             false => measured.or(in_order),
         };
         rate.unwrap_or(1e9)

@@ -57,7 +57,7 @@ pub(super) fn wait_for<G>(row: Row<'_>, waiters: &Waiters, free: &[&Waiters], ge
     let wait = Wait { waiters };
     let got = get();
     drop(wait);
-    // No thread had the lock since it was released, so the waiting time since then is dropped.
+    // No thread has held the lock since it was released, so the waiting time since then is dropped.
     let now = moment();
     for waiters in free {
         waiters.take(now);

@@ -157,7 +157,7 @@ fn two_copies_in_one_process_have_a_ring_each() {
 fn a_library_that_publishes_can_be_unloaded() {
     let done = isolated!(|| {
         let path = copy("one.so");
-        // On another thread, because a thread that counted in the library delays its unloading.
+        // The library is used on another thread, because a thread that counted in the library delays its unloading.
         std::thread::scope(|scope| {
             let works = || Loaded::new(&path).work();
             assert!(scope.spawn(works).join().unwrap());

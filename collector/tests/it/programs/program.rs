@@ -139,7 +139,7 @@ impl Program {
         // Skips the first numbers, which are similar for neighbouring seeds.
         (0..8).for_each(|_| _ = random.below(2));
         let steps = 10 + random.below(70);
-        // A small number of switches, so that much happens between two of them.
+        // There are few switches, so that much happens between two of them.
         let switches = random.below(4);
         Self((0..steps).map(|_| step(&mut random, switches)).collect())
     }

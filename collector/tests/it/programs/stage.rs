@@ -170,7 +170,7 @@ pub(crate) fn prepare() {
     (0..GAUGES.len()).for_each(|number| gauge(number, 0));
     (0..POLLS).for_each(|_| poll(0));
     GIVEN.lock().unwrap().reserve(GUARDS_MOST);
-    // Twice, because the first panic may allocate more than later ones.
+    // The panic is measured twice, because the first panic may allocate more than later ones.
     for _ in 0..2 {
         let before = allocated();
         let _ = catch_unwind(|| panic_any(OnPurpose));

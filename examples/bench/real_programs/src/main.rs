@@ -13,7 +13,7 @@ use tickscope_bench::share::{Case, Program, be_recorded, compare};
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
-/// Makes a case from the function of its unit, whose scope is called `unit`, and its functions with scopes.
+/// Makes a case from the function that does a unit of work, with the scope `unit`, and its functions with scopes.
 macro_rules! case {
     ($unit:ident, $($function:literal)*) => {{
         const UNIT: Function = Function {

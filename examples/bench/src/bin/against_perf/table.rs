@@ -245,7 +245,7 @@ mod tests {
             }
         };
         let runs = [run(62), run(60), run(64)];
-        // The truth has 260 samples; the report has the same shares, with other times of some functions.
+        // The truth has 260 samples. The report has the same shares, except for the functions in `others`.
         let report = |others: &[(&str, f64, f64)]| {
             let of = |&name: &&'static str| match name {
                 "a" => (name, 62.0 / 2.6, 1.0),
