@@ -114,7 +114,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
     isolated_as_usual!(|| {
         support::refuse(libc::SYS_openat, libc::O_RDONLY | libc::O_CLOEXEC, libc::EPERM);
         keeps_errno("the first scope of the program", || _ = marked());
-        // The kernel refuses memory. This thread is first, because the next thread cannot reuse a tree of it.
+        // The kernel refuses memory. This thread comes first, so that the next thread finds no tree to reuse.
         std::thread::spawn(|| {
             let protection = libc::PROT_READ | libc::PROT_WRITE;
             support::refuse(libc::SYS_mmap, protection, libc::EPERM);
@@ -126,7 +126,7 @@ fn scopes_and_counters_leave_errno_as_it_was() {
         std::thread::spawn(|| {
             support::refuse(libc::SYS_madvise, libc::MADV_POPULATE_WRITE, libc::EINVAL);
             keeps_errno("a thread's first counter", || tickscope::count!("counter"));
-            // One of the calls has the first duration without a bucket, and allocates a histogram.
+            // One of these calls has a duration without a bucket, and allocates a histogram.
             for _ in 0..100 {
                 keeps_errno("a scope's end", || tickscope::time!("call", ()));
             }

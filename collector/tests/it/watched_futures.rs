@@ -69,8 +69,8 @@ fn watch(over: u64) {
     assert_eq!((watch.state, watch.calls()), (WatchState::Watching, (0, 0)));
 }
 
-/// Returns the numbers of discarded calls and of calls that are missing from the sums. Calls that were only not kept,
-/// because a capture held the lock, are in the sums.
+/// Returns the numbers of discarded calls and of calls that are missing from the sums. Calls that were not kept because
+/// a capture held the lock are in the sums.
 fn lost(watch: &Watch) -> (u64, u64) {
     (watch.lost.discarded, watch.lost.missed)
 }

@@ -6,7 +6,7 @@
 // `unreachable_code` cannot be in this list, because the standard library's own `pin!` expects it in newer versions.
 #![forbid(unused_variables, unused_must_use, unused_mut, clippy::needless_return)]
 
-// The default path `::tickscope` of the expansion thereby leads to the mock.
+// This makes the expansion's default path `::tickscope` lead to the mock.
 extern crate self as tickscope;
 
 mod containers;

@@ -186,7 +186,7 @@ fn a_library_that_publishes_can_be_unloaded() {
     assert!(matches!(done.ring().liveness().unwrap(), Liveness::Exited { .. }));
 }
 
-/// Unloading must not remove the code before the end of a thread that has counted in the library.
+/// Unloading must not remove the code while a thread that has counted in the library still lives.
 fn a_library_that_only_counted_can_be_unloaded() {
     isolated!(|| {
         let path = copy("counts.so");

@@ -10,7 +10,7 @@ use crate::Outcome;
 /// Time for which a server is silent after the first answer.
 const SILENCE: Duration = Duration::from_millis(200);
 
-/// Sends requests to a server on this host. All answers are as long as the first one, whose end is found by a silence.
+/// Sends requests to a server on this host. All answers are as long as the first one, which ends where the server falls silent.
 fn ask(port: u16, requests: usize, request: &[u8]) -> io::Result<()> {
     let begin = Instant::now();
     let mut server = loop {
