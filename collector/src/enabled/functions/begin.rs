@@ -54,7 +54,7 @@ extern "C" fn begin() {
     if let Some(choice) = function_choice::of_environment()
         && let Err(why) = load(choice)
     {
-        // A program without scopes has no session that could report it.
+        // The reason is printed, because a program without scopes has no session that could report it.
         let _ = writeln!(std::io::stderr(), "tickscope: functions are not counted: {why}");
         function_sites::note_missing(why);
     }

@@ -11,7 +11,7 @@ pub(crate) fn without_signals<T>(body: impl FnOnce() -> T) -> T {
 /// Runs `body` with these signals blocked for the calling thread, in addition to the signals that are already blocked.
 fn with_blocked<T>(signals: &libc::sigset_t, body: impl FnOnce() -> T) -> T {
     let mut before = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: the first argument is a valid set, the second a valid place for one.
+    // SAFETY: the first argument is a valid set, the second a valid place for a set.
     unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, signals, before.as_mut_ptr()) };
     let value = body();
     // SAFETY: `before` was filled by the first call.
@@ -78,7 +78,7 @@ impl Unsignalled {
     pub(crate) fn new() -> Self {
         let mut mask = std::mem::MaybeUninit::<libc::sigset_t>::zeroed();
         let signals = set_of(&OF_WRITES);
-        // SAFETY: the first argument is a valid set, the second a valid place for one.
+        // SAFETY: the first argument is a valid set, the second a valid place for a set.
         unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &signals, mask.as_mut_ptr()) };
         Self {
             // SAFETY: the call above has set `mask`, or it is zeroed, which is a valid mask.

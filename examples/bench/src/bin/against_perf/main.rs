@@ -32,7 +32,7 @@ const DOES_NOT_HOLD: u8 = 3;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// Prints the table of a program, and a line of JSON. Returns whether every report holds.
+/// Prints the table of a program, and a line of JSON. Returns whether every report is near perf's result.
 fn compare(name: &str, binary: &str, stacks: &[String], reports: &[String]) -> Outcome<bool> {
     let mut files = Files::from([(binary.to_owned(), Symbols::read(binary)?)]);
     let read = |path: &String| fs::read(path).map_err(|error| format!("{path}: {error}"));

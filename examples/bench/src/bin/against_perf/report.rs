@@ -18,7 +18,7 @@ pub(crate) struct Shown {
     pub(crate) error_ns: f64,
 }
 
-/// A report, by the keys of functions.
+/// The functions of a report by their keys, and its sums.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub(crate) functions: BTreeMap<String, Shown>,
