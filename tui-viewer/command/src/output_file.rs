@@ -62,7 +62,7 @@ fn write_file(
     force: bool,
     result: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    // Links are not followed, because the file behind a link is not ours to replace.
+    // Links are not followed, because the file behind a link must not be replaced.
     if let Ok(there) = path.symlink_metadata() {
         if !force {
             bail!("{} exists already; --force overwrites it", path.display());

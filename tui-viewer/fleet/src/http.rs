@@ -1,8 +1,8 @@
 //! Smallest part of HTTP that a scrape needs, in one thread and in bounded memory for every input.
 //!
-//! A request is GET or HEAD, its head has at most 8 KiB, and each connection has ten seconds from its begin to its end. There are
-//! at most 64 connections; a further one replaces the connection that has sent no whole request for the longest time. So slow or
-//! silent clients cannot keep a scraper out.
+//! A request is GET or HEAD, its head has at most 8 KiB, and each connection lasts at most ten seconds. There are at most 64
+//! connections; a further one replaces the connection that has waited longest without a complete request. So slow or silent
+//! clients cannot keep a scraper out.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -68,7 +68,7 @@ enum State {
     Reading(Vec<u8>),
     /// Head, body, and number of bytes of both that were sent.
     Writing(Vec<u8>, Arc<str>, usize),
-    /// Further input is dropped, because closing at once could take the answer back.
+    /// Further input is dropped: closing with unread input could make the system discard the answer.
     Leaving,
 }
 
@@ -103,7 +103,7 @@ impl Server {
     /// Waits at most this long for work, and does it. A signal ends the wait.
     ///
     /// # Errors
-    /// The system's error of waiting.
+    /// The system's error while waiting.
     pub(crate) fn turn(
         &mut self,
         wait: Duration,
@@ -170,7 +170,7 @@ impl Server {
 }
 
 impl Connection {
-    /// Does the work that needs no wait; returns false where the connection is over.
+    /// Does the work that needs no wait; returns false if the connection is over.
     fn go_on(&mut self, answer: &mut dyn FnMut(&Request) -> Answer) -> bool {
         let mut buffer = [0; 2048];
         match &mut self.state {
@@ -244,7 +244,7 @@ pub(crate) fn refusal(status: &'static str) -> Answer {
     }
 }
 
-/// Reads a head: returns none until it is whole, and the status of the error where it is no head.
+/// Reads a head: returns none until it is complete, and the status of the error if it is invalid.
 fn parse(head: &[u8]) -> Option<Result<Request, &'static str>> {
     const BAD: &str = "400 Bad Request";
     // Bytes that are no HTTP are refused at once.

@@ -30,11 +30,11 @@ pub enum Status {
     },
     /// A snapshot that was kept in a file; no program is behind it.
     Kept,
-    /// The records of a program come through a pipe, which leads one way.
+    /// The records of a program come through a pipe, which takes no requests.
     Piped(Pipe),
-    /// The file is damaged, or is no file of its kind.
+    /// The file is damaged, or is not of the expected kind.
     Broken {
-        /// Found, wanted, and the next step.
+        /// What was found, what was expected, and the next step.
         why: String,
     },
 }
@@ -103,7 +103,7 @@ impl Status {
         self.answers() || matches!(self, Self::Piped(Pipe::Flowing | Pipe::Silent { .. }))
     }
 
-    /// Whether the program can be asked for something.
+    /// Whether the program takes requests.
     pub fn answers(&self) -> bool {
         matches!(self, Self::Live | Self::Stale { .. })
     }
@@ -119,7 +119,7 @@ pub fn state_of(liveness: &Liveness) -> ProcessState {
     }
 }
 
-/// Returns the begin of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
+/// Returns the start of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
 pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
     match *liveness {
         Liveness::Running => started_unix_ns,

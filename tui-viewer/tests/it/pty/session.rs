@@ -217,7 +217,7 @@ impl Session {
         self.child.lock().unwrap().process_id().expect("it runs")
     }
 
-    /// Sends a signal.
+    /// Sends a signal, named as an option of `kill`: `-TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
         assert!(
