@@ -25,12 +25,12 @@ const OWN_PACKAGES: [&str; 4] = [
     "tickscope-report",
 ];
 
-/// Facts of the environment about a call.
+/// Facts about a call of the compiler, from the environment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     /// `CARGO_CRATE_NAME`: the crate that cargo itself compiles.
     pub(crate) cargo_crate_name: Option<String>,
-    /// Whether a build script runs this.
+    /// Whether a build script made the call.
     pub(crate) in_build_script: bool,
     /// `CARGO_PKG_NAME`.
     pub(crate) package: String,

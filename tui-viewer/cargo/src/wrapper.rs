@@ -156,7 +156,7 @@ fn only_final(words: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// Finishes a call without errors of the compiler.
+/// Completes the output of a successful call.
 fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
     if let Some(library) = call.library().filter(|_| call.is_linked()) {
         let marker = marker(&library);

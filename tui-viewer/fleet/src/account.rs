@@ -171,8 +171,8 @@ impl Account {
         self.items.iter().filter(move |item| item.kind == kind)
     }
 
-    /// Returns the counts of all functions without a series, and of others before they were given one; none where the program has
-    /// no function.
+    /// Returns the counts that are in no series: of functions without one, and of others before theirs began; none if the
+    /// program has no function.
     pub(crate) fn other(&self) -> Option<Amounts> {
         let mut other = None;
         for item in self.items(ItemKind::Function) {
@@ -209,7 +209,7 @@ impl Account {
         let tallies = snapshot.tallies();
         let mut now = vec![Amounts::default(); self.items.len()];
         let mut item_of_row = vec![None; snapshot.nodes.len()];
-        // Ticks are summed before they are converted, so that rounding errors do not add up.
+        // Ticks are summed before they are converted, to round only once.
         let mut ticks: Vec<[u64; 2]> = Vec::new();
         for (row, tally) in tallies.iter().enumerate() {
             // The level of a gauge is no sum.

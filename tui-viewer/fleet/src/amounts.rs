@@ -201,7 +201,7 @@ mod tests {
             for octave in FIRST_OCTAVE..=LAST_OCTAVE {
                 let ticks = |share: f64| (2f64.powi(octave as i32) * share * rate / 1e9) as u64;
                 let below = |ticks| counted(&[ticks], rate).below_edges()[(octave - FIRST_OCTAVE) as usize];
-                // At 24 MHz, a tick is a sixth of the shortest octave, so only longer octaves are checked.
+                // At 24 MHz, a tick is a sixth of the shortest octave: too coarse for this check.
                 if ticks(1.0) > 64 {
                     assert_eq!(
                         (below(ticks(0.94)), below(ticks(1.061))),

@@ -69,10 +69,9 @@ pub struct Events {
     pub target: Option<Target>,
     /// The newest complete record, if it was not handed over before.
     pub snapshot: Option<Rc<Snapshot>>,
-    /// Records for the history, in any order: insert each by its time, and drop it if that time is known, because the record
-    /// is the same. After a program is opened, each poll adds a slice of the file's earlier records, oldest first; each
-    /// slice is older than the one before. A poll with a `snapshot` also adds its record and all records since the last
-    /// poll.
+    /// Records for the history, in any order: insert each by its time, and drop it if its time is known already. After a
+    /// program is opened, each poll adds a slice of the file's earlier records, oldest first; each slice is older than the
+    /// one before. With a `snapshot` come its record and all records since the last poll.
     pub past: Vec<Past>,
     /// Start of the recording that the program is read from: nanoseconds since the Unix epoch.
     pub begin_ns: Option<u64>,

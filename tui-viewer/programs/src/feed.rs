@@ -395,7 +395,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let wanted = Wanted::Started {
-            // The feed also searches the default directories, so the token must be unique.
+            // The feed searches the default directories as well.
             token: tickscope_format::os::random(),
             pid: child.id(),
         };

@@ -166,7 +166,7 @@ impl Timeline {
     /// # Errors
     /// The time lies outside the moments.
     pub fn find(&self, when: When) -> anyhow::Result<usize> {
-        // A recording of 30 s may end slightly before 30 s, so a second beyond the newest moment is accepted.
+        // A recording of 30 s may end a little earlier, so a second beyond its end is accepted.
         let inside = self.first()..=self.last().saturating_add(SECOND_NS);
         let wanted = self.unix_ns_of(when).filter(|wanted| inside.contains(wanted));
         wanted
@@ -324,7 +324,7 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = series::counts(&plus, &minus);
         if blind {
-            // Coarse records have no latencies to subtract, so the latencies would not be those of this span.
+            // Coarse records have no latencies, so the difference would not be that of this span.
             snapshot.latencies = Latencies::default();
         }
         let doubts = [

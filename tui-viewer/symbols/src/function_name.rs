@@ -200,7 +200,7 @@ fn lambda(part: &str) -> Option<String> {
     Some(format!("{{lambda#{}}}", number?))
 }
 
-/// Returns the index at which the module ends: of the function, or of the function around it.
+/// Returns the index of the first part that is a function: the module ends there.
 fn first_of_function(parts: &[String]) -> usize {
     let encloses =
         |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";

@@ -1,4 +1,4 @@
-//! Functions, also inlined ones, source files and lines of a program's code addresses, from its files.
+//! Finds functions, also inlined ones, and source lines of a program's code addresses, from the program's files.
 //!
 //! A file counts only if it is the one that the program has loaded: its build id is compared, if it has one. The debug
 //! information may be in a separate file, as distributions ship it.

@@ -116,7 +116,7 @@ impl PipeFeed {
     /// # Errors
     /// Standard input is a terminal, ends at once, or is no recording.
     pub fn begin() -> anyhow::Result<Self> {
-        // The screen waits for the first piece, because `ssh` may ask for a password on the terminal before.
+        // Before the first piece, `ssh` may ask for a password on the terminal.
         let mut stream = open()?;
         match stream.next_piece() {
             Ok(Piece::Begin) => {}

@@ -60,7 +60,7 @@ pub struct TogetherFeed {
     ended_before: Option<Snapshot>,
     /// Epoch from which counts start once the screen's last reset is undone; none if it cannot be undone.
     undoable: Option<u64>,
-    /// Lifetime counts of ended processes that the sum lost at a reset, so that no lifetime total falls.
+    /// Lifetime counts of ended processes that a reset took from the sum, so that no total falls.
     gone: Lifetime,
     /// Names of the programs followed so far.
     programs: HashSet<String>,
@@ -167,7 +167,7 @@ impl TogetherFeed {
         self.status = self.status_now();
     }
 
-    /// Follows the process of a ring, if it is new. Returns false if too many processes are followed already.
+    /// Follows a ring's process, if it is new. Returns false if too many processes are followed already.
     fn meet(&mut self, key: &RunKey, ring: RingFile, liveness: &Liveness) -> bool {
         if self.over.contains(key) {
             return true;

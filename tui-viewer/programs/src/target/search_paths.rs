@@ -55,8 +55,8 @@ pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
     places.iter().map(words).collect()
 }
 
-/// Adds to the message the places that the user may not read, or else the only place that was searched. For a process id,
-/// the places of its process are searched too, so no place is the only one.
+/// Adds to the message the places that the user may not read, or else the only place searched. A process id has more places:
+/// those of its process.
 pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]) -> NoTarget {
     if !none.may_come {
         return none;

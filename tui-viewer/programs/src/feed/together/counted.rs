@@ -48,8 +48,8 @@ impl Counted {
         Some(between(&self.begin, &self.series))
     }
 
-    /// Restarts counting. `epoch` is the epoch that the process began at the reset; none if the process did not reset, so
-    /// that only the screen subtracts earlier counts.
+    /// Restarts counting. `epoch` is the epoch after the process's own reset; none if it did not reset, so that only the
+    /// screen subtracts earlier counts.
     pub(super) fn turn(&mut self, epoch: Option<u64>) {
         if self.newest().is_none() {
             self.before = None;

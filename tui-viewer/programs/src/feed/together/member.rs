@@ -25,7 +25,7 @@ pub(super) enum Life {
     Ended(u64),
 }
 
-/// A process that is shown together with others.
+/// A process that is shown with others.
 #[derive(Debug)]
 pub(super) struct Member {
     /// Number of the process in this feed.
@@ -115,8 +115,7 @@ impl Member {
 
     fn take(&mut self, record: Rc<Snapshot>, common: &mut Option<ClockInfo>) {
         let clock = (record.clock.source, record.clock.epoch);
-        // The ratio stays fixed while the clock is the same: rates become more exact, and a new ratio could make counts
-        // fall.
+        // The ratio changes only with the clock: rates become more exact, and a new ratio could make counts fall.
         if self.clock.replace(clock) != Some(clock) {
             self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
         }
