@@ -69,7 +69,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// Returns the counts in its series; none where it has no series.
+    /// Returns the counts in its series; none if it has no series.
     pub(crate) fn exported(&self) -> Option<Amounts> {
         let mut shown = self.sum.clone();
         shown.subtract(self.base.as_ref()?);
@@ -101,7 +101,7 @@ pub(crate) struct Account {
     pub(crate) now: Now,
     /// Number of resets whose last numbers no record showed.
     pub(crate) unclosed: u64,
-    /// Whether some run told waiting from work.
+    /// Whether some run distinguished waiting from work.
     pub(crate) has_waiting: bool,
     /// Whether some run counted allocations.
     pub(crate) has_allocations: bool,
@@ -166,7 +166,7 @@ impl Account {
         self.unclosed += run.unclosed() - unclosed;
     }
 
-    /// Returns its functions, counters or groups, in the order in which they were met.
+    /// Returns its functions, counters or groups, in the order in which they were first seen.
     pub(crate) fn items(&self, kind: ItemKind) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(move |item| item.kind == kind)
     }

@@ -396,7 +396,7 @@ mod tests {
             let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
-        // Another run, beside the first and after it.
+        // Another run, at the same time as the first one and after it.
         let mut second = TestProgram::named(dir.path(), "app", 2, 3);
         second.shows(100, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (126, 2));

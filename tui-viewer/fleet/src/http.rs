@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Most connections at once.
+/// Largest number of connections at once.
 pub(crate) const CONNECTIONS_MOST: usize = 64;
 
-/// Most connections that are accepted before open ones get their turn.
+/// Largest number of connections that are accepted before open ones get their turn.
 const ACCEPTED_MOST: usize = 16;
 
 /// Largest head of a request, in bytes.
@@ -156,7 +156,7 @@ impl Server {
             }
             if self.connections.len() >= CONNECTIONS_MOST {
                 let idle = |connection: &Connection| !matches!(connection.state, State::Writing(..));
-                // Connections stand in the order in which they came.
+                // Connections are in the order in which they came.
                 let oldest = self.connections.iter().position(idle).unwrap_or(0);
                 self.connections.remove(oldest);
             }

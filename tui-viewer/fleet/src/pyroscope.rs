@@ -14,10 +14,10 @@ use ureq::Agent;
 
 use crate::windows::Window;
 
-/// Most profiles that wait to be sent; above it, the oldest are dropped.
+/// Largest number of profiles that wait to be sent; the oldest further ones are dropped.
 pub(crate) const WAITING_MOST: usize = 240;
 
-/// Most bytes of waiting profiles.
+/// Largest number of bytes of waiting profiles.
 const BYTES_MOST: usize = 64 << 20;
 
 /// Longest time for a server to answer.

@@ -9,14 +9,14 @@ use crate::amounts::Amounts;
 /// Largest number of records whose counts stay apart, so that an undo can remove the last ends of epochs.
 const LINKS_MOST: usize = 4;
 
-/// Sums of a run, by the number of a function, counter or group.
+/// Sums of a run, by the index of a function, counter or group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunSums {
     #[serde(with = "kept")]
     series: Series<Vec<Amounts>>,
     /// Counts that were handed on so far.
     handed_on: Vec<Amounts>,
-    /// Whether the latencies of each number are tracked.
+    /// Whether the latencies of each item are tracked.
     tracked: Vec<bool>,
     unclosed: u64,
 }

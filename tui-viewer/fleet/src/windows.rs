@@ -128,7 +128,7 @@ impl Followed {
     }
 }
 
-/// Merges the processes of a program; returns none where there was no work.
+/// Merges the processes of a program; returns none if there was no work.
 fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
     let (mut begin, mut end) = (u64::MAX, 0);
     let mut all = MergedRuns::default();

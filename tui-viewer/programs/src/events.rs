@@ -109,7 +109,7 @@ pub struct Past {
 pub enum Request {
     /// Start counting at zero.
     Reset,
-    /// Take the last reset back.
+    /// Undo the last reset.
     Undo,
     /// Publish at another rate.
     Interval {

@@ -1,5 +1,5 @@
 //! All functions of a running program. Snapshots hold only functions that were called, so that records stay small; the
-//! others stand in the table that `cargo tickscope` has put into the program's file.
+//! others are in the table that `cargo tickscope` has put into the program's file.
 
 use std::collections::HashSet;
 use std::fs::File;

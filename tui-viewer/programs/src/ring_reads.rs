@@ -45,7 +45,7 @@ pub struct NewRecords {
 }
 
 impl NewRecords {
-    /// Returns a reader that goes on after the snapshot with this number and epoch.
+    /// Returns a reader that continues after the snapshot with this number and epoch.
     pub fn after(newest: Option<(u64, u64)>) -> Self {
         Self {
             newest,

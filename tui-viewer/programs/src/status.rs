@@ -3,7 +3,7 @@
 use tickscope_format::file::open::Liveness;
 use tickscope_report::ProcessState;
 
-/// State of the program, beside its snapshot.
+/// State of the program, which its snapshot does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// There is nothing to show yet.
@@ -25,7 +25,7 @@ pub enum Status {
     },
     /// The program ended without a last record.
     Crashed {
-        /// Time of the last sign of life, where there was one: nanoseconds since the Unix epoch.
+        /// Time of the last sign of life, if there was one: nanoseconds since the Unix epoch.
         unix_ns: Option<u64>,
     },
     /// A snapshot that was kept in a file; no program is behind it.
@@ -87,7 +87,7 @@ impl Status {
         }
     }
 
-    /// Returns the shape beside the word.
+    /// Returns the shape that is shown with the word.
     pub fn mark(&self) -> Mark {
         match self {
             Self::Waiting { .. } => Mark::Waiting,

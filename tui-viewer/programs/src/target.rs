@@ -211,7 +211,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     }
 }
 
-/// Returns a hint that a file has the typed name and needs a path; empty where there is no such file.
+/// Returns a hint that a file has the typed name and needs a path; empty if there is no such file.
 fn file_of(wanted: &Wanted) -> String {
     if let Wanted::Name(name) = wanted
         && Path::new(name).is_file()

@@ -136,7 +136,7 @@ impl Names {
         }
     }
 
-    /// Starts anew for the program's next process.
+    /// Starts an empty table for the program's next process.
     pub fn go_on_with(&mut self, pid: u32) {
         // Without a build id, a module of the new process may have other code.
         *self = Self::of(pid);
@@ -342,7 +342,7 @@ mod tests {
 
     use super::*;
 
-    /// A program with a function that is called `marked` and stands in line 3.
+    /// A program with a function `marked` in line 3.
     const PROGRAM: &str = "
         #[no_mangle] #[inline(never)]
         pub fn marked(number: u64) -> u64 { std::hint::black_box(number) + 1 }

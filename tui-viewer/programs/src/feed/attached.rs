@@ -24,7 +24,7 @@ pub(super) struct Attached {
     pub(super) target: Target,
     /// Reads sites that do not change only once.
     decoder: Decoder,
-    /// Slot for requests; none where the program takes no requests, or all slots are taken.
+    /// Slot for requests; none if the program takes no requests, or all slots are taken.
     slot: Option<Slot>,
     sent: Vec<(Request, Sent)>,
     /// Position and number of the record that was handed over last.

@@ -140,7 +140,7 @@ impl Earlier {
         taken
     }
 
-    /// Reads one record, or goes on to the next stage after the last one.
+    /// Reads one record; after the last one of a stage, begins the next stage.
     fn step(&mut self, ring: &RingFile) -> Option<Past> {
         let read = match (self.stage, &self.last) {
             (Stage::Done, _) => return None,

@@ -34,7 +34,7 @@ pub(super) fn is_program(path: &Path) -> bool {
 /// Finds the program that runs from a file, among programs that carry tickscope.
 ///
 /// # Errors
-/// [`NoTarget`] where there is none, or where there are several.
+/// [`NoTarget`] if no such program runs, or several do.
 pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow::Result<Found> {
     let is_live = |listed: Listed| listed.ring.ok().filter(|(_, liveness)| wanted::is_live(liveness));
     let listed = list::list(&places::chosen(dir)).into_iter().filter_map(is_live);

@@ -34,7 +34,7 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
 /// Checks that a file exists, as far as the system tells.
 ///
 /// # Errors
-/// [`NoTarget`] where there is none, or where it may not be read.
+/// [`NoTarget`] if there is no such file, or it may not be read.
 pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     let Err(error) = path.symlink_metadata() else {
         return Ok(());
