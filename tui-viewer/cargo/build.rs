@@ -92,8 +92,7 @@ fn say(line: &str) -> Done<()> {
     Ok(writeln!(std::io::stdout(), "cargo::{line}")?)
 }
 
-/// Returns a hash of the sources that link programs for `cargo tickscope`. With the collector, they decide whether to
-/// link again.
+/// Returns a hash of this crate's sources. Programs are linked again when it changes, or when the collector does.
 fn revision(here: &Path) -> Done<String> {
     let mut files = Vec::new();
     say("rerun-if-changed=src")?;
@@ -179,7 +178,7 @@ fn alone(root: &Path, out: &Path) -> Done<PathBuf> {
     Ok(alone)
 }
 
-/// Returns the output of a cargo command in that package.
+/// Returns the output of a cargo command in the package that [`alone`] has made.
 fn cargo(alone: &Path, arguments: &[&str]) -> Done<String> {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
         .args(arguments)

@@ -14,9 +14,9 @@ pub(crate) struct CargoWords {
     pub(crate) targets: Vec<String>,
     /// Options that choose the project and set cargo up: `cargo metadata` needs them as well.
     pub(crate) setup: Vec<OsString>,
-    /// Whether standard output is for another program.
+    /// Whether standard output is for another program (`--message-format`).
     pub(crate) has_message_format: bool,
-    /// Whether the standard library is built anew, `-Z build-std`.
+    /// Whether the standard library is compiled as well, `-Z build-std`.
     pub(crate) builds_std: bool,
 }
 

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use crate::handover::{Handover, Prepared};
 use crate::invocation::{Invocation, stem};
 
-/// Compiler flags for a program's own collector in every profile, as for the collector that we build. Its hooks at the
-/// beginning and the end of a function must be a few instructions that the oldest CPU can run.
+/// Compiler flags for a program's own collector in every profile, as for the collector that this command builds. Its hooks
+/// at the start and the end of a function must be a few instructions that the oldest CPU can run.
 const COLLECTOR_FLAGS: [&str; 6] = [
     "-Ctarget-cpu=x86-64",
     "-Copt-level=3",
@@ -25,12 +25,12 @@ const OWN_PACKAGES: [&str; 4] = [
     "tickscope-report",
 ];
 
-/// Facts of the environment about a call.
+/// Facts about a call of the compiler, from the environment.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Facts {
     /// `CARGO_CRATE_NAME`: the crate that cargo itself compiles.
     pub(crate) cargo_crate_name: Option<String>,
-    /// Whether a build script runs this.
+    /// Whether a build script made the call.
     pub(crate) in_build_script: bool,
     /// `CARGO_PKG_NAME`.
     pub(crate) package: String,
@@ -154,8 +154,8 @@ fn line(version: &str) -> (&str, &str) {
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
-/// Returns arguments that link the collector although no source names it: the program's own collector if it has one,
-/// else ours.
+/// Returns arguments that link the collector although no source names it: the program's own collector if it has one, else
+/// the prepared one.
 fn for_links(prepared: &Prepared, own: Option<&Path>) -> Vec<OsString> {
     let mut force = OsString::from("force:tickscope_functions=");
     force.push(own.unwrap_or(&prepared.collector));
@@ -287,7 +287,7 @@ mod tests {
             )
         );
         assert_eq!(changes.own_collector, own.library());
-        // A crate that depends on this tickscope gets it as its collector, and not ours.
+        // A crate that depends on this tickscope gets it as its collector, and not the prepared one.
         let program = recorded::read("program");
         let below = Facts {
             own_collector: own.library(),

@@ -8,7 +8,7 @@ use object::{Object, ObjectSection, ObjectSymbol, ReadCache};
 use crate::invocation::Invocation;
 use crate::sled_flags::MAP;
 
-/// Part of the name of the function with which each test program begins, in both manglings.
+/// Part of the symbol of each test program's first function, in both manglings.
 const TEST_MAIN: &str = "16test_main_static";
 
 /// Facts about a file.

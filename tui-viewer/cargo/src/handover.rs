@@ -54,7 +54,7 @@ pub(crate) struct Handover {
 /// Prepared files and options for a target.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Prepared {
-    /// The options that make the compiler put sleds in.
+    /// The options that make the compiler put sleds into functions.
     pub(crate) sled_flags: Vec<String>,
     /// The collector, which is linked into programs.
     pub(crate) collector: PathBuf,

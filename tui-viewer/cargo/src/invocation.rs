@@ -16,7 +16,7 @@ pub(crate) struct Invocation {
     pub(crate) target: Option<String>,
     /// Folder for the output.
     pub(crate) out_dir: Option<PathBuf>,
-    /// Suffix that distinguishes its files from files of other crates of the same name.
+    /// Suffix that distinguishes the crate's files from files of other crates of the same name.
     pub(crate) extra_filename: String,
     /// Kinds of output: link, metadata, dep-info.
     pub(crate) emits: Vec<String>,

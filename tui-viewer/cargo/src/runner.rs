@@ -82,7 +82,8 @@ pub(crate) fn run<W: Watcher>(handover: &Handover, words: &[OsString]) -> anyhow
     }
 }
 
-/// Returns the program after the user's own runner, with the environment that it would have without tickscope.
+/// Returns the command that starts the program, by the user's own runner if there is one, and without tickscope's
+/// environment.
 fn command(handover: &Handover, program: &Path, arguments: &[OsString]) -> Command {
     let target = handover
         .targets

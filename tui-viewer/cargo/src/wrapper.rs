@@ -69,7 +69,7 @@ fn command(handover: &Handover, words: &[OsString]) -> anyhow::Result<Command> {
         None => Command::new(first),
     };
     command.args(&words[1..]);
-    // Caching wrappers hash all of cargo's variables, and ours name a file that each build makes anew.
+    // Caching wrappers hash all of cargo's variables, and this program's variables name a file that each build makes anew.
     handover.restore(&mut command);
     Ok(command)
 }
@@ -156,7 +156,7 @@ fn only_final(words: &[OsString]) -> Vec<OsString> {
     kept
 }
 
-/// Finishes a call without errors of the compiler.
+/// Completes the output of a successful call.
 fn finish(handover: &Handover, call: &Invocation, changes: &Changes) -> anyhow::Result<()> {
     if let Some(library) = call.library().filter(|_| call.is_linked()) {
         let marker = marker(&library);

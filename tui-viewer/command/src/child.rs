@@ -61,8 +61,8 @@ pub fn wait(child: &mut Child, terminated: &AtomicBool) -> anyhow::Result<ExitSt
     }
 }
 
-/// Catches signals: Ctrl-C reaches the program as well, which may end slowly, so this process ends after
-/// it. SIGTERM reaches this process alone.
+/// Catches Ctrl-C, which reaches the program as well, so that this process ends after it. Returns a flag that SIGTERM sets,
+/// because SIGTERM reaches this process alone.
 ///
 /// # Errors
 /// A signal cannot be caught.

@@ -79,7 +79,7 @@ pub fn unwritten(error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context("cannot write to standard output")
 }
 
-/// Prints a line for the user beside the result.
+/// Prints a message for the user to standard error.
 pub fn say(line: &str) {
     // Without standard error the line cannot be shown.
     let lines: Vec<String> = line.lines().map(printable).collect();

@@ -1,4 +1,5 @@
-//! What every command of tickscope needs beside its work, like grep-cli for ripgrep. Nothing here reads a ring or draws a screen.
+//! What every command of tickscope needs besides its work, like grep-cli for ripgrep. Nothing here reads a ring or draws a
+//! screen.
 //!
 //! ```text
 //! console      messages on standard error, results on standard output, exit codes

@@ -14,7 +14,7 @@ use crate::console::unwritten;
 /// Number of bytes that are passed to the system at once.
 const BUFFER_BYTES: usize = 256 << 10;
 
-/// Place for a result.
+/// Destination of a result.
 #[derive(Clone, Copy, Debug)]
 pub struct OutputFile<'a> {
     file: Option<&'a Path>,
@@ -22,7 +22,7 @@ pub struct OutputFile<'a> {
 }
 
 impl<'a> OutputFile<'a> {
-    /// Returns the place for a file, or standard output without one and for `-`. Only `force` replaces an existing
+    /// Returns the destination for a file; without a file, and for `-`, standard output. Only `force` replaces an existing
     /// file.
     pub fn new(file: Option<&'a Path>, force: bool) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl<'a> OutputFile<'a> {
         }
     }
 
-    /// Returns whether the place is standard output.
+    /// Returns whether the destination is standard output.
     pub fn is_stdout(&self) -> bool {
         self.file.is_none()
     }
@@ -62,7 +62,7 @@ fn write_file(
     force: bool,
     result: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    // Links are not followed, because the file behind a link is not ours to replace.
+    // Links are not followed, because the file behind a link must not be replaced.
     if let Ok(there) = path.symlink_metadata() {
         if !force {
             bail!("{} exists already; --force overwrites it", path.display());

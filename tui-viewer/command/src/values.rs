@@ -1,4 +1,4 @@
-//! Readers of arguments that both programs have.
+//! Readers of arguments that `tickscope` and `cargo tickscope` share.
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use crate::sphereflake::Frame;
 /// Buffers of [`shade`]. They are kept from tile to tile, so that tiles allocate nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Lit {
-    /// Points that are bright unless they are in shadow: index of the hit, and brightness.
+    /// Points on the light's side, which are bright unless they are in shadow: index of the hit, and brightness.
     points: Vec<(usize, f64)>,
     rays: Vec<Ray>,
     is_met: Vec<bool>,

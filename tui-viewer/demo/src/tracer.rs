@@ -22,7 +22,7 @@ struct Steps {
 /// Renders free rows until there are none, and passes bands that are as high as a tile to `finished`: the index of the
 /// first row, and the pixels of all rows. Several threads may call this at once.
 ///
-/// The picture is that of [`Frame::work`], bit by bit.
+/// The picture equals the one of [`Frame::work`], bit by bit.
 pub(crate) fn render<S: Deref<Target = Scene>>(frame: &Frame<S>, mut finished: impl FnMut(usize, Vec<f64>)) {
     tickscope::scope!("render");
     let mut steps = Steps::default();

@@ -95,7 +95,7 @@ fn build() -> Result<PathBuf> {
     Ok(profile.join("tickscope"))
 }
 
-/// Wall time of steps, and the viewer's CPU time in it. On a busy machine the viewer also waits for a CPU.
+/// Wall time of steps, and the viewer's CPU time in them. On a busy machine the viewer also waits for a CPU.
 #[derive(Default)]
 struct Times {
     wall: Vec<Duration>,

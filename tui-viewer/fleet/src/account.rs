@@ -16,14 +16,14 @@ use tickscope_format::snapshot::{Quantity, Sites, Tally};
 use crate::amounts::{Amounts, Kind, Octaves};
 use crate::run_sums::RunSums;
 
-/// Most functions of a program with series, in multiples of the wanted number: ranks change, and no series is taken back.
+/// Largest number of functions with series, in multiples of the wanted number: ranks change, and no series is removed.
 const MOST_TIMES: usize = 4;
 
 /// Weight by which functions are ranked: their time, then their calls.
 type Weight = (u64, u64);
 
-/// Returns whether a function has a quarter more than another one. Without this margin, functions of nearly the same time would
-/// all get series while they change places.
+/// Returns whether one weight exceeds another one by more than a quarter. Without this margin, functions of nearly the same
+/// time would all get series as their ranks change.
 fn is_clearly_more((time, calls): Weight, (other_time, other_calls): Weight) -> bool {
     let more = |this: u64, other: u64| u128::from(this) * 4 > u128::from(other) * 5;
     if time.max(other_time) > 0 {
@@ -64,12 +64,12 @@ pub(crate) struct Item {
     pub(crate) name: String,
     /// All counts of the item.
     sum: Amounts,
-    /// Part of the counts that is not in its series; none where it has no series.
+    /// Counts from before its series began; none if it has no series.
     base: Option<Amounts>,
 }
 
 impl Item {
-    /// Returns the counts in its series; none where it has no series.
+    /// Returns the counts in its series; none if it has no series.
     pub(crate) fn exported(&self) -> Option<Amounts> {
         let mut shown = self.sum.clone();
         shown.subtract(self.base.as_ref()?);
@@ -82,9 +82,9 @@ impl Item {
 pub(crate) struct Now {
     /// Number of its running processes.
     pub(crate) running: u64,
-    /// Largest share that measuring takes of the time in scopes, as an upper bound.
+    /// Share that measuring takes of the time in scopes: an upper bound, in the process with the largest share.
     pub(crate) cost_ratio: Option<f64>,
-    /// Oldest of the newest records of running processes: nanoseconds since the Unix epoch.
+    /// Earliest capture time of the newest records of running processes: nanoseconds since the Unix epoch.
     pub(crate) oldest_unix_ns: Option<u64>,
 }
 
@@ -101,13 +101,13 @@ pub(crate) struct Account {
     pub(crate) now: Now,
     /// Number of resets whose last numbers no record showed.
     pub(crate) unclosed: u64,
-    /// Whether some run told waiting from work.
+    /// Whether some run distinguished waiting from work.
     pub(crate) has_waiting: bool,
     /// Whether some run counted allocations.
     pub(crate) has_allocations: bool,
 }
 
-/// Names of a run, beside its sums, that are kept from record to record.
+/// Items of a run's sites, and edges for its latencies, which are kept from record to record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunNames {
     sites: Sites,
@@ -117,7 +117,7 @@ pub(crate) struct RunNames {
 }
 
 impl RunNames {
-    /// Returns the names of a run whose latencies were counted at a clock of this many ticks a second.
+    /// Returns the names of a run whose latencies were counted by a clock of this many ticks a second.
     pub(crate) fn of_clock(ticks_per_second: Option<f64>) -> Self {
         Self {
             octaves: ticks_per_second.map(Octaves::of_clock),
@@ -125,7 +125,7 @@ impl RunNames {
         }
     }
 
-    /// Returns the rate of the clock at which latencies are counted.
+    /// Returns the rate of the clock by which latencies are counted.
     pub(crate) fn ticks_per_second(&self) -> Option<f64> {
         self.octaves.as_ref().map(Octaves::ticks_per_second)
     }
@@ -166,13 +166,13 @@ impl Account {
         self.unclosed += run.unclosed() - unclosed;
     }
 
-    /// Returns its functions, counters or groups, in the order in which they were met.
+    /// Returns its functions, counters or groups, in the order in which they were first seen.
     pub(crate) fn items(&self, kind: ItemKind) -> impl Iterator<Item = &Item> {
         self.items.iter().filter(move |item| item.kind == kind)
     }
 
-    /// Returns the counts of all functions without a series, and of others before they were given one; none where the program has
-    /// no function.
+    /// Returns the counts that are in no series: of functions without one, and of others before theirs began; none if the
+    /// program has no function.
     pub(crate) fn other(&self) -> Option<Amounts> {
         let mut other = None;
         for item in self.items(ItemKind::Function) {
@@ -209,7 +209,7 @@ impl Account {
         let tallies = snapshot.tallies();
         let mut now = vec![Amounts::default(); self.items.len()];
         let mut item_of_row = vec![None; snapshot.nodes.len()];
-        // Ticks are added before they are rounded.
+        // Ticks are summed before they are converted, to round only once.
         let mut ticks: Vec<[u64; 2]> = Vec::new();
         for (row, tally) in tallies.iter().enumerate() {
             // The level of a gauge is no sum.
@@ -282,7 +282,7 @@ impl Account {
         }
     }
 
-    /// Gives series to functions without one that have most time, and to counters and groups while there is room.
+    /// Gives series to the functions without a series that have the most time, and to counters and groups up to the limit.
     fn give_series(&mut self, now: &[Amounts], options: &AccountOptions) {
         let most = options.top.saturating_mul(MOST_TIMES);
         let in_series = &mut self.series;
@@ -331,7 +331,7 @@ impl Account {
             let Some(index) = of_site.filter(|&index| self.items[index].base.is_some()) else {
                 continue;
             };
-            // Rows of values have numbers in their histograms.
+            // Histograms of values hold numbers, not durations.
             if snapshot
                 .counts
                 .binary_search_by_key(&row, |count| count.node.0)

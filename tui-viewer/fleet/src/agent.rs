@@ -1,8 +1,8 @@
 //! Reads all rings of a host, again and again, and adds up the counts of their programs. It only reads, and sends programs no
 //! requests.
 //!
-//! It keeps only the position up to which it has read a ring (see [`NewRecords`]). A run is a process (pid, start time, start of the
-//! collector), so its next ring goes on with the numbers of a lost one.
+//! Of a ring, it keeps only the position up to which it has read (see [`NewRecords`]). A run is identified by its process
+//! (pid, start time, start of the collector), so the numbers of a lost ring continue with the run's next ring.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -20,10 +20,10 @@ use crate::account::{Account, AccountOptions, Now, RunNames, label};
 use crate::exposition::{AccountKey, AgentState};
 use crate::run_sums::RunSums;
 
-/// Most programs with series. Programs choose their names, and each new one would otherwise be kept forever.
+/// Largest number of programs with series. Programs choose their names, and each new one would otherwise be kept forever.
 const PROGRAMS_MOST: usize = 1000;
 
-/// Number of looks after which a run without a ring is forgotten, unless its process still runs.
+/// Number of rounds without its ring after which a run is forgotten, unless its process still runs.
 const ABSENCES_MOST: u32 = 10;
 
 /// Places of rings, and the way to count.
@@ -62,10 +62,10 @@ struct Run {
     absences: u32,
 }
 
-/// Knowledge of an agent, as it is kept in a file for the next one.
+/// State of an agent, as it is kept in a file for the next agent.
 #[derive(Serialize, Deserialize)]
 struct Kept {
-    /// Number of the form.
+    /// Version of the format.
     tickscope_metrics: u32,
     accounts: Vec<(AccountKey, Account)>,
     runs: Vec<KeptRun>,
@@ -81,11 +81,11 @@ struct KeptRun {
     ticks_per_second: Option<f64>,
 }
 
-/// Number of the form of [`Kept`].
+/// Version of the format of [`Kept`].
 const KEPT_FORM: u32 = 2;
 
 impl Agent {
-    /// Returns the data with which the next agent goes on with these numbers.
+    /// Returns the data from which the next agent continues these numbers.
     ///
     /// # Errors
     /// JSON cannot be written.
@@ -108,10 +108,10 @@ impl Agent {
         })
     }
 
-    /// Returns an agent that goes on from the state of another one at its call of [`keep`](Self::keep).
+    /// Returns an agent that continues from the state of another one at its call of [`keep`](Self::keep).
     ///
     /// # Errors
-    /// The data has another form; the message names it.
+    /// The data has another version; the message names it.
     pub(crate) fn go_on(options: AgentOptions, kept: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Form {
@@ -149,7 +149,7 @@ impl Agent {
         Ok(agent)
     }
 
-    /// Returns an agent that has not looked yet.
+    /// Returns an agent that has read no ring yet.
     pub(crate) fn new(options: AgentOptions) -> Self {
         Self {
             options,
@@ -161,12 +161,11 @@ impl Agent {
         }
     }
 
-    /// Returns the accounts of programs that were met so far.
+    /// Returns the accounts of programs that were seen so far.
     pub(crate) fn accounts(&self) -> &BTreeMap<AccountKey, Account> {
         &self.accounts
     }
 
-    /// Returns the state of the agent.
     pub(crate) fn state(&self) -> &AgentState {
         &self.state
     }
@@ -228,7 +227,7 @@ impl Agent {
         run.absences = 0;
         let records = match run.records.read(ring, true) {
             Ok(records) => records,
-            // The ring has just been made, or is written faster than it can be read: the next look finds more.
+            // The ring has just been made, or is written faster than it can be read: the next round finds more.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) if is_live(liveness) => return Ok(()),
             Err(error) => return Err(error),
         };
@@ -242,7 +241,8 @@ impl Agent {
         Ok(())
     }
 
-    /// Forgets runs whose rings have been gone for long. A process that runs may make another ring, and goes on with its numbers there.
+    /// Forgets runs whose rings have been missing for long. A running process may make another ring and continue its numbers
+    /// there.
     fn forget(&mut self, absent: &HashSet<RunKey>) {
         for key in absent {
             let Some(run) = self.runs.get_mut(key) else {
@@ -253,7 +253,7 @@ impl Agent {
             if run.absences > ABSENCES_MOST && !is_there {
                 let account = run.account.clone();
                 self.runs.remove(key);
-                // A process id with its start does not come again.
+                // No later process has the same id and start time.
                 if account.pid.is_some() && !self.runs.values().any(|run| run.account == account) {
                     self.accounts.remove(&account);
                 }
@@ -353,24 +353,24 @@ mod tests {
     fn numbers_add_up_over_resets_undos_lost_rings_and_runs() {
         let dir = tempfile::tempdir().unwrap();
         let mut first = TestProgram::named(dir.path(), "app", 1, 1);
-        // The program was reset before the first look.
+        // The program was reset before the first round.
         first.shows(3, CaptureKind::Periodic);
         first.reset(10);
         first.shows(1, CaptureKind::Periodic);
         let mut agent = agent(dir.path(), false);
         assert_eq!(found(&mut agent, "app"), (11, 1));
         assert_eq!(found(&mut agent, "app"), (11, 1), "nothing new");
-        // The program is reset twice between two looks.
+        // The program is reset twice between two rounds.
         first.reset(4);
         first.reset(6);
         first.shows(2, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (22, 1));
-        // The undo lets 6 and 2 count on.
+        // After the undo, counting continues from 6 and 2.
         first.withdraws = Some(2);
         first.epoch += 1;
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (23, 1));
-        // The ring is lost, and the program goes on in another one.
+        // The ring is lost, and the program continues in another one.
         let path = first.ring.path().to_path_buf();
         fs::remove_file(&path).unwrap();
         let mut again = TestProgram::named(dir.path(), "app", 1, 2);
@@ -380,7 +380,7 @@ mod tests {
         again.shows(12, CaptureKind::Periodic);
         again.ring.link().unwrap();
         assert_eq!(found(&mut agent, "app"), (26, 1));
-        // The agent itself is started again, with its kept data and without.
+        // The agent itself is restarted, with its kept data and without.
         let kept = agent.keep().unwrap();
         let mut agent = Agent::go_on(agent.options.clone(), &kept).unwrap();
         assert_eq!(found(&mut agent, "app"), (26, 1), "the epochs before are in it");
@@ -396,7 +396,7 @@ mod tests {
             let error = Agent::go_on(agent.options.clone(), kept).unwrap_err();
             assert!(error.contains(why), "{error}");
         }
-        // Another run, beside the first and after it.
+        // Another run, at the same time as the first one and after it.
         let mut second = TestProgram::named(dir.path(), "app", 2, 3);
         second.shows(100, CaptureKind::Periodic);
         assert_eq!(found(&mut agent, "app"), (126, 2));
@@ -455,7 +455,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut agent = agent(dir.path(), false);
         let numbers: Vec<u64> = (0..PROGRAMS_MOST as u64 + 5).collect();
-        // Five programs come and go between two looks.
+        // Five programs come and go between two rounds.
         for five in numbers.chunks(5) {
             let start = |&number| {
                 let mut program = TestProgram::named(dir.path(), &format!("app-{number}"), number, number);
@@ -490,8 +490,8 @@ mod tests {
         assert!(agent.accounts().is_empty());
     }
 
-    /// Measures fifty programs of a thousand nodes, with a scrape after each second of theirs: the cost, and constant memory.
-    /// With FLEET_DIR they stay there, and are written on, for another agent.
+    /// Measures the cost and the memory of an agent for fifty programs of a thousand nodes, with a scrape after each of
+    /// their seconds. With FLEET_DIR, the rings are kept in that directory and written on for another agent.
     #[test]
     #[ignore = "takes minutes: .ci/nightly fleet"]
     fn fifty_programs_cost_a_hundredth_of_a_core() {

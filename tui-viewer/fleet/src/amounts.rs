@@ -3,10 +3,10 @@
 use serde::{Deserialize, Serialize};
 use tickscope_format::latency::{BUCKETS, Histogram, PER_OCTAVE, lower_edge, upper_edge};
 
-/// Shortest duration that is an edge of exported buckets, as a power of two of nanoseconds: 256 ns.
+/// Shortest duration that is an edge of exported buckets: 256 ns, as a power of two of nanoseconds.
 pub(crate) const FIRST_OCTAVE: u32 = 8;
 
-/// Longest such duration: 17.2 s.
+/// Longest duration that is an edge: 17.2 s, in the same form.
 pub(crate) const LAST_OCTAVE: u32 = 34;
 
 /// Number of edges.
@@ -22,10 +22,10 @@ const SUM: usize = EDGES + 1;
 /// eighth apart, so the end that is chosen for an edge is within 6 % of it.
 const NEAREST: f64 = 1.06;
 
-/// A number of [`Amounts`].
+/// Kind of a number in [`Amounts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Calls begun; of a counter the additions.
+    /// Calls begun; for a counter, additions.
     Calls,
     /// Nanoseconds of self time; of a group, nanoseconds inside its outermost members.
     Time,
@@ -50,12 +50,11 @@ pub(crate) struct Amounts {
 }
 
 impl Amounts {
-    /// Returns a number.
     pub(crate) fn get(&self, kind: Kind) -> u64 {
         self.numbers[kind as usize]
     }
 
-    /// Adds to a number.
+    /// Adds to a number, up to the largest `u64`.
     pub(crate) fn put(&mut self, kind: Kind, more: u64) {
         let number = &mut self.numbers[kind as usize];
         *number = number.saturating_add(more);
@@ -73,7 +72,6 @@ impl Amounts {
         }
     }
 
-    /// Returns whether there are latencies.
     pub(crate) fn has_latencies(&self) -> bool {
         !self.latency.is_empty()
     }
@@ -98,12 +96,12 @@ impl Amounts {
         self.combine(other, u64::saturating_add);
     }
 
-    /// Takes the larger of each number.
+    /// Raises each number to that of `other`, if it is smaller.
     pub(crate) fn raise_to(&mut self, other: &Self) {
         self.combine(other, u64::max);
     }
 
-    /// Subtracts; negative results become 0.
+    /// Subtracts each number of `other`; negative results become 0.
     pub(crate) fn subtract(&mut self, other: &Self) {
         self.combine(other, u64::saturating_sub);
     }
@@ -127,8 +125,8 @@ impl Amounts {
     }
 }
 
-/// Edge below which each bucket of a program's clock is counted. It stays the same for the life of a run: the measured rate of a
-/// clock moves a little, and calls must not change their places with it.
+/// Edge below which each bucket of a program's clock is counted. It stays the same for the life of a run: the measured rate
+/// of a clock moves a little, and calls must not move to other edges with it.
 #[derive(Clone, Debug)]
 pub(crate) struct Octaves {
     of: [u8; BUCKETS],
@@ -136,7 +134,7 @@ pub(crate) struct Octaves {
 }
 
 impl Octaves {
-    /// Returns the places for a clock of this many ticks a second.
+    /// Returns the edges for a clock of this many ticks a second.
     pub(crate) fn of_clock(ticks_per_second: f64) -> Self {
         let ns_per_tick = 1e9 / ticks_per_second;
         let mut of = [0; BUCKETS];
@@ -149,12 +147,12 @@ impl Octaves {
         Self { of, ns_per_tick }
     }
 
-    /// Returns the rate of the clock that the places are for.
+    /// Returns the rate of the clock that the edges are for, in ticks a second.
     pub(crate) fn ticks_per_second(&self) -> f64 {
         1e9 / self.ns_per_tick
     }
 
-    /// Returns whether a clock has another rate than the clock of these places, and not just a newly measured rate.
+    /// Returns whether a rate differs too much from the rate of these edges to be a new measurement of the same clock.
     pub(crate) fn is_of_another_clock(&self, ticks_per_second: f64) -> bool {
         (self.ns_per_tick * ticks_per_second / 1e9 - 1.0).abs() > 0.001
     }
@@ -203,7 +201,7 @@ mod tests {
             for octave in FIRST_OCTAVE..=LAST_OCTAVE {
                 let ticks = |share: f64| (2f64.powi(octave as i32) * share * rate / 1e9) as u64;
                 let below = |ticks| counted(&[ticks], rate).below_edges()[(octave - FIRST_OCTAVE) as usize];
-                // A tick is a seventh of the shortest octave at 24 MHz.
+                // At 24 MHz, a tick is a sixth of the shortest octave: too coarse for this check.
                 if ticks(1.0) > 64 {
                     assert_eq!(
                         (below(ticks(0.94)), below(ticks(1.061))),

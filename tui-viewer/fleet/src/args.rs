@@ -12,7 +12,7 @@ pub use self::merge::MergeArgs;
 pub use self::metrics::MetricsArgs;
 pub use self::push::PushArgs;
 
-/// Reads the time between two looks of an agent: 1s to 1h.
+/// Reads the time between two rounds of an agent: 1s to 1h.
 fn every(text: &str) -> Result<Duration, String> {
     let every = duration(text)?;
     let allowed = Duration::from_secs(1)..=Duration::from_secs(3600);

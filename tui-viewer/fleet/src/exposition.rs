@@ -19,7 +19,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// Returns the type of the content for HTTP.
+    /// Returns the value of the HTTP header `Content-Type`.
     pub(crate) fn content_type(self) -> &'static str {
         match self {
             Self::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -28,7 +28,7 @@ impl Style {
     }
 }
 
-/// Program of an account.
+/// Key of an account.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct AccountKey {
     /// The program's name.
@@ -42,7 +42,7 @@ pub(crate) struct AccountKey {
 pub(crate) struct AgentState {
     /// Number of ring files that cannot be read.
     pub(crate) unreadable_rings: u64,
-    /// Number of programs above the limit.
+    /// Number of programs that were left out, above the limit.
     pub(crate) programs_left_out: u64,
     /// CPU time of the agent so far, in nanoseconds.
     pub(crate) cpu_ns: u64,
@@ -82,7 +82,7 @@ struct Text {
     style: Style,
 }
 
-/// Number of a function: its family, unit, help, and whether a program has it.
+/// A number that functions export: its family, unit, help and kind, and whether a program has it.
 type Column = (
     &'static str,
     &'static str,
@@ -274,7 +274,7 @@ impl Text {
     }
 
     fn family(&mut self, family: &str, kind: &str, unit: &str, help: &str) {
-        // The older format has no family names apart from samples.
+        // In the older format, a family has the name of its samples.
         let suffix = match (self.style, kind) {
             (Style::Text, "counter") => "_total",
             _ => "",
@@ -330,7 +330,7 @@ fn exported(account: &Account, kind: ItemKind) -> impl Iterator<Item = (&str, Am
         .filter_map(move |item| Some((item.name.as_str(), named(item)?)))
 }
 
-/// Formats nanoseconds in seconds, to the last digit.
+/// Formats nanoseconds as seconds, without rounding.
 fn decimal(ns: u64) -> String {
     let text = format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000);
     let text = text.trim_end_matches('0');

@@ -1,8 +1,8 @@
 //! Smallest part of HTTP that a scrape needs, in one thread and in bounded memory for every input.
 //!
-//! A request is GET or HEAD, its head has at most 8 KiB, and each connection has ten seconds from its begin to its end. There are
-//! at most 64 connections; a further one replaces the connection that has sent no whole request for the longest time. So slow or
-//! silent clients cannot keep a scraper out.
+//! A request is GET or HEAD, its head has at most 8 KiB, and each connection lasts at most ten seconds. There are at most 64
+//! connections; a further one replaces the connection that has waited longest without a complete request. So slow or silent
+//! clients cannot keep a scraper out.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Most connections at once.
+/// Largest number of connections at once.
 pub(crate) const CONNECTIONS_MOST: usize = 64;
 
-/// Most connections that are accepted before open ones get their turn.
+/// Largest number of connections that are accepted before open ones get their turn.
 const ACCEPTED_MOST: usize = 16;
 
 /// Largest head of a request, in bytes.
@@ -68,7 +68,7 @@ enum State {
     Reading(Vec<u8>),
     /// Head, body, and number of bytes of both that were sent.
     Writing(Vec<u8>, Arc<str>, usize),
-    /// Further input is dropped, because closing at once could take the answer back.
+    /// Further input is dropped: closing with unread input could make the system discard the answer.
     Leaving,
 }
 
@@ -103,7 +103,7 @@ impl Server {
     /// Waits at most this long for work, and does it. A signal ends the wait.
     ///
     /// # Errors
-    /// The system's error of waiting.
+    /// The system's error while waiting.
     pub(crate) fn turn(
         &mut self,
         wait: Duration,
@@ -156,7 +156,7 @@ impl Server {
             }
             if self.connections.len() >= CONNECTIONS_MOST {
                 let idle = |connection: &Connection| !matches!(connection.state, State::Writing(..));
-                // Connections stand in the order in which they came.
+                // Connections are in the order in which they came.
                 let oldest = self.connections.iter().position(idle).unwrap_or(0);
                 self.connections.remove(oldest);
             }
@@ -170,7 +170,7 @@ impl Server {
 }
 
 impl Connection {
-    /// Does the work that needs no wait; returns false where the connection is over.
+    /// Does the work that needs no wait; returns false if the connection is over.
     fn go_on(&mut self, answer: &mut dyn FnMut(&Request) -> Answer) -> bool {
         let mut buffer = [0; 2048];
         match &mut self.state {
@@ -244,7 +244,7 @@ pub(crate) fn refusal(status: &'static str) -> Answer {
     }
 }
 
-/// Reads a head: returns none until it is whole, and the status of the error where it is no head.
+/// Reads a head: returns none until it is complete, and the status of the error if it is invalid.
 fn parse(head: &[u8]) -> Option<Result<Request, &'static str>> {
     const BAD: &str = "400 Bad Request";
     // Bytes that are no HTTP are refused at once.

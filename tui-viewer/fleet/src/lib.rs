@@ -3,7 +3,7 @@
 //! ```text
 //! rings -> agent -> account (a program, over all its runs) -> exposition -> metrics (http, or a file)
 //!                     run_sums (a run, over its resets)
-//!       -> windows (what programs did since the last look) -> pyroscope -> push
+//!       -> windows (what programs did since the last round) -> pyroscope -> push
 //! files -> merge (runs of any hosts) -> one file
 //! ```
 

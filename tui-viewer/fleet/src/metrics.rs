@@ -22,7 +22,7 @@ use crate::args::MetricsArgs;
 use crate::exposition::{Buckets, Style, exposition};
 use crate::http::{Answer, Request, Server, refusal};
 
-/// Shortest time between two reads of the rings, for any number of requests.
+/// Shortest time between two reads of the rings, however many requests come.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// Longest time until a signal is noticed.
@@ -102,7 +102,7 @@ fn listen(address: &str) -> anyhow::Result<Server> {
     Ok(server)
 }
 
-/// Agent, and the texts of its newest look.
+/// Agent, and the texts of its newest round.
 struct Metrics {
     agent: Agent,
     buckets: Buckets,
@@ -160,7 +160,7 @@ impl Metrics {
         OutputFile::new(Some(state), true).write(|out| out.write_all(&bytes))
     }
 
-    /// Returns the time until rings must be read again without a request, because programs overwrite them.
+    /// Returns the time until rings must be read even without a request, because programs overwrite their records.
     fn next_look(&self, every: Duration) -> Duration {
         let since = self.looked.map(|at| at.elapsed());
         since.map_or(Duration::ZERO, |since| every.saturating_sub(since))

@@ -14,16 +14,16 @@ use ureq::Agent;
 
 use crate::windows::Window;
 
-/// Most profiles that wait to be sent; above it, the oldest are dropped.
+/// Largest number of profiles that wait to be sent; the oldest further ones are dropped.
 pub(crate) const WAITING_MOST: usize = 240;
 
-/// Most bytes of waiting profiles.
+/// Largest number of bytes of waiting profiles.
 const BYTES_MOST: usize = 64 << 20;
 
 /// Longest time for a server to answer.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Time before another attempt: at first, and at most.
+/// Time before another attempt: after the first failure, and at most.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Line between the parts of a body. No profile contains it, because profiles are compressed, and the line is long.
@@ -40,12 +40,12 @@ pub(crate) struct PyroscopeOptions {
     pub(crate) tenant: Option<String>,
     /// The value of the header `Authorization`.
     pub(crate) authorization: Option<Secret>,
-    /// Certificates in PEM form of which one must have signed the server's; without them, Mozilla's list counts.
+    /// Certificates in PEM form, one of which must have signed the server's; without them, Mozilla's list counts.
     #[cfg_attr(not(feature = "tls"), expect(dead_code, reason = "https alone reads it"))]
     pub(crate) authorities: Option<Vec<u8>>,
 }
 
-/// Place of a secret.
+/// Source of a secret.
 #[derive(Clone)]
 pub(crate) enum Secret {
     /// The value itself.
@@ -94,7 +94,7 @@ enum Outcome {
     Never(String),
 }
 
-/// Returns the certificates that a client of https trusts. Invalid ones are left out, so the server is not trusted then.
+/// Returns the certificates that a client of https trusts. Invalid ones are left out, so servers with them are not trusted.
 #[cfg(feature = "tls")]
 fn trust(authorities: Option<&[u8]>) -> ureq::tls::TlsConfig {
     use ureq::tls::{PemItem, RootCerts, TlsConfig, parse_pem};
@@ -118,7 +118,7 @@ impl Pyroscope {
     pub(crate) fn new(options: PyroscopeOptions) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(ANSWER))
-            // A password must not follow to another host.
+            // A redirect must not carry the password to another host.
             .max_redirects(0)
             .http_status_as_error(false)
             .user_agent(concat!("tickscope/", env!("CARGO_PKG_VERSION")));
@@ -136,7 +136,7 @@ impl Pyroscope {
         }
     }
 
-    /// Adds a window at the end of the queue. Returns the number of profiles that were dropped for it, the oldest.
+    /// Adds a window at the end of the queue. Returns the number of oldest profiles that were dropped for it.
     ///
     /// # Errors
     /// The profile cannot be written.
@@ -161,7 +161,7 @@ impl Pyroscope {
         self.waiting.len()
     }
 
-    /// Returns the time until the next attempt; none where nothing waits.
+    /// Returns the time until the next attempt; none if nothing waits.
     pub(crate) fn rest(&self) -> Option<Duration> {
         let next = self
             .next
@@ -169,7 +169,7 @@ impl Pyroscope {
         (!self.waiting.is_empty()).then(|| next.unwrap_or_default())
     }
 
-    /// Sends the first profile. Returns a message; none where the server has taken it.
+    /// Sends the first profile. Returns a message; none if the server has taken it.
     pub(crate) fn send(&mut self) -> Option<String> {
         let upload = self.waiting.front()?;
         match self.attempt(upload) {
@@ -236,7 +236,7 @@ impl Pyroscope {
 }
 
 fn query(program: &str, labels: &[(String, String)], unix_ns: (u64, u64)) -> String {
-    // Characters that a series' name cannot have would end it.
+    // These characters are not allowed in a series' name, and would end it early.
     let plain = |text: &str| text.replace(['{', '}', ',', '='], "_");
     let labels: Vec<String> = labels
         .iter()
@@ -257,7 +257,7 @@ fn query(program: &str, labels: &[(String, String)], unix_ns: (u64, u64)) -> Str
     query
 }
 
-/// Returns the profile, and the types of its values: Pyroscope itself knows only Go's types.
+/// Returns a request's body: the profile, and the types of its values, because Pyroscope itself knows only Go's types.
 fn body(window: &Window) -> std::io::Result<Vec<u8>> {
     let mut types = Map::new();
     for (name, unit) in pprof::sample_types(&window.snapshot) {

@@ -1,4 +1,4 @@
-//! Counts of one run of a program since its start, of which each record hands on the new ones.
+//! Counts of one run of a program since its start; each record hands on the counts that are new.
 
 use serde::{Deserialize, Serialize};
 use tickscope_analysis::series::{RecordEpoch, Series};
@@ -6,23 +6,23 @@ use tickscope_format::snapshot::CaptureInfo;
 
 use crate::amounts::Amounts;
 
-/// Most records whose counts stay apart, so that an undo can take the last ends of epochs back.
+/// Largest number of records whose counts stay apart, so that an undo can remove the last ends of epochs.
 const LINKS_MOST: usize = 4;
 
-/// Sums of a run, by the number of a function, counter or group.
+/// Sums of a run, by the index of a function, counter or group.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunSums {
     #[serde(with = "kept")]
     series: Series<Vec<Amounts>>,
-    /// Counts that were handed on.
+    /// Counts that were handed on so far.
     handed_on: Vec<Amounts>,
-    /// Whether the latencies of each number are tracked.
+    /// Whether the latencies of each item are tracked.
     tracked: Vec<bool>,
     unclosed: u64,
 }
 
 impl RunSums {
-    /// Returns the number of resets that took numbers away which no record shows any more.
+    /// Returns the number of resets whose last numbers no record showed.
     pub(crate) fn unclosed(&self) -> u64 {
         self.unclosed
     }
@@ -60,7 +60,7 @@ impl RunSums {
         }
         for (index, all) in all.iter().enumerate().take(count) {
             let handed_on = &mut self.handed_on[index];
-            // Counts from before the first look are the start of the latencies.
+            // Latencies from before they were tracked are not handed on, except those of the first record.
             if has_latencies[index] && !std::mem::replace(&mut self.tracked[index], true) && !is_first {
                 handed_on.set_latencies(all);
             }
@@ -74,7 +74,7 @@ impl RunSums {
     }
 }
 
-/// Changes each number by the same number of another list, which may be longer.
+/// Combines each item with the item of the same index in another list, which may be longer.
 fn raise(all: &mut Vec<Amounts>, by: &[Amounts], how: fn(&mut Amounts, &Amounts)) {
     all.resize(all.len().max(by.len()), Amounts::default());
     for (one, by) in all.iter_mut().zip(by) {
@@ -118,8 +118,8 @@ mod tests {
     use super::*;
     use crate::amounts::Kind;
 
-    /// Takes records of a number, each with its epoch, its begin after an undo and its kind. Returns the number handed on so far
-    /// after each of them.
+    /// Takes records of one item: epoch, withdrawn epoch, kind and number. Returns the number handed on so far after each of
+    /// them.
     fn handed_on(sums: &mut RunSums, records: &[(u64, Option<u64>, CaptureKind, u64)]) -> Vec<u64> {
         let mut all = 0;
         let mut take = |&(reset_epoch, withdraws, kind, shown): &(u64, Option<u64>, CaptureKind, u64)| {
@@ -156,7 +156,7 @@ mod tests {
         ];
         assert_eq!(handed_on(&mut sums, &records), [3, 5, 7, 8, 8, 9]);
         assert_eq!(sums.unclosed(), 0);
-        // The sums go on from a file.
+        // The sums continue from a file.
         let mut sums: RunSums = serde_json::from_str(&serde_json::to_string(&sums).unwrap()).unwrap();
         assert_eq!(handed_on(&mut sums, &[(4, Some(0), OPEN, 12)]), [3]);
     }
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!(sums.unclosed(), 1);
     }
 
-    /// Two resets came between two looks, and the second was taken back: the end of the first is missing.
+    /// Two resets came between two reads, and the second was undone: the end of the first is missing.
     #[test]
     fn an_end_that_is_missing_before_an_undo_is_counted() {
         let mut sums = RunSums::default();

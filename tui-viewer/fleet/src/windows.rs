@@ -1,4 +1,4 @@
-//! Work of each program since the last look, over resets, as a snapshot for each program.
+//! Work of each program since the last round, across resets, as a snapshot for each program.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::PathBuf;
@@ -17,28 +17,28 @@ use tickscope_symbols::symbolizer::Names;
 
 use crate::account::label;
 
-/// Most runs that are followed. Others are left out.
+/// Largest number of runs that are followed. Further ones are left out.
 const RUNS_MOST: usize = 1000;
 
-/// Most records of a run whose counts stay apart.
+/// Largest number of records of a run whose counts stay apart.
 const LINKS_MOST: usize = 4;
 
-/// Work of a program's processes between two looks.
+/// Work of a program's processes between two rounds.
 #[derive(Debug)]
 pub(crate) struct Window {
     /// The program's name.
     pub(crate) program: String,
-    /// Begin and end: nanoseconds since the Unix epoch.
+    /// Start and end: nanoseconds since the Unix epoch.
     pub(crate) unix_ns: (u64, u64),
     /// Difference over that time.
     pub(crate) snapshot: Snapshot,
 }
 
-/// The programs of a host, followed from look to look.
+/// The programs of a host, followed from round to round.
 #[derive(Debug)]
 pub(crate) struct Windows {
     places: Vec<PathBuf>,
-    /// Only program that is followed, if one was chosen.
+    /// The only program that is followed, if one was chosen.
     only: Option<String>,
     runs: HashMap<RunKey, Followed>,
     looked: bool,
@@ -52,7 +52,7 @@ struct Followed {
 }
 
 impl Windows {
-    /// Returns a follower of the programs in these directories, or of one of them.
+    /// Returns a follower of all programs in these directories, or of `only` one of them.
     pub(crate) fn new(places: Vec<PathBuf>, only: Option<String>) -> Self {
         Self {
             places,
@@ -62,7 +62,7 @@ impl Windows {
         }
     }
 
-    /// Returns the work since the last look, by program. The first look only shows where to begin.
+    /// Returns the work of each program since the last call. The first call only sets the starting point.
     pub(crate) fn look(&mut self) -> Vec<Window> {
         let mut seen = HashSet::new();
         let mut parts: BTreeMap<String, Vec<Snapshot>> = BTreeMap::new();
@@ -71,7 +71,7 @@ impl Windows {
             let Ok((ring, liveness)) = ring else { continue };
             let key = RunKey::of(&ring);
             let is_wanted = self.only.as_ref().is_none_or(|only| *only == key.name);
-            // A run that had ended before is not followed, and the end of a followed run is read once.
+            // A run that had ended before the first round is not followed; the end of a followed run is still read.
             let is_known = self.runs.contains_key(&key);
             if is_wanted
                 && (is_known || is_live(&liveness) || self.looked)
@@ -101,8 +101,8 @@ impl Windows {
 }
 
 impl Followed {
-    /// Returns the work since the record that was read last; for a run that `is_new`, since its begin. The work is unknown where
-    /// an undo restored counts from before, of which no record is known.
+    /// Returns the work since the record that was read last; for a run that `is_new`, since its start. Returns none if an
+    /// undo restored counts of which no record is known.
     fn window(&mut self, ring: &RingFile, is_new: bool) -> Result<Option<Snapshot>, FormatError> {
         let records = self.records.read(ring, true)?;
         if records.is_empty() {
@@ -128,7 +128,7 @@ impl Followed {
     }
 }
 
-/// Merges the processes of a program; returns none where there was no work.
+/// Merges the processes of a program; returns none if there was no work.
 fn merged(program: String, parts: Vec<Snapshot>) -> Option<Window> {
     let (mut begin, mut end) = (u64::MAX, 0);
     let mut all = MergedRuns::default();
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(look(), [0; 0], "nothing new");
         first.shows(103, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
-        // Two resets lie between two looks, then one is taken back.
+        // Two resets come between two rounds, then one is undone.
         first.reset(110);
         first.reset(4);
         first.shows(2, CaptureKind::Periodic);
@@ -193,7 +193,7 @@ mod tests {
         first.epoch += 1;
         first.shows(9, CaptureKind::Periodic);
         assert_eq!(look(), [3]);
-        // A new process counts from its begin, also over its reset and together with the first.
+        // A new process counts from its start, also across its reset and together with the first.
         let mut second = start(dir.path(), 2);
         second.shows(1, CaptureKind::Periodic);
         second.reset(20);

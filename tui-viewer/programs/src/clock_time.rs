@@ -1,4 +1,4 @@
-//! Times of the clock as text. They are fixed moments, so an idle screen has nothing to write.
+//! Clock times as text. They name fixed moments, so an idle screen need not write them again.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn with_zone(time: String, offset: UtcOffset) -> String {
     time + zone
 }
 
-/// Returns the last moment, at `unix_ns` or before, at which the clock showed a time of the day (in seconds).
+/// Returns the last moment, not after `unix_ns`, at which the local clock showed `of_day` (seconds since midnight).
 pub(crate) fn last_time_of_day(unix_ns: u64, of_day: u32, offset: UtcOffset) -> Option<u64> {
     let (_, now) = split(unix_ns, offset);
     let since = (now - i64::from(of_day)).rem_euclid(DAY_S) as u64;
@@ -82,12 +82,12 @@ pub fn age(ns: u64) -> String {
     }
 }
 
-/// Converts a duration to nanoseconds; longer ones become the largest number.
+/// Converts a duration to nanoseconds; one too long for `u64` becomes `u64::MAX`.
 pub fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Formats seconds as `3.2 s`, or as `134 s` if tenths do not matter.
+/// Formats a time in seconds as `3.2 s`; from 100 s on without tenths, as `134 s`.
 pub fn seconds(ns: u64) -> String {
     match ns as f64 / 1e9 {
         long if long >= 99.95 => format!("{long:.0} s"),

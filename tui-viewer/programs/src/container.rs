@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use tickscope_format::file::open::RingFile;
 use tickscope_format::os;
 
-/// Returns the directories that may hold a process's ring, as seen from here: the directories of its
-/// mappings, the directory that its environment names, and the usual ones of its own root.
+/// Returns the directories that may hold a process's ring, as paths of this process: the directories of its mappings, the
+/// one that its environment names, and the default ones below its own root.
 pub fn places_of(pid: u32) -> Vec<PathBuf> {
     let root = PathBuf::from(format!("/proc/{pid}/root"));
     let inside = |path: &Path| root.join(path.strip_prefix("/").unwrap_or(path));
@@ -58,8 +58,8 @@ fn mapped_directories(pid: u32) -> Vec<PathBuf> {
     dirs
 }
 
-/// Whether a ring belongs to a process that has another id in its own namespace. Several containers may share a
-/// directory and each has a process 1, so the id is not enough: the process must have started when the ring says.
+/// Whether the process `pid` wrote a ring under another id in its own namespace. Several containers may share a directory
+/// and each has a process 1, so the id is not enough: the start time must be the ring's, too.
 pub fn is_inside(pid: u32, ring: &RingFile) -> bool {
     let started = ring.header().start_time;
     if started != 0 && os::start_time(pid) != Some(started) {

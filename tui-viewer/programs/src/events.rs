@@ -1,4 +1,4 @@
-//! Events that the screen receives from the program, and requests to it. No I/O here: a [`Feed`] does that.
+//! Events that the screen receives from the program, and its requests to the program. No I/O here: a [`Feed`] does that.
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -52,7 +52,7 @@ pub struct RingLine {
     pub pid: u32,
     /// State of the program: "running", "exited".
     pub state: String,
-    /// Begin of that state, as a clock time or in words that do not change by themselves.
+    /// Start of that state: a clock time, or words that stay true as time passes.
     pub since: String,
     /// Whether the program runs.
     pub live: bool,
@@ -60,40 +60,40 @@ pub struct RingLine {
     pub library: String,
 }
 
-/// Changes since the last look.
+/// Changes since the last poll.
 #[derive(Clone, Debug)]
 pub struct Events {
     /// State of the program.
     pub status: Status,
     /// The program, once one is open.
     pub target: Option<Target>,
-    /// The newest whole record, only if it was not handed over before.
+    /// The newest complete record, if it was not handed over before.
     pub snapshot: Option<Rc<Snapshot>>,
-    /// Records for the history, in any order: insert each by its time, and drop a record of a known time, which is
-    /// the same. After a program is opened, each look adds a slice of the file's earlier records, further back each
-    /// time, oldest first. With each `snapshot` come its own record and the records between the last look and it.
+    /// Records for the history, in any order: insert each by its time, and drop it if its time is known already. After a
+    /// program is opened, each poll adds a slice of the file's earlier records, oldest first; each slice is older than the
+    /// one before. With a `snapshot` come its record and all records since the last poll.
     pub past: Vec<Past>,
-    /// Begin of the recording that the program is read from: nanoseconds since the Unix epoch.
+    /// Start of the recording that the program is read from: nanoseconds since the Unix epoch.
     pub begin_ns: Option<u64>,
     /// Ring files in the directories, only if they changed; listed while no program is open.
     pub rings: Option<Vec<RingLine>>,
-    /// Number of repeated reads, because the program overwrote its newest record during the read.
+    /// Number of reads that were repeated because the program overwrote its newest record meanwhile.
     pub lapped: u64,
-    /// Requests that were answered.
+    /// Answers to requests since the last poll.
     pub outcomes: Vec<Outcome>,
-    /// All functions of the program, once they are known: also functions that were never called, which snapshots leave out.
+    /// All functions of the program, once known; includes functions that were never called, which snapshots leave out.
     pub functions: Option<Rc<KnownFunctions>>,
-    /// Code that the recording has named, which is not looked for in files.
+    /// Names that the recording holds for code addresses; these are not looked up in files.
     pub addresses: Addresses,
     /// Old and new process id, if the program was started again.
     pub new_run: Option<(u32, u32)>,
     /// Message about the connection to the program: one line.
     pub notice: Option<String>,
-    /// The processes, where several are shown together.
+    /// Numbers of processes, if several are shown together.
     pub processes: Option<Processes>,
 }
 
-/// A record as it stands in the file; it is decoded when it is shown.
+/// A record in its encoded form; it is decoded when it is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Past {
     /// The wall clock at its capture: nanoseconds since the Unix epoch.
@@ -109,24 +109,24 @@ pub struct Past {
 pub enum Request {
     /// Start counting at zero.
     Reset,
-    /// Take the last reset back.
+    /// Undo the last reset.
     Undo,
     /// Publish at another rate.
     Interval {
         /// Nanoseconds between two records.
         ns: u64,
     },
-    /// Measure in another way; closes the reset epoch.
+    /// Switch the mode; this closes the reset epoch.
     Mode(Mode),
-    /// Measure the sites of a pattern no longer.
+    /// Stop measuring the sites of a pattern.
     SitesOff(Pattern),
     /// Measure the sites of a pattern again.
     SitesOn(Pattern),
-    /// Take the rule of a pattern back.
+    /// Remove the rule of a pattern.
     ForgetRule(Pattern),
-    /// Tell slow calls of functions from typical ones.
+    /// Watch functions: keep their slow calls.
     Watch(Pattern, Over),
-    /// Watch functions no longer.
+    /// Stop watching functions.
     Unwatch(Pattern),
     /// Sample the program counter at this rate per second of CPU time; 0 stops sampling.
     Lines(u32),
@@ -137,9 +137,9 @@ pub enum Request {
 pub struct Outcome {
     /// Request that is answered.
     pub request: Request,
-    /// Reset epoch from which the change shows, or the reason why the program refused.
+    /// First reset epoch that shows the change, or the reason why the program refused.
     pub result: Result<u64, String>,
-    /// Programs that received the request, where there are several.
+    /// Message about the programs that received the request; none for a single program.
     pub words: Option<String>,
 }
 
@@ -167,7 +167,7 @@ pub struct Processes {
 
 /// Source of the screen's data.
 pub trait Feed {
-    /// Looks for changes once; never blocks.
+    /// Returns the changes since the last poll; never blocks.
     fn poll(&mut self) -> Events;
 
     /// Sends a request to the program; the answer comes as an [`Outcome`].
@@ -182,7 +182,7 @@ pub trait Feed {
     /// The file cannot be opened: one line with the reason.
     fn open(&mut self, path: &Path) -> Result<(), String>;
 
-    /// Returns the longest time until the next look.
+    /// Returns the longest time that may pass before the next poll.
     fn next_look(&self) -> Duration;
 }
 

@@ -1,4 +1,4 @@
-//! Source of the screen's data: a ring file, found, read, asked and followed.
+//! Source of the screen's data: finds a ring file, reads it, sends requests, and follows restarts.
 
 mod answer;
 mod attached;
@@ -31,10 +31,10 @@ use crate::status::{Status, since_unix_ns, state_of};
 use crate::target;
 use crate::target::wanted::{Found, NoTarget, Wanted, is_live, library_of};
 
-/// Time between two looks at locks, directories and ended programs, which change seldom.
+/// Time between two checks of locks, directories and ended programs, which change seldom.
 const LOOK_AROUND: Duration = Duration::from_millis(400);
 
-/// Time for reading a file's earlier records at each look, and the rest between two such reads.
+/// Longest time that a poll spends on a file's earlier records, and the pause between two such reads.
 const PAST_SLICE: Duration = Duration::from_millis(5);
 const PAST_REST: Duration = Duration::from_millis(5);
 
@@ -49,7 +49,7 @@ pub struct RingFeed {
     dir: Option<PathBuf>,
     offset: UtcOffset,
     open: Open,
-    /// Time of the next look around.
+    /// Time of the next check of locks and directories.
     look_around_at: Instant,
     status: Status,
     /// Rings that were listed last, so that only changes are handed over.
@@ -62,12 +62,12 @@ pub struct RingFeed {
 enum Open {
     Nothing,
     Ring(Box<Attached>),
-    /// A kept snapshot and the code that was named with it, until they are handed over, and the records before it.
+    /// A kept file: its snapshot and names of code, until they are handed over, and the earlier records left to read.
     Kept(Target, Option<(Rc<Snapshot>, Addresses)>, Option<Box<Recorded>>),
 }
 
 impl RingFeed {
-    /// Returns a feed for a target; opens nothing before the first look.
+    /// Returns a feed for a target; opens nothing before the first poll.
     pub fn new(wanted: Wanted, dir: Option<PathBuf>, utc_offset_s: Option<i32>) -> Self {
         Self {
             status: Status::Waiting { why: String::new() },
@@ -122,7 +122,7 @@ impl RingFeed {
         }
     }
 
-    /// Takes the ring that the program has made in place of this one. Returns false where there is none.
+    /// Switches to the ring that the process has made in place of the open one. Returns false if there is none.
     fn take_successor(&mut self) -> bool {
         let Open::Ring(attached) = &self.open else {
             return false;
@@ -136,7 +136,7 @@ impl RingFeed {
         true
     }
 
-    /// Looks whether a program that has ended runs again as another process.
+    /// Switches to a running program of the same name; `before` is the process id of the ended one.
     fn follow(&mut self, before: u32) {
         let name = match &self.open {
             Open::Ring(attached) => Wanted::Name(attached.target.name.clone()),
@@ -194,7 +194,7 @@ impl RingFeed {
     }
 }
 
-/// Reads the newest snapshot of a file, the code that the file names, and the records before the snapshot.
+/// Reads a file's newest snapshot and its names of code; opens the earlier records, if there are any.
 fn read_kept(path: &Path) -> Result<(Snapshot, Addresses, Option<Box<Recorded>>), FormatError> {
     if !snapshot_file::is_snapshot_file(path) {
         return archive::read(path).map(|snapshot| (snapshot, Addresses::default(), None));
@@ -230,8 +230,8 @@ fn status_of(ring: &RingFile) -> Status {
     }
 }
 
-/// Returns the status of an unreadable ring. Where its program runs on, the next step comes first, because the status is one
-/// line.
+/// Returns the status of an unreadable ring. If its program still runs, the next step comes first, because the status must
+/// fit on one line.
 fn broken(ring: &RingFile, place: &str, why: &str) -> Status {
     let pid = ring.header().pid;
     Status::Broken {
@@ -262,7 +262,7 @@ impl Feed for RingFeed {
             Open::Nothing => (None, None),
             Open::Kept(target, snapshot, recorded) => {
                 begin_ns = recorded.as_ref().and_then(|recorded| recorded.begin_ns());
-                // The first look reads no earlier records, so that the newest one shows soon.
+                // The first poll reads no earlier records, so that the newest one shows soon.
                 if snapshot.is_none()
                     && let Some(earlier) = recorded
                 {
@@ -277,7 +277,7 @@ impl Feed for RingFeed {
             }
             Open::Ring(attached) => {
                 self.outcomes.extend(attached.answers());
-                // The first look reads no earlier records, so that the newest one shows soon.
+                // The first poll reads no earlier records, so that the newest one shows soon.
                 past.extend(attached.slice_of_past(PAST_SLICE));
                 let snapshot = match attached.newest(&mut past) {
                     Ok(snapshot) => snapshot,
@@ -319,7 +319,7 @@ impl Feed for RingFeed {
     fn open(&mut self, path: &Path) -> Result<(), String> {
         let found = target::find(&Wanted::File(path.to_path_buf()), self.dir.as_deref());
         self.take(found.map_err(|error| format!("{error:#}"))?);
-        // From now on this program's name is wanted, also after a restart.
+        // From now on the feed follows this program's name, also across restarts.
         if let Open::Ring(attached) = &self.open {
             self.wanted = Wanted::Name(attached.target.name.clone());
         }
@@ -369,7 +369,7 @@ mod tests {
         };
         let first = made(1);
         let path = first.path().to_path_buf();
-        // A path is no name under which the program could be found again.
+        // A program given by path cannot be found again by name.
         let mut feed = RingFeed::new(Wanted::File(path.clone()), None, None);
         feed.poll();
         assert_eq!(feed.poll().target.unwrap().path, path);
@@ -395,7 +395,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
         let wanted = Wanted::Started {
-            // The feed looks into the usual places as well.
+            // The feed searches the default directories as well.
             token: tickscope_format::os::random(),
             pid: child.id(),
         };

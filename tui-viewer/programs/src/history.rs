@@ -18,13 +18,13 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// Age up to which all snapshots are kept.
 const DENSE_NS: u64 = 30 * SECOND_NS;
 
-/// Age up to which one snapshot a second is kept; above it, one in ten seconds.
+/// Age up to which one snapshot a second is kept; older ones are kept one in ten seconds.
 const FINE_NS: u64 = 600 * SECOND_NS;
 
 /// Age above which no snapshot is kept, except of a recording.
 const LONGEST_NS: u64 = 3_600 * SECOND_NS;
 
-/// Number of snapshots that stay decoded: a moment, the begin of its window, and a neighbour.
+/// Number of snapshots that stay decoded: a moment, the start of its window, and a neighbour.
 const DECODED: usize = 3;
 
 /// A snapshot as it was encoded, without its sites.
@@ -45,11 +45,11 @@ pub struct History {
     bytes: usize,
     /// Whether this is a recording: all of its moments stay, at any age, as long as there is room.
     pub recorded: bool,
-    /// Number of times that the past was cleared, or a record came before others that were there.
+    /// Number of times that the past was cleared, or a record was inserted before a known one.
     revision: u64,
     decoded: RefCell<Vec<Rc<Snapshot>>>,
     decoder: RefCell<Decoder>,
-    /// Buffer that snapshots are encoded into, shared by all, so that the heap keeps no holes of its size.
+    /// Buffer for encoding, reused for all snapshots so that the heap does not fragment.
     buffer: Vec<u8>,
 }
 
@@ -62,7 +62,7 @@ impl History {
         self.thin();
     }
 
-    /// Takes a snapshot that has just come, unless the file's record of it is here.
+    /// Takes a new snapshot, unless its record from the file is known already.
     pub fn note(&mut self, snapshot: &Snapshot) {
         let unix_ns = snapshot.capture.unix_ns;
         if self.place(unix_ns).is_ok() || self.is_too_dense(unix_ns) {
@@ -77,8 +77,8 @@ impl History {
         self.buffer = buffer;
     }
 
-    /// Whether a snapshot comes within a second of the last, of a large program. Encoding all of them would cost time and older
-    /// minutes.
+    /// Whether a large program's snapshot comes within a second of the last moment. Encoding all of these would cost time,
+    /// and the space of older minutes.
     fn is_too_dense(&self, unix_ns: u64) -> bool {
         let records = (DENSE_NS / SECOND_NS * 10) as usize;
         self.moments.last().is_some_and(|last| {
@@ -142,7 +142,7 @@ impl History {
         }
     }
 
-    /// Returns the bytes of all moments; counts sites that neighbours share once.
+    /// Returns the bytes of all moments; sites that neighbours share count once.
     fn counted(&self) -> usize {
         let mut former: Option<&Rc<[u8]>> = None;
         let each = self.moments.iter().map(|moment| {
@@ -154,7 +154,8 @@ impl History {
         each.sum()
     }
 
-    /// Returns the index of the moment whose neighbours are closest for its age; the ends of the timeline stay longest.
+    /// Returns the index of the moment whose neighbours are closest relative to its age; the ends of the timeline stay
+    /// longest.
     fn least_missed(&self) -> usize {
         let newest = self.moments.last().map_or(0, |moment| moment.unix_ns);
         let gaps = self.moments.windows(3).map(|near| {
@@ -177,7 +178,7 @@ impl History {
         };
     }
 
-    /// Returns a number that changes when the past changes, and not with each new record.
+    /// Returns a number that changes when the past changes, except by a new record at its end.
     pub fn revision(&self) -> u64 {
         self.revision
     }
@@ -193,7 +194,7 @@ impl History {
         self.moments.iter().map(|moment| moment.unix_ns)
     }
 
-    /// Returns the time of the last moment at a time or before.
+    /// Returns the time of the last moment at or before a time.
     pub fn at_or_before(&self, unix_ns: u64) -> Option<u64> {
         let after = self.moments.partition_point(|moment| moment.unix_ns <= unix_ns);
         Some(self.moments[after.checked_sub(1)?].unix_ns)
@@ -228,7 +229,7 @@ impl History {
         Some(snapshot)
     }
 
-    /// Decodes the same snapshot without keeping it.
+    /// Decodes the snapshot that was captured at a time, without keeping it.
     pub fn decode(&self, unix_ns: u64) -> Option<Snapshot> {
         let moment = &self.moments[self.place(unix_ns).ok()?];
         let whole = [&moment.payload[..], &moment.sites[..]].concat();

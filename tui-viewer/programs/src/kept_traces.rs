@@ -1,4 +1,4 @@
-//! Traces of slow calls. Each snapshot holds the traces of some calls in turn, so a reader collects them.
+//! Traces of slow calls. Each snapshot holds the traces of only some calls, in turn, so a reader collects them.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -14,14 +14,14 @@ const MOST: usize = 192;
 pub struct KeptTraces {
     /// Traces by the number of the watch and the number of the call.
     traces: HashMap<(u64, u64), Kept>,
-    /// Number of snapshots that have been looked at.
+    /// Number of snapshots taken so far.
     looks: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Kept {
     trace: Rc<Trace>,
-    /// Number of the look at the last snapshot with the call.
+    /// Value of `looks` at the last snapshot that contained the call.
     seen: u64,
 }
 
@@ -56,7 +56,7 @@ impl KeptTraces {
                 .get(&(watch.number, exemplar.number))
                 .map(|kept| &*kept.trace)
         };
-        // A kept trace may have a path that the watch does not know at this moment.
+        // A kept trace may use a path that the watch of this snapshot does not list.
         exemplar
             .trace
             .as_ref()
@@ -64,7 +64,7 @@ impl KeptTraces {
             .filter(|trace| trace.path.iter().all(|&path| (path as usize) < watch.paths.len()))
     }
 
-    /// Puts kept traces into a snapshot that leaves them out. Returns whether every call is complete.
+    /// Puts kept traces into a snapshot that leaves them out. Returns whether every call has its trace.
     pub fn fill(&self, snapshot: &mut Snapshot) -> bool {
         let mut is_complete = true;
         for watch in &mut snapshot.watches {
@@ -109,7 +109,7 @@ mod tests {
         traces.take(&second);
         assert!(traces.fill(&mut first) && first == whole);
 
-        // The numbers of another watch belong to other calls.
+        // Call numbers are per watch, so traces of another watch do not fit.
         second.watches[0].number += 1;
         assert!(!traces.fill(&mut second));
     }

@@ -1,5 +1,5 @@
 //! All functions of a running program. Snapshots hold only functions that were called, so that records stay small; the
-//! others stand in the table that `cargo tickscope` has put into the program's file.
+//! others are in the table that `cargo tickscope` has put into the program's file.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -21,10 +21,10 @@ pub struct KnownFunctions {
 }
 
 impl KnownFunctions {
-    /// Reads the functions of a process, if its file holds exactly the number that the process says. The number differs for a
-    /// process with the same id elsewhere, and for a process that loads a library with functions.
+    /// Reads the functions of a process from its file, if the file holds exactly `known` functions. The number differs if
+    /// this id belongs to another process in this namespace, or if the process has loaded a library with functions.
     pub fn of_process(pid: u32, known: u32) -> Option<Self> {
-        // The link leads to the running file, also after it has been built anew.
+        // The link leads to the running file, even if a new build has replaced it.
         let found = Self::of_file(Path::new(&format!("/proc/{pid}/exe")))?;
         (found.sites.len() == known as usize).then_some(found)
     }
@@ -51,7 +51,7 @@ impl KnownFunctions {
         Some(Self { table, sites })
     }
 
-    /// Returns the choice for each function where no rule applies.
+    /// Returns the choice for each function, as it is without rules.
     pub fn chosen(&self, choice: &FunctionChoice) -> Vec<Chosen> {
         let chooser = Chooser::of(choice);
         let Ok(table) = FunctionTable::read(&self.table) else {

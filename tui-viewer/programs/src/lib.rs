@@ -8,8 +8,8 @@
 //! snapshot -> sampled_code (rows of functions that were sampled), known_functions, kept_traces
 //! ```
 //!
-//! The name is the word of the messages and pages for what is looked at. `source` would be the place of code, `target` is one
-//! program that was named.
+//! The crate has the name that messages and pages give to what is observed: `source` would mean source code, and a `target`
+//! is one program that was named.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]

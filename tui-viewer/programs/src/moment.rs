@@ -1,4 +1,4 @@
-//! Moments of a recording, as they are typed.
+//! Moments of a recording, as the user types them.
 
 use std::fmt;
 use std::str::FromStr;

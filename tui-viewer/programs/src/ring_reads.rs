@@ -7,7 +7,7 @@ use tickscope_format::ring::Record;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_format::{FormatError, Snapshot};
 
-/// One run of a program. A process that makes another ring in place of one that was lost is the same run.
+/// One run of a program. A process that replaces a lost ring by another stays the same run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RunKey {
     /// The program's name.
@@ -33,10 +33,10 @@ impl RunKey {
     }
 }
 
-/// Reads the records of a run that have come since the last look: the newest, and the last one of each epoch before it.
+/// Reads the new records of a run: the newest one, and the last one of each epoch before it.
 #[derive(Debug, Default)]
 pub struct NewRecords {
-    /// Sites that do not change are read once.
+    /// Reads sites that do not change only once.
     decoder: Decoder,
     /// Ring and record that were read last: nonce, position and number.
     read: Option<(u64, u64, u64)>,
@@ -45,7 +45,7 @@ pub struct NewRecords {
 }
 
 impl NewRecords {
-    /// Returns a reader that goes on after the snapshot with this number and epoch.
+    /// Returns a reader that continues after the snapshot with this number and epoch.
     pub fn after(newest: Option<(u64, u64)>) -> Self {
         Self {
             newest,
@@ -58,8 +58,8 @@ impl NewRecords {
         self.newest
     }
 
-    /// Returns the snapshots that are new, the newest last. Another ring of the run may take the place of one that was lost.
-    /// `from_start` decides whether the first look also returns the ends of the epochs before it.
+    /// Returns the new snapshots, the newest last. `ring` may be one that replaces a lost ring of the run. `from_start`
+    /// decides whether the first call also returns the ends of earlier epochs.
     ///
     /// # Errors
     /// The newest record cannot be read.
@@ -75,7 +75,7 @@ impl NewRecords {
         let newest = self.decoder.decode(&record.payload)?;
         let (seq, epoch) = self.newest.unwrap_or_default();
         let mut records = Vec::new();
-        // A ring that was replaced may still be there: it has nothing new, and its successor goes on to be read.
+        // A ring that was replaced may still be there: it has nothing new, and reading continues with its successor.
         if newest.capture.seq <= seq {
             return Ok(records);
         }
@@ -85,7 +85,7 @@ impl NewRecords {
             .map_or(0, |(.., number)| number);
         if newest.capture.reset_epoch != epoch && (self.newest.is_some() || from_start) {
             for end in ends_between(ring, after, &record).iter().rev() {
-                // Another process may have overwritten the record since: then it does not count.
+                // Records that another process has overwritten meanwhile are left out.
                 if let Ok(end) = self.decoder.decode(&end.payload)
                     && (seq + 1..newest.capture.seq).contains(&end.capture.seq)
                 {

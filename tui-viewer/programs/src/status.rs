@@ -3,7 +3,7 @@
 use tickscope_format::file::open::Liveness;
 use tickscope_report::ProcessState;
 
-/// State of the program, beside its snapshot.
+/// State of the program, which its snapshot does not show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// There is nothing to show yet.
@@ -25,16 +25,16 @@ pub enum Status {
     },
     /// The program ended without a last record.
     Crashed {
-        /// Time of the last sign of life, where there was one: nanoseconds since the Unix epoch.
+        /// Time of the last sign of life, if there was one: nanoseconds since the Unix epoch.
         unix_ns: Option<u64>,
     },
     /// A snapshot that was kept in a file; no program is behind it.
     Kept,
-    /// The records of a program come through a pipe, which leads one way.
+    /// The records of a program come through a pipe, which takes no requests.
     Piped(Pipe),
-    /// The file is damaged, or is no file of its kind.
+    /// The file is damaged, or is not of the expected kind.
     Broken {
-        /// Found, wanted, and the next step.
+        /// What was found, what was expected, and the next step.
         why: String,
     },
 }
@@ -87,7 +87,7 @@ impl Status {
         }
     }
 
-    /// Returns the shape beside the word.
+    /// Returns the shape that is shown with the word.
     pub fn mark(&self) -> Mark {
         match self {
             Self::Waiting { .. } => Mark::Waiting,
@@ -103,7 +103,7 @@ impl Status {
         self.answers() || matches!(self, Self::Piped(Pipe::Flowing | Pipe::Silent { .. }))
     }
 
-    /// Whether the program can be asked for something.
+    /// Whether the program takes requests.
     pub fn answers(&self) -> bool {
         matches!(self, Self::Live | Self::Stale { .. })
     }
@@ -119,7 +119,7 @@ pub fn state_of(liveness: &Liveness) -> ProcessState {
     }
 }
 
-/// Returns the begin of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
+/// Returns the start of a program's state, in nanoseconds since the Unix epoch. The program started at `started_unix_ns`.
 pub fn since_unix_ns(started_unix_ns: u64, liveness: &Liveness) -> u64 {
     match *liveness {
         Liveness::Running => started_unix_ns,

@@ -26,9 +26,9 @@ use crate::container;
 use crate::ring_reads::RunKey;
 use crate::target::wanted::{Found, NoTarget, Wanted, is_live, line_of, several};
 
-/// Returns another ring of the same process, which makes a new one where this one was destroyed.
+/// Returns another live ring of the same process: a process makes a new ring if its ring was destroyed.
 pub fn successor_of(old: &RingFile, dir: Option<&Path>) -> Option<(RingFile, Liveness)> {
-    // The process is known, so its next ring may be in any directory: also where the former directory takes none.
+    // The process is known, so all directories are searched: its former directory may take no ring any more.
     let mut dirs = places::places(dir);
     // The directory of the old ring is searched too, because a path may be given without `--dir`.
     dirs.extend(old.path().parent().map(Path::to_path_buf));
@@ -67,7 +67,7 @@ pub fn find(wanted: &Wanted, dir: Option<&Path>) -> anyhow::Result<Found> {
         return find_all(name, dir);
     }
     let found = find_program(wanted, dir);
-    // No program of this name runs, but it could be started.
+    // No program of this name runs, but the name may be a file that can be started.
     if let Wanted::Name(name) = wanted
         && found.as_ref().is_err_and(is_none)
         && program::is_program(Path::new(name))
@@ -136,7 +136,7 @@ fn find_all(name: &str, dir: Option<&Path>) -> anyhow::Result<Found> {
         .into_iter()
         .filter_map(|listed| listed.ring.ok());
     let mut seen = HashSet::new();
-    // Two paths may lead to one file, and a process may have lost an earlier ring.
+    // Each run counts once: two paths may lead to one file, and a process may have lost an earlier ring.
     let live = readable.filter(|(ring, liveness)| is_live(liveness) && seen.insert(RunKey::of(ring)));
     let (fitting, others): (Vec<_>, Vec<_>) = live.partition(|(ring, _)| wanted.fits(ring));
     if fitting.is_empty() {
@@ -211,7 +211,7 @@ fn choose(wanted: &Wanted, listed: Vec<Listed>, fits: impl Fn(&RingFile) -> bool
     }
 }
 
-/// Returns a hint that a file has the typed name and needs a path; empty where there is no such file.
+/// Returns a hint that a file has the typed name and needs a path; empty if there is no such file.
 fn file_of(wanted: &Wanted) -> String {
     if let Wanted::Name(name) = wanted
         && Path::new(name).is_file()
@@ -240,7 +240,7 @@ fn none(wanted: &Wanted, there: &[(RingFile, Liveness)]) -> NoTarget {
         format!("no {wanted}{}{}", file_of(wanted), meant(wanted, there))
     };
     let message = if let Wanted::Started { .. } = wanted {
-        // Other programs were not asked for.
+        // The user did not ask for other programs.
         lead.clone()
     } else if there.is_empty() {
         format!(

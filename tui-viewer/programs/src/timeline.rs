@@ -1,4 +1,4 @@
-//! Moments that a target still holds: all of a recording, or the fine records of a ring and before them the coarse ones.
+//! Moments that a target still holds: all of a recording, or the coarse and then the fine records of a ring.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub struct Timeline {
     facts: Vec<RecordEpoch>,
     /// Wall clock at each moment: nanoseconds since the Unix epoch.
     unix_ns: Vec<u64>,
-    /// Number of the oldest moments, which have no latencies.
+    /// Number of coarse moments, which are the oldest ones and have no latencies.
     coarse: usize,
     offset: UtcOffset,
 }
@@ -45,7 +45,7 @@ enum Records {
 pub struct Between {
     /// Difference, as a snapshot.
     pub snapshot: Snapshot,
-    /// Length and ends, for reading.
+    /// Length and ends, as text.
     pub words: String,
     /// Warnings about data that is missing, or that should not be in it.
     pub doubts: Vec<&'static str>,
@@ -139,7 +139,7 @@ impl Timeline {
         self.unix_ns[self.unix_ns.len() - 1]
     }
 
-    /// Returns the newest moment.
+    /// Returns the index of the newest moment.
     pub fn newest(&self) -> usize {
         self.unix_ns.len() - 1
     }
@@ -161,12 +161,12 @@ impl Timeline {
         snapshot.map_err(|error| anyhow!(about(self.path(), &error)))
     }
 
-    /// Finds the last moment at a time or before.
+    /// Finds the last moment at or before a time.
     ///
     /// # Errors
     /// The time lies outside the moments.
     pub fn find(&self, when: When) -> anyhow::Result<usize> {
-        // The times of moments are not exact to the millisecond.
+        // A recording of 30 s may end a little earlier, so a second beyond its end is accepted.
         let inside = self.first()..=self.last().saturating_add(SECOND_NS);
         let wanted = self.unix_ns_of(when).filter(|wanted| inside.contains(wanted));
         wanted
@@ -174,7 +174,7 @@ impl Timeline {
             .ok_or_else(|| self.not_of_then())
     }
 
-    /// Finds the moment nearest to the begin of a span; the oldest where the span would begin before it.
+    /// Finds the moment nearest to the start of a span, or the oldest moment if the span would start before it.
     ///
     /// # Errors
     /// The span would begin after the newest moment, or at a clock time before the oldest.
@@ -187,7 +187,7 @@ impl Timeline {
         }
     }
 
-    /// Finds the moment nearest to the end of a span; the newest where the span would end after it.
+    /// Finds the moment nearest to the end of a span, or the newest moment if the span would end after it.
     ///
     /// # Errors
     /// The span would end before the oldest moment.
@@ -198,13 +198,13 @@ impl Timeline {
         }
     }
 
-    /// Converts a time to nanoseconds since the Unix epoch; returns none before the clock began.
+    /// Converts a time to nanoseconds since the Unix epoch; returns none for a time before the epoch.
     fn unix_ns_of(&self, when: When) -> Option<u64> {
         let (first, last) = (self.first(), self.last());
         match when {
             When::After(time) => Some(first.saturating_add(nanos(time))),
             When::Before(time) => last.checked_sub(nanos(time)),
-            // Any moment within that second is meant.
+            // The first moment within that second is meant.
             When::Clock(of_day) => {
                 last_time_of_day(last, of_day, self.offset).map(|second| self.first_in_second(second))
             }
@@ -238,7 +238,7 @@ impl Timeline {
     /// Returns the first moment of a span that ends with `end`: `length` before it, or the oldest moment.
     pub fn begin_of(&self, end: usize, length: Duration) -> usize {
         let length_ns = nanos(length);
-        // The times of moments are not exact to the microsecond.
+        // Records come slightly early or late, so half a percent of slack is allowed.
         let slack = length_ns / 200;
         let begin = self.unix_ns[end].saturating_sub(length_ns).saturating_add(slack);
         self.at_or_before(begin).min(end)
@@ -256,7 +256,7 @@ impl Timeline {
         )
     }
 
-    /// Describes a moment.
+    /// Describes the time of a moment.
     pub fn words(&self, at: usize) -> String {
         format!(
             "{}, {} after the beginning of what is recorded",
@@ -324,7 +324,7 @@ impl Timeline {
         let (plus, minus): (Vec<_>, Vec<_>) = (plus.iter().collect(), minus.iter().collect());
         let mut snapshot = series::counts(&plus, &minus);
         if blind {
-            // The latencies do not cover this span alone.
+            // Coarse records have no latencies, so the difference would not be that of this span.
             snapshot.latencies = Latencies::default();
         }
         let doubts = [
@@ -419,7 +419,7 @@ mod tests {
             let (from, to) = (timeline.find_from(when), timeline.find_to(when));
             (from.ok(), to.ok())
         };
-        // The nearest moment counts, and times beyond the ends are cut.
+        // The nearest moment counts, and times beyond the ends are clamped.
         assert_eq!(ends("24s"), (Some(3), Some(3)));
         assert_eq!(ends("26.4s"), (Some(4), Some(4)));
         assert_eq!(ends("26.6s"), (Some(5), Some(5)));

@@ -141,7 +141,7 @@ pub fn is_std(crate_name: &str) -> bool {
     STD.contains(&crate_name)
 }
 
-/// Returns the words that paths begin with.
+/// Returns the first word of each path in a name.
 pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     path.split(move |c| !is_word(c) && c != ':')
@@ -153,8 +153,7 @@ pub fn crates_in(path: &str) -> impl Iterator<Item = &str> {
 /// Words of types that are no paths.
 const KEYWORDS: [&str; 8] = ["as", "const", "dyn", "fn", "for", "impl", "mut", "unsafe"];
 
-/// Returns whether the last part of the old scheme's name is the hash that ends Rust's names. Names of C++ begin in the
-/// same way.
+/// Returns whether a name of the old scheme ends with a hash, as Rust's names do. Names of C++ begin in the same way.
 fn has_hash(symbol: &str) -> bool {
     let end = symbol.rfind("17h").map(|at| &symbol[at + 3..]);
     end.is_some_and(|end| {
@@ -201,7 +200,7 @@ fn lambda(part: &str) -> Option<String> {
     Some(format!("{{lambda#{}}}", number?))
 }
 
-/// Returns the index at which the module ends: of the function, or of the function around it.
+/// Returns the index of the first part that is a function: the module ends there.
 fn first_of_function(parts: &[String]) -> usize {
     let encloses =
         |part: &String| part.ends_with(')') && !part.starts_with(['(', '{']) && part != "operator()";

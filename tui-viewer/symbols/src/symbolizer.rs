@@ -1,7 +1,7 @@
-//! Functions, also inlined ones, source files and lines of a program's code addresses, from its files.
+//! Finds functions, also inlined ones, and source lines of a program's code addresses, from the program's files.
 //!
-//! A file counts only if it is the one that the program has loaded: its build id is compared where it has one. The debug
-//! information may stand in a file of its own, as distributions ship it.
+//! A file counts only if it is the one that the program has loaded: its build id is compared, if it has one. The debug
+//! information may be in a separate file, as distributions ship it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -22,7 +22,7 @@ const DEBUG_FILES: &str = "/usr/lib/debug";
 
 /// Debug information of the modules that a program's samples were in.
 pub struct Symbols {
-    /// The program, if it still runs.
+    /// Process id of the program, which may have ended.
     pid: u32,
     modules: HashMap<Module, Known>,
 }
@@ -136,7 +136,7 @@ impl Names {
         }
     }
 
-    /// Starts anew for the program's next process.
+    /// Starts an empty table for the program's next process.
     pub fn go_on_with(&mut self, pid: u32) {
         // Without a build id, a module of the new process may have other code.
         *self = Self::of(pid);
@@ -157,7 +157,7 @@ impl Names {
         new
     }
 
-    /// Returns the names of all code so far, with the samples of these lines.
+    /// Returns the names of all code so far, including the samples of these lines.
     pub fn with(&mut self, lines: &Lines) -> &Addresses {
         self.new_of(lines);
         &self.known
@@ -203,7 +203,7 @@ fn frames(loader: &Loader, async_bodies: &HashMap<String, String>, address: u64)
     (frames, outermost_is_named || has_place)
 }
 
-/// Whether the function around a closure is unknown.
+/// Whether a frame is a closure whose surrounding function is unknown.
 fn is_closure_alone(frame: &Frame) -> bool {
     frame.module.is_empty() && frame.function.starts_with('{')
 }
@@ -231,7 +231,7 @@ fn named(symbol: &str, async_bodies: &HashMap<String, String>) -> Frame {
 }
 
 impl Known {
-    /// Looks for the file of a module, and for its debug information. `pid` is the program, if it still runs.
+    /// Finds the file of a module, and its debug information. `pid` is the program's, if it still runs.
     fn of(module: &Module, pid: u32) -> Self {
         let nothing = |problem: String| Self {
             problem: Some(problem),
@@ -249,7 +249,7 @@ impl Known {
         ];
         let there: Vec<PathBuf> = candidates.into_iter().filter(|path| path.is_file()).collect();
         let Some(file) = there.iter().find(|file| is_it(file, module)) else {
-            // The link to the executable is there for each module.
+            // The last candidate, the link to the executable, is there for each module, so it does not count.
             return nothing(match there.iter().any(|file| file.ends_with(&module.path[1..])) {
                 false => format!(
                     "{}: the file is not there, so its functions and lines are not known",
@@ -342,7 +342,7 @@ mod tests {
 
     use super::*;
 
-    /// A program with a function that is called `marked` and stands in line 3.
+    /// A program with a function `marked` in line 3.
     const PROGRAM: &str = "
         #[no_mangle] #[inline(never)]
         pub fn marked(number: u64) -> u64 { std::hint::black_box(number) + 1 }

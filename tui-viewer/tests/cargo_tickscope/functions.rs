@@ -509,7 +509,7 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
             (1_000..=4_000).contains(&(typical + slow)) && slow >= 10,
             "{typical} {slow}"
         );
-        // A call that could not be kept whole still counts.
+        // A call that could not be kept completely still counts.
         assert_eq!((watch.lost.discarded, watch.lost.missed), (0, 0));
         let name = |path: u32| {
             let site = watch.paths[path as usize].site;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `tickscope mcp` and a client that others wrote: the official one, from PyPI. Says what it does not run, and why.
+# Tests `tickscope mcp` with the official client, from PyPI. Says what it does not run, and why.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 

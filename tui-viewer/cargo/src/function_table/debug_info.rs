@@ -31,7 +31,7 @@ pub(super) struct DebugInfo<'a> {
 /// Declaration of a function. Every field may be missing.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Declaration {
-    /// Source file, as in the compiler's call, with the compiler's folder.
+    /// Source file as the compiler was given it, below the compiler's working folder.
     pub(super) file: String,
     /// First line of the function, or 0.
     pub(super) line: u32,
@@ -76,8 +76,8 @@ impl<'a> Sections<'a> {
 }
 
 impl DebugInfo<'_> {
-    /// Returns the declaration of the function at an address, with this number of bytes. Damaged parts count as
-    /// missing, because a program without lines is better than none.
+    /// Returns the declaration of the function of `size` bytes at an address. Damaged parts count as missing, because a
+    /// table without lines is better than none.
     pub(super) fn declaration(&self, address: u64, size: u64) -> Declaration {
         self.try_declaration(address, size).unwrap_or_default()
     }

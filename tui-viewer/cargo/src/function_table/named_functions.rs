@@ -29,7 +29,7 @@ const COMPILER_PREFIXES: [&str; 3] = ["__rust_", "__rdl_", "__rg_"];
 /// Beginning of the path of functions that drop values of a type; the type follows.
 const DROP: &str = "core::ptr::drop_in_place::<";
 
-/// Fields of functions that a reader cannot tell apart: module, name, file, line, and the place of their future.
+/// Fields by which a reader can tell functions apart: module, name, file, line, and the place of their future.
 type Key = (String, String, String, u32, Option<PollFunction>);
 
 /// Functions that poll an async body, by its path.

@@ -42,7 +42,7 @@ const ARGUMENTS: u8 = 2;
 /// Code of a program, and the slots that it calls through.
 pub(super) struct Code<'a> {
     segments: Vec<(u64, &'a [u8])>,
-    /// Values that the loader writes at an address, where the linker knows them.
+    /// Values that the loader writes, by address, if the linker knows them.
     slots: HashMap<u64, u64>,
     /// Addresses of slots for functions that another file defines, and whether each function is the panic.
     named_slots: HashMap<u64, bool>,
@@ -304,7 +304,7 @@ impl<'c> Run<'c> {
                     self.carry = Some(set >> (bit % bits) & 1 != 0);
                 }
             }
-            // Instructions on vectors can change only memory.
+            // Of the values that are tracked, instructions on vectors can change only those in memory.
             M::Movups | M::Movaps | M::Movdqu | M::Movdqa | M::Movq | M::Movd | M::Xorps | M::Pxor => {
                 self.set(instruction, Value::Unknown);
             }

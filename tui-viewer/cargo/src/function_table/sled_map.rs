@@ -101,7 +101,7 @@ fn is_sled(code: &[(u64, &[u8])], address: u64, kind: SledKind) -> bool {
     })
 }
 
-/// Reads the number of 8 bytes at a place of an entry.
+/// Reads the 8-byte number at an offset in an entry.
 fn word(entry: &[u8; ENTRY], at: usize) -> u64 {
     let bytes = entry[at..].first_chunk();
     bytes.map_or(0, |bytes| u64::from_le_bytes(*bytes))

@@ -417,7 +417,7 @@ fn damaged_programs_are_refused_or_read() {
     let whole = fs::read(&program.path).unwrap();
     let elf = ElfFile64::<Endianness>::parse(&*whole).unwrap();
     let headers = elf.elf_header().e_shoff.get(Endianness::Little) as usize;
-    // Bytes of the file's header, of the sections' headers, and lengths of the file.
+    // Flips a byte of the file's header or of the sections' headers, or cuts the file.
     let bytes = (0..64).chain((headers..whole.len()).step_by(23)).map(|at| {
         let mut bytes = whole.clone();
         bytes[at] ^= 0xff;

@@ -16,7 +16,7 @@ pub const TOO_OLD: &str = "the program's collector is older and cannot watch fun
 /// Reason why a program watches no further function.
 const WATCHES_FULL: &str = "the program watches four functions, its maximum, or watches none for viewers; X in the view Slow stops watching one";
 
-/// Returns the reason why a program takes no request from here; its ring gave no slot.
+/// Returns the reason why a program takes no requests from this viewer: its ring gave no request slot.
 pub fn refusal(ring: &RingFile) -> &'static str {
     if !ring.header().control {
         return "takes no requests from this viewer (Builder::allow_remote_control is off in the program)";

@@ -15,27 +15,27 @@ use crate::feed::pace::{LOOK, Pace};
 use crate::feed::past::{Earlier, past_of};
 use crate::known_functions::KnownFunctions;
 
-/// Most records since the last look that are handed over beside the newest.
+/// Largest number of records since the last poll that are handed over besides the newest.
 pub(super) const MISSED_MOST: usize = 8;
 
 #[derive(Debug)]
 pub(super) struct Attached {
     pub(super) ring: RingFile,
     pub(super) target: Target,
-    /// Sites that do not change are read once.
+    /// Reads sites that do not change only once.
     decoder: Decoder,
-    /// Slot for requests; none where the program takes no requests, or all slots are taken.
+    /// Slot for requests; none if the program takes no requests, or all slots are taken.
     slot: Option<Slot>,
     sent: Vec<(Request, Sent)>,
     /// Position and number of the record that was handed over last.
     shown: Option<(u64, u64)>,
     /// Earlier records of the ring that are still to be read.
     earlier: Option<Earlier>,
-    /// Requests that wait for the one before: a slot holds one at a time.
+    /// Requests that wait until the slot is free: it holds one at a time.
     queue: Vec<Request>,
-    /// Times of looks for the next record.
+    /// When to check for the next record.
     pace: Pace,
-    /// Whether the program's functions were looked for.
+    /// Whether the program's functions were looked up already.
     asked_for_functions: bool,
 }
 
@@ -63,7 +63,7 @@ impl Attached {
         }
     }
 
-    /// Returns the longest time until the next look at the ring.
+    /// Returns the longest time that may pass before the next check of the ring.
     pub(super) fn rest(&self) -> Duration {
         if self.sent.is_empty() && self.queue.is_empty() {
             self.pace.rest(Instant::now())
@@ -72,8 +72,8 @@ impl Attached {
         }
     }
 
-    /// Returns the newest snapshot, if it was not handed over yet. Adds its record, and the records between the
-    /// last one and it, to `past`.
+    /// Returns the newest snapshot, if it was not handed over yet. Adds its record, and the records since the last one, to
+    /// `past`.
     pub(super) fn newest(&mut self, past: &mut Vec<Past>) -> Result<Option<Rc<Snapshot>>, String> {
         let latest = self.ring.latest().map_err(|error| error.to_string())?;
         if self.shown.is_some_and(|(position, _)| position == latest) {
@@ -81,7 +81,7 @@ impl Attached {
         }
         let mut record = match self.ring.newest() {
             Ok(record) => record,
-            // The ring counts this; the screen keeps its snapshot until the next look.
+            // The ring counts the lapped read; the screen keeps its snapshot until the next poll.
             Err(FormatError::Lapped { .. }) if self.shown.is_some() => return Ok(None),
             Err(error) => return Err(error.to_string()),
         };
@@ -99,7 +99,7 @@ impl Attached {
         Ok(Some(Rc::new(snapshot)))
     }
 
-    /// Returns all functions of the program, once, if a snapshot says that there are some.
+    /// Returns all functions of the program at the first snapshot that reports functions; later returns none.
     pub(super) fn functions(&mut self, snapshot: Option<&Snapshot>) -> Option<Rc<KnownFunctions>> {
         let told = snapshot?.functions.as_ref()?;
         if std::mem::replace(&mut self.asked_for_functions, true) {
@@ -116,12 +116,12 @@ impl Attached {
         missed
     }
 
-    /// Whether the file holds more earlier records.
+    /// Whether earlier records are left to read.
     pub(super) fn has_past(&self) -> bool {
         self.earlier.is_some()
     }
 
-    /// Reads earlier records for this time and returns them.
+    /// Reads earlier records for up to `time` and returns them, oldest first.
     pub(super) fn slice_of_past(&mut self, time: Duration) -> Vec<Past> {
         let Some(earlier) = &mut self.earlier else {
             return Vec::new();

@@ -1,18 +1,18 @@
-//! Times of looks for the next record: shortly before it is due, and seldom where none comes.
+//! Times at which to check for the next record: shortly before it is due, and seldom once records stop.
 
 use std::time::{Duration, Instant};
 
-/// Time between two looks at an unknown rate: far below what the eye or a 100 Hz interval tells.
+/// Time between two checks at an unknown or high publishing rate: too short for the eye to notice.
 pub(super) const LOOK: Duration = Duration::from_millis(20);
 
-/// Time from the first look to the moment when a record is due, and from there to the next look. Late records are
-/// seen soon, and the looks do not fall behind the records.
+/// The first check comes this long before a record is due, and the next checks follow at this distance. So late records are
+/// seen soon, and the checks do not fall behind the records.
 const STEP: Duration = Duration::from_millis(4);
 
-/// Time between two looks where records have stopped to come.
+/// Time between two checks once records have stopped coming.
 const SELDOM: Duration = Duration::from_millis(200);
 
-/// Time when the last record was seen, and interval for which each one is the newest.
+/// Time when the last record was seen, and the interval after which the next one is due.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     seen: Instant,
@@ -28,13 +28,13 @@ impl Pace {
         }
     }
 
-    /// Notes that a record was seen, and how long it is the newest.
+    /// Notes that a record was seen, and that the next one is due after `interval_ns`.
     pub(super) fn saw(&mut self, now: Instant, interval_ns: u64) {
         self.seen = now;
         self.interval = Duration::from_nanos(interval_ns);
     }
 
-    /// Returns the longest time until the next look.
+    /// Returns the longest time that may pass before the next check.
     pub(super) fn rest(&self, now: Instant) -> Duration {
         let since = now.saturating_duration_since(self.seen);
         let overdue = since.saturating_sub(self.interval);
@@ -43,7 +43,7 @@ impl Pace {
         } else if self.interval < LOOK * 2 || overdue > LOOK {
             LOOK
         } else if since + STEP < self.interval {
-            // Another viewer may have asked for a record out of turn.
+            // At most `SELDOM`: another viewer may have asked for a record out of turn.
             (self.interval - STEP - since).min(SELDOM)
         } else {
             STEP
@@ -57,14 +57,14 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Looks at a program that publishes a hundred times in this interval, a little late each time. Returns the
-    /// largest delay once it has found its pace, and the number of looks per record.
+    /// Follows a program that publishes a hundred records at this interval, each a little late. Returns the largest delay
+    /// after the first twenty, and the number of checks per record.
     fn watch(interval: Duration) -> (Duration, f64) {
         let begin = Instant::now();
         let mut pace = Pace::new(begin);
         let (mut now, mut last, mut looks, mut latest) = (begin, 0, 0, Duration::ZERO);
         while now < begin + interval * 100 {
-            // Timers are late as well.
+            // Timers fire late as well.
             now += pace.rest(now) + MS;
             looks += 1;
             let jitter = MS * (looks * 7 % 3);

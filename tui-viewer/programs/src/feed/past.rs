@@ -1,4 +1,4 @@
-//! Records in a ring from before it was opened: read backwards, a slice at a time, and thinned to what fits.
+//! Records that a ring held before it was opened: read backwards, slice by slice, and thinned until they fit.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -9,23 +9,23 @@ use tickscope_format::snapshot::CaptureKind;
 
 use crate::events::Past;
 
-/// Age before the newest record up to which every record counts.
+/// Age, counted from the newest record, up to which every record is taken.
 const FULL_NS: u64 = 30_000_000_000;
 
 /// Least time between records that are older than `FULL_NS`: about a second.
 const SECOND_NS: u64 = 950_000_000;
 
-/// Shortest time between two records of the ring, and of the coarse one.
+/// Shortest time between two records: of the fine ring, and of the coarse ring.
 const SHORTEST_NS: [u64; 2] = [10_000_000, 10_000_000_000];
 
-/// Most bytes that are handed over of both rings together, and of the fine ring alone.
+/// Largest number of bytes that are handed over: from both rings together, and from the fine ring alone.
 const BYTES_MOST: usize = 48 << 20;
 const FINE_BYTES_MOST: usize = 24 << 20;
 
-/// Reads backwards from the record that was shown first: the ring, then the coarse one.
+/// Reads backwards from the record that was shown first: the fine ring, then the coarse ring.
 #[derive(Debug)]
 pub(super) struct Earlier {
-    /// The record read last, without its payload; none where the coarse ring is to begin.
+    /// The record read last, without its payload; none before the first record of the coarse ring.
     last: Option<Record>,
     stage: Stage,
     /// Capture time of the record that was shown first.
@@ -42,8 +42,8 @@ enum Stage {
     Done,
 }
 
-/// Takes fewer records the less room is left: each time half of the room is used up, the time between two records
-/// doubles. So it reaches back further, and never has to give a record back.
+/// Takes fewer records as less room is left: each time half of the rest is used up, the time between two records doubles. So
+/// it reaches further back, and never has to give up a record that it took.
 #[derive(Debug)]
 struct Thinner {
     room: usize,
@@ -61,7 +61,7 @@ enum Fate {
     Full,
 }
 
-/// Converts a record for the history; takes its payload away.
+/// Converts a record for the history; leaves the record without its payload.
 pub(super) fn past_of(record: &mut Record) -> Past {
     Past {
         unix_ns: record.stamp.unix_ns,
@@ -80,8 +80,8 @@ impl Thinner {
         }
     }
 
-    /// Decides whether a record is taken, where the wanted distance of records is `gap_ns`. A record that closes an
-    /// epoch, or ends the program, is always taken.
+    /// Decides whether a record is taken if records should lie at least `gap_ns` apart. A record that closes an epoch, or
+    /// ends the program, is taken at any gap.
     fn judge(&mut self, unix_ns: u64, kind: CaptureKind, bytes: usize, gap_ns: u64) -> Fate {
         if bytes > self.left {
             return Fate::Full;
@@ -104,7 +104,7 @@ impl Thinner {
 }
 
 impl Earlier {
-    /// Returns a reader of all records older than a record of the ring; the payload of that record is not needed.
+    /// Returns a reader of all records older than `record`, whose payload is not needed.
     pub(super) fn than(record: Record) -> Self {
         let unix_ns = record.stamp.unix_ns;
         let mut thinner = Thinner::new(FINE_BYTES_MOST, SHORTEST_NS[0]);
@@ -123,8 +123,8 @@ impl Earlier {
         self.stage == Stage::Done
     }
 
-    /// Reads for this time, at least one record, and returns the next older ones, oldest first. Records that the
-    /// program has overwritten meanwhile are gone, and all before them.
+    /// Reads at least one record and stops once `time` is over; returns the records taken, oldest first. If the program has
+    /// overwritten a record meanwhile, it and all older records of its ring are lost.
     pub(super) fn slice(&mut self, ring: &RingFile, time: Duration) -> Vec<Past> {
         let begin = Instant::now();
         let mut taken = Vec::new();
@@ -140,7 +140,7 @@ impl Earlier {
         taken
     }
 
-    /// Reads one record, or goes on to the next stage after the last one.
+    /// Reads one record; after the last one of a stage, begins the next stage.
     fn step(&mut self, ring: &RingFile) -> Option<Past> {
         let read = match (self.stage, &self.last) {
             (Stage::Done, _) => return None,
@@ -149,7 +149,7 @@ impl Earlier {
             (Stage::Coarse, Some(last)) => ring.coarse_before(last),
             (Stage::Coarse, None) => ring.coarse_newest(),
         };
-        // An unreadable record, and all older ones, do not matter to the record on the screen.
+        // An unreadable record only ends this stage: the record on the screen does not depend on it.
         let Some(mut record) = read.ok().flatten() else {
             self.next_stage();
             return None;
@@ -238,7 +238,7 @@ mod tests {
         ring.publish_coarse(stamp(unix_ns), payload).unwrap();
     }
 
-    /// Publishes two hours of ten records a second, of this number of bytes.
+    /// Publishes ten records a second for two hours, of this number of bytes each.
     fn two_hours(ring: &mut OwnRing, bytes: usize) {
         for tenth in 0..2 * 36_000 {
             let unix_ns = SECOND + tenth * SECOND / 10;
@@ -321,7 +321,7 @@ mod tests {
         test_program::payload(&snapshot)
     }
 
-    /// Looks until all earlier records have been handed over, and returns their numbers.
+    /// Polls until all earlier records have been handed over, and returns their numbers.
     fn numbers(feed: &mut RingFeed) -> Vec<u64> {
         let mut numbers = Vec::new();
         while matches!(&feed.open, Open::Ring(attached) if attached.has_past()) {
@@ -358,7 +358,7 @@ mod tests {
         assert_eq!(times(&first.past), [300]);
         assert!(feed.next_look() <= PAST_REST);
         assert_eq!(numbers(&mut feed), Vec::from_iter(1..300));
-        // Records that come between two looks are not lost.
+        // Records that come between two polls are not lost.
         for number in 301..=303 {
             publish(&mut own, number * SECOND, &payload(number));
         }

@@ -1,4 +1,5 @@
-//! A program whose records come through a pipe, for example from another host: the screen shows it and can ask nothing of it.
+//! A program whose records come through a pipe, for example from another host: the screen shows it but cannot send it
+//! requests.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,21 +17,21 @@ use crate::events::{Events, Feed, PIPE, Past, Request, Target};
 use crate::status::{Pipe, Status};
 use crate::target::stream::{broke_off, nothing_came, open};
 
-/// Most bytes of records that wait for the screen, beside one more record; the rest waits in the pipe.
+/// Largest number of record bytes that wait for the screen, exceeded by at most one record; the rest waits in the pipe.
 const WAITING_MAX: usize = 16 << 20;
 
-/// Most records that are taken at a look.
+/// Largest number of pieces that one poll takes.
 const AT_A_LOOK: usize = 64;
 
-/// Time between two looks while records come, and after the end.
+/// Time between two polls: while records come, and after the end of the stream.
 const LOOK: Duration = Duration::from_millis(25);
 const LOOK_AT_THE_END: Duration = Duration::from_millis(400);
 
-/// Time without a record after which the pipe is silent; the second number counts intervals between records.
+/// Time without a record after which the pipe counts as silent; the larger of a duration and a number of intervals.
 const SILENT: Duration = Duration::from_secs(3);
 const SILENT_INTERVALS: u64 = 5;
 
-/// Reason why nothing can be asked of the program.
+/// Reason why the program cannot be sent requests.
 const ONE_WAY: &str = "a pipe takes no requests; send them on the program's host";
 
 /// A feed from standard input.
@@ -50,13 +51,13 @@ pub struct PipeFeed {
     is_over: bool,
 }
 
-/// A piece that has arrived.
+/// A piece of the stream that has arrived.
 #[derive(Debug)]
 enum Arrived {
     /// Another recording begins.
     Begin,
     Record(StreamedRecord),
-    /// The end, with the number of bytes of a record that broke off.
+    /// The end of the stream, with the number of bytes of a record that broke off.
     End(u64),
     /// Input that is no recording, with the reason.
     Wrong(String),
@@ -88,7 +89,7 @@ impl Queue {
         waiting.items.push_back(item);
     }
 
-    /// Takes the pieces of one run: up to the beginning of another recording.
+    /// Takes pieces of one run, up to the start of another recording. Also returns whether more pieces wait.
     fn take(&self) -> (Vec<Arrived>, bool) {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut items = Vec::new();
@@ -115,7 +116,7 @@ impl PipeFeed {
     /// # Errors
     /// Standard input is a terminal, ends at once, or is no recording.
     pub fn begin() -> anyhow::Result<Self> {
-        // A password prompt on the terminal comes first.
+        // Before the first piece, `ssh` may ask for a password on the terminal.
         let mut stream = open()?;
         match stream.next_piece() {
             Ok(Piece::Begin) => {}

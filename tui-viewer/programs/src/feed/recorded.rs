@@ -17,7 +17,7 @@ use crate::history::BYTES_MAX;
 #[derive(Debug)]
 pub(super) struct Recorded {
     series: Recording,
-    /// Number of records still to be looked at: all before the newest.
+    /// Number of records not visited yet, which are the first ones of the series.
     left: usize,
     /// Least time between two records that are taken.
     gap_ns: u64,
@@ -42,7 +42,7 @@ impl Recorded {
         Ok((recorded, snapshot))
     }
 
-    /// Returns the code that the file names.
+    /// Returns the names that the file holds for code addresses.
     pub(super) fn addresses(&self) -> Addresses {
         self.series.addresses()
     }
@@ -58,7 +58,7 @@ impl Recorded {
         self.left == 0
     }
 
-    /// Reads for this time, at least one record, and returns the next older ones, oldest first.
+    /// Reads at least one record and stops once `time` is over; returns the records taken, oldest first.
     pub(super) fn slice(&mut self, time: Duration) -> Vec<Past> {
         let begin = Instant::now();
         let mut taken = Vec::new();
@@ -67,7 +67,7 @@ impl Recorded {
             let moment = self.series.moments()[at];
             let stamp = moment.stamp;
             let near = self.taken_ns.abs_diff(stamp.unix_ns) < self.gap_ns;
-            // Records that close an epoch, and the first, are taken always. Unreadable records are left out.
+            // Records that close an epoch, and the first record, are always taken. Unreadable records are left out.
             if near && stamp.kind == CaptureKind::Periodic && at > 0 {
                 continue;
             }
@@ -112,7 +112,7 @@ mod tests {
     use crate::target::wanted::Wanted;
     use crate::test_recording;
 
-    /// Writes a recording of tenths of a second, with payloads that are this many bytes longer.
+    /// Writes a recording of ten records a second, each payload `longer` bytes longer than usual.
     fn recorded(path: &Path, records: u64, longer: usize) {
         let snapshot = |at| {
             let mut snapshot = orderbook::snapshot(100 + at);

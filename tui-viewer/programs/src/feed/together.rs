@@ -1,7 +1,8 @@
 //! All processes of a name as one program: a pre-fork server, the processes of a test run.
 //!
-//! Each process keeps its threads, under names that tell the process. Processes that have ended stay in the sums. A reset of the
-//! screen begins counting anew for all; a reset that one process makes by itself takes nothing away here.
+//! Thread names include the process, so the threads of each process stay apart. Counts of ended processes stay in the sums.
+//! A reset from the screen restarts the counts of all processes; a reset that one process makes by itself does not change
+//! the sums.
 
 mod asked;
 mod counted;
@@ -31,17 +32,17 @@ use crate::status::Status;
 use crate::target::wanted::{Wanted, is_live};
 use crate::target::{name_and_pid, title_of};
 
-/// Most processes that are followed at once: each takes a file that stays open.
+/// Largest number of processes that are followed at once: each keeps a file open.
 const MEMBERS_MOST: usize = 256;
 
-/// Time between two looks where nothing has come.
+/// Time between two reads of the rings while no record comes.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Bounds of the time between two sums, which follows the rate at which programs publish.
 const SHORTEST: Duration = Duration::from_millis(40);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Reading and summing up takes at most one part in this number of the time.
+/// Reading and summing up takes at most 1/`PARTS` of the time.
 const PARTS: u32 = 5;
 
 /// A feed of all processes of a name.
@@ -55,13 +56,13 @@ pub struct TogetherFeed {
     /// Processes that have ended, and the sum of their counts.
     over: HashSet<RunKey>,
     ended: Option<Snapshot>,
-    /// Counts of processes that ended before the last reset from here, and counts before it of processes that have ended since.
+    /// Counts from before the screen's last reset, of processes that have ended before or after it.
     ended_before: Option<Snapshot>,
-    /// Epoch with which counts begin once the last reset from here is taken back; none where it cannot be.
+    /// Epoch from which counts start once the screen's last reset is undone; none if it cannot be undone.
     undoable: Option<u64>,
-    /// Lifetime counts that no part holds any more.
+    /// Lifetime counts of ended processes that a reset took from the sum, so that no total falls.
     gone: Lifetime,
-    /// Names of programs that were met.
+    /// Names of the programs followed so far.
     programs: HashSet<String>,
     /// Rings of running processes that cannot be read, and the reasons.
     unread: BTreeMap<PathBuf, String>,
@@ -87,7 +88,7 @@ pub struct TogetherFeed {
 }
 
 impl TogetherFeed {
-    /// Returns a feed of all processes of a name (`*` stands for any text); opens nothing before the first look.
+    /// Returns a feed of all processes of a name (`*` stands for any text); opens nothing before the first poll.
     pub fn new(name: &str, dir: Option<PathBuf>) -> Self {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         Self {
@@ -122,7 +123,7 @@ impl TogetherFeed {
         }
     }
 
-    /// Finds processes that have come or ended.
+    /// Finds processes that have started or ended.
     fn look_around(&mut self) {
         let mut unread = BTreeMap::new();
         let mut left_out = HashSet::new();
@@ -166,7 +167,7 @@ impl TogetherFeed {
         self.status = self.status_now();
     }
 
-    /// Follows a ring, if it is new. Returns false where there is no room for it.
+    /// Follows a ring's process, if it is new. Returns false if too many processes are followed already.
     fn meet(&mut self, key: &RunKey, ring: RingFile, liveness: &Liveness) -> bool {
         if self.over.contains(key) {
             return true;
@@ -177,7 +178,7 @@ impl TogetherFeed {
             }
             return true;
         }
-        // Processes that had ended before are not shown; processes that came and ended between two looks are.
+        // A process that ended before this feed began is not shown; one that started and ended between two checks is.
         let is_new = key.started_unix_ns >= self.began_unix_ns;
         if !is_live(liveness) && !is_new {
             return true;
@@ -202,7 +203,7 @@ impl TogetherFeed {
                 continue;
             };
             let mut member = self.members.remove(at);
-            // Its last record may have come since the last look.
+            // The process may have written its last record since the last read.
             member.look(&mut self.clock);
             for asked in &mut self.asked {
                 asked.ended(member.id);
@@ -240,7 +241,7 @@ impl TogetherFeed {
         }
     }
 
-    /// Reads new records of each process. Returns whether there are any.
+    /// Reads the new records of each process.
     fn look(&mut self) {
         for member in &mut self.members {
             self.has_news |= member.look(&mut self.clock);
@@ -263,7 +264,7 @@ impl TogetherFeed {
     fn sum(&mut self, kind: CaptureKind) -> Option<Snapshot> {
         let shown: Vec<Shown<'_>> = self.members.iter().filter_map(Member::shown).collect();
         let mut parts: Vec<Part<'_>> = shown.iter().map(Shown::part).collect();
-        // The process that has measured the rate longest knows it best.
+        // The process that has measured the clock's rate longest knows it best.
         let best = parts.iter().filter(|part| part.ratio == 1.0);
         let best = best.max_by_key(|part| part.snapshot.process.uptime_ns);
         let clock = self.clock.as_mut()?;
@@ -279,7 +280,7 @@ impl TogetherFeed {
         Some(self.completed(sum, kind))
     }
 
-    /// Adds the fields that belong to the whole and to no part.
+    /// Sets the fields that belong to the whole and not to a single process.
     fn completed(&mut self, mut sum: Snapshot, kind: CaptureKind) -> Snapshot {
         self.seq += 1;
         self.unix_ns = sum.capture.unix_ns.max(self.unix_ns + 1);
@@ -306,7 +307,7 @@ impl TogetherFeed {
         sum
     }
 
-    /// Takes answers, and ends requests that all processes have answered.
+    /// Takes answers, and finishes requests that all processes have answered.
     fn answers(&mut self, now: Instant) -> (Vec<Outcome>, Vec<Past>) {
         for member in &mut self.members {
             for outcome in member.attached.answers() {
@@ -364,7 +365,7 @@ impl TogetherFeed {
         (outcomes, past)
     }
 
-    /// Begins counting anew. Returns the last sum before that.
+    /// Restarts counting after a reset. Returns the last sum before the reset.
     fn turn(&mut self, epochs: &[(u64, Option<u64>)], request: Request) -> Option<Past> {
         for member in &mut self.members {
             let of = epochs.iter().find(|(id, _)| *id == member.id);
@@ -395,7 +396,7 @@ impl TogetherFeed {
         past_of(&end)
     }
 
-    /// Takes the last reset back. Returns the last sum before that.
+    /// Undoes the last reset. Returns the last sum before the undo.
     fn turn_back(&mut self) -> Option<Past> {
         let end = self.sum(CaptureKind::Closing);
         for member in &mut self.members {
@@ -426,7 +427,7 @@ impl TogetherFeed {
     }
 }
 
-/// Returns the processes that have ended as a part of the whole; it has the clock of the whole.
+/// Returns the counts of ended processes as a part of the whole; they are already in ticks of the whole's clock.
 fn ended(snapshot: &Snapshot) -> Part<'_> {
     Part {
         snapshot,
@@ -513,7 +514,7 @@ impl Feed for TogetherFeed {
         }
         let mut asked = Asked::new(request, Instant::now());
         for member in &mut self.members {
-            // A process that did not do the reset has none to take back.
+            // A process that did not do the reset has nothing to undo.
             if request != Request::Undo || member.counted.was_reset() {
                 let sent = member.attached.ask(request);
                 asked.sent(member.id, member.key.pid, sent);

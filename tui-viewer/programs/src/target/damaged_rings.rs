@@ -56,7 +56,7 @@ pub fn name_and_pid(path: &Path) -> Option<(String, u32)> {
     Some((parts.next()?.to_owned(), pid))
 }
 
-/// Reads the start time and the boot from a file's first words, where the file is long enough.
+/// Reads the start time and the boot id from a file's first words, if it is a ring file and long enough.
 fn who(path: &Path) -> Option<(u64, [u64; 2])> {
     let mut bytes = [0; WHO * WORD];
     open_plain(path, false).ok()?.read_exact(&mut bytes).ok()?;

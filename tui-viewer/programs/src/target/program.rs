@@ -34,7 +34,7 @@ pub(super) fn is_program(path: &Path) -> bool {
 /// Finds the program that runs from a file, among programs that carry tickscope.
 ///
 /// # Errors
-/// [`NoTarget`] where there is none, or where there are several.
+/// [`NoTarget`] if no such program runs, or several do.
 pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow::Result<Found> {
     let is_live = |listed: Listed| listed.ring.ok().filter(|(_, liveness)| wanted::is_live(liveness));
     let listed = list::list(&places::chosen(dir)).into_iter().filter_map(is_live);
@@ -54,7 +54,7 @@ pub(super) fn running(path: &Path, dir: Option<&Path>, may_come: bool) -> anyhow
     }
 }
 
-/// Whether a process was started from a file, also where the file has been built anew since.
+/// Whether a process was started from a file, even if the file has been rebuilt since.
 fn runs_from(pid: u32, path: &Path) -> bool {
     let Ok(exe) = fs::read_link(format!("/proc/{pid}/exe")) else {
         return false;
@@ -65,7 +65,7 @@ fn runs_from(pid: u32, path: &Path) -> bool {
         .is_ok_and(|path| path.as_os_str().as_bytes() == bytes)
 }
 
-/// Returns the commands to type instead. Where a name was typed, another user may start it later.
+/// Returns the commands to type instead. If a name was typed (`may_come`), the program may start later.
 pub(super) fn not_a_target(path: &Path, may_come: bool) -> NoTarget {
     let name = printable(&path.display().to_string());
     let start = if name.contains('/') {

@@ -1,4 +1,4 @@
-//! Directories that were searched, and directories that the system does not let us read.
+//! Directories that were searched, and directories that the user may not read.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -34,7 +34,7 @@ pub fn check_dir(dir: Option<&Path>) -> Result<(), NoTarget> {
 /// Checks that a file exists, as far as the system tells.
 ///
 /// # Errors
-/// [`NoTarget`] where there is none, or where it may not be read.
+/// [`NoTarget`] if there is no such file, or it may not be read.
 pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     let Err(error) = path.symlink_metadata() else {
         return Ok(());
@@ -49,14 +49,14 @@ pub(super) fn check_file(path: &Path) -> anyhow::Result<()> {
     Err(NoTarget::new(message, true).into())
 }
 
-/// Returns the places, with a note at each that we may not read.
+/// Returns the places as text, with a note at each that the user may not read.
 pub fn with_denied(places: &[PathBuf]) -> Vec<String> {
     let words = |place: &PathBuf| denied(place).unwrap_or_else(|| place.display().to_string());
     places.iter().map(words).collect()
 }
 
-/// Adds to the message the places that we may not read or were not to search. For a process id, the places of its
-/// process are searched too.
+/// Adds to the message the places that the user may not read, or else the only place searched. A process id has more places:
+/// those of its process.
 pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]) -> NoTarget {
     if !none.may_come {
         return none;
@@ -75,7 +75,7 @@ pub(super) fn add_places(mut none: NoTarget, wanted: &Wanted, places: &[PathBuf]
     none
 }
 
-/// Returns the note on a place that we may not read; none where we may.
+/// Returns the note on a place that the user may not read; none if the place can be read.
 fn denied(place: &Path) -> Option<String> {
     let error = fs::read_dir(place).err()?;
     (error.kind() == ErrorKind::PermissionDenied).then(|| format!("{} (Permission denied)", place.display()))

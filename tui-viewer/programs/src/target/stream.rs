@@ -12,10 +12,10 @@ use tickscope_format::addresses::Addresses;
 use tickscope_format::codec;
 use tickscope_format::recording::{Piece, Stream};
 
-/// Most bytes of a record of a stream, packed or not, because memory is allocated for it.
+/// Largest size of a record of a stream in bytes, packed or not, because memory is allocated for it.
 const RECORD_MAX: u64 = 64 << 20;
 
-/// Command to type, in messages.
+/// Command that messages suggest.
 const HOW: &str = "ssh HOST tickscope record -o - NAME | tickscope -";
 
 /// Begins to read standard input.
@@ -27,17 +27,17 @@ pub(crate) fn open() -> anyhow::Result<Stream<BufReader<File>>> {
     if input.is_terminal() {
         return Err(Misuse(format!("standard input is a terminal, wanted a recording: {HOW}")).into());
     }
-    // The standard library's own handle would not do, because no other thread could go on with it.
+    // The standard library's lock on standard input would not do, because it cannot move to another thread.
     let file = File::from(input.as_fd().try_clone_to_owned()?);
     Ok(Stream::new(BufReader::new(file), RECORD_MAX))
 }
 
-/// Returns the error that nothing at all has come.
+/// Returns the error for a stream without any data.
 pub(crate) fn nothing_came() -> anyhow::Error {
     anyhow!("standard input ended before a recording began; is there an error above? wanted: {HOW}")
 }
 
-/// Reads standard input to its end; returns the newest snapshot, and the code that was named.
+/// Reads standard input to its end; returns the newest snapshot, and the names of code in the stream.
 ///
 /// # Errors
 /// There is no snapshot, or the input is no recording.

@@ -48,7 +48,7 @@ pub enum Found {
     Streamed(Box<(Snapshot, Addresses)>),
 }
 
-/// Reason why there is no target: the programs there, and the command that opens one.
+/// Error if there is no target: names the programs that are there, and the command that opens one.
 #[derive(Debug)]
 pub struct NoTarget {
     /// Missing target, in one line.
@@ -81,7 +81,7 @@ impl std::error::Error for NoTarget {}
 /// Argument that stands for standard input.
 const STDIN: &str = "-";
 
-/// Endings by which an argument is a path though it has no `/`.
+/// Endings that make an argument a path even without a `/`.
 pub(crate) const PATH_ENDINGS: [&str; 4] = ["ring", "tks", "json", "html"];
 
 impl Wanted {
@@ -103,7 +103,7 @@ impl Wanted {
         }
     }
 
-    /// Whether a program that starts anew is this target again.
+    /// Whether a restarted program is this target again.
     pub(crate) fn follows_restarts(&self) -> bool {
         matches!(self, Self::Only | Self::Name(_))
     }

@@ -39,7 +39,7 @@ impl Shortener<'_> {
         texts.collect::<Vec<_>>().join("::")
     }
 
-    /// Writes everything up to the end or to a bracket that closes.
+    /// Writes everything up to the end or to a closing bracket.
     fn list(&self, from: &mut Reader<'_>, depth: usize) -> String {
         let mut short = String::new();
         while let Some(c) = from.0.chars().next() {
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         self.take(end)
     }
 
-    /// Takes a literal in quotes, or the quote alone of a lifetime.
+    /// Takes a literal in quotes, or only the quote of a lifetime.
     fn quoted(&mut self, quote: char) -> &'a str {
         let mut escaped = false;
         for (at, c) in self.0.char_indices().skip(1) {
@@ -213,8 +213,7 @@ fn as_call(arguments: &str) -> Option<String> {
     })
 }
 
-/// Writes a part in braces. The number of a closure stays from the second on: the first is the only one of most
-/// functions.
+/// Writes a part in braces. Leaves out the number of a function's first closure, which is mostly its only one.
 fn brace(group: &str) -> String {
     let inner = group.trim_start_matches('{').trim_end_matches('}');
     format!("{{{}}}", inner.strip_suffix("#0").unwrap_or(inner))

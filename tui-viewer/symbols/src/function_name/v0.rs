@@ -149,7 +149,7 @@ impl Rest<'_> {
             length = length.checked_mul(10)?.checked_add(usize::from(digit - b'0'))?;
             self.next();
         }
-        // The character separates a length from a name that begins with a digit or with `_`.
+        // `_` separates a length from a name that begins with a digit or with `_`.
         if self.0.first() == Some(&b'_') {
             self.next();
         }

@@ -7,7 +7,7 @@ use tickscope_format::layout::state;
 
 use crate::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
 
-/// A request whose command had given up used to stay in its slot, and the program carried it out when it continued.
+/// A withdrawn request must not stay in its slot: the program would carry it out when it continues.
 fn a_reset_given_up_is_not_done_later() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -26,7 +26,7 @@ fn a_reset_given_up_is_not_done_later() {
     assert_eq!(place.json(&program.name)["reset_epoch"], 0);
 }
 
-/// A ring's name is any text that its writer chose. The name used to be printed unchanged, with escape sequences.
+/// A ring's name is any text that its writer chose, so its escape sequences must not be printed.
 fn a_hostile_name_does_not_reach_the_terminal() {
     let place = Place::new();
     let hostile = format!("\u{1b}[2J\u{202e}{}", name("evil"));
@@ -66,7 +66,7 @@ fn a_hostile_name_does_not_reach_the_terminal() {
     }
 }
 
-/// A relative ring directory used to be resolved after the program had changed its working directory.
+/// A relative ring directory must be resolved before the program changes its working directory.
 fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -90,7 +90,7 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     }
 }
 
-/// `report NAME --wait` used to report the last run and not to wait for the next run.
+/// `report NAME --wait` must wait for the next run, and not report the last one.
 fn a_wait_is_for_the_run_to_come() {
     let place = Place::new();
     let shared = name("rerun");
@@ -111,7 +111,7 @@ fn a_wait_is_for_the_run_to_come() {
     assert_eq!(done.json()["process"]["state"], "crashed");
 }
 
-/// A program that could not publish used to answer a request, and an old record was taken for the answer.
+/// A program that cannot publish must not answer a request, or an old record would be taken for the answer.
 fn an_answer_without_a_record_is_no_answer() {
     let place = Place::new();
     let program = place.start("cramped");
@@ -139,7 +139,7 @@ fn a_relative_directory_of_a_process_is_relative_to_it() {
     });
 }
 
-/// If several programs ran, one used to be reported and the others were not mentioned.
+/// If several programs ran, one is reported, and the others must be mentioned.
 fn several_programs_under_one_run_are_all_named() {
     let place = Place::new();
     let role = place.role("attribute", "0");
@@ -163,7 +163,7 @@ fn several_programs_under_one_run_are_all_named() {
     );
 }
 
-/// A signal before the command had installed its handler used to end the command and leave the program running.
+/// A signal before the command has installed its handler must not leave the program running.
 fn run_hears_a_termination_from_the_beginning() {
     let place = Place::new();
     for _ in 0..10 {

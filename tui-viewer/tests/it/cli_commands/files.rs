@@ -91,7 +91,7 @@ fn broken_targets_get_one_line_and_code_one() {
     ] {
         refused("report", path, says);
     }
-    // The error used to be "Input/output error (os error 5): Input/output error (os error 5)".
+    // The message names the cause once.
     let done = place.tickscope(&["report", "/proc/self/mem"]).with_code(1);
     assert_eq!(done.err.matches("Input/output error").count(), 1, "{}", done.err);
 }

@@ -6,7 +6,7 @@ use tickscope_testkit::command::install;
 
 use crate::support::{Place, Program, in_role, until};
 
-/// `report -o now.svg` used to write a text report into a file of that name.
+/// `report -o now.svg` must not write a text report into a file of that name.
 fn an_ending_that_says_no_form_is_refused() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -42,7 +42,7 @@ fn an_ending_that_says_no_form_is_refused() {
     }
 }
 
-/// The message used to be "no program called words.txt", although there is a file of that name.
+/// The message "no program called words.txt" alone would mislead, because there is a file of that name.
 fn a_name_that_is_also_a_file_is_said_to_be_one() {
     let place = Place::new();
     for file in ["words.txt", "now.folded"] {
@@ -58,7 +58,7 @@ fn a_name_that_is_also_a_file_is_said_to_be_one() {
     );
 }
 
-/// A running program used to be reported as not running when its file was named.
+/// A running program must not be reported as not running when its file is named.
 fn a_program_is_found_by_its_file() {
     let place = Place::new();
     let role = place.role("stuck", "by-file");
@@ -83,7 +83,7 @@ fn a_program_is_found_by_its_file() {
         .says(&[&pids[0], &pids[1]]);
 }
 
-/// `tickscope reprot` used to wait for a program of that name.
+/// `tickscope reprot` must not only wait for a program of that name.
 fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -115,7 +115,7 @@ fn a_word_close_to_a_command_or_a_program_is_said_to_be_meant() {
     );
 }
 
-/// `log` used to follow a missing group without a message, and `report --per` called an existing group no function.
+/// `log` must not follow a missing group without a message; `report --per` must not call an existing group no function.
 fn groups_are_named_where_they_are_not_met_or_do_not_work() {
     let place = Place::new();
     let program = place.start("grouped");
@@ -144,7 +144,7 @@ fn groups_are_named_where_they_are_not_met_or_do_not_work() {
         );
 }
 
-/// Messages used to be "invalid digit found in string", "entity not found", and the like.
+/// Messages must not be "invalid digit found in string", "entity not found", and the like.
 fn what_is_wanted_is_said() {
     let place = Place::new();
     let program = place.start("stuck");

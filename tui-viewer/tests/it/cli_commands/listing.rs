@@ -102,7 +102,7 @@ fn an_empty_list_says_where_it_looked_and_what_to_do() {
     assert!(done.out.lines().count() <= 4);
 }
 
-/// `--clean` with a chosen directory used to empty all other directories as well.
+/// `--clean` with a chosen directory must not empty all other directories as well.
 fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let place = Place::new();
     let mut ended = place.start("stuck");

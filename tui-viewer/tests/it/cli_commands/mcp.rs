@@ -211,7 +211,7 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         "{said}"
     );
 
-    // If a client leaves during a watch, or a signal comes, the watch ends as well as the server.
+    // If a client leaves during a watch, or a signal comes, both the watch and the server end.
     for leaves in [true, false] {
         let mut client = Client::start(&place, &["--allow-control"]);
         let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {

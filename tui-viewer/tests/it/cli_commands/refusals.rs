@@ -17,7 +17,7 @@ fn limited(place: &Place, args: &[&str]) -> Done {
     finish(&mut command)
 }
 
-/// The viewer used to be killed by SIGXFSZ without a message, and left half of the file behind.
+/// SIGXFSZ must not kill the viewer without a message, nor leave half of the file behind.
 fn a_file_that_may_not_grow_is_an_error_that_names_it() {
     let place = Place::new();
     let program = place.start("stuck");
@@ -85,7 +85,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The message used to be "no file", though the file is there.
+/// The file is there, so the message must not be "no file".
 fn a_file_behind_a_closed_door_is_not_called_missing() {
     let place = Place::new();
     let closed = Closed::new(&place);
@@ -112,7 +112,7 @@ const WITH_DIRECTORY: [&[&str]; 5] = [
     &["name"],
 ];
 
-/// A wrong `--dir` used to be ignored without a message, and another program was shown.
+/// A wrong `--dir` must not be ignored, or another program would be shown.
 fn a_directory_that_was_asked_for_and_is_none_is_an_error() {
     let place = Place::new();
     let file = place.work().join("file");

@@ -179,7 +179,7 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
     }
 }
 
-/// A script used to take the numbers of an older run for the numbers of the program just started, with exit code 0.
+/// A script must not take the numbers of an older run for the numbers of the program just started.
 fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
     let place = Place::new();
     let mut program = place.start("stuck");
@@ -238,7 +238,7 @@ fn a_name_gives_a_script_no_numbers_of_a_run_that_has_ended() {
     assert!(top["next"].to_string().contains(&format!(" {pid} ")), "{top}");
 }
 
-/// A ring of the same name in another place used to be shown instead of the named directory's.
+/// A ring of the same name in another place must not be shown instead of the named directory's.
 fn a_directory_that_is_named_is_the_only_one() {
     let place = Place::new();
     let mut program = place.start("stuck");
@@ -363,7 +363,7 @@ fn wait_until_the_program_is_there() {
     let mut command = place.command(VIEWER);
     command.args(["report", "-f", "json", "--wait", "50s", &late]);
     let waiting = std::thread::spawn(move || finish(&mut command));
-    // The program starts after the first look of the command; a command that does not wait has ended by then.
+    // The program starts after the command's first check; a command that does not wait has ended by then.
     std::thread::sleep(Duration::from_millis(100));
     assert!(!waiting.is_finished(), "it waits");
     let program = place.start_named("stuck", &late);
@@ -471,7 +471,7 @@ fn a_pid_is_followed_into_a_container_where_it_is_another() {
     assert_eq!(document["process"]["pid"], 1, "that is what it is inside");
 }
 
-/// The message used to be "no program with pid" while the program ran, until its next ring was there.
+/// Until the next ring is there, the message must not be "no program with pid", because the program runs.
 fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     tickscope_testkit::ring::wants_kernel_copies();
     let place = Place::new();
@@ -512,7 +512,7 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
         .failed(2, &[&broken, "; its program has ended: try another"]);
 }
 
-/// The message used to be about a subcommand that cannot be used with `[TARGET]`.
+/// The message must not be about a subcommand that cannot be used with `[TARGET]`.
 fn two_files_are_opened_one_at_a_time() {
     let place = Place::new();
     for args in [

@@ -81,7 +81,8 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
     assert!(code == Some(1) && err.contains("has ended"), "{err}");
 }
 
-/// The monotonic clock begins again at each boot, so an old heartbeat may be in the future. The lock may be taken.
+/// The monotonic clock starts again at each boot, so an old heartbeat may be in the future. Another process may hold the
+/// lock.
 fn a_file_of_an_earlier_boot_is_not_alive_whoever_holds_its_lock() {
     for beat in [os::monotonic_ns() + 3_600_000_000_000, 1] {
         let place = Place::new();

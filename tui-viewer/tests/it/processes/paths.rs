@@ -109,7 +109,7 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
     let planted = plant(&place.rings(), &victim, |kind| {
         place.rings().join(format!("{kind}.ring"))
     });
-    // Only by its name, this link is a ring that was begun long ago and never finished.
+    // By its name alone, this link is a ring that was begun long ago and never finished.
     let old = place.rings().join("old.making");
     symlink(&victim, &old).unwrap();
     let before = (state(&place.rings()), state(elsewhere.path()));

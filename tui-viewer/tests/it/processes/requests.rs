@@ -6,7 +6,7 @@
 //! shows the number of done requests, because every reset, and every undo with an effect, raises it by one.
 //!
 //! `REQUESTS=100000 VIEWERS=16 cargo test -p tickscope-cli --test it killed_viewers` is the long form. A slot holds one
-//! request, and the program looks ten times a second: 160 requests a second are the most.
+//! request, and the program checks its 16 slots ten times a second: at most 160 requests a second.
 
 use std::fs;
 use std::os::unix::fs::FileExt;

@@ -304,7 +304,7 @@ fn asker(argument: &str) {
     }
 }
 
-/// Runs a viewer without a screen that looks at its usual rate, and writes a file when it has seen data.
+/// Runs a viewer without a screen that polls at its usual rate, and writes a file when it has seen data.
 fn watcher(argument: &str) {
     end_with_input();
     let (ring, told) = argument.split_once('\n').unwrap();

@@ -33,7 +33,7 @@ fn watched_by(ring: &RingFile, viewers: u32) {
     });
 }
 
-/// Waits until the program has looked at its slots this number of times.
+/// Waits until the program has checked its slots this number of times.
 fn looked_at(ring: &RingFile, times: u32) {
     let file = fs::File::open(ring.path()).unwrap();
     let beat = || {
@@ -188,7 +188,7 @@ fn a_viewer_killed_at_any_of_its_calls_leaves_its_slot() {
         }
         killed += 1;
         at += every;
-        // A written request is done once, however often the program looks; an unwritten request is not done.
+        // A written request is done once, however often the program checks the slot; an unwritten request is not done.
         looked_at(&ring, 3);
         let mut slot = until("its slot is free", || ring.take_slot().unwrap());
         let sent = slot.send(Op::PublishNow).unwrap();

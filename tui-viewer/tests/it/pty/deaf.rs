@@ -39,7 +39,7 @@ fn fill(session: &mut Session) {
             }
             continue;
         };
-        // The viewer waits in a write to standard output (descriptor 1) if two looks find the same call.
+        // The viewer waits in a write to standard output (descriptor 1) if two checks find the same call.
         if now.split(' ').nth(1) == Some("0x1") && before.as_ref() == Some(&now) {
             return;
         }

@@ -130,7 +130,7 @@ fn ctrl_z_stops_it_and_fg_repaints() {
     go_on_and_leave(session);
 }
 
-/// The viewer used to stop without restoring the terminal, so the shell had no echo.
+/// The viewer must restore the terminal before it stops, or the shell has no echo.
 fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
     let mut session = in_a_shell("still");
     session.send("M");
@@ -174,7 +174,7 @@ fn ctrl_z_in_a_container_stops_nothing() {
     session.assert_as_before();
 }
 
-/// When the editor stopped, the screen used to wait for it and to keep the terminal from the shell.
+/// If the editor stops, the screen must not wait for it and keep the terminal from the shell.
 fn an_editor_that_stops_stops_the_screen_too() {
     let dir = tempfile::tempdir().unwrap();
     let source = dir.path().join("crates/engine/src");

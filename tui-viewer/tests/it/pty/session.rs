@@ -173,7 +173,7 @@ impl Session {
         });
     }
 
-    /// Returns whether all output of the ended program is read: a byte that no screen shows comes last.
+    /// Returns whether all output of the ended program is read: a NUL byte, which no screen shows, is written after it.
     fn has_read_all(&self) -> bool {
         self.last_byte
             .call_once(|| std::fs::write(&self.tty, b"\0").expect("a terminal"));
@@ -217,7 +217,7 @@ impl Session {
         self.child.lock().unwrap().process_id().expect("it runs")
     }
 
-    /// Sends a signal.
+    /// Sends a signal, named as an option of `kill`: `-TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
         assert!(

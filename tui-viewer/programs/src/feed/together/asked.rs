@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::events::Request;
 
-/// Time that processes have for an answer. It is less than the screen waits.
+/// Time in which processes must answer; shorter than the time that the screen waits.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// Reason for a process that gave no answer.
@@ -14,11 +14,11 @@ const SILENT: &str = "does not answer (is it stopped?)";
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) request: Request,
-    /// Processes that have not answered: number here, and process id.
+    /// Processes that have not answered: number in this feed, and process id.
     waits: Vec<(u64, u32)>,
-    /// Processes that have done it, and the reset epoch from which on it shows.
+    /// Processes that have done the request, and the first reset epoch that shows it.
     done: Vec<(u64, u64)>,
-    /// Processes that have not done it, and the reasons.
+    /// Processes that have not done the request, and the reasons.
     failed: Vec<(u32, String)>,
     until: Instant,
 }
@@ -42,7 +42,7 @@ impl Asked {
         }
     }
 
-    /// Whether this process has still to answer.
+    /// Whether this process has yet to answer.
     pub(super) fn waits_for(&self, member: u64) -> bool {
         self.waits.iter().any(|(waits, _)| *waits == member)
     }
@@ -65,20 +65,20 @@ impl Asked {
         self.done.retain(|(done, _)| *done != member);
     }
 
-    /// Whether all have answered and the effects are seen, or the time is over.
+    /// Whether all processes have answered and their effects are seen, or the time is over.
     pub(super) fn is_over(&self, now: Instant, is_seen: impl Fn(u64, u64) -> bool) -> bool {
         let is_done =
             self.waits.is_empty() && self.done.iter().all(|&(member, epoch)| is_seen(member, epoch));
         is_done || now >= self.until
     }
 
-    /// Returns the epoch in which a process has done it.
+    /// Returns the epoch in which a process has done the request.
     pub(super) fn epoch_of(&self, member: u64) -> Option<u64> {
         let mut done = self.done.iter();
         done.find(|(done, _)| *done == member).map(|(_, epoch)| *epoch)
     }
 
-    /// Returns the message about it, or the reason why no process has done it.
+    /// Returns the message about the request, or the reason why no process has done it.
     pub(super) fn words(mut self) -> Result<String, String> {
         let silent = self.waits.drain(..).map(|(_, pid)| (pid, SILENT.to_string()));
         self.failed.extend(silent);

@@ -1,4 +1,4 @@
-//! Counts of one process since counting began on the screen, over all of its resets since then.
+//! Counts of one process since the screen began to count, across all resets of the process.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -7,23 +7,23 @@ use tickscope_analysis::merge::sum;
 use tickscope_analysis::series::{RecordEpoch, Series, counts};
 use tickscope_format::Snapshot;
 
-/// Most records whose counts stay apart, so that an undo can take the last ends of epochs back.
+/// Largest number of records whose counts stay apart, so that an undo can remove the last ends of epochs.
 const LINKS_MOST: usize = 5;
 
-/// The records of a process, put together over its resets.
+/// The records of a process, joined across its resets.
 #[derive(Debug, Default)]
 pub(super) struct Counted {
     series: Series<Rc<Snapshot>>,
-    /// The records when counting began on the screen; empty where it began with the process.
+    /// The records when the screen began to count; empty if it counts from the start of the process.
     begin: Series<Rc<Snapshot>>,
     before: Option<Before>,
 }
 
-/// Counting before the last reset from here.
+/// State before the screen's last reset.
 #[derive(Debug)]
 struct Before {
     begin: Series<Rc<Snapshot>>,
-    /// Snapshot that was shown at its end.
+    /// Snapshot that was shown just before the reset.
     shown: Option<Snapshot>,
     /// Whether the process did the reset.
     was_reset: bool,
@@ -48,7 +48,8 @@ impl Counted {
         Some(between(&self.begin, &self.series))
     }
 
-    /// Begins counting anew: the process has done that in this epoch, or has not done it, and is counted from here alone.
+    /// Restarts counting. `epoch` is the epoch after the process's own reset; none if it did not reset, so that only the
+    /// screen subtracts earlier counts.
     pub(super) fn turn(&mut self, epoch: Option<u64>) {
         if self.newest().is_none() {
             self.before = None;
@@ -66,17 +67,17 @@ impl Counted {
         });
     }
 
-    /// Whether the process did the last reset from here.
+    /// Whether the process itself did the screen's last reset.
     pub(super) fn was_reset(&self) -> bool {
         self.before.as_ref().is_some_and(|before| before.was_reset)
     }
 
-    /// Returns the snapshot that was shown when counting last began anew.
+    /// Returns the snapshot that was shown just before the screen's last reset.
     pub(super) fn shown_before(&self) -> Option<&Snapshot> {
         self.before.as_ref()?.shown.as_ref()
     }
 
-    /// Takes the last reset back. The process may do so as well, now or later.
+    /// Undoes the last reset. The process may undo it as well, now or later.
     pub(super) fn turn_back(&mut self) {
         if let Some(before) = self.before.take() {
             self.begin = before.begin;
@@ -130,7 +131,7 @@ mod tests {
             (before.calls(), calls_of(&counted), counted.was_reset()),
             (5, 2, true)
         );
-        // The process does not answer that it has taken its reset back.
+        // The process has not reported yet that it undid its reset.
         counted.turn_back();
         assert_eq!(calls_of(&counted), 7);
         assert_eq!(take(&mut counted, 2, Some(0), 8), 8);

@@ -19,13 +19,13 @@ use crate::target::wanted::is_live;
 pub(super) enum Life {
     /// The process runs.
     Running,
-    /// The process runs and has no heartbeat since this time: nanoseconds since the Unix epoch.
+    /// The process runs, without a heartbeat since this time: nanoseconds since the Unix epoch.
     Stale(u64),
     /// The process ended at this time: nanoseconds since the Unix epoch.
     Ended(u64),
 }
 
-/// A process.
+/// A process that is shown with others.
 #[derive(Debug)]
 pub(super) struct Member {
     /// Number of the process in this feed.
@@ -34,10 +34,10 @@ pub(super) struct Member {
     pub(super) attached: Attached,
     records: NewRecords,
     pub(super) counted: Counted,
-    /// Reason why the ring cannot be read, and whether it was told.
+    /// Reason why the ring cannot be read, and whether it was reported.
     pub(super) trouble: Option<String>,
     pub(super) is_told: bool,
-    /// State at the last look around.
+    /// State at the last check.
     pub(super) life: Life,
     /// Whether the process was followed from its start, so that its past belongs to it.
     is_new: bool,
@@ -62,14 +62,14 @@ impl Member {
         }
     }
 
-    /// Goes on with another ring that the same process has made.
+    /// Continues with another ring that the same process has made.
     pub(super) fn go_on(&mut self, ring: RingFile) {
         self.attached = Attached::new(ring);
         (self.trouble, self.is_told) = (None, false);
     }
 
-    /// Updates the state, and checks that the ring is whole. Without the check the last record of a damaged ring might stay
-    /// forever. Another ring replaces a ring that is lost while its process runs.
+    /// Updates the state, and checks that the ring is whole. Without the check, the last record of a damaged ring might stay
+    /// on the screen forever. A ring that is lost while its process runs will be replaced by another ring.
     pub(super) fn check(&mut self) {
         let ring = &self.attached.ring;
         let last = || self.counted.newest().map_or(0, |newest| newest.capture.unix_ns);
@@ -104,7 +104,7 @@ impl Member {
                 }
                 is_more
             }
-            // The ring has just been made, or is written faster than it can be read: the next look finds more.
+            // The ring has just been made, or is written faster than it can be read: the next read finds more.
             Err(FormatError::NoRecord | FormatError::Lapped { .. }) => false,
             Err(error) => {
                 self.trouble = Some(error.to_string());
@@ -115,7 +115,7 @@ impl Member {
 
     fn take(&mut self, record: Rc<Snapshot>, common: &mut Option<ClockInfo>) {
         let clock = (record.clock.source, record.clock.epoch);
-        // Rates become more exact with time; a ratio that changed with them would make counts fall.
+        // The ratio changes only with the clock: rates become more exact, and a new ratio could make counts fall.
         if self.clock.replace(clock) != Some(clock) {
             self.ratio = ratio(common.get_or_insert_with(|| record.clock.clone()), &record.clock);
         }
@@ -147,7 +147,7 @@ impl Member {
     }
 }
 
-/// Counts that are shown of a process.
+/// Counts of a process, as they are shown.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     snapshot: Cow<'a, Snapshot>,

@@ -76,7 +76,7 @@ impl Program {
     }
 }
 
-/// The screen, with the snapshot that it was shown last.
+/// The screen, with the last snapshot that it received.
 struct Screen {
     feed: TogetherFeed,
     shown: Option<Rc<Snapshot>>,
@@ -97,7 +97,7 @@ impl Screen {
     }
 
     fn look(&mut self) -> Events {
-        // All looks are due.
+        // Every check is due.
         self.feed.look_around_at = Instant::now();
         self.feed.look_at = Instant::now();
         let mut events = self.feed.poll();
@@ -115,7 +115,7 @@ impl Screen {
         events
     }
 
-    /// Returns the calls of `work` after a look.
+    /// Returns the calls of `work` after a poll.
     fn work(&mut self) -> u64 {
         self.look();
         let shown = self.shown.as_ref().unwrap();
@@ -136,7 +136,7 @@ impl Screen {
             if let Some(outcome) = self.look().outcomes.pop() {
                 return outcome;
             }
-            // A process that does not answer is given seconds.
+            // A process that does not answer is waited for longer than a second.
             std::thread::sleep(Duration::from_millis(5));
         }
     }
@@ -168,7 +168,7 @@ fn processes_come_and_end_and_no_sum_falls() {
         names.contains(&"main (1)") && names.contains(&"main (2)"),
         "{names:?}"
     );
-    // A reset that one process makes by itself takes nothing away here.
+    // A reset that one process makes by itself does not change the sum.
     for _ in 0..10 {
         one.reset();
         one.calls(1);
@@ -184,7 +184,7 @@ fn processes_come_and_end_and_no_sum_falls() {
         .map(|thread| thread.name.clone())
         .collect();
     assert!(names.contains(&"main (ended)".to_string()), "{names:?}");
-    // This process comes and ends between two looks.
+    // This process starts and ends between two polls.
     let mut short = Program::start(dir.path(), "web", 3);
     short.calls(100);
     short.ends();
@@ -257,7 +257,7 @@ fn who_does_not_answer_is_named_and_counts_anew_here_all_the_same() {
     assert_eq!(screen.work(), 0);
     deaf.calls(3);
     assert_eq!(screen.work(), 3);
-    // The process resets later.
+    // The process answers the reset request late.
     assert_eq!(deaf.answers(), 1);
     deaf.calls(4);
     assert_eq!(screen.work(), 7);
@@ -280,7 +280,7 @@ fn a_ring_that_is_damaged_is_told_and_the_others_are_shown() {
     let dir = tempfile::tempdir().unwrap();
     let mut screen = Screen::new(dir.path(), "web");
     let mut one = Program::start(dir.path(), "web", 1);
-    // The process runs: it has the process id and the start of this one.
+    // The process counts as running, because it has the id and the start time of this process.
     let header = Header {
         start_time: os::start_time(std::process::id()).unwrap(),
         boot_id: os::boot_id(),

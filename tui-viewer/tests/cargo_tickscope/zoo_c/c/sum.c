@@ -7,7 +7,7 @@ static __attribute__((noinline)) long square(long n) {
     return (long)(sum & 0xff);
 }
 
-/* Calls back into Rust, which may panic: then it comes to no end. */
+/* Calls back into Rust, which may panic: then this call never returns. */
 __attribute__((noinline)) long c_sum(long n, callback back) {
     long sum = 0;
     for (long i = 0; i < n; i++) sum += square(i) + back(i);
