@@ -2,9 +2,7 @@
 //! the I/O to do.
 
 pub(crate) mod about;
-pub(crate) mod activity;
 pub(crate) mod compare;
-pub(crate) mod cpu_history;
 pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod derived;
@@ -25,6 +23,7 @@ pub(crate) mod message;
 pub(crate) mod names;
 pub(crate) mod notices;
 pub(crate) mod overlay;
+pub(crate) mod past;
 pub(crate) mod percent_of;
 pub(crate) mod playback;
 pub(crate) mod program;

@@ -206,6 +206,17 @@ impl History {
         self.moments.get(after).map(|moment| moment.unix_ns)
     }
 
+    /// Returns the time of the moment that is nearest to a time.
+    pub fn nearest(&self, unix_ns: u64) -> Option<u64> {
+        let before = self.at_or_before(unix_ns);
+        let after = self.after(unix_ns);
+        match before.zip(after) {
+            Some((before, after)) if after - unix_ns < unix_ns - before => Some(after),
+            Some((before, _)) => Some(before),
+            None => before.or(after),
+        }
+    }
+
     /// Returns the times and the epochs of the moments from one time to another, the oldest first.
     pub fn epochs(&self, from: u64, to: u64) -> impl DoubleEndedIterator<Item = (u64, RecordEpoch)> + '_ {
         let begin = self.moments.partition_point(|moment| moment.unix_ns < from);

@@ -17,7 +17,7 @@ use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_report::tasks::name;
 
-use crate::app::cpu_history::CpuHistory;
+use crate::app::past::cpu_history::CpuHistory;
 use crate::app::figures::What;
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;

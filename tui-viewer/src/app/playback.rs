@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use tickscope_format::Snapshot;
-use tickscope_programs::history::History;
 use tickscope_programs::status::Status;
 
-use crate::app::activity::Activity;
 use crate::app::compare::Mark;
+use crate::app::past::Past;
+use crate::app::past::activity::Activity;
 use crate::app::program::Program;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::timeline::USUAL_NS;
@@ -18,13 +18,9 @@ pub(crate) struct Playback {
     /// Moment on screen.
     pub(crate) position: Position,
     /// Past of the program.
-    pub(crate) history: History,
-    /// Unix time in ns at which the open recording begins; a part of it may not be read yet.
-    pub(crate) begin_ns: Option<u64>,
+    pub(crate) past: Past,
     /// A moment to compare with.
     pub(crate) mark: Option<Mark>,
-    /// Time of each row in the seconds before the newest snapshot.
-    pub(crate) activity: Activity,
 }
 
 /// The moment on screen.
@@ -80,7 +76,7 @@ impl Playback {
     pub(crate) fn activity(&self) -> Option<&Activity> {
         match self.still() {
             Some(still) => still.activity.as_ref(),
-            None => Some(&self.activity),
+            None => Some(&self.past.activity),
         }
     }
 
@@ -97,7 +93,7 @@ impl Playback {
         self.position = Position::Frozen(Still {
             shown,
             stopped_ns: program.newest_ns(),
-            activity: Some(self.activity.clone()),
+            activity: Some(self.past.activity.clone()),
         });
     }
 
@@ -111,7 +107,7 @@ impl Playback {
         } else {
             stopped
         };
-        let activity = Activity::until(&self.history, &snapshot, threads);
+        let activity = Activity::until(&self.past.history, &snapshot, threads);
         self.position = Position::Past(Still {
             shown: snapshot,
             stopped_ns,
@@ -121,25 +117,15 @@ impl Playback {
 
     /// Reads the activity of rows from the history again, after a choice of other threads or the arrival of older records.
     pub(crate) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
-        self.activity = match &program.newest {
-            Some(newest) => Activity::until(&self.history, newest, threads).unwrap_or_default(),
-            None => Activity::default(),
-        };
+        self.past.restart_activity(program.newest.as_ref(), threads);
         if let Position::Frozen(still) | Position::Past(still) = &mut self.position {
-            still.activity = Activity::until(&self.history, &still.shown, threads);
+            still.activity = Activity::until(&self.past.history, &still.shown, threads);
         }
-    }
-
-    /// Drops the state of another run of the program. The moment on screen stays.
-    pub(crate) fn forget_run(&mut self) {
-        self.history.clear();
-        self.begin_ns = None;
-        self.activity = Activity::default();
     }
 
     /// Drops the state of another program. A mark from a file stays; returns whether a mark was dropped.
     pub(crate) fn forget_program(&mut self) -> bool {
-        self.forget_run();
+        self.past.forget();
         self.position = Position::Live;
         let mark = self.mark.take_if(|mark| !mark.of_file);
         mark.is_some()
@@ -147,7 +133,7 @@ impl Playback {
 
     /// Returns the length of the open recording in ns; `None` where no recording is open.
     pub(crate) fn recorded_ns(&self, program: &Program) -> Option<u64> {
-        let begin = self.begin_ns.filter(|_| program.status == Status::Kept)?;
+        let begin = self.past.begin_ns.filter(|_| program.status == Status::Kept)?;
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
@@ -170,7 +156,7 @@ impl Playback {
     pub(crate) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
         match &program.newest {
             Some(newest) if newest.capture.unix_ns == unix_ns => Some(Rc::clone(newest)),
-            _ => self.history.get(unix_ns),
+            _ => self.past.history.get(unix_ns),
         }
     }
 

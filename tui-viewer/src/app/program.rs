@@ -9,8 +9,6 @@ use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_programs::status::Status;
 
-use crate::app::cpu_history::CpuHistory;
-
 /// The program on the screen; before a program is open, the ring files to choose from.
 #[derive(Debug)]
 pub(crate) struct Program {
@@ -32,8 +30,6 @@ pub(crate) struct Program {
     pub(crate) traces: Rc<KeptTraces>,
     /// Whether the user has read the warnings of the program.
     pub(crate) warnings_seen: bool,
-    /// CPU history of the threads at the last snapshots.
-    pub(crate) cpu_history: CpuHistory,
     /// Number of times that the newest record was read again because the program overwrote it.
     pub(crate) lapped: u64,
 }
@@ -50,7 +46,6 @@ impl Default for Program {
             functions: None,
             traces: Rc::default(),
             warnings_seen: false,
-            cpu_history: CpuHistory::default(),
             lapped: 0,
         }
     }

@@ -6,7 +6,7 @@ use tickscope_format::Snapshot;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
 
-use crate::app::cpu_history::CpuHistory;
+use crate::app::past::cpu_history::CpuHistory;
 use crate::text::cells::safe;
 
 /// Share of a CPU in the last interval below which a thread inside a scope counts as waiting.

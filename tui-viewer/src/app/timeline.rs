@@ -3,15 +3,12 @@
 //! A chosen stretch has no state of its own. It is a moment of the past (`playback`) and a window (`query`), which all views show
 //! already.
 
-pub(crate) mod slot;
-pub(crate) mod slots;
-
 use std::ops::RangeInclusive;
 
 use crate::app::keyhash::{KeyMap, KeySet};
+use crate::app::past::slot::{Load, Slot};
+use crate::app::past::slots::{Records, Slots};
 use crate::app::thread_rows::ThreadRow;
-use crate::app::timeline::slot::{Load, Slot};
-use crate::app::timeline::slots::{Past, Slots};
 
 /// Maximum number of screen lines of a thread or a function.
 pub(crate) const LANE_LINES: u16 = 4;
@@ -111,7 +108,7 @@ struct Summed {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown<'a> {
     /// Source of snapshots.
-    pub(crate) past: Past<'a>,
+    pub(crate) records: Records<'a>,
     /// Kind of the lines.
     pub(crate) lanes: Lanes,
     /// Threads that have a line.
@@ -187,7 +184,7 @@ impl Timeline {
             self.threads = keys.collect();
             self.summed.of = None;
         }
-        let newest_ns = shown.past.newest.capture.unix_ns;
+        let newest_ns = shown.records.newest.capture.unix_ns;
         let span_ns = match self.span(shown.whole_ns.is_some()) {
             Span::Seconds(seconds) => seconds * SECOND_NS,
             Span::All => shown.whole_ns.unwrap_or(USUAL_NS),
@@ -214,7 +211,7 @@ impl Timeline {
                 self.last = (cursor + u64::from(self.columns) / 2).min(newest.max(cursor));
             }
         }
-        self.is_unread = !self.slots.read(shown.past, slot_ns, self.first(), self.last);
+        self.is_unread = !self.slots.read(shown.records, slot_ns, self.first(), self.last);
     }
 
     /// Sums up the slots on the screen, and a part of them, unless they are the same as before.

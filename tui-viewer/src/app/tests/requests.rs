@@ -59,10 +59,10 @@ fn a_new_run_keeps_folds_and_selection() {
 fn the_next_ring_of_the_same_process_leaves_what_was_known_of_it() {
     for (new, is_kept) in [(41_873, true), (41_874, false)] {
         let mut app = live(120, 30);
-        let known = app.playback.history.times().next();
+        let known = app.playback.past.history.times().next();
         assert!(known.is_some());
         begins(&mut app, new, Some((41_873, new)), snapshot(1_341));
-        assert_eq!(app.playback.history.times().next() == known, is_kept, "{new}");
+        assert_eq!(app.playback.past.history.times().next() == known, is_kept, "{new}");
     }
 }
 

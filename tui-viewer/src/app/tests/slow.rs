@@ -285,7 +285,7 @@ fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
         for (at, exemplar) in snapshot.watches[0].exemplars.iter_mut().enumerate() {
             exemplar.trace.take_if(|_| turn != at as u64 + 2);
         }
-        app.playback.history.note(&snapshot);
+        app.playback.past.history.note(&snapshot);
         // The history is from a recording, whose newest record comes as a snapshot.
         if turn == 3 {
             events(&mut app, Status::Kept, Some(snapshot));

@@ -43,6 +43,6 @@ impl App {
     /// Whether there may be a time just before to compare with; an estimate is enough for the footer.
     fn reaches_back(&self) -> bool {
         self.shown()
-            .is_some_and(|shown| self.playback.reaches_back(shown, Window::Ten))
+            .is_some_and(|shown| self.playback.past.reaches_back(shown, Window::Ten))
     }
 }

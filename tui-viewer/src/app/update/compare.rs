@@ -23,7 +23,7 @@ impl App {
         let label = clock_time(shown.capture.unix_ns, self.screen.utc_offset);
         let base = |window: Window| {
             let length_ns = window.length_ns()?;
-            self.playback.base_of(&shown, length_ns)
+            self.playback.past.base_of(&shown, length_ns)
         };
         let bases = [base(Window::Second), base(Window::Ten)];
         self.tell(format!("{label} is marked; ' compares with it, w counts from it"));
@@ -104,7 +104,7 @@ impl App {
         }
         let known = self
             .shown()
-            .and_then(|shown| self.playback.window_before(self.query.window, shown));
+            .and_then(|shown| self.playback.past.window_before(self.query.window, shown));
         let Some((_, ns)) = known else {
             let wanted = self
                 .query

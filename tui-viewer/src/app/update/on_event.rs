@@ -47,7 +47,7 @@ impl App {
             self.drop_requests();
             // The next ring of the same process begins empty, but the history of the process stays valid.
             if old != new {
-                self.playback.forget_run();
+                self.playback.past.forget();
                 self.views.forget_times();
             }
             self.tell(if old == new {
@@ -81,10 +81,11 @@ impl App {
             .past
             .iter()
             .any(|past| known.is_some_and(|known| past.unix_ns < known));
-        self.playback.begin_ns = events.begin_ns.or(self.playback.begin_ns);
-        self.playback.history.recorded = self.program.status == Status::Kept;
+        let past = &mut self.playback.past;
+        past.begin_ns = events.begin_ns.or(past.begin_ns);
+        past.history.recorded = self.program.status == Status::Kept;
         // The past comes before the snapshot, so that the record of the snapshot need not be made again.
-        self.playback.history.remember(events.past);
+        past.history.remember(events.past);
         if let Some(snapshot) = events.snapshot {
             self.on_snapshot(snapshot);
         }
@@ -150,8 +151,7 @@ impl App {
         if self.requests.wished_hz.is_some_and(|hz| hz == rate_hz(&snapshot)) {
             self.requests.wished_hz = None;
         }
-        self.program.cpu_history.note(&snapshot);
-        self.playback.history.note(&snapshot);
+        self.playback.past.note(&snapshot);
         if !snapshot.watches.is_empty() {
             Rc::make_mut(&mut self.program.traces).take(&snapshot);
         }

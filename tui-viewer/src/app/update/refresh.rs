@@ -8,7 +8,7 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_programs::status::Status;
 
-use crate::app::activity::ROWS_MAX;
+use crate::app::past::activity::ROWS_MAX;
 use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::derived::{DataKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
@@ -107,7 +107,7 @@ impl App {
         DataKey {
             shown: self.shown().cloned().map(Identity),
             mark: mark.map(|mark| Identity(Rc::clone(&mark.snapshot))),
-            history: follows.then(|| self.playback.history.revision()),
+            history: follows.then(|| self.playback.past.history.revision()),
             threads: self.threads_in_view().clone(),
             window: *window,
             against: *against,
@@ -198,7 +198,7 @@ impl App {
             data
         });
         if let (Some(data), Some(shown)) = (&mut data, self.shown()) {
-            data.cpu_history = self.program.cpu_history.until(shown);
+            data.cpu_history = self.playback.past.cpu.until(shown);
         }
         let begins = data.as_ref().map(counted_from);
         if began.is_some() && begins.is_some() && begins != began {
@@ -334,7 +334,7 @@ impl App {
         let Some(newest) = &self.program.newest else {
             return;
         };
-        let activity = &mut self.playback.activity;
+        let activity = &mut self.playback.past.activity;
         if !activity.is_due(newest.capture.unix_ns) {
             return;
         }

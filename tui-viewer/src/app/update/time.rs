@@ -27,7 +27,7 @@ impl App {
         let Some(now) = self.shown().map(|shown| shown.capture.unix_ns) else {
             return;
         };
-        let history = &self.playback.history;
+        let history = &self.playback.past.history;
         let newest = self.program.newest_ns();
         let ahead = newest.filter(|&newest| newest > now);
         let back = matches!(action, Action::Earlier | Action::FarEarlier | Action::Oldest);

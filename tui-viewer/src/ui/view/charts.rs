@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::activity::BEATS;
+use crate::app::past::activity::BEATS;
 use crate::app::data::Data;
 use crate::app::figures::What;
 use crate::app::row::RowId;

@@ -282,7 +282,7 @@ impl App {
             };
             data.snapshot.watches.iter().all(of_watch)
         };
-        let (shown, history) = (data.snapshot.capture.unix_ns, &self.playback.history);
+        let (shown, history) = (data.snapshot.capture.unix_ns, &self.playback.past.history);
         let key = Some((shown, history.revision()));
         if self.views.slow.searched == key || is_known(&data.traces) {
             return;

@@ -4,24 +4,12 @@ use std::ops::RangeInclusive;
 
 use ratatui::layout::Rect;
 
-use crate::app::playback::Playback;
-use crate::app::program::Program;
-use crate::app::source::KnownCode;
+use crate::app::past::slots::Records;
 use crate::app::state::App;
-use crate::app::timeline::slots::Past;
 use crate::app::timeline::{Lanes, Shown, Span, lines_of_lane, name_cells};
 use crate::app::view::Below;
 use crate::app::window::Window;
 use crate::keys::action::Action;
-
-/// Returns the source of the timeline's snapshots.
-fn past_of<'a>(playback: &'a Playback, program: &'a Program, code: &'a KnownCode) -> Option<Past<'a>> {
-    Some(Past {
-        history: &playback.history,
-        newest: program.newest.as_ref()?,
-        code,
-    })
-}
 
 /// Columns of time on the screen.
 #[derive(Clone, Copy, Debug)]
@@ -35,17 +23,11 @@ pub(crate) struct TimeColumns {
 }
 
 impl App {
-    fn past(&self) -> Option<Past<'_>> {
-        past_of(&self.playback, &self.program, &self.views.source.known)
-    }
-
     /// Reads the slots of the timeline, or of the lines beside threads, while they are on the screen.
     pub(crate) fn read_timeline(&mut self) {
         let wanted = self.views.current.kind().time_columns(self);
-        let Some((wanted, data)) = wanted.zip(self.derived.data.as_ref()) else {
-            return;
-        };
-        let Some(past) = past_of(&self.playback, &self.program, &self.views.source.known) else {
+        let known = self.derived.data.as_ref().zip(self.program.newest.as_ref());
+        let Some((wanted, (data, newest))) = wanted.zip(known) else {
             return;
         };
         let TimeColumns {
@@ -54,7 +36,11 @@ impl App {
             is_strip,
         } = wanted;
         let shown = Shown {
-            past,
+            records: Records {
+                history: &self.playback.past.history,
+                newest,
+                code: &self.views.source.known,
+            },
             lanes,
             threads: data.threads(),
             whole_ns: self.playback.whole_ns(&self.program).filter(|_| !is_strip),
@@ -116,25 +102,25 @@ impl App {
 
     /// Goes to the column beside the cursor.
     pub(crate) fn step_slot(&mut self, later: bool) {
-        let (Some(past), Some(shown)) = (self.past(), self.shown()) else {
+        let (Some(newest_ns), Some(shown)) = (self.program.newest_ns(), self.shown()) else {
             return;
         };
+        let history = &self.playback.past.history;
         let now_ns = shown.capture.unix_ns;
         let slot_ns = self.views.timeline.slot_ns();
-        let newest_ns = past.newest.capture.unix_ns;
         let to = if later {
-            let beside = past.nearest(now_ns.saturating_add(slot_ns));
+            let beside = history.nearest(now_ns.saturating_add(slot_ns));
             let beside = beside.filter(|&at| at > now_ns);
             beside
-                .or_else(|| past.history.after(now_ns))
+                .or_else(|| history.after(now_ns))
                 .or(Some(newest_ns).filter(|&newest| newest > now_ns))
         } else {
             let wanted = match self.playback.stands_still() {
                 true => now_ns.saturating_sub(slot_ns),
                 false => self.views.timeline.end_ns().min(now_ns),
             };
-            let beside = past.nearest(wanted).filter(|&at| at < now_ns);
-            beside.or_else(|| past.history.at_or_before(now_ns.saturating_sub(1)))
+            let beside = history.nearest(wanted).filter(|&at| at < now_ns);
+            beside.or_else(|| history.at_or_before(now_ns.saturating_sub(1)))
         };
         match to.and_then(|to| self.playback.snapshot_of(&self.program, to)) {
             Some(snapshot) => {
@@ -162,12 +148,12 @@ impl App {
 
     fn choose_range(&mut self, from: u16, to: u16, anew: bool) {
         let (begin_ns, end_ns) = self.views.timeline.choose_to(from, to, anew);
-        let Some(past) = self.past() else { return };
-        let end = past.nearest(end_ns);
+        let history = &self.playback.past.history;
+        let end = history.nearest(end_ns);
         // The chosen time has at least the stretch between two moments.
         let begin = end.and_then(|end| {
-            let begin = past.nearest(begin_ns).filter(|&begin| begin < end);
-            begin.or_else(|| past.history.at_or_before(end.checked_sub(1)?))
+            let begin = history.nearest(begin_ns).filter(|&begin| begin < end);
+            begin.or_else(|| history.at_or_before(end.checked_sub(1)?))
         });
         let chosen = begin
             .zip(end)
@@ -204,7 +190,7 @@ impl App {
         let Some(column) = self.column_at(x) else { return };
         self.choose_no_range();
         let (_, end_ns) = self.views.timeline.choose_to(column, column, true);
-        let at = self.past().and_then(|past| past.nearest(end_ns));
+        let at = self.playback.past.history.nearest(end_ns);
         match at.and_then(|at| self.playback.snapshot_of(&self.program, at)) {
             Some(snapshot) => self.playback.go_to(snapshot, &self.program, &self.query.threads),
             None => self.tell("nothing is known of that time"),

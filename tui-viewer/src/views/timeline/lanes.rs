@@ -58,7 +58,7 @@ fn times(canvas: &mut Canvas<'_>, app: &App, area: Rect, around: &str) {
     let end_ns = timeline.end_ns();
     let begin_ns = end_ns.saturating_sub(slot_ns * u64::from(lanes.width));
     // Times of a recording count from its beginning, others back from now.
-    let zero_ns = app.playback.begin_ns;
+    let zero_ns = app.playback.past.begin_ns;
     let least_ns = MARK_CELLS * slot_ns;
     let step_s = STEPS.iter().find(|&&step| step * SECOND_NS >= least_ns);
     let step_ns = step_s.map_or(least_ns, |step| step * SECOND_NS);

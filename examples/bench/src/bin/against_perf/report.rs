@@ -25,6 +25,8 @@ pub(crate) struct Report {
     /// CPU time inside and outside of all functions, in nanoseconds.
     pub(crate) all_ns: f64,
     pub(crate) samples: u64,
+    /// Functions that are off to keep the budget.
+    pub(crate) off: BTreeSet<String>,
 }
 
 fn number(of: &Value, member: &str) -> f64 {
@@ -117,6 +119,8 @@ impl Report {
         let samples = array(report, "line_samples").iter();
         let of_program = samples.filter(|sample| text(sample, "scope") != "measuring");
         out.samples = of_program.filter_map(|sample| sample["samples"].as_u64()).sum();
+        let off = array(&report["functions"], "over_budget").iter();
+        out.off = off.map(|function| rows.key(function)).collect();
         for node in rows.nodes.values() {
             let cpu_ns = number(node, "self_ns") - number(node, "waiting_ns") - number(node, "ready_ns");
             out.all_ns += cpu_ns;
@@ -150,6 +154,21 @@ impl Report {
         let samples = self.samples as f64;
         let share = (share * samples + 1.0) / (samples + 2.0);
         (share * (1.0 - share) / samples.max(1.0)).sqrt()
+    }
+
+    /// Returns the hottest function, with its share and the stated error of the share.
+    pub(crate) fn top(&self) -> Option<(&str, f64, f64)> {
+        let top = self
+            .functions
+            .iter()
+            .max_by(|a, b| a.1.cpu_ns.total_cmp(&b.1.cpu_ns));
+        top.map(|(key, shown)| {
+            (
+                key.as_str(),
+                shown.cpu_ns / self.all_ns,
+                shown.error_ns / self.all_ns,
+            )
+        })
     }
 
     /// Returns the [`SHOWN`] hottest functions.
@@ -186,6 +205,7 @@ mod tests {
             "modules": [{"path": "/app"}, {"path": "/lib/libc.so.6"}],
             "line_samples": [sample(0x10, 0, 60), sample(0x20, 0, 30), sample(9, 1, 9), {"scope": "measuring", "samples": 5}],
             "threads": [{"outside_ns": 120, "outside_waiting_ns": 15, "outside_ready_ns": 5}],
+            "functions": {"over_budget": [{"module": "app", "name": "eq"}]},
         });
         let mut symbols = Symbols::default();
         symbols.add("_ZN3app3run17h0123456789abcdefE", 0x10, 16);
@@ -206,5 +226,7 @@ mod tests {
             ["(others)", "app::eq", "app::run", "read"]
         );
         assert_eq!(report.hottest().len(), 3);
+        assert_eq!(report.off, BTreeSet::from(["app::eq".to_owned()]));
+        assert_eq!(report.top().map(|(key, ..)| key), Some("app::run"));
     }
 }

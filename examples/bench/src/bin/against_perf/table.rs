@@ -87,6 +87,31 @@ struct Row {
     beside: Vec<Beside>,
 }
 
+/// Returns the functions that are off in some reports and on in others, and their mean share of the CPU time together.
+fn off_by_chance(reports: &[Report]) -> (BTreeSet<String>, f64) {
+    let all: BTreeSet<&String> = reports.iter().flat_map(|report| &report.off).collect();
+    let differs = |key: &&&String| reports.iter().any(|report| !report.off.contains(**key));
+    let differing: BTreeSet<String> = all.iter().filter(differs).map(|key| (*key).clone()).collect();
+    let shares = reports.iter().map(|report| report.share(&differing).0);
+    let share = shares.sum::<f64>() / reports.len().max(1) as f64;
+    (differing, share)
+}
+
+/// Returns the number of reports whose hottest function is another than the first report's, and is also further from it
+/// than twice the stated error.
+fn other_tops(reports: &[Report]) -> usize {
+    let Some((first, ..)) = reports.first().and_then(Report::top) else {
+        return 0;
+    };
+    let is_other = |report: &&Report| {
+        report.top().is_some_and(|(top, share, error)| {
+            let (of_first, _) = report.share(&BTreeSet::from([first.to_owned()]));
+            top != first && share - of_first > 2.0 * error
+        })
+    };
+    reports.iter().filter(is_other).count()
+}
+
 /// The functions with most samples of perf, hottest first.
 pub(crate) struct Table {
     rows: Vec<Row>,
@@ -162,13 +187,16 @@ impl Table {
         let rows = self.rows.iter();
         let differences =
             rows.flat_map(|row| row.beside.iter().map(|beside| (beside.share - row.truth).abs()));
+        let (off_by_chance, their_share) = off_by_chance(reports);
         format!(
-            r#"{{"kind":"share-summary","case":"{name}","mode":"first run","functions":{},"near":{:?},"missing":{:?},"unsure":{:?},"largest_difference":{:.4},"perf_samples":{},"samples":{:?},"holds":{}}}"#,
+            r#"{{"kind":"share-summary","case":"{name}","mode":"first run","functions":{},"near":{:?},"missing":{:?},"unsure":{:?},"largest_difference":{:.4},"off_by_chance":{:?},"their_share":{their_share:.4},"other_tops":{},"perf_samples":{},"samples":{:?},"holds":{}}}"#,
             self.rows.len(),
             of_each(|beside| beside.is_near),
             of_each(|beside| !beside.is_shown),
             of_each(|beside| !beside.is_sure),
             differences.fold(0.0, f64::max),
+            off_by_chance.iter().collect::<Vec<_>>(),
+            other_tops(reports),
             self.samples,
             reports.iter().map(|report| report.samples).collect::<Vec<_>>(),
             (0..reports.len()).all(|report| self.holds(report)),
@@ -193,6 +221,7 @@ mod tests {
             functions: functions.iter().map(shown).collect(),
             all_ns: 100.0,
             samples: 2_500,
+            off: BTreeSet::new(),
         }
     }
 
@@ -214,6 +243,24 @@ mod tests {
                 "{share} {error} {truth}"
             );
         }
+    }
+
+    #[test]
+    fn functions_that_are_off_in_some_runs_have_a_share() {
+        let report = |off: &[&str], a: f64| Report {
+            off: set(off),
+            ..reported(&[("a", a, 1.0), ("b", 10.0, 1.0), ("c", 40.0, 0.5)])
+        };
+        let reports = [
+            report(&["a", "b"], 3.0),
+            report(&["b"], 41.5),
+            report(&["b"], 5.0),
+        ];
+        let (differing, share) = off_by_chance(&reports);
+        assert_eq!(differing, set(&["a"]));
+        assert!((share - 0.165).abs() < 1e-9, "{share}");
+        assert_eq!(other_tops(&reports), 0, "within twice the error");
+        assert_eq!(other_tops(&[report(&[], 3.0), report(&[], 43.0)]), 1);
     }
 
     #[test]

@@ -403,7 +403,7 @@ proptest! {
                     && let (Some(shown), Some(newest)) = (app.shown(), &app.program.newest)
                     && shown.process.pid == newest.process.pid
                 {
-                    let oldest = app.playback.history.times().next();
+                    let oldest = app.playback.past.history.times().next();
                     let wanted = if *end == b'{' { oldest.unwrap_or(newest.capture.unix_ns) } else { newest.capture.unix_ns };
                     prop_assert_eq!(shown.capture.unix_ns, wanted, "step {}", step);
                 }

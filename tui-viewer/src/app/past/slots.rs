@@ -11,8 +11,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
 use tickscope_programs::history::History;
 
+use crate::app::past::slot::Slot;
 use crate::app::source::KnownCode;
-use crate::app::timeline::slot::Slot;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -30,8 +30,8 @@ const GAP_NS: u64 = 30 * SECOND_NS;
 
 /// The source of snapshots.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Past<'a> {
-    /// The past of the program.
+pub(crate) struct Records<'a> {
+    /// Records of the program.
     pub(crate) history: &'a History,
     /// Newest snapshot of the program, which need not be decoded.
     pub(crate) newest: &'a Rc<Snapshot>,
@@ -43,7 +43,7 @@ pub(crate) struct Past<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     /// Length of a slot in ns.
-    pub(super) slot_ns: u64,
+    pub(crate) slot_ns: u64,
     /// Slots by their number since 1970; `None` for an unknown slot.
     slots: BTreeMap<u64, Option<Rc<Slot>>>,
     /// Number of a slot that was read before its end, and the unix time in ns until which it was read.
@@ -58,22 +58,11 @@ pub(crate) struct Slots {
     code: u64,
 }
 
-impl Past<'_> {
-    /// Returns the time of the moment that is nearest to a time.
-    pub(crate) fn nearest(&self, unix_ns: u64) -> Option<u64> {
-        let before = self.history.at_or_before(unix_ns);
-        let after = self.history.after(unix_ns);
-        match before.zip(after) {
-            Some((before, after)) if after - unix_ns < unix_ns - before => Some(after),
-            Some((before, _)) => Some(before),
-            None => before.or(after),
-        }
-    }
-
+impl Records<'_> {
     /// Returns the times of the moments around a slot: the nearest to its ends, or, if these are equal, around its middle.
     fn ends(&self, begin_ns: u64, end_ns: u64, gap_ns: u64) -> Option<(u64, u64)> {
         let middle_ns = begin_ns.midpoint(end_ns);
-        let (begin, end) = (self.nearest(begin_ns)?, self.nearest(end_ns)?);
+        let (begin, end) = (self.history.nearest(begin_ns)?, self.history.nearest(end_ns)?);
         let (begin, end) = match begin < end {
             true => (begin, end),
             false => (
@@ -106,19 +95,19 @@ impl Past<'_> {
 
 impl Slots {
     /// Reads the unknown slots from `first` to `last`, the newest first. Returns false where some are left for the next time.
-    pub(crate) fn read(&mut self, past: Past<'_>, slot_ns: u64, first: u64, last: u64) -> bool {
+    pub(crate) fn read(&mut self, records: Records<'_>, slot_ns: u64, first: u64, last: u64) -> bool {
         if self.slot_ns != slot_ns {
             self.slots.clear();
             self.unfinished = None;
             self.slot_ns = slot_ns;
         }
-        let revision = past.history.revision();
+        let revision = records.history.revision();
         if self.revision != revision {
             // Older moments have come.
             self.slots.retain(|_, slot| slot.is_some());
             self.revision = revision;
         }
-        let code = past.code.named();
+        let code = records.code.named();
         if self.code != code {
             if self.code == 0 {
                 self.slots.clear();
@@ -127,7 +116,7 @@ impl Slots {
             self.spent.clear();
             self.code = code;
         }
-        let newest_ns = past.newest.capture.unix_ns;
+        let newest_ns = records.newest.capture.unix_ns;
         let is_over = |number: u64| newest_ns / slot_ns > number;
         if let Some((number, until_ns)) = self.unfinished
             && (is_over(number) || newest_ns.saturating_sub(until_ns) >= SECOND_NS)
@@ -136,7 +125,7 @@ impl Slots {
             self.unfinished = None;
         }
         self.slots = self.slots.split_off(&first);
-        let gap_ns = past.gap_ns();
+        let gap_ns = records.gap_ns();
         let mut left = ROWS_AT_ONCE;
         for number in (first..=last).rev() {
             if self.slots.contains_key(&number) {
@@ -145,7 +134,7 @@ impl Slots {
             if left == 0 {
                 return false;
             }
-            let slot = self.slot(past, number, gap_ns, &mut left).map(Rc::new);
+            let slot = self.slot(records, number, gap_ns, &mut left).map(Rc::new);
             self.slots.insert(number, slot);
             self.changes += 1;
             if !is_over(number) {
@@ -155,15 +144,15 @@ impl Slots {
         true
     }
 
-    fn slot(&mut self, past: Past<'_>, number: u64, gap_ns: u64, left: &mut usize) -> Option<Slot> {
-        let (begin, end) = past.ends(
+    fn slot(&mut self, records: Records<'_>, number: u64, gap_ns: u64, left: &mut usize) -> Option<Slot> {
+        let (begin, end) = records.ends(
             number.saturating_mul(self.slot_ns),
             (number + 1).saturating_mul(self.slot_ns),
             gap_ns,
         )?;
-        let records: Vec<_> = past.history.epochs(begin, end).collect();
-        let (&last, epochs) = (records.last()?, records.iter().map(|(_, epoch)| *epoch));
-        let mut terms = terms(epochs, 0, records.len() - 1).map(|at| records[at].0);
+        let between: Vec<_> = records.history.epochs(begin, end).collect();
+        let (&last, epochs) = (between.last()?, between.iter().map(|(_, epoch)| *epoch));
+        let mut terms = terms(epochs, 0, between.len() - 1).map(|at| between[at].0);
         if terms.more {
             return None;
         }
@@ -172,17 +161,17 @@ impl Slots {
             (terms.plus, terms.minus) = (vec![last.0], Vec::new());
         }
         let mut read = |times: &[u64]| -> Option<Vec<Rc<TimeSpent>>> {
-            times.iter().map(|&at| self.spent_at(past, at, left)).collect()
+            times.iter().map(|&at| self.spent_at(records, at, left)).collect()
         };
         let (plus, minus) = (read(&terms.plus)?, read(&terms.minus)?);
         Some(Slot::of(&lapse(&plus, &minus)?, plus.last()?))
     }
 
-    fn spent_at(&mut self, past: Past<'_>, unix_ns: u64, left: &mut usize) -> Option<Rc<TimeSpent>> {
+    fn spent_at(&mut self, records: Records<'_>, unix_ns: u64, left: &mut usize) -> Option<Rc<TimeSpent>> {
         if let Some(known) = self.spent.iter().find(|spent| spent.unix_ns == unix_ns) {
             return Some(Rc::clone(known));
         }
-        let snapshot = past.snapshot(unix_ns)?;
+        let snapshot = records.snapshot(unix_ns)?;
         *left = left.saturating_sub(snapshot.nodes.len().max(1));
         let functions = match &self.functions {
             Some((sites, functions)) if *sites == snapshot.sites => Arc::clone(functions),
@@ -204,7 +193,7 @@ impl Slots {
     }
 
     /// Returns the number of changes of slots.
-    pub(super) fn changes(&self) -> u64 {
+    pub(crate) fn changes(&self) -> u64 {
         self.changes
     }
 

@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use tickscope_analysis::series::{Origin, RecordEpoch};
 use tickscope_analysis::spent::key_of;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::keyhash::KeyMap;
+use crate::app::past::{Moment, Since};
 
 /// Number of intervals that are remembered at any number of threads.
 const LEAST: usize = 20;
@@ -21,11 +21,9 @@ const MOMENTS_MAX: usize = 600;
 
 /// CPU times at one snapshot.
 #[derive(Debug)]
-struct Moment {
-    run: (u32, u64),
+struct CpuTimes {
+    at: Moment,
     seq: u64,
-    epoch: RecordEpoch,
-    since_reset_ns: u64,
     calls: u64,
     cpu_ns: KeyMap<u64, u64>,
 }
@@ -45,19 +43,17 @@ const LOAD_NS: u64 = 1_000_000_000;
 /// The last snapshots' CPU times, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CpuHistory {
-    moments: VecDeque<Rc<Moment>>,
+    moments: VecDeque<Rc<CpuTimes>>,
     /// Number of CPU times in all moments.
     entries: usize,
 }
 
-impl Moment {
+impl CpuTimes {
     fn of(snapshot: &Snapshot) -> Self {
         let known = snapshot.threads.iter().filter(|thread| thread.tid != 0);
         Self {
-            run: run_of(snapshot),
+            at: Moment::from(snapshot),
             seq: snapshot.capture.seq,
-            epoch: RecordEpoch::from(&snapshot.capture),
-            since_reset_ns: snapshot.capture.since_reset_ns,
             calls: saturating_sum(snapshot.nodes.calls.iter().copied()),
             cpu_ns: known
                 .filter_map(|thread| Some((key_of(thread), thread.cpu_ns?)))
@@ -68,33 +64,26 @@ impl Moment {
 
     /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` where it is not known.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
-        let now = *self.cpu_ns.get(&key)?;
-        let (cpu_ns, wall_ns) = match self.epoch.origin(earlier.epoch) {
-            Origin::Same => (
-                now.checked_sub(*earlier.cpu_ns.get(&key)?)?,
-                self.since_reset_ns.checked_sub(earlier.since_reset_ns)?,
-            ),
-            Origin::Later => (now, self.since_reset_ns),
-            Origin::Earlier => return None,
+        let since = self.at.since(earlier.at)?;
+        let before = match since.from_zero {
+            true => 0,
+            false => *earlier.cpu_ns.get(&key)?,
         };
-        (wall_ns > 0).then(|| (cpu_ns as f64 / wall_ns as f64).min(1.0))
+        let cpu_ns = self.cpu_ns.get(&key)?.checked_sub(before)?;
+        Some((cpu_ns as f64 / since.ns as f64).min(1.0))
     }
-}
-
-fn run_of(snapshot: &Snapshot) -> (u32, u64) {
-    (snapshot.process.pid, snapshot.process.started_unix_ns)
 }
 
 impl CpuHistory {
     /// Remembers a snapshot and forgets the oldest ones above the limits.
     pub(crate) fn note(&mut self, snapshot: &Snapshot) {
+        let moment = CpuTimes::of(snapshot);
         let last = self.moments.back();
-        if last.is_some_and(|last| last.run != run_of(snapshot)) {
+        if last.is_some_and(|last| last.at.run != moment.at.run) {
             *self = Self::default();
-        } else if last.is_some_and(|last| last.seq >= snapshot.capture.seq) {
+        } else if last.is_some_and(|last| last.seq >= moment.seq) {
             return;
         }
-        let moment = Moment::of(snapshot);
         self.entries += moment.cpu_ns.len();
         self.moments.push_back(Rc::new(moment));
         let most = THREADS_MAX * (LEAST + 1);
@@ -111,8 +100,8 @@ impl CpuHistory {
         let end = self
             .moments
             .partition_point(|moment| moment.seq <= snapshot.capture.seq);
-        let is_it =
-            |moment: &Rc<Moment>| moment.seq == snapshot.capture.seq && moment.run == run_of(snapshot);
+        let at = Moment::from(snapshot);
+        let is_it = |moment: &Rc<CpuTimes>| moment.seq == snapshot.capture.seq && moment.at.run == at.run;
         if !end
             .checked_sub(1)
             .and_then(|last| self.moments.get(last))
@@ -138,19 +127,19 @@ impl CpuHistory {
     /// Returns the load in the last second, or over a shorter time watched since a reset.
     pub(crate) fn load(&self) -> Option<Load> {
         let last = self.moments.back()?;
-        let before = self.moments.iter().rev().skip(1);
-        let same = before.take_while(|moment| last.epoch.origin(moment.epoch) == Origin::Same);
-        let age = |moment: &Moment| last.since_reset_ns.saturating_sub(moment.since_reset_ns);
         // The first moment that is a second old, else the oldest.
         let mut from = None;
-        for moment in same {
-            from = Some(moment);
-            if age(moment) >= LOAD_NS {
+        for moment in self.moments.iter().rev().skip(1) {
+            match last.at.since(moment.at) {
+                Some(Since { ns, from_zero: false }) => from = Some((moment, ns)),
+                Some(_) | None => break,
+            }
+            if from.is_some_and(|(_, ns)| ns >= LOAD_NS) {
                 break;
             }
         }
-        let from = from.filter(|from| age(from) > 0)?;
-        let seconds = age(from) as f64 / 1e9;
+        let (from, ns) = from?;
+        let seconds = ns as f64 / 1e9;
         let threads = last.cpu_ns.iter();
         let used = threads.filter_map(|(key, now)| now.checked_sub(*from.cpu_ns.get(key).unwrap_or(&0)));
         let cpu_ns = saturating_sum(used);

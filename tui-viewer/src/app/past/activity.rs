@@ -2,13 +2,13 @@
 
 use tickscope_analysis::call_tree::CallTree;
 use tickscope_analysis::hotspots::{HotRow, hot};
-use tickscope_analysis::series::{Origin, RecordEpoch};
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::latency::{Latencies, bucket_of, lower_edge};
 use tickscope_programs::history::History;
 
 use crate::app::keyhash::KeyMap;
+use crate::app::past::Moment;
 use crate::app::row::RowId;
 use crate::app::thread_choice::ThreadChoice;
 
@@ -36,8 +36,8 @@ pub(crate) struct Activity {
     pub(crate) rows: KeyMap<RowId, Beats>,
     /// Index of the next second in `Beats::seconds`.
     pub(crate) next: usize,
-    /// Unix time in ns at which the last second ended, and the epochs of its record.
-    pub(crate) last: Option<(u64, RecordEpoch)>,
+    /// End of the last second.
+    last: Option<Moment>,
 }
 
 #[derive(Clone, Debug)]
@@ -74,8 +74,8 @@ impl Activity {
 
     /// Whether a second is over.
     pub(crate) fn is_due(&self, unix_ns: u64) -> bool {
-        self.last
-            .is_none_or(|(last, _)| unix_ns < last || unix_ns - last >= SHORTEST_NS)
+        let last_ns = self.last.map(|last| last.unix_ns);
+        last_ns.is_none_or(|last_ns| unix_ns < last_ns || unix_ns - last_ns >= SHORTEST_NS)
     }
 
     /// Adds a snapshot whose call tree and hotspots are not built yet.
@@ -94,49 +94,39 @@ impl Activity {
 
     /// Adds the totals of a snapshot.
     pub(crate) fn note(&mut self, snapshot: &Snapshot, tree: &CallTree, hot: &[HotRow]) {
-        let (unix_ns, epoch) = (snapshot.capture.unix_ns, RecordEpoch::from(&snapshot.capture));
+        let now = Moment::from(snapshot);
         // Rows that are gone from the snapshot are kept too, until there are more than `ROWS_MAX`.
         if tree.rows.len() + hot.len() > ROWS_MAX || self.rows.len() > ROWS_MAX {
-            *self = Self::default();
-            self.last = Some((unix_ns, epoch));
+            *self = Self {
+                last: Some(now),
+                ..Self::default()
+            };
             return;
         }
-        let (last, last_epoch) = match self.last.filter(|&(last, _)| last < unix_ns) {
-            Some(last) => last,
-            None => {
-                // This snapshot is the first, or the clock was set back.
-                *self = Self::default();
-                (unix_ns, epoch)
-            }
-        };
-        let origin = epoch.origin(last_epoch);
-        let between_ns = unix_ns - last;
-        // After a reset the counters began at zero, and not at the end of the last second.
-        let ns = match origin {
-            Origin::Same => between_ns,
-            Origin::Later => snapshot.capture.since_reset_ns.min(between_ns),
-            // The counters hold time from before the last second.
-            Origin::Earlier => 0,
-        };
-        let known = (1..=LONGEST_NS).contains(&between_ns) && ns > 0;
+        let last = self.last.filter(|last| last.unix_ns < now.unix_ns);
+        if last.is_none() {
+            // This snapshot is the first, or the clock was set back.
+            *self = Self::default();
+        }
+        let near = last.filter(|last| now.unix_ns - last.unix_ns <= LONGEST_NS);
+        let since = near.and_then(|last| now.since(last));
         for beats in self.rows.values_mut() {
-            beats.seconds[self.next] = if known { 0 } else { UNKNOWN };
+            beats.seconds[self.next] = if since.is_some() { 0 } else { UNKNOWN };
         }
         let paths = tree.rows.iter().map(|row| (RowId::Path(row.path), row.total_ns));
         let functions = hot.iter().map(|row| {
             let key = tree.functions.get(row.function).key;
             (RowId::Function(key), row.total_ns)
         });
-        let first = last == unix_ns;
         for (id, total_ns) in paths.chain(functions) {
             let beats = self.rows.entry(id).or_insert_with(|| Beats {
                 // A row that was absent took no time.
-                total_ns: if first { total_ns } else { 0 },
+                total_ns: if last.is_none() { total_ns } else { 0 },
                 seconds: [UNKNOWN; BEATS],
             });
-            if known {
-                let before_ns = if origin == Origin::Same { beats.total_ns } else { 0 };
-                let a_second = total_ns.saturating_sub(before_ns) as f64 * 1e9 / ns as f64;
+            if let Some(since) = since {
+                let before_ns = if since.from_zero { 0 } else { beats.total_ns };
+                let a_second = total_ns.saturating_sub(before_ns) as f64 * 1e9 / since.ns as f64;
                 beats.seconds[self.next] = match a_second.round() as u64 {
                     0 => 0,
                     ns => bucket_of(ns) as u16 + 1,
@@ -144,10 +134,10 @@ impl Activity {
             }
             beats.total_ns = total_ns;
         }
-        if !first {
+        if last.is_some() {
             self.next = (self.next + 1) % BEATS;
         }
-        self.last = Some((unix_ns, epoch));
+        self.last = Some(now);
     }
 
     /// Returns the last seconds of a row as at most `steps` values from 0 to 1, oldest first; `None` for an unknown
@@ -241,6 +231,7 @@ mod tests {
         let mut note = |work: u64, second: u64| {
             let mut snapshot = orderbook::snapshot(work);
             snapshot.capture.unix_ns = second * 1_000_000_000;
+            snapshot.capture.since_reset_ns = second * 1_000_000_000;
             activity.note_all(&snapshot, &ThreadChoice::All);
         };
         for (work, second) in [(10, 1), (20, 2), (20, 3), (40, 9), (50, 10)] {

@@ -52,7 +52,7 @@ impl Slot {
 
     /// Returns the load in a thread's line. `lines` has the threads with lines of their own. The other threads have ended since,
     /// and are in the line of ended threads of their name.
-    pub(super) fn thread(&self, line: u64, lines: &KeySet<u64>) -> Load {
+    pub(crate) fn thread(&self, line: u64, lines: &KeySet<u64>) -> Load {
         let mut all = Load::default();
         let threads = self.by_line_once_ended.get(&line).into_iter().flatten();
         let ended = threads.filter(|&thread| *thread != line && !lines.contains(thread));
@@ -63,7 +63,7 @@ impl Slot {
 }
 
 impl Load {
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.working += other.working;
         self.waiting += other.waiting;
         // Of equal functions the smaller key wins, so that the colour does not depend on the order.

@@ -1,0 +1,59 @@
+//! Stretches of the past that end with a record.
+
+use std::rc::Rc;
+
+use tickscope_analysis::window::{between, same_epoch};
+use tickscope_format::Snapshot;
+
+use crate::app::past::Past;
+use crate::app::window::Window;
+
+impl Past {
+    /// Returns the calls in the window before the window that ends with this snapshot, and its length in ns. Returns `None` where
+    /// the past does not reach so far back.
+    pub(crate) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
+        let length_ns = window.length_ns()?;
+        let end = self.begin_of(shown, length_ns)?;
+        let before = match self.begin_of(&end, length_ns) {
+            Some(begin) => Rc::new(between(&end, &begin)),
+            // The window has all since the reset, which may well be longer.
+            None => end,
+        };
+        let ns = before.capture.since_reset_ns;
+        // Snapshots do not arrive to the microsecond, and older snapshots not every second.
+        let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
+        alike.then_some((before, ns))
+    }
+
+    /// Whether the past may reach back two windows; an estimate is enough for the footer.
+    pub(crate) fn reaches_back(&self, shown: &Snapshot, window: Window) -> bool {
+        let length_ns = window.length_ns().unwrap_or_default();
+        let oldest = self.history.times().next();
+        oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
+    }
+
+    /// Returns the start of a window of this length, counted from the same reset; `None` where a reset lies in it.
+    pub(in crate::app) fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let base = self.base_of(shown, length_ns)?;
+        if same_epoch(shown, &base) {
+            return Some(base);
+        }
+        // The window began during a reset that was undone, so the counters continue from a snapshot before that reset.
+        let mut before = self.history.epochs(0, base.capture.unix_ns);
+        let before = before.rfind(|(_, epoch)| epoch.begin() == shown.capture.begin());
+        let before = self.history.get(before?.0)?;
+        same_epoch(shown, &before).then_some(before)
+    }
+
+    /// Returns the snapshot at which a window of this length begins: the newest snapshot that is old enough, else the
+    /// oldest.
+    pub(crate) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let history = &self.history;
+        let end = shown.capture.unix_ns;
+        // Snapshots do not arrive to the microsecond.
+        let slack = length_ns / 200;
+        let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
+        let oldest = || history.times().next().filter(|&at| at < end);
+        history.get(begin.or_else(oldest)?)
+    }
+}
