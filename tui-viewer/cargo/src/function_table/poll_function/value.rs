@@ -1,0 +1,39 @@
+//! Values of registers and memory.
+
+/// Value of a register or of memory, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Unknown,
+    Number(u64),
+    /// Pointer of an argument, plus a number of bytes.
+    Argument(u8, i64),
+    /// Distance from the return address, in bytes.
+    Stack(i64),
+}
+
+pub(super) fn plus(value: Value, distance: i64) -> Value {
+    match value {
+        Value::Unknown => Value::Unknown,
+        Value::Number(number) => Value::Number(number.wrapping_add_signed(distance)),
+        Value::Argument(argument, offset) => Value::Argument(argument, offset.wrapping_add(distance)),
+        Value::Stack(at) => Value::Stack(at.wrapping_add(distance)),
+    }
+}
+
+/// Returns the lowest bytes of a number.
+pub(super) fn cut(number: u64, bytes: usize) -> u64 {
+    if bytes >= 8 {
+        number
+    } else {
+        number & ((1 << (8 * bytes)) - 1)
+    }
+}
+
+/// Extends the sign of a number of this many bytes.
+pub(super) fn extended(number: u64, bytes: usize) -> u64 {
+    if bytes >= 8 || bytes == 0 {
+        return number;
+    }
+    let unused = 64 - 8 * bytes as u32;
+    ((number << unused).cast_signed() >> unused).cast_unsigned()
+}
