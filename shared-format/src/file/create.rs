@@ -359,8 +359,8 @@ impl OwnRing {
             return Vec::new();
         };
         let mut held = Vec::new();
-        // Usually there is no viewer, and one call shows it. Each slot that is found leaves the ranges before and after
-        // it to search.
+        // Usually there is no viewer, and one call finds that out. After a held slot is found, the ranges
+        // before and after it remain to be searched.
         let mut unknown = vec![(0, slot::COUNT)];
         while let Some((first, end)) = unknown.pop() {
             let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);
