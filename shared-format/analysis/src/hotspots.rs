@@ -18,7 +18,7 @@ pub struct HotRow {
     /// Latencies of its finished calls, recursive ones too; empty if no call has finished, or histograms are off. The
     /// latencies of a value are its numbers.
     pub latency: Histogram,
-    /// The uncertainty of its times, or none if they are exact.
+    /// The uncertainty of its times, or `None` if they are exact.
     pub uncertainty: Option<Uncertainty>,
     /// Rows of the tree that belong to the function.
     pub rows: Vec<u32>,

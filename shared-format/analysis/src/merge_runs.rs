@@ -61,7 +61,7 @@ impl MergedRuns {
         }
     }
 
-    /// Returns the sum, with notes on missing or unexpected contents; none if no run was added.
+    /// Returns the sum, with notes on missing or unexpected contents; `None` if no run was added.
     pub fn finish(mut self) -> Option<(Snapshot, Vec<String>)> {
         self.add_waiting();
         let mut sum = self.sum?;

@@ -10,7 +10,7 @@ use tickscope_format::latency::Histogram;
 pub(super) struct Parts {
     /// Histograms by row of the original tree; empty if no node has a histogram.
     built: Arc<Vec<Histogram>>,
-    /// Original rows of each row, or none if the tree is the original.
+    /// Original rows of each row, or `None` if the tree is the original.
     merged: Option<Merged>,
 }
 

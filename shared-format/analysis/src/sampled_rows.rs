@@ -17,13 +17,14 @@ use crate::code::{Scope, located};
 use crate::functions::OTHERS;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// Minimum of samples of a function that stands directly below a row. Several others stand below a row [`OTHERS`] there.
+/// Minimum number of samples of a function directly below a row. Several functions with fewer samples stand below a row
+/// [`OTHERS`].
 pub const SAMPLES_LEAST: u64 = 3;
 
 /// The samples of a row or a thread.
 #[derive(Default)]
 struct Below {
-    /// All samples, in its own code as well.
+    /// All samples, including samples in its own code.
     all: Sampled,
     /// Samples in other functions, by the function's site.
     functions: BTreeMap<u32, Sampled>,
@@ -266,7 +267,7 @@ fn move_time(
             continue;
         }
         if let Some(&above) = row_of.get(&(inside, ABOVE_OTHERS)) {
-            // This row has no calls, and no self time.
+            // The row `OTHERS` has no calls and no self time.
             let mut few = Sampled::default();
             let mut ticks = 0;
             for (&site, &part) in &below.functions {

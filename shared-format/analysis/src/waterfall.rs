@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(all.calls, 600);
         assert!(all.width > 80 && all.width < 90, "{all:?}");
 
-        // From nearby, each call has its place.
+        // Enlarged, each call has a block of its own.
         let first = lookups.spans.iter().find(|span| span.path == 2).unwrap();
         let near = first.begin..first.begin + 10 * (first.end - first.begin);
         let blocks = lookups.blocks(&near, 100, 2);

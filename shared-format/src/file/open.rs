@@ -18,8 +18,8 @@ use crate::slots::{self, Op, Reply, first_word};
 use crate::snapshot::Snapshot;
 use crate::words::{self, ReadWords, read_one};
 
-/// Time in nanoseconds without a sign of life after which a running program is stale. If three intervals are
-/// longer, they count instead.
+/// Time in nanoseconds without a sign of life after which a running program is stale: this time or three intervals,
+/// whichever is longer.
 const STALE_NS: u64 = 2_000_000_000;
 
 /// Longest interval in nanoseconds that delays staleness, because programs show signs of life ten times a second at any

@@ -18,7 +18,7 @@ pub const LEVEL: f64 = 0.05;
 pub const EXACT_RUNS: usize = 40;
 
 /// Returns the one-sided probability that the values after are this far above the values before by chance alone. It is
-/// near 0 where they are greater, and 1 where nothing speaks for it.
+/// near 0 if they are clearly above, and up to 1 if they are not.
 pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     if before.is_empty() || after.is_empty() {
         return 1.0;
