@@ -132,7 +132,7 @@ impl Slots {
     }
 }
 
-/// Threads of all records so far, and what seldom changes from record to record.
+/// Threads of all records so far, and data that seldom changes from record to record.
 #[derive(Default)]
 struct Known {
     /// Name and id of each thread, by its key.

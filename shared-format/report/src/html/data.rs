@@ -25,7 +25,6 @@ use crate::{ProcessState, clock, extent, memory_bound, number, text};
 /// Cost of measuring, as a share of the time, from which the doubts mention it.
 const DEAR_SHARE: f64 = 0.1;
 
-/// Appends the document.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     out.push('{');
     facts(out, snapshot, options);

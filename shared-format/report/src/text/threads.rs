@@ -35,7 +35,6 @@ struct Row<'a> {
     calls: u64,
 }
 
-/// Writes the table.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     writeln!(
         out,
