@@ -27,7 +27,7 @@ use crate::layout::WORD;
 use crate::os;
 use crate::words::{ReadWords, Words};
 
-/// Most words that are gathered, few enough to stay in the CPU's nearest caches until the kernel copies them.
+/// Maximum number of words that are gathered, few enough to stay in the CPU's nearest caches until the kernel copies them.
 const GATHERED: usize = (16 << 10) / WORD;
 
 /// The kernel's calls that copy into the mapping and out of it.

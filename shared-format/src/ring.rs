@@ -5,10 +5,10 @@
 //! around.
 //!
 //! The writer announces the end of its next write (`intent`), writes, and then announces the beginning of the newest
-//! complete record (`latest`). After copying a record, a reader looks at `intent` again: if it is more than a ring's
-//! size past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the
-//! ring, so `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its
-//! newest finished record intact.
+//! complete record (`latest`). After copying a record, a reader reads `intent` again: if it is more than a ring's size
+//! past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the ring,
+//! so `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its newest
+//! finished record intact.
 
 pub(crate) mod extent;
 pub mod growing;

@@ -170,7 +170,7 @@ impl Neighbours {
     }
 }
 
-/// Links by the function at the other end, in the order first met.
+/// Links by the function at the other end, in the order of their first call.
 #[derive(Default)]
 struct Links {
     list: Vec<Link>,

@@ -13,7 +13,7 @@ use crate::uncertainty::Uncertainty;
 pub struct HotRow {
     /// The function.
     pub function: FunctionId,
-    /// Its figures. Totals and open threads count a recursive call once.
+    /// Figures of the function. Totals and open threads count a recursive call once.
     pub figures: Figures,
     /// Latencies of its finished calls, recursive ones too; empty if no call has finished, or histograms are off. The
     /// latencies of a value are its numbers.

@@ -61,7 +61,7 @@ pub struct Interval {
     pub ns: u64,
     /// Lines with calls or time, by thread and then by name; live threads first.
     pub lines: Vec<Line>,
-    /// Whether any site met so far belongs to a followed group or function.
+    /// Whether any site so far belongs to a followed group or function.
     pub any_met: bool,
 }
 

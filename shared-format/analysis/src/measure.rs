@@ -28,7 +28,7 @@ pub enum Measure {
     Others,
     /// Allocations.
     Allocations,
-    /// Bytes asked for in allocations.
+    /// Bytes requested in allocations.
     Bytes,
     /// Bytes that were allocated and not freed yet, estimated from samples.
     Live,

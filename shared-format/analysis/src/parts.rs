@@ -1,5 +1,5 @@
-//! Rows of the original tree that a derived row was made of, and their histograms. Histograms are merged when they are
-//! first asked for, because few rows of a large tree are ever looked at.
+//! Rows of the original tree that a derived row was made of, and their histograms. Histograms are merged on first use,
+//! because few rows of a large tree are ever shown.
 
 use std::sync::{Arc, OnceLock};
 

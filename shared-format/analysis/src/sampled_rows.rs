@@ -36,7 +36,7 @@ struct Below {
     missed: f64,
 }
 
-/// Site key of the row `OTHERS` below a row.
+/// Key, in place of a site, of the row `OTHERS` below a row.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
 /// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes

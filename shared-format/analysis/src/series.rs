@@ -26,11 +26,11 @@ pub struct RecordEpoch {
 /// Where a record's counts begin, compared with an earlier record of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Both count from one reset: their difference is the counts between them.
+    /// Both records count from one reset: their difference is the counts between them.
     Same,
-    /// A reset lies between the records: all counts of the later one are counts between them.
+    /// A reset lies between the records: all counts of the later record are counts between them.
     Later,
-    /// An undo lies between the records: the later one also holds counts from before the earlier one.
+    /// An undo lies between the records: the later record also holds counts from before the earlier record.
     Earlier,
 }
 
@@ -105,7 +105,7 @@ impl<T> Default for Series<T> {
 }
 
 impl<T> Series<T> {
-    /// Returns a series that goes on from these links.
+    /// Returns a series that continues these links.
     pub fn of(links: Vec<Link<T>>) -> Self {
         let taken = links.iter().map(|link| link.number).max().unwrap_or(0);
         Self { links, taken }

@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.25, 0.5]));
     }
 
-    /// In the second in which a process ends, its threads did no more than their work since the record before.
+    /// The second in which a process ends has only the work since the record before, and not all its work.
     #[test]
     fn a_thread_whose_process_ends_did_no_more_than_it_did_since() {
         let before = record(100, &[("worker (7)", 5, 90.0), ("worker (ended)", 0, 30.0)]);

@@ -1,4 +1,4 @@
-//! Names that tell threads of several processes apart in one snapshot. Threads of ended processes share names.
+//! Names that distinguish threads of several processes in one snapshot. Threads of ended processes share names.
 
 /// Text in place of the process id of a process that has ended.
 const ENDED: &str = "ended";

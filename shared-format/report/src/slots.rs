@@ -15,7 +15,7 @@ use tickscope_analysis::spent::{Lapse, Spent, TimeSpent, key_of, key_once_ended,
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
 
-/// Most slots, except that a gap may cut one in two.
+/// Maximum number of slots, except that a gap may cut one in two.
 const SLOTS: usize = 300;
 
 /// Number of threads with a row: the ones that worked most.

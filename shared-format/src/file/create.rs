@@ -414,7 +414,7 @@ fn root() -> Option<(u64, u64)> {
 }
 
 /// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed
-/// after these few calls, because a child that is forked meanwhile would keep it.
+/// on return, because a child that is forked while it is open keeps it.
 fn lock_and_map(
     dir: &Path,
     locked: File,

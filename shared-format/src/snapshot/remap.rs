@@ -39,8 +39,8 @@ pub struct RowMap {
     pub rows: Vec<u32>,
     /// The new thread of each thread.
     pub threads: Vec<u32>,
-    /// Site of new rows that sum up whole subtrees. Such rows have no latencies, counters or values, because those of
-    /// different functions do not add up.
+    /// Site of new rows that sum up whole subtrees. Such rows have no latencies, counters or values, because these do
+    /// not add up over different functions.
     pub sums: Option<SiteId>,
 }
 

@@ -36,7 +36,7 @@ pub struct TestProgram {
 }
 
 impl TestProgram {
-    /// Starts a program with this name and start; the nonce tells its rings apart.
+    /// Starts a program with this name and start; the nonce distinguishes its rings.
     pub fn named(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
         let header = Header {
             started_unix_ns,

@@ -1,9 +1,9 @@
 //! Gates: conditions under which a comparison fails, for machines that decide whether a change goes in.
 //!
 //! `calls` is exact. Counts have no noise, so one run a side is enough, and any difference is a change. A new function
-//! has grown by more than any percentage; a function that is gone has not grown. If the runs of a side disagree
-//! (threads that share work as it comes), there is noise after all: with [`RUNS`] runs a side such a count is judged
-//! like a time, with fewer by its median.
+//! has grown by more than any percentage; a function that is gone has not grown. If the runs of a side disagree (for
+//! example because threads share work), there is noise after all. With [`RUNS`] runs a side such a count is judged
+//! like a time, with fewer runs by its median.
 //!
 //! A function that was off has calls and latencies without some of its calls. If it was off on one side, the gate cannot
 //! be judged. If it was off on both sides, it is left out, unless the condition names it.

@@ -74,7 +74,7 @@ pub enum Step {
     Act,
     /// The condition has become true, but the limit allows no action before this time.
     HeldBack {
-        /// When the next action is possible, by the clock of the judgements.
+        /// Time of the next possible action, by the clock of the judgements.
         until: Duration,
     },
 }

@@ -31,7 +31,7 @@ pub struct Verdict {
 pub struct Finding {
     /// The full name of the function.
     pub function: String,
-    /// Its calls that began in the window.
+    /// Calls of the function that began in the window.
     pub calls: u64,
     /// The value in the unit of the comparison, or the reason why it is missing.
     pub value: Result<f64, Absence>,

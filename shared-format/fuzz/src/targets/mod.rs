@@ -16,7 +16,7 @@ use crate::counting::most_allocated;
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     run: fn(&[u8]),
-    /// Most memory in bytes that an input of `bytes` bytes may take: `limit.0 + limit.1 * bytes`.
+    /// Maximum memory in bytes that an input of `bytes` bytes may take: `limit.0 + limit.1 * bytes`.
     limit: (usize, usize),
 }
 

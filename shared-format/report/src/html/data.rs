@@ -96,7 +96,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
         member(out, name, value);
         out.push(',');
     }
-    // Scripts count in milliseconds.
+    // Scripts use milliseconds.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
     out.push(',');
     let (per_name, per_calls) = match &options.per {

@@ -99,7 +99,7 @@ impl Cell {
         cell.with_latencies(snapshot, latency, uncertainty)
     }
 
-    /// Returns the cell with the latencies of its calls, unless it is a counter.
+    /// Returns the cell with the latencies of the row's calls, unless the row is a counter.
     fn with_latencies(
         self,
         snapshot: &Snapshot,
