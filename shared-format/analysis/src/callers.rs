@@ -104,7 +104,8 @@ impl Neighbours {
                         let link = callers.link(caller);
                         link.all_calls = link.all_calls.saturating_add(row.calls);
                         link.figures.tally = both_tallies(link.figures.tally, row.tally);
-                        // The callee's total is its time without this call's, so the errors of both add up.
+                        // The time of this recursive call is subtracted from the callee's total, so the errors of both
+                        // add up.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     }

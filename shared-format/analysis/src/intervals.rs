@@ -198,7 +198,7 @@ impl Intervals {
         let passed_ns = self.passed_ns(&snapshot);
         // The snapshot that is nearest to the interval's end ends it.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
-        // A closing snapshot is followed by the first of the next epoch.
+        // The first snapshot of the next epoch follows a closing snapshot.
         let closes = snapshot.capture.kind == CaptureKind::Closing;
         self.last = Some(snapshot);
         let may_end = passed_ns > 0 && !closes;

@@ -298,7 +298,7 @@ mod tests {
         let mut latencies = Latencies::default();
         for &row in &run.latencies.row {
             let mut histogram = run.latencies.of(row);
-            // Two octaves lower.
+            // In ticks of the slower clock, durations are two octaves lower.
             histogram.buckets.iter_mut().for_each(|(bucket, _)| *bucket -= 16);
             histogram.max_ticks /= 4;
             latencies.push(row, &histogram);

@@ -31,7 +31,7 @@ pub enum PerCallError {
     Group {
         /// The name.
         name: String,
-        /// The functions in it.
+        /// The functions of the group.
         there: String,
     },
     /// The function was not called since the reset, or in the window.

@@ -42,10 +42,10 @@ const ABOVE_OTHERS: u32 = u32::MAX;
 /// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes
 /// stand at the top of their thread.
 ///
-/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples themselves stay where they were
-/// taken. A snapshot that already has such rows is returned as it is. Time off the CPU moves where samples are more exact.
-/// Samples are scaled down to the CPU time of their row where they exceed it by chance, as few samples may. Where a thread was
-/// sampled for a part of its time, samples are scaled up to its CPU time, at most to the row's.
+/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples themselves stay where they
+/// were taken. A snapshot that already has such rows is returned as it is. Time off the CPU is corrected where
+/// samples are more exact. Few samples may exceed the CPU time of their row by chance; they are scaled down to it. If a
+/// thread was sampled only for a part of its time, its samples are scaled up to its CPU time, at most to the row's.
 ///
 /// # Examples
 /// ```

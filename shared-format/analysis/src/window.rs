@@ -294,7 +294,7 @@ fn latencies(
     takers: &[u32],
     is_known: impl Fn(u32) -> bool,
 ) -> Latencies {
-    // Latencies that pools with several takers have left.
+    // Latencies that are left of pools with several takers.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
     let mut next = 0;

@@ -2,7 +2,7 @@
 //! readers. In one run it stores as programs do, in the other through a mapping. A reader never gets a mix of
 //! two records, with or without the checksum.
 //!
-//! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` is the long form.
+//! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` reads many more records.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -93,8 +93,8 @@ pub struct Change {
     pub calls_per_run: bool,
     /// Whether its times are per run though other rows' times are per call of a scope.
     pub times_per_run: bool,
-    /// Whether it calls the scope that numbers are per call of, while runs differ in their calls of that scope. Its
-    /// time then includes time outside the scope, and does not compare.
+    /// Whether it calls the scope that numbers are per call of, while runs differ in their calls of that scope. Its time
+    /// then includes time outside the scope, and cannot be compared.
     pub around_scope: bool,
 }
 
@@ -176,7 +176,7 @@ impl Change {
     }
 
     /// Returns whether the row is worth showing: its calls or its sum have changed, it is new or gone, or a time has
-    /// changed by at least `least_ns` and not by noise. Calls that were not all counted do not compare.
+    /// changed by at least `least_ns` and not by noise. Calls that were not all counted cannot be compared.
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();
