@@ -13,7 +13,7 @@ pub fn checksum(words: &[u64], bytes: &[u8]) -> u64 {
     u64::from(crc.finalize())
 }
 
-/// Returns the hasher after the words, for bytes after them that come in pieces.
+/// Returns a hasher that has read the words, so that the bytes after them can be added in pieces.
 pub(crate) fn begin(words: &[u64]) -> crc32fast::Hasher {
     let mut crc = crc32fast::Hasher::new();
     let mut piece = [0; AT_ONCE * WORD];

@@ -69,8 +69,8 @@ const SECTIONS: [&Section; 26] = [
     &watches::WATCHES,
     &facts::WINDOW,
 ];
-// Reserved ids of sections that earlier versions wrote: 7 histograms in a form three times as long, 24 samples of code
-// by function, without rows, 26 the cost of the clock as measured in the program, 27 muted scopes.
+// Reserved ids of sections that earlier versions wrote: 7 (histograms, three times as long), 24 (samples of
+// code by function, without rows), 26 (cost of the clock as measured in the program), 27 (muted scopes).
 /// Id of the section of addresses. Only recordings have this section; each record contains the addresses that are new
 /// to the recording.
 const ADDRESSES: u64 = 31;
@@ -93,7 +93,7 @@ pub fn encode_small(snapshot: &Snapshot, out: &mut Vec<u8>) -> Result<(), Format
 }
 
 fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), FormatError> {
-    // All members are named, so that a new one gets a section.
+    // All fields are named, so that the compiler refuses a new field without a section.
     let Snapshot {
         process: _,
         clock: _,
@@ -121,7 +121,7 @@ fn encode_as(snapshot: &Snapshot, form: Form, out: &mut Vec<u8>) -> Result<(), F
         drains_ns: _,
         seen_cost: _,
         window: _,
-        // No section has this member, because only views replace time by other values.
+        // This field has no section, because only views replace time by other values.
         values: _,
     } = snapshot;
     for section in SECTIONS {

@@ -1,14 +1,14 @@
-//! Decides which functions of a program count if no rule applies.
+//! Decides which functions of a program are measured if no rule applies.
 
 use crate::function_table::{FunctionRef, Origin};
 use crate::pattern::Pattern;
 use crate::snapshot::{self, FunctionChoice};
 
-/// Bytes of code below which a function counts only on request, because most of its measured time would be the cost of
-/// measuring.
+/// Bytes of code below which a function is measured only on request, because most of its measured time would
+/// be the cost of measuring.
 pub const LEAST_BYTES: u32 = 100;
 
-/// A choice with its patterns parsed.
+/// A [`FunctionChoice`] with its patterns parsed.
 #[derive(Debug, Default)]
 pub struct Chooser {
     every: bool,
@@ -16,10 +16,10 @@ pub struct Chooser {
     not: Vec<Pattern>,
 }
 
-/// Reason why a function counts or does not count.
+/// Reason why a function is measured or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// The function counts.
+    /// The function is measured.
     On,
     /// The function is smaller than [`LEAST_BYTES`].
     Small,
@@ -45,7 +45,7 @@ impl Chooser {
         }
     }
 
-    /// Returns whether a function counts, and if not, why.
+    /// Returns whether a function is measured, and if not, why.
     pub fn look(&self, function: &FunctionRef<'_>) -> Chosen {
         let by_itself = if self.every {
             Chosen::On

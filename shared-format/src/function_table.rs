@@ -205,7 +205,8 @@ impl SledKind {
         }
     }
 
-    /// Returns whether the function ends at this sled, or a call of the async body that the function polls.
+    /// Returns whether a call ends at this sled: of the function, or of the async body that the function
+    /// polls.
     pub fn is_end(self) -> bool {
         self != Self::Entry
     }

@@ -8,7 +8,7 @@
 //! file/, mapping              making, opening, listing and cleaning up ring files
 //! ring/, slots                the two protocols over shared memory
 //! codec/                      snapshots as bytes
-//! function_choice             which functions count from the start
+//! function_choice             which functions are measured from the start
 //! addresses                   functions and lines of code
 //! snapshot, latency/, pattern the data model
 //! words, layout, os, checksum, ids, path, function_table, error

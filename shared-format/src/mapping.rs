@@ -9,11 +9,11 @@
 //! for a reader on another CPU, through a mapping or `pread`. (On x86-64 the fence costs nothing. On aarch64 it is a
 //! `dmb ish`, which orders everything that this CPU stored, in the kernel or not.)
 //!
-//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb` for all
-//! lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole words alone:
-//! `latest` counts once two reads agree and the record there names its own position; a torn `intent` is either further
-//! than a ring's size from any record, or leaves the decision to the record's checksum; a size that is not a power of
-//! two is refused.
+//! **Whole words.** The kernel copies eight aligned bytes with one store, except where it uses `rep movsb`
+//! for all lengths (x86-64 with `fsrm`), for which CPU makers make no such promise. No reader relies on whole
+//! words alone. `latest` is accepted once two reads agree and the record there names its own position. A torn
+//! `intent` is either further than a ring's size from any record, or leaves the decision to the record's
+//! checksum. A size that is not a power of two is refused.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -27,7 +27,7 @@ use crate::layout::WORD;
 use crate::os;
 use crate::words::{ReadWords, Words};
 
-/// Most words that are gathered, few enough to stay in the CPU's nearest caches until the kernel copies them.
+/// Maximum number of words that are gathered, few enough to stay in the CPU's nearest caches until the kernel copies them.
 const GATHERED: usize = (16 << 10) / WORD;
 
 /// The kernel's calls that copy into the mapping and out of it.
@@ -85,7 +85,7 @@ impl Fault {
 }
 
 impl MapWords {
-    /// Maps a file whose blocks are allocated for `bytes`, with room to grow to `bytes_most`.
+    /// Maps a file whose blocks are allocated for `bytes`, and which may grow to `bytes_most`.
     ///
     /// # Errors
     /// The error of mapping the file.

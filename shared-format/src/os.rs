@@ -32,9 +32,9 @@ pub fn has_more_rights() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Lowest number for our descriptors. Programs get the lowest free numbers, and some close a number a second time, when
-/// another file has it. The constant is below 64, because above that the kernel allocates a larger table of
-/// descriptors.
+/// Lowest number for the collector's descriptors. Programs get the lowest free numbers, and some programs
+/// close a number twice, the second time when it belongs to another file. The constant is below 64, because
+/// above that the kernel allocates a larger table of descriptors.
 const OUT_OF_THE_WAY: libc::c_int = 40;
 
 /// Moves an open file to a descriptor of at least `OUT_OF_THE_WAY`, if one is free.
@@ -58,7 +58,7 @@ pub(crate) fn out_of_the_way(file: File) -> io::Result<File> {
 
 /// Closes a file that the program may have closed already. Dropping such a file would make std end the program.
 fn close_quietly(file: File) {
-    // SAFETY: the number was ours, and nothing uses it any more.
+    // SAFETY: `file` owned the number, and no code uses the number later.
     unsafe { libc::close(file.into_raw_fd()) };
 }
 
@@ -161,7 +161,7 @@ pub fn monotonic_ns() -> u64 {
 /// The system's error, most likely `StorageFull`.
 pub fn allocate_within(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     let (begin, length) = (offset as libc::off64_t, bytes as libc::off64_t);
-    // On older kernels, tmpfs gives up at any signal.
+    // On older kernels, the call fails on tmpfs at any signal, so it is repeated.
     let mut interrupts = 0;
     loop {
         // SAFETY: the descriptor is open; there is no pointer.
@@ -392,7 +392,8 @@ mod tests {
         assert!(paths_in(&directory.path().join("none")).is_empty());
     }
 
-    /// `out_of_the_way` used to drop a file that the program had closed, and std then ended the program.
+    /// `out_of_the_way` must not drop a file that the program has closed, because std would then end the
+    /// program.
     #[test]
     fn a_file_that_the_program_closed_meanwhile_ended_it() {
         let file = tempfile::tempfile().unwrap();

@@ -58,7 +58,8 @@ pub struct Moment {
     pub seq: u64,
     /// Number of resets.
     pub reset_epoch: u64,
-    /// Reset epoch with which the counts begin, if an undo continues it.
+    /// Reset epoch that an undo has continued, so that the counts begin with it; `None` if no undo began this
+    /// epoch.
     pub withdraws: Option<u64>,
     /// Beginning of the record, in words after the header page.
     position: u64,

@@ -5,10 +5,10 @@
 //! around.
 //!
 //! The writer announces the end of its next write (`intent`), writes, and then announces the beginning of the newest
-//! complete record (`latest`). After copying a record, a reader looks at `intent` again: if it is more than a ring's
-//! size past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the
-//! ring, so `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its
-//! newest finished record intact.
+//! complete record (`latest`). After copying a record, a reader reads `intent` again: if it is more than a ring's size
+//! past the beginning of the record, the copy may be mixed and is discarded. No record is longer than half the ring,
+//! so `intent - latest` never exceeds the ring's size: a program that dies between any two stores leaves its newest
+//! finished record intact.
 
 pub(crate) mod extent;
 pub mod growing;
@@ -134,8 +134,8 @@ fn publish_words(
 
 /// Returns the beginning of the newest record. Later reads see this record or a newer one.
 fn read_latest(words: &impl ReadWords, region: &Region) -> Result<u64, FormatError> {
-    // A read through a file is not an atomic load, so a value counts once two reads agree. If the writer never pauses,
-    // the loop ends after its last try, and the record's checksum decides.
+    // A read through a file is not an atomic load, so a value is accepted once two reads agree. If the writer
+    // never pauses, the loop ends after its last try, and the record's checksum decides.
     let mut latest = read_one(words, region.latest)?;
     for _ in 0..TRIES {
         let again = read_one(words, region.latest)?;
@@ -274,8 +274,8 @@ impl Writer {
         (self.region.longest() - record::WORDS as u64) * WORD as u64
     }
 
-    /// Returns the length in bytes of the part of the file that has been written once a record with this payload is
-    /// published. Once records wrap around, this part ends with the ring.
+    /// Returns the length in bytes of the part of the file that is written after a record with this payload.
+    /// Once records wrap around, this is the end of the ring.
     pub fn bytes_with(&self, payload: &[u8]) -> u64 {
         let end = self.next.saturating_add(words_of(payload)).min(self.region.words);
         (self.region.first as u64 + end) * WORD as u64

@@ -261,7 +261,7 @@ fn read_reply(words: &impl ReadWords, slot: usize) -> Result<Option<Reply>, Form
 pub struct Server {
     /// Sequence number of the last request answered, per slot. It is kept here because the page is not trusted.
     answered: [u64; COUNT],
-    /// Sequence number of the last request found broken, per slot, so that it counts once.
+    /// Sequence number of the last request found broken, per slot, so that a broken request is counted once.
     broken: [u64; COUNT],
     /// Number of invalid requests.
     refused: u64,

@@ -80,8 +80,8 @@ pub struct Snapshot {
     /// Histograms of the durations of finished calls; empty if histograms are off. Rows of values have histograms here
     /// as well, over numbers in place of ticks.
     pub latencies: Latencies,
-    /// Histograms of finished calls of futures from their first polls on; [`latencies`](Self::latencies) has their
-    /// polls.
+    /// Histograms of the finished calls of futures, from their first polls on. The durations of the polls are
+    /// in [`latencies`](Self::latencies).
     pub async_latencies: Latencies,
     /// The futures in flight.
     pub tasks: Tasks,
@@ -172,13 +172,14 @@ pub struct Measuring {
 pub struct Rule {
     /// Pattern of the sites; see [`Pattern`](crate::pattern::Pattern).
     pub pattern: String,
-    /// Whether the rule disables them; otherwise it enables them.
+    /// Whether the rule disables the sites; otherwise it enables them.
     pub off: bool,
 }
 
-/// Error in nanoseconds per call of the sampled times of caller and callee. A sample counts for the call whose scope is
-/// open, so the code before and after a scope, and instructions of the scope itself, count for the caller. In five real
-/// programs, samples gave callers 1 to 5 ns a call too much, and callees from 4 ns too little to 4 ns too much.
+/// Error in nanoseconds per call of the sampled times of caller and callee. A sample is charged to the call
+/// whose scope is open, so the code before and after a scope, and instructions of the scope itself, are
+/// charged to the caller. In five real programs, samples gave callers 1 to 5 ns a call too much, and callees
+/// from 4 ns too little to 4 ns too much.
 pub const BORDER_NS: f64 = 3.0;
 
 /// The uncertainty of a row's times. The errors are standard errors: the true value is within one error in two of three

@@ -61,7 +61,7 @@ fn most_memory() -> u64 {
     kib.parse::<u64>().unwrap() << 10
 }
 
-/// The cleaning program used to take twice the memory that the record claims.
+/// The cleaning program must not allocate the length that the record claims.
 #[test]
 fn a_dead_ring_that_claims_a_huge_record_takes_no_memory() {
     let dir = tempfile::tempdir().unwrap();

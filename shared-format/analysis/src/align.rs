@@ -8,9 +8,9 @@ use tickscope_format::snapshot::{Part, Snapshot, Tally, Thread};
 use crate::call_tree::both_tallies;
 use crate::joined::{Joined, Of, Threads, joined_sites, paths};
 
-/// Returns the two snapshots over the same sites, threads and rows. A row that only one snapshot has counts nothing in
-/// the other. Both may come from different runs and builds: rows are matched by thread and path of functions, threads
-/// by name and id, then by name.
+/// Returns the two snapshots with the same sites, threads and rows. A row that only one snapshot has is empty in the
+/// other. The snapshots may come from different runs and builds. Rows are matched by thread and path of functions;
+/// threads by name and id, or else by name.
 ///
 /// The threads of the later snapshot keep their ids; threads that only the earlier snapshot has follow.
 pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
@@ -48,7 +48,7 @@ pub fn align(later: &Snapshot, earlier: &Snapshot) -> (Snapshot, Snapshot) {
     sides.into()
 }
 
-/// Makes a row that a snapshot lacks a counter if its path is one: in other threads of that snapshot, or else in the
+/// Makes a row that a snapshot lacks a counter if its path is a counter in other threads of that snapshot, or else in the
 /// other snapshot. A row that has rows below it in either snapshot is a scope in both.
 fn share_counters(sides: &mut [Snapshot; 2], joined: &Joined) {
     if sides.iter().all(|side| side.counts.is_empty()) {

@@ -25,15 +25,15 @@ pub struct PathId(pub u64);
 /// A row of the tree: a function on one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TreeRow {
-    /// Its path, which identifies it in other snapshots as well.
+    /// Path of the row, which identifies the row in other snapshots as well.
     pub path: PathId,
-    /// The row of its parent, or none at the top.
+    /// Row of the parent; `None` at the top.
     pub parent: Option<u32>,
-    /// Its function.
+    /// Function of the row.
     pub function: FunctionId,
     /// Depth of the row, 0 at the top.
     pub depth: u32,
-    /// Its figures.
+    /// Figures of the row.
     pub figures: Figures,
 }
 
@@ -97,7 +97,7 @@ impl CallTree {
         Self::build_of(snapshot, Arc::new(Functions::of(snapshot)), in_scope)
     }
 
-    /// Returns the function that calls a row's function: the function of the nearest row above that is no group of several.
+    /// Returns the function that calls a row's function. Rows above that group several functions are skipped.
     pub fn caller_of(&self, row: &TreeRow) -> Option<FunctionId> {
         let above = row.parent?;
         match self.others_in(above) {
@@ -254,7 +254,7 @@ impl CallTree {
         });
     }
 
-    /// Merges latencies. A future's latencies are of its calls, not of its polls.
+    /// Merges latencies. For a future these are the latencies of its calls, not of its polls.
     fn merge_latencies(&mut self, snapshot: &Snapshot, row_of_node: &[u32]) {
         if snapshot.latencies.row.is_empty() && snapshot.async_latencies.row.is_empty() {
             return;
@@ -331,8 +331,8 @@ impl CallTree {
         &self.top
     }
 
-    /// Visits every row, parents first, and tells whether it is the outermost of its function on its path. Totals by
-    /// function count the outermost rows only.
+    /// Visits every row, parents first, with a flag: whether the row is the outermost row of its function on its path.
+    /// Totals by function count only outermost rows.
     pub fn visit(&self, mut visit: impl FnMut(u32, bool)) {
         let mut depth_of = vec![0u32; self.functions.list.len()];
         let mut stack: Vec<(u32, bool)> = self.top().iter().map(|&row| (row, false)).collect();
@@ -364,8 +364,8 @@ impl CallTree {
         self.parts.latency(row)
     }
 
-    /// Returns a test of whether a node of the snapshot belongs to some rows, their children excluded. In a bottom-up
-    /// tree, a row's nodes belong to its topmost function when called by this path.
+    /// Returns a test of whether a node of the snapshot belongs to some rows, without their children. In a bottom-up
+    /// tree, the nodes of a row belong to its topmost function, when called by the path of the row.
     ///
     /// # Panics
     /// If the row does not exist.
@@ -395,12 +395,12 @@ impl CallTree {
         self.folded.get(row as usize).copied().unwrap_or(false)
     }
 
-    /// Returns the uncertainty of a row's times, or none if they are exact.
+    /// Returns the uncertainty of a row's times, or `None` if they are exact.
     pub fn uncertainty(&self, row: u32) -> Option<Uncertainty> {
         self.merged_uncertainty(row)?.if_estimated()
     }
 
-    /// Returns the uncertainty of the sum of the totals of some rows, or none if it is exact.
+    /// Returns the uncertainty of the sum of the totals of some rows, or `None` if it is exact.
     pub fn sum_of(&self, rows: &[u32]) -> Option<Uncertainty> {
         let mut sum = Uncertainty::default();
         for row in rows.iter().filter_map(|&row| self.uncertainty(row)) {

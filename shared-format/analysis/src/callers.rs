@@ -21,29 +21,29 @@ pub struct Neighbours {
     pub outermost_calls: u64,
     /// Figures of the function. Totals and the number of threads in which it is open count a recursion once.
     pub figures: Figures,
-    /// The uncertainty of its times, or none if they are exact.
+    /// The uncertainty of the function's times, or `None` if they are exact.
     pub uncertainty: Option<Uncertainty>,
-    /// Whether it calls itself, directly or through others.
+    /// Whether the function calls itself, directly or through others.
     pub recursive: bool,
-    /// Its callers without itself, in the order of their first call.
+    /// Callers other than the function itself, in the order of their first call.
     pub callers: Vec<Link>,
-    /// Its callees without itself, in the order of their first call.
+    /// Callees other than the function itself, in the order of their first call.
     pub callees: Vec<Link>,
 }
 
 /// All calls from one function to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// The function at the other end, or none for calls from the top of a thread.
+    /// The function at the other end, or `None` for calls from the top of a thread.
     pub function: Option<FunctionId>,
-    /// All calls from one to the other, including recursive ones.
+    /// Calls from the caller to the callee, including recursive ones.
     pub all_calls: u64,
     /// All calls of the callee, from all its callers.
     pub of_calls: u64,
     /// Figures of the function's outermost calls for a caller, and of all calls for a callee. The totals are the time of the
     /// function on behalf of this caller, or of this callee on behalf of the function.
     pub figures: Figures,
-    /// The uncertainty of its total, or none if it is exact.
+    /// The uncertainty of the link's total, or `None` if it is exact.
     pub uncertainty: Option<Uncertainty>,
     /// Whether both call each other, directly or through others.
     pub in_cycle: bool,
@@ -66,7 +66,7 @@ impl Neighbours {
         self.figures.calls.saturating_sub(self.outermost_calls)
     }
 
-    /// Finds the callers and callees of a function. Returns none if the tree has no call of it.
+    /// Finds the callers and callees of a function. Returns `None` if the tree has no call of it.
     pub fn of(tree: &CallTree, function: FunctionId) -> Option<Self> {
         let mut calls_of = vec![0u64; tree.functions.list.len()];
         let mut own = Self::nothing(function);
@@ -104,7 +104,8 @@ impl Neighbours {
                         let link = callers.link(caller);
                         link.all_calls = link.all_calls.saturating_add(row.calls);
                         link.figures.tally = both_tallies(link.figures.tally, row.tally);
-                        // The callee's total is its time without this call's, so the errors of both add up.
+                        // The time of this recursive call is subtracted from the callee's total, so the errors of both
+                        // add up.
                         let link = &mut callees.list[place];
                         link.uncertainty.get_or_insert_default().add_total(&row_spread);
                     }
@@ -170,7 +171,7 @@ impl Neighbours {
     }
 }
 
-/// Links by the function at the other end, in the order first met.
+/// Links by the function at the other end, in the order of their first call.
 #[derive(Default)]
 struct Links {
     list: Vec<Link>,
@@ -199,7 +200,7 @@ impl Links {
     }
 }
 
-/// Returns by function the representative of its cycle of mutual recursion. Functions between two calls of the same
+/// Returns for each function the representative of its cycle of mutual recursion. Functions between two calls of the same
 /// function belong to its cycle. A function in no cycle represents itself.
 fn cycles(tree: &CallTree) -> Vec<FunctionId> {
     let mut leader: Vec<u32> = (0..tree.functions.list.len() as u32).collect();

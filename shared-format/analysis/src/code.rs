@@ -1,9 +1,9 @@
-//! The code of each function that the samples of the program counter were in: its lines, and unmeasured functions that it
-//! called.
+//! The code of each function in which samples of the program counter were taken: its lines, and the unmeasured functions
+//! that it called.
 //!
-//! A sample has a scope and an address. The debug information turns the address into frames: the function at the address, and
-//! the functions that the compiler has inlined there. Callers beyond these frames are unknown. So a sample in a function that
-//! was not inlined belongs to no line of its caller, and counts by its name.
+//! A sample has a scope and an address. The debug information turns the address into frames: the function at the address,
+//! and the functions that the compiler has inlined there. Callers beyond these frames are unknown. So a sample in a
+//! function that was not inlined belongs to no line of its caller. It is listed under the function's name.
 
 use std::collections::BTreeMap;
 
@@ -39,10 +39,10 @@ pub struct Code {
     pub scope: Scope,
     /// All samples.
     pub all: Sampled,
-    /// Samples in its own source file, also where functions were inlined there, sorted by file and line.
+    /// Samples in the scope's own source file, including functions inlined there, sorted by file and line.
     pub lines: Vec<(String, u32, Sampled)>,
-    /// Samples in unmeasured functions that it called, by name, inlined or not, most CPU time first. A sample of a line may
-    /// be among them.
+    /// Samples in unmeasured functions that the scope called, inlined or not, by name, the most CPU time first. Samples
+    /// in `lines` may be among them.
     pub called: Vec<(String, Sampled)>,
 }
 
@@ -77,14 +77,14 @@ pub struct Located<'a> {
     pub sample: &'a LineSample,
     /// The scope of the samples.
     pub scope: Scope,
-    /// The file that the code is in, if it is in one.
+    /// The file that contains the code, if any.
     pub module: Option<&'a Module>,
     /// Whether the address was looked up, or belongs to no file.
     pub is_looked_up: bool,
-    /// Frame in the function of the scope; none where the function has called another one.
+    /// Frame in the function of the scope; `None` where the function has called another one.
     pub own: Option<&'a Frame>,
-    /// Frames of functions that it called there, the innermost first: inlined functions, or the function at the address and
-    /// functions inlined there.
+    /// Frames of functions that the scope's function called there, the innermost first: inlined functions, or the
+    /// function at the address and functions inlined there.
     pub called: &'a [Frame],
 }
 
@@ -112,7 +112,7 @@ impl<'a> Located<'a> {
         }
     }
 
-    /// Returns the library that the code is in, because names in C are unique only within a library.
+    /// Returns the library that contains the code, because names in C are unique only within a library.
     fn library(&self) -> Option<&str> {
         let (name, _) = file_name(&self.module?.path).split_once(".so")?;
         Some(name)
@@ -208,14 +208,14 @@ fn is_collector(frame: &Frame) -> bool {
     ["tickscope", "tickscope_format"].contains(&crate_name)
 }
 
-/// Returns whether a frame is of the function of this name in a site's module.
+/// Returns whether a frame belongs to the function of this name in a site's module.
 fn is_function(frame: &Frame, name: &str, site: &Site) -> bool {
     let is_module = frame.module.is_empty() || site.module.is_empty() || frame.module == site.module;
     is_module && !name.is_empty() && frame.function == name
 }
 
-/// Returns whether a frame is of the body of a site's async function. The body is a closure in the function, and the site
-/// has the function's name, or the name for its polls.
+/// Returns whether a frame belongs to the body of a site's async function. The body is a closure in the function, and the
+/// site has the function's name, or the name for its polls.
 fn is_body(frame: &Frame, site: &Site) -> bool {
     let function = site.name.strip_suffix("::{poll}").unwrap_or(&site.name);
     is_function(frame, &format!("{function}::{{closure}}"), site)
@@ -288,7 +288,7 @@ mod tests {
                 2,
                 vec![frame("write", "/rust/ptr.rs", 3), insert.clone(), parse(12)],
             ),
-            // A function of its own; the names of files alone do not matter.
+            // A callee: only the names of both files are equal, not their folders.
             (3, vec![frame("memchr", "/libc/other_src/parse.rs", 80)]),
             (4, vec![Frame::default()]),
             (5, vec![frame("enter", "/tickscope/scope.rs", 1)]),

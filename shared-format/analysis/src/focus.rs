@@ -160,7 +160,7 @@ mod tests {
             let built = build(&part);
             prop_assert_eq!(built.measured_ns(), tree.measured_ns());
             prop_assert_eq!(built.rows.len(), tree.rows.len());
-            // A place keeps its path on the screen, but here a row at the top begins a new path.
+            // On the screen a focused row keeps its path, but here a row at the top begins a new path.
             let by_numbers = |tree: &CallTree| {
                 let mut told: Vec<_> = told(tree).into_iter().map(|(_, calls, own, total, l)| (calls, own, total, l.max_ticks)).collect();
                 told.sort_unstable();

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tickscope_format::snapshot::Snapshot;
 
-/// The name of the row above the functions with too few samples to say anything of each.
+/// Name of the row above functions that each have too few samples to be reliable.
 pub const OTHERS: &str = "(others)";
 
 /// An index into the function table of one snapshot.

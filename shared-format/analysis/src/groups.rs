@@ -11,13 +11,13 @@ use crate::inclusive_time::{InclusiveTime, SetId, inclusive_times};
 /// One group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupRow {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// Sums of its members in all threads in scope.
     pub sum: InclusiveTime,
     /// Sums of its members in each thread that was in the group.
     pub threads: Vec<(ThreadId, InclusiveTime)>,
-    /// Its functions, in the order of their ids.
+    /// Functions of the group, in the order of their ids.
     pub members: Vec<FunctionId>,
 }
 
@@ -112,7 +112,7 @@ mod tests {
         true
     }
 
-    /// Returns the same numbers by looking up from every row, which is slow and plainly right.
+    /// Returns the same numbers by a walk from every row to the top, which is slow but plainly right.
     fn slowly(snapshot: &Snapshot, group: &str) -> (u64, u64, u64, u64) {
         let nodes = &snapshot.nodes;
         let in_group = |row: NodeId| snapshot.site_of(row).group == group;
@@ -179,7 +179,7 @@ mod tests {
         }
     }
 
-    /// Returns a snapshot in which even and odd of one group call each other, above a leaf of another group.
+    /// Returns a snapshot in which `even` and `odd`, of one group, call each other, above a leaf of another group.
     fn mutual() -> Snapshot {
         let mut snapshot = fixture::mutual_recursion();
         for site in &mut snapshot.sites {

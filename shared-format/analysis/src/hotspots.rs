@@ -13,12 +13,12 @@ use crate::uncertainty::Uncertainty;
 pub struct HotRow {
     /// The function.
     pub function: FunctionId,
-    /// Its figures. Totals and open threads count a recursive call once.
+    /// Figures of the function. Totals and open threads count a recursive call once.
     pub figures: Figures,
     /// Latencies of its finished calls, recursive ones too; empty if no call has finished, or histograms are off. The
     /// latencies of a value are its numbers.
     pub latency: Histogram,
-    /// The uncertainty of its times, or none if they are exact.
+    /// The uncertainty of its times, or `None` if they are exact.
     pub uncertainty: Option<Uncertainty>,
     /// Rows of the tree that belong to the function.
     pub rows: Vec<u32>,

@@ -57,7 +57,7 @@ impl InclusiveTime {
     }
 }
 
-/// Returns by thread the sets that have a row in it, in the order of their ids. `set_of_site` gives the set of each
+/// Returns for each thread the sets that have a row in it, in the order of their ids. `set_of_site` gives the set of each
 /// site, if it has one.
 pub fn inclusive_times(
     snapshot: &Snapshot,
@@ -75,7 +75,7 @@ pub fn inclusive_times(
         .flatten()
         .max()
         .map_or(0, |&most| most as usize + 1);
-    // Number of a set's rows around the walk, and the place of the set's sum in the list of its thread.
+    // For each set: the number of its rows above the present row, and the index of its sum in the list of the thread.
     let mut depth = vec![0u32; sets];
     let mut place = vec![usize::MAX; sets];
     let mut stack: Vec<(u32, bool)> = Vec::new();

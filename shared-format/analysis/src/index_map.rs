@@ -41,7 +41,7 @@ impl Hasher for IndexHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The multiplication mixes upward; tables look at the low bits first.
+        // The multiplication mixes upward, but tables use the low bits first.
         self.0.rotate_left(32)
     }
 }

@@ -61,7 +61,7 @@ pub struct Interval {
     pub ns: u64,
     /// Lines with calls or time, by thread and then by name; live threads first.
     pub lines: Vec<Line>,
-    /// Whether any site met so far belongs to a followed group or function.
+    /// Whether any site so far belongs to a followed group or function.
     pub any_met: bool,
 }
 
@@ -81,7 +81,7 @@ pub struct Intervals {
     any_met: bool,
 }
 
-/// Most records whose counts stay apart.
+/// Maximum number of links of the series; older links are joined.
 const LINKS_MOST: usize = 4;
 
 /// A thread: whether it has ended, its id and its name.
@@ -162,7 +162,7 @@ impl Intervals {
         }
     }
 
-    /// Returns whether it has taken any snapshot.
+    /// Returns whether a snapshot was taken.
     pub fn has_begun(&self) -> bool {
         self.last.is_some()
     }
@@ -198,7 +198,7 @@ impl Intervals {
         let passed_ns = self.passed_ns(&snapshot);
         // The snapshot that is nearest to the interval's end ends it.
         let slack_ns = snapshot.capture.interval_ns.min(self.every_ns) / 2;
-        // A closing snapshot is followed by the first of the next epoch.
+        // The first snapshot of the next epoch follows a closing snapshot.
         let closes = snapshot.capture.kind == CaptureKind::Closing;
         self.last = Some(snapshot);
         let may_end = passed_ns > 0 && !closes;
@@ -239,7 +239,7 @@ impl Intervals {
         snapshot.nanos(snapshot.capture.tick.saturating_sub(self.began_tick))
     }
 
-    /// Adds a snapshot to the series. Returns the counts since the last one, or none if they are unknown.
+    /// Adds a snapshot to the series. Returns the counts since the last one, or `None` if they are unknown.
     fn window(&mut self, now: &Arc<Snapshot>) -> Option<Snapshot> {
         let then = self.series.clone();
         self.series.take(RecordEpoch::from(&now.capture), Arc::clone(now));
@@ -250,7 +250,8 @@ impl Intervals {
         window
     }
 
-    /// Returns a thread's id, also for a thread that alone of its name has ended since the last snapshot; else 0.
+    /// Returns a thread's id. An ended thread has its former id if it alone of its name has ended since the last
+    /// snapshot, else 0.
     fn tid_of(&self, thread: &Thread, window: &Snapshot) -> u32 {
         let Some(last) = self.last.as_ref().filter(|_| thread.tid == 0) else {
             return thread.tid;

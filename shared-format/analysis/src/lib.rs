@@ -12,16 +12,16 @@
 //!                                                                          -> callers (and callees)
 //!          -> sampled_rows (code: functions that were sampled and not counted) -> Snapshot
 //!          -> filter, focus, measure (allocations, bytes, calls in the place of time) -> Snapshot
-//! two of a run -> window -> Snapshot
-//! many of a run -> merge -> Snapshot
-//!               -> series (merge, window; counts over resets, undos and lost records) -> Snapshot
-//!               -> series, spent (self time of threads in functions between two moments)
-//! those of a run as they come -> intervals (what each thread spent inside groups and functions)
-//! many of any runs -> merge_runs (merge) -> Snapshot
-//! those of processes that run at once -> side_by_side (thread_names; merge_runs for those that have ended) -> Snapshot
+//! two snapshots of a run -> window -> Snapshot
+//! many snapshots of a run -> merge -> Snapshot
+//!                         -> series (merge, window; counts over resets, undos and lost records) -> Snapshot
+//!                         -> series, spent (self time of threads in functions between two moments)
+//! snapshots of a run as they come -> intervals (what each thread spent inside groups and functions)
+//! snapshots of any runs -> merge_runs (merge) -> Snapshot
+//! snapshots of processes at one time -> side_by_side (thread_names; merge_runs for ended processes) -> Snapshot
 //! a window of a run -> trigger (whether a condition has become true)
-//! two of any runs -> align -> two Snapshots with the same rows
-//! many of two builds -> compare/diff -> compare/gate (by rank)
+//! two snapshots of any runs -> align -> two Snapshots with the same rows
+//! snapshots of two builds -> compare/diff -> compare/gate (by rank)
 //! ```
 //!
 //! The self time of each function of a kept snapshot, in all its threads:

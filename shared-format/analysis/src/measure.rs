@@ -28,7 +28,7 @@ pub enum Measure {
     Others,
     /// Allocations.
     Allocations,
-    /// Bytes asked for in allocations.
+    /// Bytes requested in allocations.
     Bytes,
     /// Bytes that were allocated and not freed yet, estimated from samples.
     Live,
@@ -188,7 +188,7 @@ impl Measure {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
-    /// Returns the quantity that it shows, or none if it is derived from others.
+    /// Returns the quantity that it shows, or `None` if it is derived from others.
     pub fn quantity(self) -> Option<Quantity> {
         match self.entry().source {
             Source::Quantity(quantity) => Some(quantity),
@@ -197,7 +197,7 @@ impl Measure {
     }
 
     /// Returns the default order of lists of functions: the time on a CPU, so that joins and parks are not the hottest
-    /// functions. If one of the snapshots does not know its waits, it is all time.
+    /// functions. If one of the snapshots has no known waits, the order is by all time.
     pub fn of_lists(snapshots: &[&Snapshot]) -> Self {
         match snapshots
             .iter()

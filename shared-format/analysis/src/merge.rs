@@ -8,8 +8,8 @@ use crate::joined::{Joined, Threads, joined_sites};
 /// Adds up snapshots of one run, the oldest first. State, open scopes and facts are the last snapshot's, and
 /// `since_reset_ns` is the time that all of them counted for.
 ///
-/// Rows are matched by thread (name and id) and path of sites. Threads that the last snapshot no longer has go to the
-/// finished threads of their name.
+/// Rows are matched by thread (name and id) and path of sites. Threads that the last snapshot no longer has are added to
+/// the finished threads of their name.
 pub fn sum(parts: &[&Snapshot]) -> Snapshot {
     sum_with(parts, |known, thread| known.ended(thread))
 }
@@ -105,7 +105,7 @@ pub(crate) fn add_facts(sum: &mut Snapshot, of: &Snapshot, ratio: f64) {
     ours.ticks = ours.ticks.saturating_add(scaled(theirs.ticks, ratio));
 }
 
-/// Returns the bounds of the first cost, to which all costs are added.
+/// Returns a cost with the bounds of the first cost, to which all costs are added.
 pub(crate) fn bounds(cost: Cost) -> Cost {
     Cost {
         lower_ns: cost.lower_ns,

@@ -16,7 +16,7 @@ const ROWS_AT_ONCE: usize = 200_000;
 const OUR_CLOCK: u32 = 1;
 const OTHER_CLOCK: u32 = 0;
 
-/// Sum of the runs so far. Memory holds one snapshot with all paths that were met, and some runs.
+/// Sum of the runs so far. Memory holds one snapshot with all paths of the runs, and some runs.
 #[derive(Debug, Default)]
 pub struct MergedRuns {
     sum: Option<Snapshot>,
@@ -61,7 +61,7 @@ impl MergedRuns {
         }
     }
 
-    /// Returns the sum, with notes on missing or unexpected contents; none if no run was added.
+    /// Returns the sum, with notes on missing or unexpected contents; `None` if no run was added.
     pub fn finish(mut self) -> Option<(Snapshot, Vec<String>)> {
         self.add_waiting();
         let mut sum = self.sum?;
@@ -298,7 +298,7 @@ mod tests {
         let mut latencies = Latencies::default();
         for &row in &run.latencies.row {
             let mut histogram = run.latencies.of(row);
-            // Two octaves lower.
+            // In ticks of the slower clock, durations are two octaves lower.
             histogram.buckets.iter_mut().for_each(|(bucket, _)| *bucket -= 16);
             histogram.max_ticks /= 4;
             latencies.push(row, &histogram);

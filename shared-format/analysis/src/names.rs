@@ -105,8 +105,8 @@ pub fn labels(functions: &Functions) -> Vec<String> {
     first_unlike(names.len(), LONGEST, cuts, |index| cut_middle(&labels[index]))
 }
 
-/// Returns the names of code that is no scope without generic arguments, traits of an `impl` and the numbers of closures. A name
-/// that would equal another name stays as it is.
+/// Returns the names of functions that are not scopes, without generic arguments, traits of an `impl` and the numbers of
+/// closures. A name that would then equal another name stays as it is.
 pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     let short = |index: usize| match has_noise(names[index]) {
         true => plain(names[index], 2),
@@ -115,8 +115,8 @@ pub fn without_arguments_of(names: &[&str]) -> Vec<String> {
     first_unlike(names.len(), usize::MAX, [short], |index| names[index].to_owned())
 }
 
-/// Returns the functions whose whole path or label is this name. Without one, returns the functions whose path ends in it, as it
-/// is or in its plain form. A `*` in it stands for any text.
+/// Returns the functions whose whole path or label is this name. If there are none, returns the functions whose path ends
+/// with the name, as it is or in its plain form. A `*` in the name stands for any text.
 pub fn named(functions: &Functions, name: &str) -> Vec<FunctionId> {
     let ids = || (0..functions.list.len() as u32).map(FunctionId);
     let full = |id: &FunctionId| functions.get(*id).full_name();

@@ -1,5 +1,5 @@
-//! Rows of the original tree that a derived row was made of, and their histograms. Histograms are merged when they are
-//! first asked for, because few rows of a large tree are ever looked at.
+//! Rows of the original tree that a derived row was made of, and their histograms. Histograms are merged on first use,
+//! because few rows of a large tree are ever shown.
 
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +10,7 @@ use tickscope_format::latency::Histogram;
 pub(super) struct Parts {
     /// Histograms by row of the original tree; empty if no node has a histogram.
     built: Arc<Vec<Histogram>>,
-    /// Original rows of each row, or none if the tree is the original.
+    /// Original rows of each row, or `None` if the tree is the original.
     merged: Option<Merged>,
 }
 

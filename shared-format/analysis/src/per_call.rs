@@ -11,7 +11,7 @@ use crate::names::{TOLD, named, told};
 /// The divisor of numbers per call: a function or scope, and its calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerCall {
-    /// The name of the function or scope, as it was asked for.
+    /// The requested name of the function or scope.
     pub name: String,
     /// Number of its calls; never 0.
     pub calls: u64,
@@ -31,7 +31,7 @@ pub enum PerCallError {
     Group {
         /// The name.
         name: String,
-        /// The functions in it.
+        /// The functions of the group.
         there: String,
     },
     /// The function was not called since the reset, or in the window.

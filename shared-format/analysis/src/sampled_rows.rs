@@ -17,13 +17,14 @@ use crate::code::{Scope, located};
 use crate::functions::OTHERS;
 use crate::sampled_work::{Samples, settled, work_errors};
 
-/// Minimum of samples of a function that stands directly below a row. Several others stand below a row [`OTHERS`] there.
+/// Minimum number of samples of a function directly below a row. Several functions with fewer samples stand below a row
+/// [`OTHERS`].
 pub const SAMPLES_LEAST: u64 = 3;
 
 /// The samples of a row or a thread.
 #[derive(Default)]
 struct Below {
-    /// All samples, in its own code as well.
+    /// All samples, including samples in its own code.
     all: Sampled,
     /// Samples in other functions, by the function's site.
     functions: BTreeMap<u32, Sampled>,
@@ -35,16 +36,16 @@ struct Below {
     missed: f64,
 }
 
-/// Site key of the row `OTHERS` below a row.
+/// Key, in place of a site, of the row `OTHERS` below a row.
 const ABOVE_OTHERS: u32 = u32::MAX;
 
 /// Returns the snapshot with rows for the functions that were sampled and not counted. Functions sampled outside all scopes
 /// stand at the top of their thread.
 ///
-/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples themselves stay where they were
-/// taken. A snapshot that already has such rows is returned as it is. Time off the CPU moves where samples are more exact.
-/// Samples are scaled down to the CPU time of their row where they exceed it by chance, as few samples may. Where a thread was
-/// sampled for a part of its time, samples are scaled up to its CPU time, at most to the row's.
+/// Time in a row's own code, and in code that was not looked up, stays in the row. The samples themselves stay where they
+/// were taken. A snapshot that already has such rows is returned as it is. Time off the CPU is corrected where
+/// samples are more exact. Few samples may exceed the CPU time of their row by chance; they are scaled down to it. If a
+/// thread was sampled only for a part of its time, its samples are scaled up to its CPU time, at most to the row's.
 ///
 /// # Examples
 /// ```
@@ -266,7 +267,7 @@ fn move_time(
             continue;
         }
         if let Some(&above) = row_of.get(&(inside, ABOVE_OTHERS)) {
-            // This row has no calls, and no self time.
+            // The row `OTHERS` has no calls and no self time.
             let mut few = Sampled::default();
             let mut ticks = 0;
             for (&site, &part) in &below.functions {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::{Column, Measures, Quantity, Sampled, SampledIn, Snapshot, Thread};
 
-/// Minimum of samples of a thread; fewer are too noisy.
+/// Minimum number of samples of a thread; fewer samples are too noisy.
 const SAMPLES_LEAST: u64 = 20;
 
 /// The samples of a thread.
@@ -28,7 +28,7 @@ pub(crate) struct Samples {
     of_row: Vec<Sampled>,
     /// Factor from the CPU time of its samples to the CPU time of each thread.
     missed: Vec<f64>,
-    /// Scales of the threads that have enough samples, none for the others.
+    /// Scales of the threads that have enough samples, `None` for the others.
     of_thread: Vec<Option<OfThread>>,
 }
 
@@ -84,7 +84,8 @@ impl Samples {
         of_thread.copied().unwrap_or(1.0)
     }
 
-    /// Returns the variance of the CPU time of a row's samples, with one sample more, because no sample is no proof of no time.
+    /// Returns the variance of the CPU time of a row's samples. One sample is added, because a row without samples may
+    /// still have time.
     fn variance(&self, of_thread: OfThread, row: usize) -> f64 {
         of_thread.of_sample.powi(2) * (self.of_row[row].samples as f64 + 1.0)
     }
@@ -252,7 +253,7 @@ mod tests {
             (3_900..=4_000).contains(&now[1]) && (1_000..1_100).contains(&now[2]),
             "{now:?}"
         );
-        // Waits without a row go to rows that have less CPU time than the clock says.
+        // Waits without a row are charged to rows with less CPU time than the clock shows.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
         assert_eq!(

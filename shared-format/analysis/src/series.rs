@@ -17,20 +17,20 @@ use crate::window::less;
 pub struct RecordEpoch {
     /// Reset epoch of the record.
     pub reset_epoch: u64,
-    /// The reset epoch with which the counts begin, if an undo continues it.
+    /// Reset epoch that an undo has continued, so that the counts begin with it; `None` if no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Reason for the capture.
     pub kind: CaptureKind,
 }
 
-/// Begin of a record's counts, beside an earlier record of the run.
+/// Where a record's counts begin, compared with an earlier record of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Both count from one reset: their difference is the counts between them.
+    /// Both records count from one reset: their difference is the counts between them.
     Same,
-    /// A reset lies between the records: all counts of the later one are counts between them.
+    /// A reset lies between the records: all counts of the later record are counts between them.
     Later,
-    /// An undo lies between the records: the later one also holds counts from before the earlier one.
+    /// An undo lies between the records: the later record also holds counts from before the earlier record.
     Earlier,
 }
 
@@ -63,17 +63,17 @@ impl From<&CaptureInfo> for RecordEpoch {
 /// Counts of consecutive epochs, as their last record holds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link<T> {
-    /// First epoch whose counts it holds.
+    /// First epoch whose counts the link holds.
     pub begin: u64,
-    /// Last epoch whose counts it holds.
+    /// Last epoch whose counts the link holds.
     pub epoch: u64,
-    /// Whether its record closed that epoch.
+    /// Whether the link's record closed its last epoch.
     pub is_end: bool,
     /// Whether the link below holds all counts of the epoch before `begin`.
     pub follows: bool,
-    /// Number of its record in the series.
+    /// Number of the link's record in the series.
     pub number: u64,
-    /// Its counts.
+    /// Counts of the epochs.
     pub counts: T,
 }
 
@@ -105,7 +105,7 @@ impl<T> Default for Series<T> {
 }
 
 impl<T> Series<T> {
-    /// Returns a series that goes on from these links.
+    /// Returns a series that continues these links.
     pub fn of(links: Vec<Link<T>>) -> Self {
         let taken = links.iter().map(|link| link.number).max().unwrap_or(0);
         Self { links, taken }
@@ -160,7 +160,8 @@ impl<T> Series<T> {
         Self::of(links.cloned().collect())
     }
 
-    /// Joins the oldest links while there are more than `most`, which is at least 3: an undo takes back the newest two.
+    /// Joins the oldest links while there are more than `most`, which is at least 3, because an undo takes back the
+    /// newest two.
     pub fn join_oldest(&mut self, most: usize, join: impl Fn(&T, &T) -> T) {
         while self.links.len() > most.max(3) {
             let oldest = self.links.remove(0);
@@ -178,7 +179,7 @@ impl<T> Series<T> {
             Some((at, then))
         });
         let (mut plus, mut minus) = shared.map_or((links, old), |(now, then)| (&links[now..], &old[then..]));
-        // The links above the shared one have to follow, or counts are missing, or are too many.
+        // If a link above the shared one does not follow the link below it, counts are missing or too many.
         let lost = |links: &[Link<T>]| links.iter().any(|link| !link.follows);
         let above = usize::from(shared.is_some());
         let (mut unclosed, mut more) = (lost(&plus[above..]), lost(&minus[above..]));
@@ -189,7 +190,7 @@ impl<T> Series<T> {
             }
             Some(_) => {}
             None if old.is_empty() => {}
-            // Begins only fall where an undo joins epochs, so the first link also holds counts from before all that is
+            // A begin falls only if an undo joins epochs. So the first link also holds counts from before all that is
             // known of the earlier moment.
             None => (unclosed, more) = (lost(links.get(1..).unwrap_or_default()), true),
         }
@@ -217,7 +218,7 @@ pub fn terms(records: impl IntoIterator<Item = RecordEpoch>, from: usize, to: us
 }
 
 impl<T> Terms<T> {
-    /// Returns the terms with other counts in their places.
+    /// Returns the terms with each of the counts converted by `of`.
     pub fn map<U>(self, of: impl Fn(T) -> U) -> Terms<U> {
         Terms {
             plus: self.plus.into_iter().map(&of).collect(),
@@ -228,7 +229,7 @@ impl<T> Terms<T> {
     }
 }
 
-/// Returns the counts that terms name.
+/// Returns the sum of the snapshots `plus`, less the snapshots `minus`, as a window.
 pub fn counts(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     Snapshot {
         window: true,
@@ -250,7 +251,7 @@ fn difference(plus: &[&Snapshot], minus: &[&Snapshot]) -> Snapshot {
     };
     let since = match last.clock.epoch == first.clock.epoch {
         true => less(first, before),
-        // Links of two clocks were joined. What a sum adds to the first one is in ticks of its clock.
+        // Links of two clocks were joined. The sum has `before` in ticks of the clock of `first`.
         false => less(first, &less(&sum(&[before, first]), first)),
     };
     if rest.is_empty() {
@@ -288,7 +289,7 @@ mod tests {
         (step, prop::bool::weighted(0.7))
     }
 
-    /// A program that counts calls of one row; and its own account, which no reset touches.
+    /// A program that counts calls of one row, and its own sum `ever`, which no reset changes.
     #[derive(Clone, Debug, Default)]
     struct Program {
         epoch: u64,
@@ -300,7 +301,7 @@ mod tests {
         ever: u64,
     }
 
-    /// A record that a reader saw, with the program's account.
+    /// A record that a reader saw, with the program's own sum.
     #[derive(Clone, Debug)]
     struct Seen {
         epoch: RecordEpoch,
@@ -366,7 +367,7 @@ mod tests {
         seen
     }
 
-    /// Returns the calls of a window, which are the same by its ticks.
+    /// Returns the calls of a window, whose ticks must give the same number.
     fn calls(terms: Terms<&Snapshot>) -> u64 {
         let window = counts(&terms.plus, &terms.minus);
         assert!(window.window);
@@ -392,13 +393,13 @@ mod tests {
         assert_eq!(take(0, None, CaptureKind::Closing, 5), 5);
         assert_eq!(take(2, Some(0), CaptureKind::Closing, 12), 12);
         assert_eq!(take(3, None, CaptureKind::Periodic, 1), 13);
-        // Epoch 2 was restored, whose counts begin with epoch 0.
+        // An undo restored epoch 2, whose counts begin with epoch 0.
         assert_eq!(take(4, Some(2), CaptureKind::Periodic, 14), 14);
     }
 
     proptest! {
-        /// Checks that a program counted between any two moments what its own account says. Where records are lost, terms say in
-        /// which direction they are wrong.
+        /// The counts between any two moments agree with the program's own sum. If records are lost, the terms tell in
+        /// which direction the counts are wrong.
         #[test]
         fn nothing_is_lost_and_nothing_counts_twice(steps in prop::collection::vec(any_step(), 1..40), most in 3usize..6) {
             let seen = seen(&steps);

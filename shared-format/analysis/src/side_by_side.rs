@@ -22,7 +22,7 @@ use crate::thread_names;
 pub struct Part<'a> {
     /// Snapshot of the process.
     pub snapshot: &'a Snapshot,
-    /// Process id; none for the sum of ended processes that [`fold`] makes.
+    /// Process id; `None` for the sum of ended processes that [`fold`] makes.
     pub pid: Option<u32>,
     /// Number of ticks of the common clock for each tick of the process.
     pub ratio: f64,

@@ -148,7 +148,7 @@ impl Slow {
         Some(self.slow_ns? - self.typical_ns?)
     }
 
-    /// Returns the part of that difference that a path explains; it may be below 0 or above 1.
+    /// Returns the part of [`Slow::difference_ns`] that a path explains; it may be below 0 or above 1.
     pub fn share_of(&self, row: &SlowRow) -> Option<f64> {
         let all = self.difference_ns().filter(|all| *all > 0.0)?;
         Some(row.difference_ns()? / all)
@@ -161,7 +161,7 @@ impl SlowRow {
         self.difference(|means| means.ns)
     }
 
-    /// Returns how much more a slow call has of a column.
+    /// Returns the value of a column in a slow call, less its value in a typical call.
     pub fn difference(&self, column: impl Fn(&Means) -> f64) -> Option<f64> {
         Some(column(&self.slow?) - column(&self.typical?))
     }

@@ -17,7 +17,7 @@ use crate::thread_names::after_end;
 pub struct Spent {
     /// Self time.
     pub ticks: u64,
-    /// Part of it off the CPU.
+    /// Part of the self time off the CPU.
     pub off_ticks: u64,
 }
 
@@ -71,7 +71,8 @@ pub struct TimeSpent {
     clock_epoch: u32,
     ticks_per_second: f64,
     waits: bool,
-    /// Keys that each thread may have after its end, by its key: its name's, and that of ended processes.
+    /// For each thread's key, the keys that it may have after its end: the key of its name, and the key of its name in
+    /// ended processes.
     threads: HashMap<u64, (u64, Option<u64>)>,
     spent: ByKeys,
 }
@@ -164,7 +165,7 @@ impl TimeSpent {
 }
 
 /// Returns the self times that the records `plus` have beyond the records `minus`; see [`Terms`](crate::series::Terms). The last
-/// record of `plus` ends the time. Returns none if the records have no time between them, or are of different runs.
+/// record of `plus` ends the time. Returns `None` if the records have no time between them, or are of different runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
     if plus
@@ -283,7 +284,7 @@ mod tests {
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.25, 0.5]));
     }
 
-    /// The end of a process was shown as a second in which its threads did all that they ever did.
+    /// The second in which a process ends has only the work since the record before, and not all its work.
     #[test]
     fn a_thread_whose_process_ends_did_no_more_than_it_did_since() {
         let before = record(100, &[("worker (7)", 5, 90.0), ("worker (ended)", 0, 30.0)]);

@@ -1,5 +1,5 @@
-//! Tasks: the calls of futures by their logical path, which is the chain of futures that await each other. Scopes and threads
-//! are no part of it. Walls of concurrent calls overlap, so these times do not add up to the time of the program.
+//! Tasks: the calls of futures by their logical path, which is the chain of futures that await each other. Scopes and
+//! threads are no part of it. Wall times of concurrent calls overlap, so they do not add up to the time of the program.
 
 use std::collections::HashMap;
 
@@ -35,9 +35,9 @@ pub struct TaskRow {
     pub parent: Option<u32>,
     /// Number of rows above it.
     pub depth: u32,
-    /// The future. Of an await without a name: the future that awaits.
+    /// The future; for an await without a name, the future that awaits.
     pub function: FunctionId,
-    /// What kind of row it is.
+    /// Kind of the row.
     pub kind: TaskKind,
     /// Calls in flight now.
     pub in_flight: u64,
@@ -49,7 +49,7 @@ pub struct TaskRow {
     pub oldest_ns: u64,
     /// Calls begun, with their first polls.
     pub started: u64,
-    /// Calls that were ready.
+    /// Calls that became ready.
     pub ended: u64,
     /// Calls that were dropped before they were ready.
     pub cancelled: u64,
@@ -77,7 +77,7 @@ pub enum TaskKind {
     Future,
     /// An await with a name.
     Await,
-    /// An await, without a name, of something that is no measured future.
+    /// An await without a name, of something that is not a measured future.
     UnnamedAwait,
 }
 

@@ -28,7 +28,7 @@ fn mirrored(mut s: Snapshot) -> Snapshot {
     s.measures = mirror(&s);
     s.waits_in = mirrored_waits(&s);
     s.lines = mirrored_lines(&s);
-    // Costs of any kind do not equal themselves.
+    // A cost may be NaN, which does not equal itself.
     s.capture.cost = Default::default();
     s
 }

@@ -1,4 +1,4 @@
-//! Names that tell threads of several processes apart in one snapshot. Threads of ended processes share names.
+//! Names that distinguish threads of several processes in one snapshot. Threads of ended processes share names.
 
 /// Text in place of the process id of a process that has ended.
 const ENDED: &str = "ended";
@@ -13,7 +13,7 @@ pub fn of_ended(thread: &str) -> String {
     format!("{thread} ({ENDED})")
 }
 
-/// Returns the name that a thread gets when its process ends; none if the name contains no process id.
+/// Returns the name that a thread gets when its process ends; `None` if the name contains no process id.
 pub fn after_end(name: &str) -> Option<String> {
     let (thread, pid) = name.strip_suffix(')')?.rsplit_once(" (")?;
     let is_pid = !pid.is_empty() && pid.bytes().all(|byte| byte.is_ascii_digit());

@@ -206,7 +206,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Returns by row whether no row above it has the same function.
+/// Returns for each row whether no row above it has the same function.
 pub fn outermost(tree: &CallTree) -> Vec<bool> {
     let mut outermost = vec![true; tree.rows.len()];
     tree.visit(|row, is_outermost| outermost[row as usize] = is_outermost);
@@ -222,7 +222,7 @@ enum Part {
     Recursion,
 }
 
-/// A tree in the making.
+/// A tree that is being built from another tree.
 struct Shape<'a> {
     source: &'a CallTree,
     tree: CallTree,
@@ -279,7 +279,7 @@ impl<'a> Shape<'a> {
         None
     }
 
-    /// Adds a row of the source as a part of a row.
+    /// Adds a row of the source as a part of a row of the new tree.
     fn add(&mut self, to: u32, from: u32, part: Part) {
         let source = &self.source.rows[from as usize];
         let row = &mut self.tree.rows[to as usize].figures;

@@ -26,8 +26,8 @@ const ROUGH: f64 = 0.05;
 const TIMED_ENOUGH: u64 = 1_000;
 
 impl Uncertainty {
-    /// Returns the uncertainty with only rough times as estimates, whose standard error is more than 5 % of them, or unknown.
-    /// Screens and reports mark these times.
+    /// Returns the uncertainty with only rough times as estimates. A time is rough if its standard error is unknown or
+    /// above 5 % of it. Screens and reports mark these times.
     pub fn rough(self, self_ticks: u64, total_ticks: u64) -> Self {
         let is_rough = |error: f64, ticks: u64| error <= 0.0 || error > ROUGH * ticks as f64;
         Self {

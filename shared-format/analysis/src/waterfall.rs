@@ -28,9 +28,9 @@ pub struct Span {
     pub path: u32,
     /// Number of calls around it.
     pub depth: u32,
-    /// When it began.
+    /// Beginning of the call.
     pub begin: u64,
-    /// When it ended, or when the recorded part of it ended.
+    /// End of the call, or of its recorded part.
     pub end: u64,
 }
 
@@ -39,9 +39,9 @@ pub struct Span {
 pub struct OffCpu {
     /// Number of calls around the path.
     pub depth: u32,
-    /// When the thread came to the path.
+    /// Time when the thread came to the path.
     pub begin: u64,
-    /// When the thread left the path.
+    /// Time when the thread left the path.
     pub end: u64,
     /// Ticks in which the thread waited.
     pub waiting: u64,
@@ -266,7 +266,7 @@ mod tests {
         assert_eq!(all.calls, 600);
         assert!(all.width > 80 && all.width < 90, "{all:?}");
 
-        // From nearby, each call has its place.
+        // Enlarged, each call has a block of its own.
         let first = lookups.spans.iter().find(|span| span.path == 2).unwrap();
         let near = first.begin..first.begin + 10 * (first.end - first.begin);
         let blocks = lookups.blocks(&near, 100, 2);

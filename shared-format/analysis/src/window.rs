@@ -24,7 +24,7 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
 ///
 /// With a reset between the two, the result is the later snapshot, which counts since the reset.
 ///
-/// Rows are matched by thread (name and id) and path of sites. Threads that ended in between count in the row of
+/// Rows are matched by thread (name and id) and path of sites. Threads that ended in between are counted in the row of
 /// finished threads of their name. No number falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     if same_epoch(later, earlier) {
@@ -177,7 +177,7 @@ fn since(now: Extremes<u64>, then: Option<Tally>, window: &Histogram) -> Extreme
     }
 }
 
-/// Returns the level of a gauge in a window that begins with the level it had. Levels are not subtracted.
+/// Returns the level of a gauge in a window. The window begins with the earlier level, because levels are not subtracted.
 fn level_since(now: Level, then: Option<Tally>, calls: u64) -> Level {
     let held = match then.map(Tally::level) {
         // The gauge began in the window.
@@ -204,7 +204,7 @@ fn measures(later: &Snapshot, then: &mut Measures, pool_of: &[u32], group_of: &[
     let mut measures = Measures::default();
     for (quantity, now) in later.measures.iter() {
         let mut now = now.clone();
-        // A level is its value at the later moment.
+        // A level keeps its value at the later moment.
         if !quantity.is_level() {
             let mut then = then.take(quantity);
             for (now, then, place) in [
@@ -294,7 +294,7 @@ fn latencies(
     takers: &[u32],
     is_known: impl Fn(u32) -> bool,
 ) -> Latencies {
-    // Latencies that pools with several takers have left.
+    // Latencies that are left of pools with several takers.
     let mut shared: HashMap<u32, Histogram> = HashMap::new();
     let mut out = Latencies::default();
     let mut next = 0;

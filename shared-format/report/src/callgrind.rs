@@ -7,7 +7,7 @@
 //! nothing, so that inclusive costs equal the totals of other reports.
 //!
 //! A call that was open at a reset began before it and is not counted. An arc that has only such calls is written with
-//! one call, because the format takes a cost without a call for the caller's own.
+//! one call, because in this format a cost without a call is the caller's own cost.
 //!
 //! If the code of samples of the program counter is known, there is one more event: `Sampled`, their CPU time in
 //! nanoseconds, by line. An unmeasured function that a measured one has called is a function of its own, whose calls

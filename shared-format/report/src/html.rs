@@ -65,7 +65,7 @@ const SCRIPTS: [&str; 21] = [
 pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, FormatError> {
     let mut out =
         String::with_capacity(100_000 + snapshot.nodes.len() * 64 + snapshot.latencies.packed.len() * 4);
-    // Inserted text is not searched again, so a name that looks like a place stays a name.
+    // Inserted text is not searched again, so a function's name that looks like `{{NAME}}` stays as it is.
     let mut rest = PAGE;
     while let Some((before, after)) = rest.split_once("{{") {
         out.push_str(before);

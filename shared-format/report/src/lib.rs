@@ -13,7 +13,7 @@
 //!          -> brief              short answers for scripts and agents (feature `json`)
 //!          -> folded             for flame graphs
 //!          -> callgrind          for KCachegrind and callgrind_annotate
-//!          -> speedscope, pprof  for the readers of these names (feature `export`)
+//!          -> speedscope, pprof  for the tools of these names (feature `export`)
 //!          -> form               one of these, or the snapshot itself, as a new file
 //! Records of one run -> slots -> html  what threads did when, in a page
 //! A kept file, a page -> archive -> Snapshot

@@ -1,8 +1,9 @@
-//! Doubt about exact mode, which shows functions bound by memory too long if reads of the clock wait for loads.
+//! Doubt about exact mode, which shows too long times for memory-bound functions if reads of the clock wait for loads.
 
 use tickscope_format::snapshot::{Mode, Snapshot};
 
-/// Returns a sentence, without its full stop, if the program of a snapshot shows some functions too long in this mode.
+/// Returns the doubt as a sentence without its full stop, if this mode shows too long times for functions of the
+/// program.
 pub fn doubt(snapshot: &Snapshot, mode: Mode) -> Option<&'static str> {
     (snapshot.clock_drains() && mode == Mode::Exact).then_some(
         "functions bound by memory look longer than they are, as the clock waits for loads; adaptive mode avoids that",

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use tickscope_analysis::functions::{Function, Functions};
 
-/// Number of crates from which each crate counts as one module; with fewer, each module of a crate counts.
+/// Number of crates from which a whole crate is one module. With fewer crates, each module of a crate is one.
 const MANY_CRATES: usize = 4;
 
 /// Number of modules with a colour of their own; further modules share these colours.

@@ -15,7 +15,7 @@ use tickscope_analysis::spent::{Lapse, Spent, TimeSpent, key_of, key_once_ended,
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Sites;
 
-/// Most slots, except that a gap may cut one in two.
+/// Maximum number of slots, except that a gap may cut one in two.
 const SLOTS: usize = 300;
 
 /// Number of threads with a row: the ones that worked most.
@@ -132,7 +132,7 @@ impl Slots {
     }
 }
 
-/// Threads of all records so far, and what seldom changes from record to record.
+/// Threads of all records so far, and data that seldom changes from record to record.
 #[derive(Default)]
 struct Known {
     /// Name and id of each thread, by its key.

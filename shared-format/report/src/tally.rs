@@ -94,7 +94,7 @@ fn nearest(n: i128) -> String {
     with_sign(n, u64::try_from(n.unsigned_abs()).unwrap_or(u64::MAX))
 }
 
-/// Formats a bound after its sign, in three digits, or in two digits if there is no room. A sign of two cells followed
+/// Formats a bound after its sign, in three digits, or in two digits if three do not fit. A sign of two cells followed
 /// by a minus may take one more cell.
 fn bounded(sign: &str, n: i128, up: bool) -> String {
     let text = |digits| format!("{sign}{}", bound(n, up, digits));

@@ -49,7 +49,7 @@ mod tests {
     use crate::fixture;
     use crate::snapshot::{BUILD_ID_MAX, SampledIn, Snapshot};
 
-    /// Returns the place of the last sample that was taken there.
+    /// Returns the field `inside` of the last sample that was taken in `place`.
     fn inside(s: &mut Snapshot, place: SampledIn) -> &mut SampledIn {
         let mut samples = s.lines.samples.iter_mut();
         &mut samples.rfind(|sample| sample.inside == place).unwrap().inside

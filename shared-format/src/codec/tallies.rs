@@ -44,7 +44,7 @@ pub(super) const GAUGES: Section = Section {
         to.snapshot.gauge_rows = gauges.rows(body.at)?;
         Ok(())
     },
-    // Also checks values, because no row may be both.
+    // Also checks values, because no row may be both a value and a gauge.
     check: check_tallies,
 };
 

@@ -86,7 +86,7 @@ fn while_dead<T>(path: &Path, act: impl FnOnce(&File) -> T) -> Option<T> {
     (ours && file.try_lock_shared().is_ok()).then(|| act(&file))
 }
 
-/// Returns the unfinished files (`*.making`) that are older than the start of any program takes.
+/// Returns the unfinished files (`*.making`) that are too old for a program that is still starting.
 fn left_overs(place: &Path) -> Vec<PathBuf> {
     let old = |path: &PathBuf| {
         let modified = fs::symlink_metadata(path).and_then(|facts| facts.modified());

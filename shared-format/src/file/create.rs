@@ -359,8 +359,8 @@ impl OwnRing {
             return Vec::new();
         };
         let mut held = Vec::new();
-        // Usually there is no viewer, and one call shows it. Each slot that is found leaves the ranges before and after
-        // it to search.
+        // Usually there is no viewer, and one call finds that out. After a held slot is found, the ranges
+        // before and after it remain to be searched.
         let mut unknown = vec![(0, slot::COUNT)];
         while let Some((first, end)) = unknown.pop() {
             let [from, to] = [first, end].map(|index| (first_word(index) * WORD) as u64);
@@ -414,7 +414,7 @@ fn root() -> Option<(u64, u64)> {
 }
 
 /// Locks and maps a file, and returns a second open file that does not carry the lock. The locked descriptor is closed
-/// after these few calls, because a child that is forked meanwhile would keep it.
+/// on return, because a child that is forked while it is open keeps it.
 fn lock_and_map(
     dir: &Path,
     locked: File,

@@ -1,6 +1,6 @@
-//! A file descriptor in a program that is not under our control. Some programs close every descriptor that they do not
-//! recognise, and the next file that they open reuses the number. Device and inode are therefore checked before each
-//! use.
+//! A file descriptor in a program that the collector does not control. Some programs close every descriptor
+//! that they do not recognise, and the next file that they open reuses the number. Device and inode are
+//! therefore checked before each use.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -42,7 +42,8 @@ impl Descriptor {
             self.file = open_plain(path, true).ok();
             facts = self.facts();
             if facts.is_none() {
-                // The path leads to another file, but this new descriptor is ours and may be closed.
+                // The path leads to another file. The new descriptor belongs to the collector, so it may be
+                // closed.
                 self.file = None;
             }
         }
@@ -94,7 +95,7 @@ mod tests {
 
     use super::*;
 
-    /// A failed allocation used to restore the earlier length, although the file had been cut or replaced meanwhile.
+    /// A failed allocation must not restore the earlier length of a file that was cut or replaced meanwhile.
     #[test]
     fn a_file_that_was_cut_or_exchanged_meanwhile_was_given_the_old_length() {
         let file = tempfile::tempfile().unwrap();

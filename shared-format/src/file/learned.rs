@@ -70,7 +70,7 @@ fn write_into(place: &Path, build: u64, text: &str) -> bool {
     written.is_ok()
 }
 
-/// Removes this user's files of such texts, except the newest `keep`. Returns their paths.
+/// Removes this user's learned files in a directory, except the newest `keep`. Returns their paths.
 fn remove_but(place: &Path, keep: usize) -> Vec<PathBuf> {
     let dated = |path: PathBuf| {
         let facts = fs::symlink_metadata(&path).ok()?;

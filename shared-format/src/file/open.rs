@@ -18,8 +18,8 @@ use crate::slots::{self, Op, Reply, first_word};
 use crate::snapshot::Snapshot;
 use crate::words::{self, ReadWords, read_one};
 
-/// Time in nanoseconds without a sign of life after which a running program is stale; three intervals if they are
-/// longer.
+/// Time in nanoseconds without a sign of life after which a running program is stale: this time or three intervals,
+/// whichever is longer.
 const STALE_NS: u64 = 2_000_000_000;
 
 /// Longest interval in nanoseconds that delays staleness, because programs show signs of life ten times a second at any
@@ -343,7 +343,8 @@ impl RingFile {
                 Err(TryLockError::WouldBlock) => true,
                 Err(TryLockError::Error(error)) => return Err(FormatError::io("flock", &self.path, error)),
             },
-            // The file was unlinked or replaced meanwhile; our own descriptor gives the same answer.
+            // The file was unlinked or replaced meanwhile. The descriptor of this `RingFile` gives the same
+            // answer.
             Ok((_, false)) | Err(_) => match self.file.try_lock_shared() {
                 Ok(()) => {
                     let _ = self.file.unlock();

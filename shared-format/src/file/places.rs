@@ -50,7 +50,7 @@ fn named() -> Option<PathBuf> {
 /// Returns the default directories of this user.
 fn usual() -> [PathBuf; 2] {
     let own = format!("tickscope-{}", os::user_id());
-    // `TMPDIR` also comes from the environment.
+    // A program with more rights must not trust `TMPDIR`, which also comes from the environment.
     let temporary = if os::has_more_rights() {
         PathBuf::from("/tmp")
     } else {

@@ -48,9 +48,10 @@ pub(super) fn leave_room(
     Ok(())
 }
 
-/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words, or to a repeated half of `wanted`
-/// above `size`. Returns the new size, or `None` if the file cannot be reached or was cut. The growth takes at most a
-/// quarter of the free space, and leaves the space that another program's ring needs.
+/// Allocates blocks so that the coarse ring grows from `size` to `wanted` words. While space is short,
+/// `wanted` is halved, as long as it stays above `size`. Returns the new size, or `None` if the file cannot
+/// be reached or was cut. The growth takes at most a quarter of the free space, and leaves the space that
+/// another program's ring needs.
 pub(super) fn allocate_some(
     descriptor: &Descriptor,
     header: &Header,
@@ -65,8 +66,8 @@ pub(super) fn allocate_some(
         None => u64::MAX,
     };
     loop {
-        // Checked in each turn, because the file may have been cut during the previous call. Blocks allocated after a
-        // cut would hide it.
+        // Checked in each turn, because the file may have been cut during the previous call. Blocks allocated
+        // after a cut would hide the cut.
         let Some((file, _)) = descriptor.get().filter(|(_, facts)| facts.len() >= begin) else {
             return Ok(None);
         };
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
     use crate::file::header::tests::example;
 
-    /// The new blocks used to be allocated after the cut, which made the file longer than before.
+    /// Blocks that are allocated after a cut would make the file longer again and hide the cut.
     #[test]
     fn a_cut_just_before_the_history_grew_was_hidden() {
         let header = Header {

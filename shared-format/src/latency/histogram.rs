@@ -172,8 +172,8 @@ impl Histogram {
         }
     }
 
-    /// Adds the calls of another histogram. The longest call stays exact if the histogram that contains it has it
-    /// exactly.
+    /// Adds the calls of another histogram. The longest call stays exact if it is exact in the histogram that
+    /// contains it.
     pub fn add(&mut self, other: &Self) {
         let highest = |histogram: &Self| histogram.buckets.last().map(|&(bucket, _)| bucket);
         self.max_ticks = match highest(self).cmp(&highest(other)) {
@@ -185,8 +185,8 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &other.buckets, u64::saturating_add);
     }
 
-    /// Subtracts the calls of an earlier histogram of the same row. The longest call is exact only if it has grown
-    /// since.
+    /// Subtracts the calls of an earlier histogram of the same row. The longest call stays exact only if it
+    /// is longer than in the earlier histogram.
     pub fn subtract(&mut self, earlier: &Self) {
         if self.max_ticks <= earlier.max_ticks {
             self.max_ticks = 0;
@@ -194,7 +194,8 @@ impl Histogram {
         self.buckets = merged(&self.buckets, &earlier.buckets, u64::saturating_sub);
     }
 
-    /// Converts the histogram to a clock with `ratio` ticks per tick of this one. Each bucket moves by its middle.
+    /// Converts the histogram to a clock with `ratio` ticks per tick of the present clock. All calls of a
+    /// bucket move with the middle of the bucket.
     #[must_use]
     pub fn at_rate(&self, ratio: f64) -> Self {
         let mut buckets: Vec<(u16, u64)> = Vec::with_capacity(self.buckets.len());

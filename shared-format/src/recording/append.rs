@@ -39,7 +39,7 @@ impl Writer {
     /// # Errors
     /// An error if the file exists already, or the system's error.
     pub fn create(path: &Path, force: bool) -> Result<Self, FormatError> {
-        // The check does not follow links, because a link's target is not ours to replace.
+        // The check does not follow links, because the target of a link must not be replaced.
         let there = path.symlink_metadata().ok();
         let refused = match &there {
             Some(_) if !force => Some(("exists already", "a new file")),

@@ -169,7 +169,8 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
     }
 }
 
-/// Fails, because a build that cannot unpack has already refused the file by its features.
+/// Always fails. A build without `deflate` refuses a file with packed records by its features, before it
+/// reads any.
 #[cfg(not(feature = "deflate"))]
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
     Err(damaged(

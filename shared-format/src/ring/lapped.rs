@@ -1,8 +1,8 @@
-//! Tests with readers that never pause while another process laps them. The writer is faster than the readers. It
-//! stores as programs do in one run, and through a mapping in another. A reader never gets a mix of two records, with
-//! or without the checksum.
+//! Tests with readers that never pause while another process laps them. The writer is faster than the
+//! readers. In one run it stores as programs do, in the other through a mapping. A reader never gets a mix of
+//! two records, with or without the checksum.
 //!
-//! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` is the long form.
+//! `READS=100000000 cargo test --release -p tickscope-format --lib lapped` reads many more records.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

@@ -142,7 +142,8 @@ fn a_writer_of_huge_records_delays_no_reader_for_long() {
 #[test]
 fn records_that_overlap_are_no_way_back() {
     let words = Recorder::new(68);
-    // The records are written from the last to the first, so that each can contain the later ones.
+    // The records are written from the last to the first, so that the payload of each can contain the records
+    // after it.
     for position in (0..3u64).rev() {
         let at = position * record::WORDS as u64;
         let inside: Vec<u64> = (at + record::WORDS as u64..32)

@@ -30,7 +30,7 @@ fn a_request_is_seen_once_and_its_answer_heard() {
     );
 }
 
-/// An unknown outcome used to count as no reply, and the viewer reported a stopped program.
+/// A reply with an unknown outcome is still a reply, so that the viewer does not report a stopped program.
 #[test]
 fn an_answer_of_a_later_program_is_an_answer() {
     let words = Recorder::new(RING_FIRST);
@@ -236,7 +236,7 @@ mod model {
         }
     }
 
-    /// The viewer waits before it looks for its answer, so the program may be preempted while it writes the answer.
+    /// The viewer waits before it reads the reply, so the program may be preempted while it writes the reply.
     fn asks_twice(bound: usize) {
         check(Some(bound), || {
             let slot = LoomSlot(LoomWords::new(9));

@@ -5,8 +5,8 @@ use bincode::{Decode, Encode};
 use super::scope_cost::ScopeCost;
 use crate::ids::SiteId;
 
-/// The functions of a program that `cargo tickscope` has built. Calls count from the program's start, and resets do not
-/// change them. Each call that began has returned, was unwound or is still open.
+/// The functions of a program that `cargo tickscope` has built. The counts begin at the program's start, and
+/// resets do not change them. Each call that began has returned, was unwound or is still open.
 // The section of functions has the fields in this order.
 #[derive(Clone, Debug, Default, PartialEq, Encode, Decode)]
 pub struct Functions {
@@ -34,12 +34,12 @@ pub struct Functions {
     pub call_ns: f64,
     /// Functions that are off because of the budget.
     pub over_budget: Vec<OverBudget>,
-    /// Choice of functions to count at the start of the program.
+    /// Choice of the functions that are measured from the start of the program.
     pub choice: FunctionChoice,
 }
 
-/// A function that is off, because its calls were among the shortest when measuring exceeded the budget. Its time
-/// counts for its callers.
+/// A function that is off, because its calls were among the shortest when measuring exceeded the budget. Its
+/// time is charged to its callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Encode, Decode)]
 pub struct OverBudget {
     /// Site of the function.
@@ -48,8 +48,8 @@ pub struct OverBudget {
     pub mean_ns: f64,
     /// Share of the program's CPU time that measuring it took, 0 to 1.
     pub cost_share: f64,
-    /// Whether the function was off from the start, because an earlier run of the same build had found it; the numbers
-    /// are then from that run.
+    /// Whether the function was off from the start, because it was over the budget in an earlier run of the
+    /// same build. The numbers are then from that run.
     pub learned: bool,
 }
 
@@ -74,8 +74,9 @@ impl Functions {
         })
     }
 
-    /// Returns the bounds of the CPU time that `calls` calls add, as a share of the time without them. Threads worked
-    /// for `working_ns` nanoseconds. The upper bound includes the cost of the build when no function counts.
+    /// Returns the bounds of the CPU time that `calls` calls add, as a share of the time without them.
+    /// Threads worked for `working_ns` nanoseconds. The upper bound includes the cost of the build with all
+    /// sleds off.
     pub(super) fn cost_share(cost: ScopeCost, calls: f64, working_ns: f64) -> (f64, f64) {
         let more = |call_ns: f64| {
             let cost_ns = calls * call_ns;
@@ -86,14 +87,15 @@ impl Functions {
     }
 }
 
-/// Functions that are to count where no rule applies; see [`Chooser`](crate::function_choice::Chooser).
+/// Choice of the functions that are measured if no rule applies; see
+/// [`Chooser`](crate::function_choice::Chooser).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct FunctionChoice {
-    /// Whether the smallest functions and the standard library count as well.
+    /// Whether the smallest functions and the standard library are measured as well.
     pub every: bool,
-    /// Patterns of the only functions that count, if there are any.
+    /// Patterns of the functions that are measured; empty if no pattern limits them.
     pub only: Vec<String>,
-    /// Patterns of functions that do not count.
+    /// Patterns of functions that are not measured.
     pub not: Vec<String>,
 }
 

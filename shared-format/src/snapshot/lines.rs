@@ -148,7 +148,7 @@ impl Lines {
         (cpu_ns > 0.0).then(|| samples * 1e9 / cpu_ns)
     }
 
-    /// Keeps the `places` places with most samples. All other samples keep only their row.
+    /// Keeps the `places` places with the most samples. All other samples keep only their row.
     pub fn keep_most(&mut self, places: usize) {
         if self.samples.len() <= places {
             return;

@@ -10,7 +10,7 @@ pub enum Quantity {
     Allocations,
     /// Bytes requested in these allocations.
     AllocatedBytes,
-    /// Freed blocks, and reallocations to another size. They count in the row that frees.
+    /// Freed blocks, and reallocations to another size. They are charged to the row that frees.
     Frees,
     /// Bytes of the freed blocks.
     FreedBytes,
@@ -18,7 +18,8 @@ pub enum Quantity {
     Waiting,
     /// Ticks in which the thread could have run and had no CPU. They are a part of the self ticks.
     Ready,
-    /// Ticks off the CPU in gaps between events that are too short to be examined. Only threads have them.
+    /// Ticks off the CPU in gaps that are too short to be examined; a gap lies between two events. Only
+    /// threads have this quantity.
     UnplacedWaiting,
     /// Ticks that other threads waited, in sum, for locks that this row held and released. They are not part of the
     /// self ticks, and may exceed them.
@@ -30,7 +31,7 @@ pub enum Quantity {
     LiveVariance,
     /// Polls of futures.
     Polls,
-    /// Calls of futures that were ready.
+    /// Calls of futures that became ready.
     FutureEnds,
     /// Calls of futures that were dropped before they were ready.
     FutureCancels,

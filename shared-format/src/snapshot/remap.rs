@@ -39,8 +39,8 @@ pub struct RowMap {
     pub rows: Vec<u32>,
     /// The new thread of each thread.
     pub threads: Vec<u32>,
-    /// Site of new rows that sum up whole subtrees. Such rows have no latencies, counters or values, because those of
-    /// different functions do not add up.
+    /// Site of new rows that sum up whole subtrees. Such rows have no latencies, counters or values, because these do
+    /// not add up over different functions.
     pub sums: Option<SiteId>,
 }
 
@@ -62,7 +62,7 @@ pub struct Part<'a> {
     pub snapshot: &'a Snapshot,
     /// Quantities of the snapshot beside calls and time.
     pub measures: &'a Measures,
-    /// New places of its rows and threads.
+    /// New rows and threads for the rows and threads of the snapshot.
     pub map: RowMap,
     /// Ticks of the sum per tick of the part.
     pub ratio: f64,
@@ -128,7 +128,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Converts ticks to a clock with `ratio` ticks per tick of this one.
+/// Converts ticks to a clock with `ratio` ticks per tick of the present clock.
 pub fn scaled(ticks: u64, ratio: f64) -> u64 {
     match ratio == 1.0 {
         true => ticks,
@@ -155,7 +155,7 @@ impl Snapshot {
     /// Returns the snapshot without threads, rows, and the data of rows.
     #[must_use]
     pub fn facts(&self) -> Self {
-        // All members are named, so that a new member has to be treated here.
+        // All fields are named, so that a new field has to be treated here.
         let Self {
             process,
             clock,
@@ -318,8 +318,8 @@ impl Snapshot {
         }
     }
 
-    /// Adds up errors of independent times by their squares, and rounds them once. Calls without an estimate were
-    /// timed.
+    /// Adds up errors of independent times by their squares, and rounds them once. All calls of a row without
+    /// an estimate were timed.
     fn gather_estimates(&mut self, parts: &[Part<'_>]) {
         let is_sum = |part: &Part<'_>, row| self.is_sum(part, row);
         let cells = parts.iter().flat_map(|part| {

@@ -75,7 +75,7 @@ impl SeenCost {
         })
     }
 
-    /// Returns the sum of both.
+    /// Returns the sum of `self` and `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The rows without time of a snapshot.
+//! The rows without time in a snapshot: counters, values and gauges.
 
 use super::{Count, GaugeRow, Snapshot, Tally, ValueRow};
 use crate::ids::{NodeId, ThreadId};

@@ -10,7 +10,7 @@ use crate::latency::{Histogram, value_edges};
 pub struct Count {
     /// Row of the counter.
     pub node: NodeId,
-    /// Sum since the reset; 0 of a gauge.
+    /// Sum since the reset; 0 for a gauge.
     pub sum: u64,
 }
 
@@ -135,7 +135,7 @@ impl Level {
 }
 
 impl Tally {
-    /// Returns the sum; 0 of a gauge.
+    /// Returns the sum; 0 for a gauge.
     pub fn sum(self) -> u64 {
         match self {
             Self::Counter { sum } | Self::Value { sum, .. } => sum,

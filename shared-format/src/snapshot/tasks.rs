@@ -28,7 +28,7 @@ pub struct TaskPath {
     pub site: SiteId,
     /// Whether the site is the name of an await (`wait!`), and not a function or a block.
     pub names_await: bool,
-    /// Number of its calls in flight.
+    /// Number of calls in flight on this path.
     pub in_flight: u64,
     /// Number of calls in flight that are being polled.
     pub polled: u64,

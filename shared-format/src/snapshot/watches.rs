@@ -63,8 +63,8 @@ pub enum WatchState {
 pub struct LostCalls {
     /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
     pub discarded: u64,
-    /// Calls that began while their thread was still busy with the previous one, as in a signal handler; or async calls
-    /// for whose data between two polls there was no space.
+    /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also
+    /// async calls whose data between two polls did not fit.
     pub missed: u64,
     /// Slow calls that are counted but could not be kept whole, because another thread used their place at that moment.
     pub not_kept: u64,
@@ -214,7 +214,7 @@ pub struct Note {
 /// Steps that were left out of a [`Trace`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct TraceGap {
-    /// Index of the step before which they are missing.
+    /// Index of the step before which steps are missing.
     pub step: u32,
     /// Number of steps.
     pub steps: u64,

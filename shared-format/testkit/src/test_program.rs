@@ -26,7 +26,8 @@ pub struct TestProgram {
     pub seq: u64,
     /// Number of resets so far.
     pub epoch: u64,
-    /// Epoch with which the counts of the next records begin, if an undo continues it.
+    /// Reset epoch that an undo has continued, so that the counts of the next records begin with it; `None`
+    /// if no undo began this epoch.
     pub withdraws: Option<u64>,
     /// Number of calls of `main` in each record.
     pub main_calls: u64,
@@ -35,7 +36,7 @@ pub struct TestProgram {
 }
 
 impl TestProgram {
-    /// Starts a program with this name and start; the nonce tells its rings apart.
+    /// Starts a program with this name and start; the nonce distinguishes its rings.
     pub fn named(dir: &Path, name: &str, started_unix_ns: u64, nonce: u64) -> Self {
         let header = Header {
             started_unix_ns,
@@ -45,7 +46,8 @@ impl TestProgram {
         Self::start(dir, header)
     }
 
-    /// Starts a program with this header, on this machine since its last start. Its ring is found once it holds a record.
+    /// Starts a program with this header and the machine's boot id. Readers find its ring once it holds a
+    /// record.
     pub fn start(dir: &Path, header: Header) -> Self {
         let (pid, started_unix_ns) = (header.pid, header.started_unix_ns);
         let header = Header {

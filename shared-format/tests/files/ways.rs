@@ -97,7 +97,7 @@ fn close(path: &Path) {
         .map(|entry| entry.unwrap().path());
     let own = open.filter(|open| facts(open) == Some(wanted)).last().unwrap();
     let number = own.file_name().unwrap().to_str().unwrap().parse().unwrap();
-    // SAFETY: its owner checks before each use which file the descriptor is open on.
+    // SAFETY: the owner of the descriptor checks before each use which file it is open on.
     assert_eq!(unsafe { libc::close(number) }, 0);
 }
 

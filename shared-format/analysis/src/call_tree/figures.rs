@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use tickscope_format::snapshot::Tally;
 
-/// Returns the tally of two parts of a row together, or none if either part is a scope.
+/// Returns the tally of two parts of a row together, or `None` if either part is a scope.
 pub(crate) fn both_tallies(one: Option<Tally>, other: Option<Tally>) -> Option<Tally> {
     one.zip(other).map(|(one, other)| one.and(other))
 }
@@ -19,7 +19,7 @@ pub struct OffCpu {
 }
 
 impl OffCpu {
-    /// Returns the sum of both.
+    /// Returns the sum of waiting and ready time, in nanoseconds.
     pub fn ns(self) -> u64 {
         self.waiting_ns.saturating_add(self.ready_ns)
     }
@@ -35,7 +35,7 @@ impl AddAssign for OffCpu {
 /// Calls of futures that have ended, by the wall clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AsyncCalls {
-    /// The calls, cancelled ones too.
+    /// Ended calls, including cancelled ones.
     pub ended: u64,
     /// Ticks from their first polls to their ends.
     pub ticks: u64,
@@ -46,8 +46,8 @@ pub struct AsyncCalls {
 }
 
 impl AsyncCalls {
-    /// Returns the number of calls for a row's mean, and their nanoseconds. A future's ended calls count, with their
-    /// waits; for other rows the result is `calls` and `total_ns`.
+    /// Returns the number of calls and the nanoseconds whose quotient is a row's mean: ended calls and their wall time
+    /// for a future, else `calls` and `total_ns`.
     pub fn or(self, calls: u64, total_ns: u64) -> (u64, u64) {
         match self.is_future {
             true => (self.ended, self.ns),
@@ -94,12 +94,12 @@ impl AddAssign for SampledTime {
     }
 }
 
-/// The figures of a row, which rows of all tables have.
+/// Figures that the rows of all tables have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Calls begun since the reset, recursive ones too.
     pub calls: u64,
-    /// Tally of a counter, a value or a gauge, which has no time; none if any part of the row is a scope.
+    /// Tally of a counter, a value or a gauge, which has no time; `None` if any part of the row is a scope.
     pub tally: Option<Tally>,
     /// Self time in ticks.
     pub self_ticks: u64,
@@ -113,13 +113,13 @@ pub struct Figures {
     pub self_off: OffCpu,
     /// Part of the total time that is off the CPU.
     pub total_off: OffCpu,
-    /// Its calls of futures.
+    /// Ended calls, if the row belongs to a future.
     pub asynchronous: AsyncCalls,
     /// Time of calls that are not counted, a part of the self time.
     pub sampled: SampledTime,
     /// Number of threads in which the row is open.
     pub open: u32,
-    /// Number of these threads that waited when they were last looked at.
+    /// Number of these threads that waited in their newest sample.
     pub waiting: u32,
     /// Number of clock errors.
     pub errors: u64,
@@ -173,13 +173,13 @@ impl Figures {
         }
     }
 
-    /// Returns the mean total time of a call, for a future by the wall clock; none without calls, and none for a counter.
+    /// Returns the mean total time of a call, for a future by the wall clock; `None` without calls, and for a counter.
     pub fn avg_ns(self) -> Option<u64> {
         let (calls, ns) = self.counted();
         ns.checked_div(calls).filter(|_| self.tally.is_none())
     }
 
-    /// Returns the number of counted calls and their nanoseconds. Of a future only ended calls count.
+    /// Returns the number of counted calls and their nanoseconds. For a future, only ended calls are counted.
     pub fn counted(self) -> (u64, u64) {
         let counted_ns = self.sampled.counted_ns(self.total_ns);
         self.asynchronous.or(self.calls, counted_ns)

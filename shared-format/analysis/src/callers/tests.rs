@@ -13,7 +13,7 @@ fn around(tree: &CallTree, name: &str) -> Neighbours {
     Neighbours::of(tree, FunctionId(index.unwrap() as u32)).unwrap()
 }
 
-/// Returns links as text: name, calls of all calls, ticks; `@` for a member of the same cycle.
+/// Returns links as text: name, `all_calls/of_calls`, ticks; `@` for a member of the same cycle.
 fn links(tree: &CallTree, list: &[Link]) -> Vec<String> {
     list.iter()
         .map(|link| {
@@ -98,7 +98,7 @@ fn a_cycle_is_marked_and_its_time_goes_where_it_was_spent() {
     let even = around(&tree, "even");
     assert_eq!((even.outermost_calls, even.recursive_calls()), (2, 4));
     assert_eq!((even.figures.self_ticks, even.figures.total_ticks), (130, 191));
-    // The self time of odd's inner call of even is even's own, and that even calls the leaf.
+    // The inner call of `even` by `odd` adds its self time to `even` itself, and it also calls `leaf`.
     assert_eq!(links(&tree, &even.callers), ["main 2/6 191", "odd 4/6 0 @"]);
     assert_eq!(links(&tree, &even.callees), ["odd 9/10 54 @", "leaf 5/6 7"]);
     let odd = around(&tree, "odd");

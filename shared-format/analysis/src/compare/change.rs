@@ -15,7 +15,7 @@ pub struct Values {
     pub errors_ns: [f64; 2],
     /// Sum of a counter.
     pub sum: f64,
-    /// Nanoseconds that 99 of 100 calls did not exceed; none without latencies of calls.
+    /// Nanoseconds that 99 of 100 calls did not exceed; `None` without latencies of calls.
     pub p99_ns: Option<f64>,
     /// Nanoseconds of the longest known call.
     pub max_ns: Option<f64>,
@@ -44,9 +44,9 @@ pub enum Presence {
     /// On both, or on neither.
     #[default]
     Both,
-    /// In no run before.
+    /// Only in runs after.
     New,
-    /// In no run after.
+    /// Only in runs before.
     Gone,
 }
 
@@ -73,7 +73,7 @@ pub struct Change {
     pub is_counter: bool,
     /// Whether the row is a gauge in one of the runs, so that it has no sum either.
     pub is_gauge: bool,
-    /// Whether its calls are exact: the same in all runs of a side, on both, and all of them counted.
+    /// Whether its calls are exact: all of them were counted, and all runs of both sides agree on their number.
     pub calls_exact: bool,
     /// Whether the row was off in a run before, and in a run after, so that some of its calls were not counted.
     pub off: [bool; 2],
@@ -93,8 +93,8 @@ pub struct Change {
     pub calls_per_run: bool,
     /// Whether its times are per run though other rows' times are per call of a scope.
     pub times_per_run: bool,
-    /// Whether it calls the scope that numbers are per call of, while runs differ in their calls of that scope. Its
-    /// time then includes time outside the scope, and does not compare.
+    /// Whether it calls the scope that numbers are per call of, while runs differ in their calls of that scope. Its time
+    /// then includes time outside the scope, and cannot be compared.
     pub around_scope: bool,
 }
 
@@ -103,11 +103,11 @@ pub struct Change {
 pub struct PathRow {
     /// The row above; parents come before children.
     pub parent: Option<u32>,
-    /// 0 at the top.
+    /// Depth of the row, 0 at the top.
     pub depth: u32,
-    /// Its function.
+    /// Function of the row.
     pub function: FunctionId,
-    /// Its numbers.
+    /// Values of the row before and after.
     pub change: Change,
 }
 
@@ -160,7 +160,7 @@ impl Change {
         self.before.p99_ns.is_some() && self.after.p99_ns.is_some()
     }
 
-    /// Returns the quantities of its three columns: a counter has a sum in place of a total time.
+    /// Returns the quantities of the row's three columns: a counter has a sum in place of a total time.
     pub fn columns(&self) -> [Quantity; 3] {
         let total = if self.is_counter {
             Quantity::Sum
@@ -176,7 +176,7 @@ impl Change {
     }
 
     /// Returns whether the row is worth showing: its calls or its sum have changed, it is new or gone, or a time has
-    /// changed by at least `least_ns` and not by noise. Calls that were not all counted do not compare.
+    /// changed by at least `least_ns` and not by noise. Calls that were not all counted cannot be compared.
     pub(crate) fn is_worth(&self, least_ns: f64, is_noise: impl Fn(Quantity) -> bool) -> bool {
         let of_time = |what: Quantity| {
             let change = self.of(what).abs();
@@ -223,14 +223,14 @@ mod tests {
             is_rough: [true, false],
             ..Change::default()
         };
-        // The errors are 3 and 4: 5 together.
+        // The errors 3 and 4 add up to 5.
         let larger = change(side(100.0, 3.0), side(125.0, 4.0));
         assert_eq!(larger.beyond_error(Quantity::SelfTime), 15.0);
         let chance = change(side(100.0, 3.0), side(91.0, 4.0));
         assert_eq!(chance.beyond_error(Quantity::SelfTime), 0.0);
         let is_worth = |change: &Change| change.is_worth(0.0, |_| false);
         assert!(is_worth(&larger) && !is_worth(&chance));
-        // A function that samples met on one side alone has no other calls.
+        // A function that samples found on one side alone has no calls, so they have not changed.
         let met_once = Change {
             presence: Presence::New,
             ..change(Values::default(), side(9.0, 5.0))

@@ -1,7 +1,7 @@
 //! Changes between two builds, by function and by path.
 //!
-//! Each side may be several runs; its times are then their medians. A count is exact if all runs of a side agree, which
-//! `calls_exact` says; otherwise it is a median as well.
+//! Each side may have several runs; its times are then their medians. A count is exact if all runs of a side agree (see
+//! `calls_exact`), otherwise it is a median as well.
 //!
 //! Numbers may be per call of a scope (a frame, a request), so that runs of different length can be compared. Each run
 //! is then divided by its own calls of that scope. A row that is never inside the scope, and that all runs call equally
@@ -37,15 +37,15 @@ pub struct Diff {
     pub whole: Change,
     /// Measure of self and total values.
     pub measure: Measure,
-    /// Calls in each run of the scope that numbers are per call of; 1 where numbers are per run.
+    /// Calls of the scope by which the numbers are divided, in each run; 1 if numbers are per run.
     pub per_calls: (Vec<u64>, Vec<u64>),
     merged: Merged,
 }
 
-/// A run in which the scope that numbers are per call of cannot be found.
+/// A run whose numbers cannot be divided by the calls of the requested scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiffError {
-    /// Whether it is a run after.
+    /// Whether the run is on the side after.
     pub is_after: bool,
     /// Index of the run on its side.
     pub run: usize,
@@ -177,7 +177,8 @@ impl Diff {
     }
 }
 
-/// Returns whether the runs of two sides may differ by chance alone, at 5 % in either direction. Few runs cannot tell.
+/// Returns whether the runs of two sides may differ by chance alone, at 5 % in either direction; false if there are too
+/// few runs to tell.
 fn is_noise((before, after): &(Vec<f64>, Vec<f64>)) -> bool {
     let least = chance_of_greater(before, after).min(chance_of_greater(after, before));
     before.len().min(after.len()) >= RUNS && least > LEVEL / 2.0

@@ -1,36 +1,36 @@
 //! Gates: conditions under which a comparison fails, for machines that decide whether a change goes in.
 //!
 //! `calls` is exact. Counts have no noise, so one run a side is enough, and any difference is a change. A new function
-//! has grown by more than any percentage; a function that is gone has not grown. If the runs of a side disagree
-//! (threads that share work as it comes), there is noise after all: with [`RUNS`] runs a side such a count is judged
-//! like a time, with fewer by its median.
+//! has grown by more than any percentage; a function that is gone has not grown. If the runs of a side disagree (for
+//! example because threads share work), there is noise after all. With [`RUNS`] runs a side such a count is judged
+//! like a time, with fewer runs by its median.
 //!
-//! Calls and latencies of a function that was off leave out some of its calls. Where it was off on one side the gate cannot be
-//! judged; where it was off on both it is left out, unless the condition names it.
+//! A function that was off has calls and latencies without some of its calls. If it was off on one side, the gate cannot
+//! be judged. If it was off on both sides, it is left out, unless the condition names it.
 //!
 //! Other counts, such as `allocations` and `bytes`, are judged like calls: for the whole program, and for each function
 //! with all its callees.
 //!
 //! `time` (the total), `self`, `working`, `waiting`, `p99` and `max` are judged by a rank test over at least [`RUNS`] runs a
-//! side, see [`super::rank`]. Three decisions keep an unchanged program from failing by chance:
+//! side, see [`super::rank`]. Four decisions keep an unchanged program from failing by chance:
 //!
 //! - The test is of the threshold itself. For `time > 10%` it asks whether the runs after are slower than the runs
 //!   before *with 10 % added to each*. A function that is measurably slower, but by 2 %, does not fail; for an
 //!   unchanged function the noise would have to reach the whole threshold.
 //! - Only the whole program, functions with at least [`JUDGED_SHARE`] of its time, and functions named by the condition
 //!   are judged. Each further function is one more chance of a false alarm, and small functions have the most noise.
-//! - `p99` and `max`, of single calls, lie somewhere in a bucket of a histogram, which is up to 12.5 % wide: a value near the
-//!   border of two could come out 12.5 % higher for next to nothing. So the highest possible value of a run before is
-//!   compared with the lowest possible value of a run after. They are judged for functions that are judged by time, where
-//!   enough runs have latencies.
+//! - `p99` and `max`, of single calls, lie somewhere in a bucket of a histogram, which is up to 12.5 % wide. A value near
+//!   the border of two buckets could come out 12.5 % higher after a negligible change. So the highest possible value of a
+//!   run before is compared with the lowest possible value of a run after. Both are judged for functions that are judged
+//!   by time, if enough runs have latencies.
 //! - The significance level for everything judged together is Holm's (Scandinavian Journal of Statistics 6, 1979,
 //!   65-70): the probability of *any* false alarm is 5 %, however the times depend on each other. Five runs a side
 //!   reach 1 in 252 at best, which is too little for more than twelve functions. A function then fails only if each run
 //!   after is slower than each run before with the threshold added, which is the clearest result possible.
 //!
-//! New and gone functions have no two times to compare; the time of a new one shows in its callers and in the whole
-//! program. If numbers are per call of a scope and the runs have different lengths, functions around that scope are
-//! left out, because their time includes the set-up.
+//! A new or gone function has only one time, so its times are not compared. The time of a new function shows in its
+//! callers and in the whole program. If numbers are per call of a scope and the runs have different lengths, functions
+//! around that scope are left out, because their time includes the set-up.
 
 mod condition;
 #[cfg(test)]
@@ -49,7 +49,7 @@ use crate::names::named;
 pub use self::condition::{Condition, ConditionError, Growth};
 pub use crate::compare::rank::{LEVEL, RUNS};
 
-/// Minimum share of the time in scopes of a function that is judged by time without being named.
+/// Minimum share of the time in scopes of a function that is judged by time without being named by the condition.
 pub const JUDGED_SHARE: f64 = 0.01;
 
 /// A judged subject.
@@ -66,9 +66,9 @@ pub enum Judged {
 pub struct Failure {
     /// The subject.
     pub of: Judged,
-    /// Its value before, a median.
+    /// Median of the values before.
     pub before: f64,
-    /// Its value after, a median.
+    /// Median of the values after.
     pub after: f64,
     /// Probability that chance alone explains the difference, where there is noise.
     pub chance: Option<f64>,
@@ -81,9 +81,9 @@ pub struct Verdict {
     pub condition: Condition,
     /// Number of judged subjects.
     pub judged: usize,
-    /// What failed, the greatest change first; empty if it passed.
+    /// Failures, the greatest change first; empty if the gate passed.
     pub failures: Vec<Failure>,
-    /// Finding for the whole program, failed or not, or none if it was not judged.
+    /// Values of the whole program, failed or not, or `None` if it was not judged.
     pub whole: Option<Failure>,
     /// Number of failures whose counts differ among the runs of a side, so that they are medians.
     pub inexact: usize,
@@ -217,7 +217,7 @@ pub fn judge(diff: &Diff, condition: &Condition) -> Result<Verdict, GateError> {
 }
 
 fn judge_counts(diff: &Diff, condition: &Condition, asked: Option<Vec<FunctionId>>) -> Verdict {
-    // The sum of all functions' calls would say nothing more.
+    // The sum of all functions' calls would say nothing more than the calls of each function.
     let whole = (asked.is_none() && condition.what == Quantity::Total && !diff.whole.around_scope)
         .then_some(Judged::Whole);
     let is_counted =
@@ -355,7 +355,7 @@ fn judge_times(
                 .collect()
         }
     };
-    // The whole program has no self time of its own, and no calls.
+    // The whole program is judged by its total alone.
     all.retain(|&judged| judged != Judged::Whole || what == Quantity::Total);
     let mut failures: Vec<Failure> = all
         .iter()
@@ -392,7 +392,7 @@ fn keep_significant(tested: &mut Vec<Failure>, clearest: f64) {
     let all = tested.len();
     let is_significant = |(step, failure): &(usize, &Failure)| {
         let level = (LEVEL / (all - step) as f64).max(clearest);
-        // Both come from different sums, so equal values must not differ by rounding.
+        // `chance` and `level` come from different sums, so equal values must not differ by rounding.
         chance(failure) <= level * (1.0 + 1e-9)
     };
     let significant = tested.iter().enumerate().take_while(is_significant).count();

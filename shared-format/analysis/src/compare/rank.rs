@@ -1,8 +1,8 @@
 //! The rank test for times: are the runs after slower than the runs before, or is the difference chance?
 //!
 //! Mann and Whitney, "On a test of whether one of two random variables is stochastically larger than the other", Annals
-//! of Mathematical Statistics 18 (1947), 50-60. The test looks at the order of the runs alone, so one run on a busy
-//! machine weighs no more than any other late run. Times of programs are far from normally distributed.
+//! of Mathematical Statistics 18 (1947), 50-60. The test uses only the order of the runs, so one run on a busy machine
+//! weighs no more than any other late run. Times of programs are far from normally distributed.
 //!
 //! Equal times share the mean of their ranks. Up to [`EXACT_RUNS`] runs the probability is exact, with or without ties:
 //! the test counts all ways to choose which runs are the ones after. With more runs it uses the normal approximation,
@@ -18,7 +18,7 @@ pub const LEVEL: f64 = 0.05;
 pub const EXACT_RUNS: usize = 40;
 
 /// Returns the one-sided probability that the values after are this far above the values before by chance alone. It is
-/// near 0 where they are greater, and 1 where nothing speaks for it.
+/// near 0 if they are clearly above, and up to 1 if they are not.
 pub fn chance_of_greater(before: &[f64], after: &[f64]) -> f64 {
     if before.is_empty() || after.is_empty() {
         return 1.0;

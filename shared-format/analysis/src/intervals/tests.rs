@@ -103,7 +103,7 @@ fn a_call_open_through_three_intervals_fills_each() {
             (interval.ns, interval.unix_ns),
             (1000 * MS, (second * 1000 + 500) * MS)
         );
-        // A read in a write counts no time twice; a call that began before has no call.
+        // A read in a write adds no time twice. A call that began before the interval adds time, but no call.
         assert_eq!(told(&interval), [(7, "io", 6, 100), (8, "io", 0, 1000)]);
     }
 }
@@ -155,7 +155,7 @@ fn resets_are_not_seen() {
     let after = with(program(1000, 1, Periodic), [1, 1], [5, 5], 700);
     let interval = take(&mut intervals, after).unwrap();
     assert_eq!(told(&interval), [(7, "io", 3, 20), (8, "io", 0, 1000)]);
-    // Another reset, seen only afterwards: all counts since it.
+    // Another reset, seen only afterwards: the interval has all counts since that reset.
     let interval = take(
         &mut intervals,
         with(program(2000, 5, Periodic), [1, 0], [1, 0], 10),

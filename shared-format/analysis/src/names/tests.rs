@@ -243,7 +243,7 @@ proptest! {
             let with_it = (0u32..).zip(&labels).filter(|(_, other)| *other == label);
             let with_it: Vec<FunctionId> = with_it.map(|(at, _)| FunctionId(at)).collect();
             let found = named(&functions, label);
-            // A function whose whole path is the label goes first.
+            // A function whose whole path is the label is preferred.
             let whole = |id: &FunctionId| functions.get(*id).full_name() == *label;
             if !found.iter().any(whole) || with_it.iter().any(whole) {
                 prop_assert_eq!(&found, &with_it, "{}", label);

@@ -86,7 +86,7 @@ fn what_a_process_had_counted_is_not_new_when_it_ends() {
     assert_eq!(after.calls(), before.calls() + 3);
     let window = between(&after, &before);
     assert_eq!((window.calls(), window.measured_ticks()), (3, 0));
-    // And another one, of the same threads.
+    // Another process with the same threads ends.
     let over = fold(Some(over), &one, 1.0);
     let last = side_by_side(&clock, &[ended(&over)]);
     assert_eq!(between(&last, &before).calls(), 3);

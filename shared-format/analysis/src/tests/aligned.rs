@@ -48,13 +48,13 @@ fn a_row_of_another_build_is_found_by_its_function() {
         earlier.threads.len(),
         "threads are found by name"
     );
-    // The renamed one stands in two rows of both matchers.
+    // Each of the two matchers has a row of the renamed function.
     assert_eq!(now.nodes.len(), earlier.nodes.len() + 2);
     assert_eq!(now.sites.len(), earlier.sites.len() + 1);
     assert_eq!(then.measured_ticks(), earlier.measured_ticks());
 }
 
-/// A counter of one side was none as soon as the other side had a scope of its name in another thread.
+/// A counter of one side stays a counter, even if the other side has a scope of its name in another thread.
 #[test]
 fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
     let mut one = order_sim();

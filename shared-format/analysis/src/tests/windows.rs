@@ -188,7 +188,7 @@ fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
     let window = between(&later, &earlier);
     assert_eq!(window.calls(), 3 * earlier.nodes.len() as u64);
     assert_eq!(window.capture.since_reset_ns, 1_000_000_000);
-    // Counts of the time while the reset held are not part of it.
+    // Counts between the reset and its undo are not part of the window.
     earlier.capture.reset_epoch = 5;
     assert_eq!(between(&later, &earlier), later);
 }
@@ -285,7 +285,7 @@ proptest! {
         if let Some(level) = gauge.level() {
             assert_bounds(level.range, &levels[level_at.saturating_sub(1)..]);
         }
-        // The same by way of both epochs of a reset.
+        // The same bounds follow from the epochs before and after a reset.
         let all = sum(&[&earlier, &given(since, &levels[level_at.saturating_sub(1)..])]).tallies();
         if let Some(range) = all[0].unwrap().range() {
             assert_bounds(range, &numbers);

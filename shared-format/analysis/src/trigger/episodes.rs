@@ -72,9 +72,9 @@ pub enum Step {
     Nothing,
     /// The condition has become true: act.
     Act,
-    /// It has become true, but the limit allows no action before this time.
+    /// The condition has become true, but the limit allows no action before this time.
     HeldBack {
-        /// When the next action is possible, by the clock of the judgements.
+        /// Time of the next possible action, by the clock of the judgements.
         until: Duration,
     },
 }
@@ -102,7 +102,7 @@ enum State {
 }
 
 impl Episodes {
-    /// Creates an account without judgements, in which the first true judgement is an action.
+    /// Returns episodes without judgements. The first true judgement calls for an action.
     pub fn new(limit: Limit, rest: Duration) -> Self {
         Self {
             limit,

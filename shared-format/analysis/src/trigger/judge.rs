@@ -31,7 +31,7 @@ pub struct Verdict {
 pub struct Finding {
     /// The full name of the function.
     pub function: String,
-    /// Its calls that began in the window.
+    /// Calls of the function that began in the window.
     pub calls: u64,
     /// The value in the unit of the comparison, or the reason why it is missing.
     pub value: Result<f64, Absence>,
@@ -42,7 +42,7 @@ pub struct Finding {
 /// Reason why a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Absence {
-    /// No function of this name was met yet.
+    /// The snapshot has no site of a function of this name.
     Unmet,
     /// The window has no call that could be measured.
     NoCalls,
@@ -65,7 +65,7 @@ impl Verdict {
 }
 
 impl Condition {
-    /// Returns the first comparison whose functions the program of a snapshot has not met yet.
+    /// Returns the first comparison for whose functions the snapshot has no site yet.
     pub fn unmet(&self, snapshot: &Snapshot) -> Option<&Comparison> {
         let is_met = |one: &Comparison| snapshot.sites.iter().any(|site| one.function.matches(site));
         self.any_of.iter().flatten().find(|one| !is_met(one))
@@ -95,7 +95,7 @@ pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
 struct Table<'a> {
     window: &'a Snapshot,
     tree: CallTree,
-    /// Rows by function; none where the function has no row.
+    /// Rows by function; `None` where the function has no row.
     rows: Vec<Option<HotRow>>,
 }
 
@@ -137,7 +137,7 @@ impl<'a> Table<'a> {
         let value = match row {
             _ if !self.window.capture.mode.traits().is_counting => Err(Absence::NotMeasured(NOT_COUNTING)),
             Some(row) => self.value(comparison, row),
-            // The function was met, so its count is 0.
+            // The function has a site, so its count is 0.
             None if matches!(comparison.metric, Metric::Calls | Metric::InFlight) => Ok(0.0),
             None => Err(Absence::NoCalls),
         };
@@ -305,7 +305,7 @@ mod tests {
         let window = between(&calls(1_008, 2), &calls(1_000, 0));
         let value = |condition| first(condition, &window).value.unwrap();
         assert_eq!(value("calls(fib) > 1"), 10.0);
-        // Ten seconds.
+        // The window has ten seconds.
         assert_eq!(value("calls(fib) > 1/s"), 1.0);
         assert!((value("avg(fib) > 1ms") - 12.8e6).abs() < 1e3);
         let share = value("share(fib) > 1%");

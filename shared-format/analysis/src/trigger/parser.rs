@@ -8,7 +8,7 @@ use tickscope_format::pattern::Pattern;
 
 use super::condition::{Comparison, Condition, Metric, Sign, Unit};
 
-/// Maximum number of comparisons. A longer condition is a mistake, and each comparison costs time at each look.
+/// Maximum number of comparisons. A longer condition is a mistake, and each comparison costs time at each judgement.
 const COMPARISONS_MAX: usize = 16;
 
 /// Example at the end of each error message.

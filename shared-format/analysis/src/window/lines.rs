@@ -115,7 +115,7 @@ mod tests {
                 sample(first, 0, 0x10, 4),
                 sample(first, 1, 0x10, 3),
                 sample(first, 1, 0x20, 9),
-                // This place was among those that the earlier record did not tell apart.
+                // The earlier record did not distinguish this place.
                 sample(second, 1, 0x30, 3),
                 sample(second, NO_MODULE, 0, 4),
                 sample(outside, 1, 0x10, 3),

@@ -42,7 +42,7 @@ impl Pools {
     }
 }
 
-/// Subtracts the smaller of both from both.
+/// Subtracts the smaller number from both.
 pub(super) fn take(value: &mut u64, pool: &mut u64) {
     let part = (*value).min(*pool);
     *value -= part;

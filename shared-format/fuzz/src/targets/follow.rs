@@ -96,7 +96,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
             drop(json::of_part(one, None, ProcessState::Crashed, &extent, &code));
         }
         3 => drop(html::page(one, &PageOptions::default())),
-        // The corpus refers to these operations by number. Number 4 was a form that no longer exists.
+        // The corpus refers to these operations by number. Number 4 is not used.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),

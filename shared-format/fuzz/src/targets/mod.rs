@@ -13,12 +13,10 @@ pub(crate) mod slots;
 
 use crate::counting::most_allocated;
 
-/// A target.
 pub(crate) struct Target {
-    /// Name of the target.
     pub(crate) name: &'static str,
     run: fn(&[u8]),
-    /// Most memory in bytes that an input of `bytes` bytes may take: `limit.0 + limit.1 * bytes`.
+    /// Maximum memory in bytes that an input of `bytes` bytes may take: `limit.0 + limit.1 * bytes`.
     limit: (usize, usize),
 }
 

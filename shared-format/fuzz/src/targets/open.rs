@@ -23,7 +23,7 @@ use super::scratch::{self, Scratch};
 
 const RING_WORDS: usize = (64 << 10) / WORD;
 
-/// Words of a record; two such records leave little room in a ring.
+/// Words of a record; two such records leave little space in a ring.
 const LONG: usize = RING_WORDS / 2 - 30;
 
 /// Number of records that do not fit into both rings. A reader that finds more of them walks in circles.
@@ -33,7 +33,7 @@ const RECORDS_MOST: usize = 5 * RING_WORDS / record::WORDS;
 struct Image {
     honest: Vec<u64>,
     words: Vec<u64>,
-    /// Indices of words that may differ.
+    /// Indices of words that may differ from the honest file.
     changed: Vec<usize>,
     /// Length of the file in bytes. Bytes after its words are zeros.
     bytes: usize,

@@ -1,6 +1,6 @@
 //! Short answers: names are cut, and rows are left out until the rest fits.
 
-/// Most bytes of an answer, unless more rows are requested.
+/// Maximum number of bytes of an answer, unless more rows are requested.
 pub const BYTES_MAX: usize = 2_000;
 
 /// Bytes to which names are cut in short answers.

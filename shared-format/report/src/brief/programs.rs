@@ -8,7 +8,7 @@ use super::{cut, fitted};
 use crate::ProcessState;
 use crate::json::{VERSION, written};
 
-/// Most rows of a short answer.
+/// Maximum number of rows of a short answer.
 const ROWS: usize = 20;
 
 /// A program, or the ring of an ended program.

@@ -11,7 +11,7 @@ use tickscope_format::pattern::Pattern;
 use super::{Length, Program, Subject, cut, fitted, place};
 use crate::json::{VERSION, written};
 
-/// Most rows of a short answer.
+/// Maximum number of rows of a short answer.
 const ROWS: usize = 10;
 
 #[derive(Serialize)]

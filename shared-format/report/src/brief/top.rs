@@ -14,7 +14,7 @@ use super::{Length, Program, Subject, cut, fitted, place};
 use crate::budget::off_for_the_budget;
 use crate::json::{VERSION, written};
 
-/// Most rows of a short answer.
+/// Maximum number of rows of a short answer.
 const ROWS: usize = 10;
 
 #[derive(Serialize)]

@@ -9,7 +9,7 @@ use super::{Comparison, rows};
 use crate::brief::{Length, Next, cut, fitted, top};
 use crate::json::{VERSION, written};
 
-/// Most rows of a short answer.
+/// Maximum number of rows of a short answer.
 const ROWS: usize = 10;
 
 #[derive(Serialize)]

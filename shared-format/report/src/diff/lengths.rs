@@ -16,7 +16,7 @@ impl Comparison<'_> {
     /// Returns a hint to compare numbers per call, with an example of a function, if the runs of one side did more
     /// work.
     ///
-    /// Calls decide, and not the time, because of two builds that do the same work one may take longer. If most
+    /// Calls decide, and not the time, because two builds may take different times for the same work. If most
     /// functions are called more often, there was more work. If only one function is called more often, the build does
     /// its work in another way.
     pub(super) fn about_lengths(&self) -> Option<String> {
@@ -40,7 +40,7 @@ impl Comparison<'_> {
         let (_, example) = grown_alike.max_by(|a, b| total(a.1).total_cmp(&total(b.1)))?;
         let functions = &self.diff.functions;
         let function = &functions.list[*example];
-        // The name has more of its path if other functions share it.
+        // If other functions share the name, the whole path is shown.
         let name = if named(functions, &function.name).len() == 1 {
             function.name.clone()
         } else {

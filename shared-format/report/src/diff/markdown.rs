@@ -8,7 +8,7 @@ use super::rows::{self, Rest};
 use super::{Comparison, Piece, Tables, WHOLE};
 use crate::markup::{code, words};
 
-/// Most rows of a table.
+/// Maximum number of rows of a table.
 const ROWS: usize = 20;
 
 /// Returns the comparison as Markdown. The same snapshots always give the same text.

@@ -11,7 +11,7 @@ use super::{Comparison, Piece, Tables, WHOLE};
 use crate::escape::visible;
 use crate::html::escape;
 
-/// Most paths of a page, so that it stays fast; the text has all paths.
+/// Maximum number of paths of a page, so that it stays fast; the text has all paths.
 const PATHS: usize = 2_000;
 
 const STYLE: &str = concat!(include_str!("page.css"), include_str!("../html/heard.css"));

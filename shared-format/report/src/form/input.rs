@@ -46,7 +46,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Returns the same snapshot by the chosen measure.
+    /// Returns the result of [`shown`](Self::shown) by the chosen measure.
     pub(super) fn shown_by(&self) -> Cow<'a, Snapshot> {
         let shown = self.shown();
         match self.by().of(&shown) {
@@ -65,7 +65,7 @@ impl<'a> Input<'a> {
         self.options.text.by
     }
 
-    /// Returns the same snapshot, with rows below the least share summed up.
+    /// Returns the given snapshot, with rows below the least share summed up.
     pub(super) fn without_small<'b>(&self, snapshot: &'b Snapshot) -> Cow<'b, Snapshot> {
         if self.options.text.min_share > 0.0 {
             Cow::Owned(filter::above(snapshot, self.by(), self.options.text.min_share))

@@ -25,7 +25,6 @@ use crate::{ProcessState, clock, extent, memory_bound, number, text};
 /// Cost of measuring, as a share of the time, from which the doubts mention it.
 const DEAR_SHARE: f64 = 0.1;
 
-/// Appends the document.
 pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     out.push('{');
     facts(out, snapshot, options);
@@ -97,7 +96,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
         member(out, name, value);
         out.push(',');
     }
-    // Scripts count in milliseconds.
+    // Scripts use milliseconds.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
     out.push(',');
     let (per_name, per_calls) = match &options.per {

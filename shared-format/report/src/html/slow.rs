@@ -16,13 +16,13 @@ use crate::escape::{Json, visible};
 use crate::number;
 use crate::slow::{Answer, SlowOptions, both_calls};
 
-/// Most spans of time in a page, over all kept calls.
+/// Maximum number of spans of time in a page, over all kept calls.
 const SPANS: usize = 32_768;
 
-/// Most spans in one call.
+/// Maximum number of spans in one call.
 const SPANS_OF_CALL: usize = 8_192;
 
-/// Most intervals off the CPU, and most notes, in one call.
+/// Maximum numbers of intervals off the CPU and of notes in one call.
 const STRETCHES: usize = 1_024;
 const NOTES: usize = 256;
 
@@ -75,8 +75,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     }
 }
 
-/// Returns the table's rows as JSON arrays of texts: difference, share of the whole, times in a typical and in a slow call, calls,
-/// path.
+/// Returns the rows of the table as JSON arrays of texts: difference, share of the whole, times in a typical and in a
+/// slow call, calls, path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
     let unknown = || "-".to_owned();
     let time = |ns: Option<f64>| ns.map_or_else(unknown, |ns| answer.duration(ns));

@@ -325,7 +325,8 @@ fn what_carries_no_snapshot_says_so() {
 #[test]
 fn a_row_takes_few_bytes() {
     let bytes = |rows| page_of(&fixtures::large(rows)).len() as u64;
-    // Half of the bytes are the snapshot, and half are data for the scripts, with five buckets of latencies each.
+    // Each node takes less than 150 bytes, half for the snapshot and half for the scripts' data, with five buckets of
+    // latencies.
     assert!((bytes(5_000) - bytes(1_000)) / 4_000 < 150);
     assert!(page_of(&fixtures::empty()).len() < 175_000, "scripts and style");
 }

@@ -16,7 +16,7 @@ use crate::quotient::Quotient;
 pub(super) struct Futures {
     /// Calls that began here, with their first polls.
     started: Quotient,
-    /// Calls that were ready here.
+    /// Calls that became ready here.
     ended: Quotient,
     /// Calls that were dropped here before they were ready.
     cancelled: Quotient,

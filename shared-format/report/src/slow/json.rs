@@ -11,7 +11,7 @@ use crate::brief::{BYTES_MAX, Next, cut, shell_word};
 use crate::json::written;
 use crate::names::full_names;
 
-/// Most rows, causes and calls of a short answer.
+/// Maximum numbers of rows, causes and calls of a short answer.
 const ROWS: usize = 10;
 const CAUSES: usize = 5;
 const CALLS: usize = 3;
@@ -73,7 +73,7 @@ struct Row {
 #[derive(Serialize)]
 struct Call {
     number: u64,
-    /// Whether it is one of the longest calls; otherwise it was chosen at random.
+    /// Whether the call is one of the longest; otherwise it was chosen at random.
     is_longest: bool,
     began_unix_ns: u64,
     ns: u64,

@@ -6,7 +6,7 @@ use super::answer::{Answer, both_calls};
 use crate::markup::{code, words};
 use crate::number;
 
-/// Most rows of the table.
+/// Maximum number of rows of the table.
 const ROWS: usize = 12;
 
 /// Returns the answer as GitHub-flavoured Markdown.

@@ -42,7 +42,7 @@ fn the_short_answer_has_the_same_members_and_the_first_of_each_list() {
     let keys = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     assert_eq!(keys(&short), keys(&whole));
     assert_eq!(short["total"], whole["total"]);
-    // Long names do not make it longer.
+    // Long names do not make the answer longer.
     for site in &mut snapshot.sites {
         site.module = format!("{}\u{202e}", "\"quoted\"::".repeat(400));
     }

@@ -56,7 +56,7 @@ fn has_latencies(snapshot: &Snapshot) -> bool {
 impl Columns {
     pub(super) fn of(page: &Page<'_>, width: usize) -> Self {
         let (cells, gap) = page.time_cells();
-        // In both units a column of times is twice as wide.
+        // With both units, a column of times is twice as wide.
         let second = if page.unit() == Unit::Both {
             cells + gap.len()
         } else {

@@ -289,7 +289,7 @@ fn cost(page: &Page<'_>) -> String {
     )
 }
 
-/// Returns the number of the program's functions that count, if the compiler has prepared some.
+/// Returns the number of functions that are switched on, if the compiler has prepared some.
 fn functions(page: &Page<'_>) -> Option<String> {
     let functions = page.snapshot.functions.as_ref()?;
     let also = |count: u64, what: &str| match count {

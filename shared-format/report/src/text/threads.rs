@@ -24,7 +24,7 @@ const OPEN_INDENT: usize = 4;
 const OUTSIDE: usize = "OUTSIDE".len();
 const CPU: usize = 6;
 
-/// Share of a core below which a thread inside a scope counts as waiting, as on screen.
+/// Share of a core below which a thread inside a scope is shown as waiting, as on screen.
 const WAITING_BELOW: f64 = 0.1;
 
 /// Numbers of a thread since the reset.
@@ -35,7 +35,6 @@ struct Row<'a> {
     calls: u64,
 }
 
-/// Writes the table.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     writeln!(
         out,

@@ -55,7 +55,7 @@ static MUTATION: LazyLock<Option<Mutation>> = LazyLock::new(|| {
 /// Word that the load at B of an `early` mutation reads; all ones before it is known.
 static TARGET: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Whether the target word is still being searched.
+/// Whether the target word still has to be found.
 static LEARNS: AtomicBool = AtomicBool::new(true);
 
 /// A postponed operation.

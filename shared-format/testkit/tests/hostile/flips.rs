@@ -234,7 +234,7 @@ fn no_flipped_bit_in_a_slot_is_obeyed_or_heard() {
                 reply.is_none() || reply == replies[index],
                 "bit {bit} of word {word} is heard"
             );
-            // The next viewer can still ask.
+            // The next viewer can still send a request.
             assert!(slots::next_sequence(&page, index).unwrap() <= 2);
         }
         page.0.borrow_mut()[word] ^= 1 << bit;

@@ -99,7 +99,7 @@ impl Cell {
         cell.with_latencies(snapshot, latency, uncertainty)
     }
 
-    /// Returns the cell with the latencies of its calls, unless it is a counter.
+    /// Returns the cell with the latencies of the row's calls, unless the row is a counter.
     fn with_latencies(
         self,
         snapshot: &Snapshot,
@@ -190,7 +190,7 @@ impl Merged {
         let rough = whole.unwrap_or_default().rough(measured_ticks, measured_ticks);
         run.whole = Cell {
             values: Values {
-                // Calls of scopes alone, as in reports.
+                // Only calls of scopes are counted, as in reports.
                 calls: (run.functions.iter())
                     .filter(|cell| !cell.is_counter)
                     .map(|cell| cell.values.calls)
@@ -285,7 +285,7 @@ impl Merged {
         }
     }
 
-    /// Returns by path whether it goes through the scope, and whether it leads to the scope from outside.
+    /// Returns for each path whether it goes through the scope, and whether it leads to the scope from outside.
     fn inside_and_around(&self, scope: &[FunctionId]) -> (Vec<bool>, Vec<bool>) {
         let mut inside: Vec<bool> = Vec::with_capacity(self.paths.len());
         let mut around = vec![false; self.paths.len()];
@@ -437,7 +437,7 @@ fn all_equal(mut values: impl Iterator<Item = f64>) -> bool {
     values.all(|value| Some(value) == first)
 }
 
-/// Returns the cell of a row, or an empty cell if the row came after the run.
+/// Returns the cell of a row, or an empty cell if the row was added after the run.
 fn cell(cells: &[Cell], index: usize) -> Cell {
     cells.get(index).copied().unwrap_or_default()
 }

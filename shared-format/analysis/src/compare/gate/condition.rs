@@ -19,14 +19,14 @@ pub enum Growth {
     Absolute(f64),
 }
 
-/// A condition under which a comparison fails: that something has grown too much.
+/// A condition under which a comparison fails: a quantity has grown too much.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     /// Quantity that is judged.
     pub what: Quantity,
     /// Measure of self and total values.
     pub measure: Measure,
-    /// Name of the functions; none for all functions.
+    /// Name of the functions; `None` for all functions.
     pub function: Option<String>,
     /// Whether a growth equal to the limit already fails (`>=`).
     pub or_equal: bool,
@@ -61,7 +61,7 @@ impl Condition {
         grown > least || (self.or_equal && grown == least)
     }
 
-    /// Returns the largest allowed value after.
+    /// Returns the largest allowed value after, for a value before.
     pub fn allowed(&self, before: f64) -> f64 {
         match self.growth {
             Growth::Percent(percent) => before * (1.0 + percent / 100.0),
@@ -82,7 +82,7 @@ impl FromStr for Condition {
     fn from_str(text: &str) -> Result<Self, ConditionError> {
         let no = |why| ConditionError { why };
         let text = text.trim();
-        // The last sign is the condition's, because a name may contain one, as `<A as B>::c` does.
+        // The last `>` is the sign of the condition, because a name may contain others, as `<A as B>::c` does.
         let at = text.rfind('>').ok_or(no(WANTED))?;
         let (left, right) = (text[..at].trim_end(), &text[at + 1..]);
         let (or_equal, amount) = match right.strip_prefix('=') {

@@ -115,7 +115,7 @@ fn calls_that_were_not_all_counted_are_not_judged() {
     let mut for_a_time = off(20);
     for_a_time.was_off = std::mem::take(&mut for_a_time.measuring.off_sites);
     assert_eq!(judged(&on, &for_a_time, "calls > 0"), Err(said));
-    // It is off in the same way on both sides.
+    // The function is off in the same way on both sides.
     assert_eq!(judged(&off(20), &off(70), "calls > 0"), Ok((2, true)));
     assert!(
         judged(&off(20), &off(70), "calls(work) > 0")
@@ -310,7 +310,7 @@ fn percentiles_fail_where_they_have_grown_for_certain() {
         "the middle of the bucket, as reports have it"
     );
     for (after, text, passes) in [
-        // All are in the next bucket, though some have hardly grown.
+        // All values are in the next bucket, though some have hardly grown.
         (&next, "p99 > 1%", true),
         (&next, "p99(work) > 1%", true),
         (&above, "p99 > 20%", false),

@@ -1,8 +1,8 @@
-// The tree turned round: every function stands at the top, below it those that called it, and so on.
+// The bottom-up tree: every function stands at the top, its callers below it, their callers below them.
 
-// The total of a row is the part of its topmost function's self time that passed when it was called so, and its calls and
-// latencies are that function's. What a row has itself is the part without a further caller. Callers are looked up when somebody
-// asks for them: where stacks are deep, all of them are a lot.
+// The total of a row is the self time of its topmost function when called by this path. Calls and latencies of the row are
+// also that function's. The self time of a row is the part without a further caller. Callers are looked up on demand, because
+// deep stacks have very many.
 class BottomUp extends Rows {
   constructor(source) {
     super(source.profile, source.thread);
@@ -13,7 +13,7 @@ class BottomUp extends Rows {
       this[column] = [];
     }
     this.off = [[], []];
-    // Rows of the source that are in a row, and how far up each of them was followed.
+    // Rows of the source that belong to a row, and the ancestor up to which each of them was followed.
     this.members = [];
     this.reached = [];
     this.below = [];
@@ -36,7 +36,7 @@ class BottomUp extends Rows {
     return this.below[row];
   }
 
-  // Its colour is that of all its time: this is self time, whoever called.
+  // A row's colour shows its total, which is self time of its topmost function.
   own(row) {
     return this.total[row];
   }
@@ -45,7 +45,7 @@ class BottomUp extends Rows {
     return this.members[row].flatMap((member) => [...this.source.nodesOf(member)]);
   }
 
-  // A row for each function that members have reached; those past the top of a thread are in none.
+  // Makes a row for each function that members have reached. Members past the top of a thread belong to no row.
   split(parent, members, reached) {
     const groups = new Map();
     members.forEach((member, index) => {

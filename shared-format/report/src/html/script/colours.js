@@ -1,7 +1,6 @@
-// Colours of the theme, and how hot a row is.
+// Colours of the theme, and the colour of a row by its share of self time.
 
-// The row with most time in itself is as hot as it gets, but for profiles in which all rows have as good as nothing
-// or one has nearly everything.
+// Bounds of the share that gets the strongest colour. Within them, it is the largest share of a row.
 const HOTTEST_SHARES = [0.02, 0.3];
 
 function rgb(colour) {
@@ -10,7 +9,7 @@ function rgb(colour) {
 }
 
 class Colours {
-  // `most` is the largest share that a row has itself.
+  // `most` is the largest share of self time of a row.
   constructor(most) {
     const [least, enough] = HOTTEST_SHARES;
     this.hottest = Math.min(Math.max(most, least), enough);
@@ -39,12 +38,12 @@ class Colours {
     return `rgb(${this.mixed(least + (1 - least) * this.strength(share)).join(" ")})`;
   }
 
-  // The same behind letters, thin enough for any of them.
+  // The same colour as a background for text, pale enough for any text.
   tint(share) {
     return `rgb(${this.to.join(" ")} / ${Math.round(this.strength(share) * 50)}%)`;
   }
 
-  // Letters that can be read on that.
+  // The colour of text on a background of `heat`.
   on(share) {
     const [red, green, blue] = this.mixed(0.12 + 0.88 * this.strength(share)).map((part) => (part / 255) ** 2.2);
     // Above this luminance black has more contrast than white.

@@ -1,4 +1,4 @@
-// All there is to know of the selected row and of its function.
+// All facts of the selected row and of its function.
 
 const CALLS_SHOWN = 12;
 
@@ -8,7 +8,7 @@ class Details {
     this.owner = owner;
   }
 
-  // At the next frame, however many rows are passed over before that.
+  // Draws at the next frame, even if many rows are passed over before it.
   later() {
     if (!this.pending) {
       this.pending = requestAnimationFrame(() => this.show());
@@ -79,7 +79,7 @@ class Details {
     this.threads(outermost);
   }
 
-  // What a row of the tree turned round tells of the function at its top.
+  // Shows the part of the top function's self time that came through a row of the bottom-up tree.
   onTheWay() {
     const { tree, profile, selected } = this.owner;
     const [top] = tree.path(selected);
@@ -87,7 +87,7 @@ class Details {
     this.into.append(element("p", "", `${time} of the self time of ${profile.label(tree.fn[top])} came through this path.`));
   }
 
-  // What stays in one column.
+  // Begins a part that is not split over two columns.
   part() {
     this.into = element("div", "part");
     this.place.append(this.into);
@@ -156,7 +156,7 @@ class Details {
     this.table(titles, rows, "numbers");
   }
 
-  // The lines of a row that has no time.
+  // Shows the lines of a row without time.
   counted(kind, line, whole) {
     const cell = (name, text) => line(name, (row) => (row.tally === null ? "-" : text(row.tally, row)));
     const level = (number) => (number < 0 ? "-" : "") + digits(Math.abs(number));
@@ -205,7 +205,7 @@ class Details {
     this.chart(latency, marks, { span, edges, what: "calls" });
   }
 
-  // A histogram with marks: name, number, what stands before it. `most` is the text of the largest number, where no mark is.
+  // A histogram with marks: name, number, sign before it. `most` is the text of the largest number if it has no mark.
   chart(latency, marks, { span, edges, what, most: largest }) {
     const calls = latency.calls;
     const first = latency.buckets[0][0];
@@ -229,7 +229,7 @@ class Details {
       bar.title = `${from} to ${to}: ${digits(count)} ${what}, ${percent(count / calls)}`;
       chart.append(bar);
     });
-    // Where in the chart a duration stands: each octave is as wide as any other.
+    // The position of a duration in the chart: all octaves have the same width.
     const along = (ticks) => {
       const octave = Math.floor(Math.log2(Math.max(ticks, 1)));
       const steps = (octave + ticks / 2 ** octave - 1) * PER_OCTAVE;

@@ -1,16 +1,15 @@
-// Rows on screen, and what lights up under the pointer.
+// Draws the rows on screen, and highlights rows under the pointer.
 
 const INDENT_WIDTH = 14;
 const NARROW_INDENT_WIDTH = 7;
-// Indentation takes at most this share of the room for names, but some levels are always to be seen; of what is deeper
-// a number tells.
+// Largest share of the width for names that indentation takes. Some levels are always indented; deeper rows show a number.
 const INDENT_SHARE = 0.5;
 const LEAST_INDENT = 6;
-// So many names of a path stand at the bottom: those nearest to the row.
+// Number of names of a path at the bottom: the ones nearest to the row.
 const PATH_SHOWN = 40;
 
 Object.assign(Page.prototype, {
-  // What a grid asks for its rows.
+  // Returns what a grid needs to know of its rows.
   owner(view) {
     return {
       sort: (id) => this.sort(view, id),
@@ -18,7 +17,7 @@ Object.assign(Page.prototype, {
         const [column, descending] = this.orders[view];
         return column !== id ? "none" : descending ? "descending" : "ascending";
       },
-      // Turned round, all time of a row is self time.
+      // In the bottom-up tree, all time of a row is self time.
       leftOut: () => (view === "tree" && this.inverted ? ["self", "selfShare"] : []),
       fill: (element, cells, index) => this.fill(view, element, cells, index),
       click: (index, event) => {
@@ -103,7 +102,7 @@ Object.assign(Page.prototype, {
     }
   },
 
-  // Rows from the top to the one under the pointer.
+  // The rows from the top to the row under the pointer.
   lit() {
     return this.hovered < 0 ? [] : this.tree.path(this.hovered);
   },
@@ -129,7 +128,7 @@ Object.assign(Page.prototype, {
     byId("path").replaceChildren(element("bdi", "", shown.join(this.inverted ? " ‹ " : " › ")));
   },
 
-  // The colour of a frame of the icicle, and that of letters on it.
+  // The colour of a frame of the flame graph, and the colour of its text.
   fillOf(row) {
     const { tree, colours } = this;
     if (row < 0) {
@@ -155,7 +154,7 @@ Object.assign(Page.prototype, {
     this.tip(row < 0 ? null : this.spoken(row).replace(": ", "\n").replaceAll("; ", "\n"), event);
   },
 
-  // A text beside the pointer; none where it is null.
+  // Shows a text beside the pointer, or hides it if the text is null.
   tip(text, event) {
     const tip = byId("tip");
     tip.hidden = text === null;

@@ -1,10 +1,10 @@
-// The icicle: what is below stands below, as wide as its share of the time. Drawn where it can be seen, and only that.
+// The flame graph, callees below their callers. A frame is as wide as its share of the time. Only visible frames are drawn.
 
 const LEVEL_HEIGHT = 22;
-// Narrower than this many pixels nothing is drawn.
+// Frames narrower than this many pixels are not drawn.
 const NARROWEST = 0.6;
 
-// What draws on a canvas of this size: its pixels are the screen's.
+// A context for a canvas of this size, with the pixels of the screen.
 function contextOf(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
   canvas.width = Math.round(width * scale);
@@ -51,14 +51,14 @@ class Flame {
     }
   }
 
-  // Makes a row as wide as the page; -1 shows all.
+  // Makes a row as wide as the page; -1 shows all rows.
   zoom(row) {
     this.zoomed = row;
     this.owner.zoomed(row);
     this.draw();
   }
 
-  // One level out.
+  // Zooms out by one level.
   out() {
     const { tree } = this.owner;
     if (this.zoomed < 0) {
@@ -76,7 +76,7 @@ class Flame {
     return box ? box.row : -1;
   }
 
-  // Where everything stands: level by level, widest first.
+  // Computes the boxes, level by level, the widest sibling first.
   arrange(width) {
     const { tree } = this.owner;
     const boxes = [[{ row: -1, x: 0, width }]];
@@ -113,7 +113,7 @@ class Flame {
     this.arrange(width);
     this.canvas.style.height = `${height}px`;
     this.canvas.nextElementSibling.style.height = `${Math.max(0, this.boxes.length * LEVEL_HEIGHT - height)}px`;
-    // That may bring a bar for scrolling, or take it away.
+    // The new height may add or remove a scroll bar.
     const narrower = this.place.clientWidth;
     if (narrower !== width) {
       this.arrange(narrower);
@@ -142,7 +142,7 @@ class Flame {
     const { colours } = this.owner;
     const dim = this.owner.isDim(row);
     const [fill, ink] = this.owner.fillOf(row);
-    // A gap to the next one, where there is room for it.
+    // Leaves a gap before the next box if there is space.
     const inner = width - (width > 4 ? 1 : width / 4);
     context.fillStyle = fill;
     context.globalAlpha = dim ? 0.25 : 1;
@@ -154,7 +154,7 @@ class Flame {
       context.fillRect(x, y + LEVEL_HEIGHT - 4, inner, 3);
     }
     if (row === this.owner.selected) {
-      // Thicker where the keys go to the icicle.
+      // The line is thicker if the flame graph has the focus.
       const line = document.activeElement === this.place ? 3 : 1.5;
       context.strokeStyle = colours.text;
       context.lineWidth = line;
@@ -169,7 +169,7 @@ class Flame {
     context.globalAlpha = 1;
   }
 
-  // For those who hear the page: the canvas itself tells nothing.
+  // Tells the selected row to screen readers, because a canvas has no text.
   say() {
     const row = this.owner.selected;
     this.said.textContent = row < 0 ? this.owner.everything() : this.owner.spoken(row);
@@ -226,7 +226,7 @@ class Flame {
   }
 }
 
-// The beginning of a text that is no wider than this.
+// The beginning of a text that fits into this width.
 function fitted(context, text, width) {
   if (context.measureText(text).width <= width) {
     return text;

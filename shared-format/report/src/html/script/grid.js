@@ -1,9 +1,9 @@
-// A table of which only the rows on screen are in the document.
+// A table with only the visible rows in the document.
 
 const ROW_HEIGHT = 24;
-// With a bar below, and for fingers.
+// Rows of narrow tables have a bar below the text, and space for fingers.
 const NARROW_ROW_HEIGHT = 36;
-// So many rows above and below the screen are there before they are scrolled to.
+// Number of rows above and below the screen that are made before they are scrolled to.
 const SPARE_ROWS = 6;
 
 function element(tag, className, text) {
@@ -17,10 +17,10 @@ function element(tag, className, text) {
   return made;
 }
 
-// `columns`: {id, title, explained, text}. The owner says how many rows there are and fills one in:
+// `columns`: {id, title, explained, text}. The owner has the number of rows and fills one in:
 // `fill(rowElement, cells, index)`, where `cells` are the elements of the columns.
 class Grid {
-  // `leaving`: columns in the order in which they leave where there is no room.
+  // `leaving`: columns that may be left out for lack of space, the first one first.
   constructor(place, columns, leaving, owner) {
     this.place = place;
     this.columns = columns;
@@ -74,7 +74,7 @@ class Grid {
     }
   }
 
-  // Leaves out columns until names have room.
+  // Leaves out columns until names have enough space.
   fit(width) {
     if (width === 0) {
       return;
@@ -103,7 +103,7 @@ class Grid {
     this.stale = true;
   }
 
-  // Gives the columns that are left their places. In narrow tables names come first, and bars stand below.
+  // Arranges the remaining columns. In narrow tables names come first, and bars stand below.
   lay(isNarrow) {
     this.owner.leftOut().forEach((id) => this.left.add(id));
     const there = this.columns.filter(({ id }) => !this.left.has(id) && !(isNarrow && id === "bar"));
@@ -119,14 +119,14 @@ class Grid {
     });
   }
 
-  // Draws at the next frame, however often it is asked to before that.
+  // Draws at the next frame, once for all requests before it.
   later() {
     if (!this.pending) {
       this.pending = requestAnimationFrame(() => this.draw());
     }
   }
 
-  // Other rows than before, or the same with other contents.
+  // Shows other rows, or the same rows with other contents.
   refresh(count, current) {
     this.count = count;
     this.current = current;
@@ -144,7 +144,7 @@ class Grid {
     this.draw();
   }
 
-  // Another row is the current one, all else is as before.
+  // Makes another row the current one; everything else stays.
   point(index) {
     this.current = index;
     this.draw();
@@ -211,7 +211,7 @@ class Grid {
     return { element: row, cells };
   }
 
-  // Brings a row on screen, in the middle if it was not there.
+  // Brings a row on screen, to the middle if it was far outside.
   reveal(index) {
     const high = this.rowHeight;
     const top = index * high;

@@ -1,4 +1,4 @@
-// What stands above the views, and what buttons and keys do.
+// The head above the views, and the actions of buttons and keys.
 
 Object.assign(Page.prototype, {
   head() {
@@ -101,7 +101,7 @@ Object.assign(Page.prototype, {
     document.addEventListener("keydown", (event) => this.key(event));
   },
 
-  // Gives the keys to the view. In a window without focus no event tells of it, so no handler could pass them on.
+  // Focuses the view. A window without focus sends no focus event, so no handler could pass the focus on.
   takeKeys() {
     const { lanes } = this.timeline;
     const place = this.view === "timeline" && lanes && !lanes.hidden ? lanes : byId(this.view);

@@ -18,7 +18,7 @@ function upperEdge(bucket) {
   return Math.max(edge(bucket + 1) - 1, edge(bucket));
 }
 
-// Buckets with a count above zero, rising; `max` is 0 where the longest call is known by its bucket alone.
+// Buckets with a count above 0, in rising order; `max` is 0 if only the bucket of the longest call is known.
 class Histogram {
   constructor(max = 0, buckets = []) {
     this.max = max;
@@ -34,7 +34,7 @@ class Histogram {
     return new Histogram(row[1], buckets);
   }
 
-  // Several as one. The longest stays exact where it is known of all that reach the highest bucket.
+  // Merges histograms. The longest call stays exact if it is exact in all histograms that reach the highest bucket.
   static merged(all) {
     const counts = new Map();
     let highest = -1;
@@ -57,7 +57,7 @@ class Histogram {
     return this.buckets.reduce((sum, [, calls]) => sum + calls, 0);
   }
 
-  // The duration in ticks that a share of the calls did not exceed; null where none has finished.
+  // The duration in ticks that a share of the calls did not exceed; null if no call has finished.
   quantile(share) {
     const bucket = this.bucketOf(share);
     if (bucket === null) {
@@ -67,7 +67,7 @@ class Histogram {
     return this.max === 0 ? middle : Math.min(middle, this.max);
   }
 
-  // Its bucket.
+  // The bucket of `quantile`.
   bucketOf(share) {
     const calls = this.calls;
     const rank = Math.min(Math.max(Math.ceil(share * calls), 1), Math.max(calls, 1));
@@ -81,7 +81,7 @@ class Histogram {
     return null;
   }
 
-  // The longest call in ticks, and whether that is exact; null where none has finished.
+  // The longest call in ticks, and whether it is exact; null if no call has finished.
   longest() {
     if (this.buckets.length === 0) {
       return null;

@@ -1,6 +1,6 @@
-// The profile: nodes of threads merged by path, functions over all their places, callers and callees.
+// The profile: nodes of threads merged by path, functions over all their call sites, callers and callees.
 
-// What the page was written with, its columns made ready.
+// The data of the page, with its columns prepared.
 class Profile {
   constructor(data) {
     this.data = data;
@@ -27,13 +27,13 @@ class Profile {
     for (const [kind, rows] of [["value", data.values], ["gauge", data.gauges]]) {
       (rows || []).forEach((row) => this.tallies.set(row[0], Tally.of(kind, this.tallies.get(row[0]).sum, row)));
     }
-    // Of futures the calls that are over, and their time by the wall clock.
+    // Ended calls of futures, and their time by the wall clock.
     this.futures = new Map((data.futures || []).map(([node, over, wall]) => [node, [over, wall]]));
-    // The part of a node's own time that samples tell of, in nanoseconds; its calls are not counted.
+    // Part of a node's self time that is known from samples, in nanoseconds; its calls are not counted.
     this.sampled = new Map(data.sampled || []);
-    // Waiting and ready, in nanoseconds: parts of the node's own time, whatever the measure is.
+    // Waiting and ready time in nanoseconds: parts of the node's self time, for any measure.
     this.offCpu = new Map((data.off_cpu || []).map(([node, waiting, ready]) => [node, [waiting, ready]]));
-    // In which system calls threads were found waiting, and how often.
+    // System calls in which threads were found waiting, with the number of samples.
     this.waitsIn = new Map();
     (data.waits_in || []).forEach(([node, call, samples]) => {
       const known = this.waitsIn.get(node) || [];
@@ -41,7 +41,7 @@ class Profile {
     });
   }
 
-  // What shares and the order are of from now on: the number of a measure. Counts have estimates of their own.
+  // Chooses the measure of shares and order by its number. Counts have estimates of their own.
   choose(by) {
     const { data } = this;
     const [name, summed, dimension, self = data.self_ns, outside = data.thread_outside_ns, counts = []] = data.measures[by];
@@ -55,12 +55,12 @@ class Profile {
     }
   }
 
-  // A value of the chosen measure.
+  // Formats a value of the chosen measure.
   value(value) {
     return { time: duration, count, bytes }[this.dimension](value);
   }
 
-  // The same of one of so many calls.
+  // Formats the mean value of one of `calls` calls.
   mean(value, calls) {
     if (this.dimension === "time") {
       return duration(BigInt(value) / BigInt(calls));
@@ -80,17 +80,16 @@ class Profile {
     return this.data.whole_place[fn] || this.data.place[fn];
   }
 
-  // What is to be said of its group; empty where it is in none.
+  // The text about a function's group; empty without a group.
   group(fn) {
     return this.data.group ? this.data.group[fn] : "";
   }
 
-  // Ticks as nanoseconds.
   nanos(ticks) {
     return Math.round((ticks * 1e9) / this.data.ticks_per_second);
   }
 
-  // Calls so short on average that measuring them tells little.
+  // Whether calls are so short on average that measuring them tells little.
   isDoubtful(total, calls) {
     const { mode, doubtful_below_ns: below } = this.data;
     const unknown = this.by !== 0 || mode === "off" || (mode === "sampled" && total === 0);
@@ -101,20 +100,20 @@ class Profile {
 // An estimate is rough if its standard error is more than this share of it, or unknown.
 const ROUGH = 0.05;
 
-// How far self and total time are estimates: 1 and 2, and their standard errors in ticks or in what was counted.
+// Which times are estimates (1: self, 2: total), and their standard errors in ticks or counts.
 class Uncertainty {
   constructor() {
     this.bits = 0;
     this.errors = [0, 0];
   }
 
-  // Adds another one's self time (1), total time (2), or both.
+  // Adds the self time (1), the total time (2), or both (3) of another uncertainty.
   add(other, which) {
     this.bits |= other.bits & which;
     this.errors = this.errors.map((error, at) => (which & (1 << at) ? Math.hypot(error, other.errors[at]) : error));
   }
 
-  // 1: the self time is a rough estimate, 2: the total time is.
+  // The sum of 1 if the self time is a rough estimate, and 2 if the total time is one.
   rough(profile, own, total) {
     const inTicks = (value) => (profile.dimension === "time" ? (value * profile.data.ticks_per_second) / 1e9 : value);
     const isRough = (value, at) => this.bits & (1 << at) && (this.errors[at] <= 0 || this.errors[at] > ROUGH * inTicks(value));
@@ -122,7 +121,7 @@ class Uncertainty {
   }
 }
 
-// What trees have in common, whichever way round they stand.
+// Code that the call tree and the bottom-up tree share.
 class Rows {
   constructor(profile, thread) {
     this.profile = profile;
@@ -134,12 +133,12 @@ class Rows {
     return this.measured === 0 ? 0 : ns / this.measured;
   }
 
-  // What the share of a row is of where that is its parent; at the top it is all.
+  // The whole of which a row has a share among its siblings: its parent's total, or all time at the top.
   above(row) {
     return this.parent[row] < 0 ? this.measured : this.total[this.parent[row]];
   }
 
-  // The row itself and all above it, from the top.
+  // The row and all rows above it, from the top.
   path(row) {
     const path = [];
     for (let at = row; at >= 0; at = this.parent[at]) {
@@ -148,7 +147,7 @@ class Rows {
     return path.reverse();
   }
 
-  // How long the finished calls of a row took.
+  // The durations of the finished calls of a row.
   latency(row) {
     let histogram = this.histograms.get(row);
     if (!histogram) {
@@ -171,7 +170,7 @@ class Rows {
     return Histogram.merged(all);
   }
 
-  // How many calls of some rows were timed, if not all were; null otherwise.
+  // The number of timed calls of some rows, or null if all calls were timed.
   timedOf(rows) {
     const { data, estimate } = this.profile;
     let [timed, calls] = [0, 0];
@@ -185,7 +184,7 @@ class Rows {
   }
 }
 
-// Rows of one thread or of all, threads merged by path; parents before children. -1 stands for no row.
+// Rows of one thread, or of all threads merged by path; parents before children. -1 means no row.
 class Tree extends Rows {
   constructor(profile, thread = null) {
     super(profile, thread);
@@ -223,11 +222,11 @@ class Tree extends Rows {
     for (const column of ["calls", "self", "total", "open", "errors", "depth", "futures", "over", "wall", "sampled"]) {
       this[column] = new Float64Array(rows);
     }
-    // What counters, values and gauges show, which have no time; null of all others.
+    // Data of counters, values and gauges, which have no time; null for other rows.
     this.tally = Array.from({ length: rows }, () => NOTHING);
-    // Waiting and ready, with all below.
+    // Waiting and ready time, with all rows below.
     this.off = [new Float64Array(rows), new Float64Array(rows)];
-    // The same without what is below.
+    // Waiting and ready time of the rows themselves.
     this.ownOff = [];
     // 1: the self time is a rough estimate, 2: the total time is.
     this.estimated = new Uint8Array(rows);
@@ -256,7 +255,7 @@ class Tree extends Rows {
       });
       sizes[row + 1]++;
     });
-    // The nodes of a row stand side by side.
+    // The nodes of a row are adjacent.
     for (let row = 0; row < rows; row++) {
       sizes[row + 1] += sizes[row];
     }
@@ -300,7 +299,7 @@ class Tree extends Rows {
     return (row < 0 ? this.top : this.below[row]) || [];
   }
 
-  // What colours a row: the time in itself.
+  // The time that gives a row its colour: its self time.
   own(row) {
     return this.self[row];
   }
@@ -309,7 +308,7 @@ class Tree extends Rows {
     return this.nodes.subarray(this.firstNode[row], this.firstNode[row + 1]);
   }
 
-  // In which system calls some rows and all below them were found waiting, the most frequent first.
+  // The system calls in which some rows and all rows below them were found waiting, the most frequent first.
   waitsIn(rows) {
     const found = new Map();
     const left = [...rows];
@@ -323,7 +322,7 @@ class Tree extends Rows {
     return [...found].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
   }
 
-  // Standard errors of self and total time of some rows, in nanoseconds: the root of the sum of squares.
+  // The standard errors of self and total time of some rows, in nanoseconds: the root of the sum of squares.
   spread(rows, outermost) {
     const inside = new Set(outermost);
     let own = 0;
@@ -340,7 +339,7 @@ class Tree extends Rows {
     return [own, total].map((error) => (this.profile.dimension === "time" ? this.profile.nanos(error) : Math.round(error)));
   }
 
-  // For each row of another tree the row of the same path here, -1 where there is none.
+  // For each row of another tree, the row of the same path in this tree, or -1.
   counterparts(other) {
     const found = new Int32Array(other.length).fill(-1);
     for (let row = 0; row < other.length; row++) {
@@ -354,7 +353,7 @@ class Tree extends Rows {
     return found;
   }
 
-  // Functions over all their places; recursion counts once in totals.
+  // The functions over all their call sites; recursion counts once in totals.
   functions() {
     const list = new Map();
     const depth = new Uint32Array(this.profile.functions);
@@ -398,8 +397,8 @@ class Tree extends Rows {
     return [...list.values()];
   }
 
-  // Who calls a function and whom it calls. The callers' totals add up to its total: a call from inside of itself
-  // adds calls alone. So do its self time and its callees': time below belongs to the nearest of its calls above.
+  // The callers and callees of a function. The callers' totals add up to its total; recursive calls add no time. So do its
+  // self time and its callees' totals: time below belongs to the nearest call of the function above.
   graph(fn) {
     const callers = new Map();
     const callees = new Map();
@@ -412,7 +411,7 @@ class Tree extends Rows {
       }
       map.set(key, entry);
     };
-    // Without what is in calls of the function itself.
+    // Times without the time in calls of the function itself.
     const own = Float64Array.from(this.self);
     const inside = new Uint8Array(this.length);
     for (let row = 0; row < this.length; row++) {

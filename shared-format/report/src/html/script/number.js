@@ -9,14 +9,14 @@ const HOUR = 60n * MINUTE;
 const DAY = 24n * HOUR;
 const YEAR = 365n * DAY;
 
-// Up to here seconds keep their three digits; from here on minutes are easier to read.
+// Up to this number seconds have three digits; above, minutes are easier to read.
 const LAST_SECONDS = 299n;
 
 function rounded(value, unit) {
   return value / unit + (value % unit >= unit - unit / 2n ? 1n : 0n);
 }
 
-// The value in units with three significant digits, null if it rounds to more than `last` of them.
+// Formats the value in units with three significant digits; null if it rounds to more than `last` units.
 function threeDigits(value, unit, name, last) {
   const hundredths = rounded(value, unit / 100n);
   if (hundredths <= 999n) {
@@ -131,14 +131,13 @@ function percent(share) {
     return "0.0%";
   }
   const hundred = Math.min(share, 1) * 100;
-  // Halfway between two tenths goes to the even one, as everywhere else; toFixed takes the larger.
+  // Exact halves of a tenth are rounded to the even tenth, as in the text report; toFixed rounds them up.
   if ((hundred * 4) % 2 === 1) {
     return Math.floor(hundred) + (hundred % 1 === 0.25 ? ".2%" : ".8%");
   }
   return hundred.toFixed(1) + "%";
 }
 
-// The same number with all its digits.
 function digits(value) {
   return String(BigInt(value)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 }

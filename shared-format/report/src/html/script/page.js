@@ -1,6 +1,6 @@
-// The page: which rows are shown, which one is selected, and what keys and buttons do.
+// The page: the shown rows, the selected row, and the actions of keys and buttons.
 
-// Up to so many rows everything is unfolded at first; of larger trees what costs at least a hundredth.
+// Trees with up to this many rows are unfolded at first. Larger trees unfold rows with at least a hundredth of the time.
 const UNFOLDED_ROWS = 60;
 const UNFOLDED_SHARE = 0.01;
 
@@ -22,7 +22,7 @@ class Page {
       tree: new Grid(byId("tree"), columns(this.profile, true), LEAVING_TREE, this.owner("tree")),
       hot: new Grid(byId("hot"), columns(this.profile, false), LEAVING_HOT, this.owner("hot")),
     };
-    // Whether functions stand at the top of the tree with their callers below, and whether its shares are of parents.
+    // Whether the tree is bottom-up, and whether its shares are of parents.
     this.inverted = false;
     this.ofParent = false;
     const flame = byId("flame");
@@ -49,7 +49,7 @@ class Page {
     }
   }
 
-  // Those that there is something for.
+  // The views that have data.
   views() {
     return VIEWS.filter((view) => !byId(`tab-${view}`).hidden);
   }
@@ -63,15 +63,15 @@ class Page {
     if (before) {
       const here = next.counterparts(before);
       const there = before.counterparts(next);
-      // Rows that the tree before had not are as they are at first.
+      // Rows that the previous tree lacked get their initial state.
       const isNew = (row) => there[row] < 0;
       unfolded = [...unfolded.filter(isNew), ...[...this.unfolded].map((old) => here[old]).filter((row) => row >= 0)];
       this.selected = this.selected < 0 ? -1 : here[this.selected];
     }
-    // `straight` is the tree from the top down, also where the other one is shown.
+    // `straight` is the call tree, even while the bottom-up tree is shown.
     Object.assign(this, { tree: next, straight: next, unfolded: new Set(unfolded) });
     this.functions = new Map(next.functions().map((row) => [row.fn, row]));
-    // The most expensive place of a function stands for it.
+    // The row with the most time stands for its function.
     this.functions.forEach((row) => row.outermost.sort((a, b) => next.total[b] - next.total[a] || a - b));
     byId("thread").value = thread === null ? "" : String(thread);
     byId("measure").value = String(this.profile.by);
@@ -81,7 +81,6 @@ class Page {
     this.showTree();
   }
 
-  // Another tree than before is shown.
   showTree() {
     this.hovered = -1;
     this.position = [];
@@ -99,7 +98,7 @@ class Page {
     this.details.later();
   }
 
-  // The tree from the top down, or each function with those that call it below; what is selected stays the function.
+  // Switches between the call tree and the bottom-up tree. The selected function stays selected.
   turn(inverted) {
     if (inverted === this.inverted) {
       return;
@@ -116,7 +115,7 @@ class Page {
     byId("turn").setAttribute("aria-pressed", inverted);
   }
 
-  // What the rows of a tree turned round are, where one is seen.
+  // Explains the rows of a bottom-up tree if one is visible.
   sayTurned() {
     byId("turned").hidden = !this.inverted || !["tree", "flame"].includes(this.view);
   }
@@ -127,7 +126,6 @@ class Page {
     this.reveal();
   }
 
-  // The row that stands for a function.
   placeOf(fn) {
     return this.inverted ? this.tree.topOf.get(fn) : this.functions.get(fn).outermost[0];
   }
@@ -210,7 +208,7 @@ class Page {
     byId("zoom-out").disabled = row < 0;
   }
 
-  // Whether a row is a function in all its places.
+  // Whether a row is a function over all its call sites.
   showsFunctions() {
     return this.view === "hot" || this.inverted;
   }

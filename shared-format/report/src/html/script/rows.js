@@ -1,6 +1,6 @@
-// Which rows are shown, in which order, and which of them are folded.
+// The shown rows, their order, and which of them are folded.
 
-// Of a tree turned round so many rows are unfolded at once.
+// Number of rows of a bottom-up tree that are unfolded at once.
 const UNFOLDED_CALLERS = 5000;
 
 Object.assign(Page.prototype, {
@@ -21,7 +21,7 @@ Object.assign(Page.prototype, {
     return children;
   },
 
-  // Ties go by the other times, then by name, so that the order never depends on chance.
+  // Ties are resolved by the other times, then by name, so that the order never depends on chance.
   inOrder(rows, id, descending) {
     if (rows.length < 2) {
       return rows;
@@ -81,7 +81,7 @@ Object.assign(Page.prototype, {
     this.reveal();
   },
 
-  // Until a row is chosen, the first one of the view is selected.
+  // Selects the first row of the view until a row is chosen.
   selectFirst() {
     if ((!this.chosen || this.selected < 0) && this.rows.length > 0) {
       const isList = this.view === "hot" && this.listed.length > 0;
@@ -128,7 +128,7 @@ Object.assign(Page.prototype, {
   unfoldAll(isOpen) {
     this.unfolded = new Set();
     if (isOpen) {
-      // The callers of callers may be millions.
+      // Callers of callers may be millions of rows.
       const most = this.inverted ? UNFOLDED_CALLERS : Infinity;
       const rows = [...this.tree.children(-1)];
       for (let at = 0; at < rows.length && rows.length < most; at++) {
@@ -136,7 +136,7 @@ Object.assign(Page.prototype, {
         rows.push(...this.tree.children(rows[at]));
       }
     }
-    // What is selected must not vanish.
+    // The selected row must not vanish.
     if (!isOpen && this.selected >= 0) {
       this.selected = this.tree.path(this.selected)[0];
     }
@@ -159,7 +159,7 @@ Object.assign(Page.prototype, {
     return false;
   },
 
-  // Where the selected row stands in a view; -1 where it does not.
+  // The index of the selected row in a view; -1 if it is not there.
   indexIn(view) {
     if (view === "tree") {
       return this.indexOf.get(this.selected) ?? -1;

@@ -1,6 +1,4 @@
-// Searching for names.
-
-// Where a function's own name begins: behind the last `::` that stands in no brackets.
+// Where a function's own name begins: after the last `::` outside brackets.
 function ownNameAt(text) {
   let [depth, at] = [0, 0];
   for (let index = 0; index < text.length - 2; index++) {
@@ -15,7 +13,7 @@ function ownNameAt(text) {
 Object.assign(Page.prototype, {
   search(text) {
     this.query = text.trim().toLowerCase();
-    // In short names, and in whole paths where no short name has it: every path has the program's name.
+    // Whole paths are searched only if no short name matches, because every path contains the program's name.
     for (const name of ["label", "name"]) {
       this.matches = Uint8Array.from({ length: this.profile.functions }, (_, fn) =>
         this.query !== "" && this.profile[name](fn).toLowerCase().includes(this.query) ? 1 : 0,
@@ -29,7 +27,7 @@ Object.assign(Page.prototype, {
     this.refresh();
   },
 
-  // Rows that were found, in the order of the whole tree; and their share, what is in another of them counted once.
+  // Finds the matching rows, in the order of the whole tree, and their share. A match inside another match counts once.
   count() {
     const { tree } = this;
     this.found = [];
@@ -43,7 +41,7 @@ Object.assign(Page.prototype, {
           this.found.push(row);
           time += inside ? 0 : tree.total[row];
         }
-        // Turned round, a row found tells where a function itself takes time; callers below it say the same again.
+        // In a bottom-up tree, a match shows the function's self time. Callers below it would repeat that time.
         const children = this.inverted ? [] : this.sorted(row);
         for (let at = children.length - 1; at >= 0; at--) {
           stack.push([children[at], inside || isMatch]);
@@ -55,7 +53,7 @@ Object.assign(Page.prototype, {
     byId("found").textContent = this.query === "" ? "" : text;
   },
 
-  // The next row that was found, or the one before.
+  // Selects the next match (1) or the previous one (-1).
   next(step) {
     if (this.found.length === 0) {
       return;
@@ -69,7 +67,7 @@ Object.assign(Page.prototype, {
     this.select(this.found[(from + step + this.found.length) % this.found.length]);
   },
 
-  // A name in two parts, with what was searched for marked: where there is no room for all of it, its module is cut first.
+  // A name in two parts, with the searched text marked. If space is short, the module is cut first.
   named(text) {
     const from = this.query ? text.toLowerCase().indexOf(this.query) : -1;
     const to = from < 0 ? -1 : from + this.query.length;

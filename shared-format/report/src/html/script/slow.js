@@ -1,4 +1,4 @@
-// The slow calls of watched functions: why they are slow, and those that are kept, over time.
+// The slow calls of watched functions: why they are slow, and the kept calls over time.
 
 const SLOW_TITLES = ["DIFFERENCE", "SHARE", "TYPICAL", "SLOW", "CALLS", "PATH"];
 const CALL_TITLES = ["BEGAN", "TOOK", "THREAD", "WHAT IT WAS", "NOTES"];
@@ -32,7 +32,7 @@ class Slow {
     }
   }
 
-  // Another watched function.
+  // Shows another watched function.
   choose(at) {
     this.watch = this.watches[at];
     byId("slow-function").value = String(at);
@@ -66,7 +66,7 @@ class Slow {
     return [head, body];
   }
 
-  // Another of the calls that are kept.
+  // Shows another kept call.
   open(at) {
     const { calls, paths } = this.watch;
     this.opened = Math.min(Math.max(at, 0), Math.max(calls.length - 1, 0));
@@ -83,7 +83,7 @@ class Slow {
     this.waterfall.open(isKnown ? call : null, paths);
   }
 
-  // What a reader of the waterfall has to know of it.
+  // Returns what a reader of the waterfall has to know about the call.
   static said(call, watch) {
     if (call.spans === undefined) {
       return "What happened in this call is not in this page: snapshots take turns in having it. tickscope why -f html looks back for all of them.";

@@ -1,5 +1,3 @@
-// The page begins to work.
-
 byId("app").hidden = false;
 const page = new Page(JSON.parse(byId("data").textContent));
 page.themed();

@@ -1,14 +1,13 @@
-// What rows show that have no time: counters, values and gauges. None of their numbers is a duration.
+// Texts of rows without time: counters, values and gauges. Their numbers are no durations.
 
 // The smallest and the largest number in a bucket of a value.
 function valueEdges(bucket) {
   return bucket < 2 ? [bucket, bucket] : [lowerEdge(bucket), upperEdge(bucket)];
 }
 
-// A level with its sign.
 const levelText = (level) => (level < 0 ? "-" : "") + count(Math.abs(level));
 
-// A bound behind its sign, which rounding must not cross: in three digits, or in two where it has only so many cells.
+// Formats a bound after its sign; rounding does not cross the bound. It has three digits, or two if `cells` are too few.
 function bounded(sign, number, up, cells) {
   const size = BigInt(Math.abs(number));
   const text = (digits) => {
@@ -17,7 +16,7 @@ function bounded(sign, number, up, cells) {
     return sign + (number < 0 ? "-" : "") + count((size / unit + (away ? 1n : 0n)) * unit);
   };
   const three = text(3);
-  // `1.30k`, `13.0k`: the last digit is a zero.
+  // In `1.30k` and `13.0k`, the last zero is dropped.
   return three.length <= cells ? three : text(2).replace(/\.?0(?=\D*$)/, (zero, at, all) => (all.includes(".") ? "" : zero));
 }
 
@@ -32,7 +31,7 @@ class Tally {
     return new Tally(kind, sum, range, last === undefined ? null : { last, tick });
   }
 
-  // Both together; parts of different kinds have only their sums.
+  // Combines two tallies. Tallies of different kinds keep only their sums.
   and(other) {
     if (this.kind === "nothing" || other.kind === "nothing") {
       return this.kind === "nothing" ? other : this;
@@ -49,7 +48,7 @@ class Tally {
     return this.kind === "gauge" ? "=" : "Σ";
   }
 
-  // What stands where a scope has its main time.
+  // The text in place of a scope's main time.
   main(sumText) {
     return this.kind !== "gauge" ? sumText(this.sum) : this.level ? levelText(this.level.last) : "-";
   }
@@ -58,7 +57,7 @@ class Tally {
     return this.kind === "value" && calls > 0 ? quotient(this.sum, calls) : "-";
   }
 
-  // The number that a share of the numbers of a value did not exceed; null of other rows.
+  // The number that a share of a value's numbers did not exceed; null for other rows.
   quantile(histogram, share) {
     const bucket = this.kind === "value" ? histogram.bucketOf(share) : null;
     if (bucket === null) {
@@ -97,5 +96,5 @@ function bothRanges(one, other) {
   };
 }
 
-// What two parts of a row show; null where one of them has time.
+// The tallies of two parts of a row together; null if one of them has time.
 const bothTallies = (one, other) => (one === null || other === null ? null : one.and(other));

@@ -1,12 +1,12 @@
-// What is shown of rows, as text.
+// Texts of rows.
 
 // Percentiles of fewer timed calls are rough.
 const TIMED_ENOUGH = 1000;
 
 Object.assign(Page.prototype, {
-  // Of all calls, or per call of one function; little is not nothing.
+  // Formats a time of all calls, or per call of one function. A time above 0 is never shown as 0.
   time(ns, estimated) {
-    // No sample was taken while it passed. It is short, but how short is unknown.
+    // No sample was taken in this time, so it is short, but unknown.
     if (estimated && Number(ns) === 0) return "-";
     const per = this.profile.data.per_calls;
     if (this.profile.dimension !== "time") {
@@ -16,12 +16,12 @@ Object.assign(Page.prototype, {
     return (estimated ? "~" : "") + (part === 0n && ns > 0 ? "<1ns" : duration(part));
   },
 
-  // A part of a time off the CPU, whatever the measure is; most rows never wait.
+  // Formats a time off the CPU, for any measure. A dash replaces 0, because most rows never wait.
   offCpuText(ns) {
     return !this.profile.data.waits || ns === 0 ? "-" : this.plainTime(ns);
   },
 
-  // A time, whatever the measure is.
+  // Formats a time, for any measure.
   plainTime(ns) {
     const per = this.profile.data.per_calls;
     const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
@@ -33,7 +33,7 @@ Object.assign(Page.prototype, {
     return per === null ? count(calls) : quotient(calls, per);
   },
 
-  // The calls of a row, or that they are not known.
+  // Formats the calls of a row, or `~` if they are not known.
   callsOf(row, text = (calls) => this.callsText(calls)) {
     return row.calls === 0 && row.sampled > 0 ? "~" : text(row.calls);
   },
@@ -42,7 +42,7 @@ Object.assign(Page.prototype, {
     return (estimated ? "~" : "") + percent(this.tree.share(ns));
   },
 
-  // The share of a row of the tree, of all or of its parent; functions over all places have none.
+  // The share of a row of the tree, of all or of its parent. A function over all call sites has a share of all.
   shareOf(ns, row) {
     if (!this.ofParent || row === undefined) {
       return this.tree.share(ns);
@@ -51,7 +51,7 @@ Object.assign(Page.prototype, {
     return whole === 0 ? 0 : ns / whole;
   },
 
-  // The mean of a call; of a future that by the wall clock.
+  // Formats the mean of a call; for a future, by the wall clock.
   average(row) {
     if (row.futures > 0 && this.profile.measure === "time") {
       return row.over > 0 ? this.profile.mean(row.wall, row.over) : "-";
@@ -111,7 +111,7 @@ Object.assign(Page.prototype, {
     return this.tree.latency(row.row);
   },
 
-  // A row of the tree, as columns see it.
+  // A row of the tree in the form that columns read.
   treeRow(row) {
     const { tree } = this;
     return {
@@ -132,7 +132,7 @@ Object.assign(Page.prototype, {
     };
   },
 
-  // What a counter has added up, or the level of a gauge, stands where times do, behind a sign that it is none.
+  // The sum of a counter or the level of a gauge replaces the time, after a sign that it is not a time.
   textsOfCounter(row) {
     const { tally } = row;
     const sign = row.rows ? "selfShare" : "share";
@@ -166,7 +166,6 @@ Object.assign(Page.prototype, {
     }
     const latency = this.latencyOf(row);
     const timed = this.tree.timedOf(row.rows || [row.row]);
-    // Percentiles of few timed calls are rough.
     const about = timed !== null && timed < TIMED_ENOUGH ? "~" : "";
     const ticks = (ticks, sign) => (ticks === null ? "-" : sign + twoDigits(this.profile.nanos(ticks)));
     const [longest, exact] = latency.longest() || [null, true];
@@ -191,7 +190,7 @@ Object.assign(Page.prototype, {
 
   marks(row) {
     const open = row.open > 0 ? " •" : "";
-    // Turned round, the time is that of the function alone, which may well be short.
+    // In a bottom-up tree the time is self time, which may well be short.
     const doubtful = row.tally === null && !(this.inverted && row.row !== undefined) && this.profile.isDoubtful(row.total - row.sampled, row.calls);
     return open + (doubtful ? " †" : "");
   },

@@ -1,9 +1,9 @@
-// What each thread did with its time, in words.
+// The time of each thread, in words.
 
-// So many threads are told of, those that were longest in scopes first.
+// Number of threads that are shown: the ones with the most time in scopes.
 const THREADS_SHOWN = 200;
 
-// What a thread waits for in a system call, for those who do not know its name.
+// Explanations of system calls in which threads wait.
 const WAITED_FOR = [
   [/^futex/, "a lock, a channel or another thread"],
   [/^(clock_)?nanosleep/, "sleeping"],
@@ -62,7 +62,7 @@ class Threads {
     }
   }
 
-  // Times of each thread, whatever the measure is.
+  // The times of each thread, for any measure.
   sum() {
     const { profile } = this.owner;
     const { data } = profile;
@@ -74,7 +74,7 @@ class Threads {
       (profile.offCpu.get(node) || []).forEach((ns, which) => (row.off[which] += ns));
       (profile.waitsIn.get(node) || []).forEach(([call, looks]) => row.waits.set(call, (row.waits.get(call) || 0) + looks));
     });
-    // Open scopes stand outermost first.
+    // Open scopes are listed outermost first.
     data.open.forEach((node) => (rows[profile.thread[node]].open = node));
     return rows.sort((a, b) => b.inside - a.inside || b.calls - a.calls || a.thread - b.thread);
   }
@@ -108,7 +108,7 @@ class Threads {
     return card;
   }
 
-  // Names and texts of what is known of a thread.
+  // The names and texts of a thread's lines.
   lines(row, computing) {
     const { owner } = this;
     const { data } = owner.profile;
@@ -139,12 +139,12 @@ class Threads {
     if (ns === null) {
       return "the system does not tell";
     }
-    // How long threads that have ended were there is not known.
+    // The lifetime of ended threads is not known.
     const isShare = data.thread_state[thread] !== "finished" && data.since_reset_ns > 0;
     return this.owner.plainTime(ns) + (isShare ? `, ${percent(ns / data.since_reset_ns)} of one CPU` : "");
   }
 
-  // What a thread was found waiting for most often.
+  // The text for the most frequent call in which a thread was found waiting.
   static mostly(waits) {
     const [most] = [...waits].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1));
     if (most === undefined) {

@@ -1,10 +1,10 @@
-// What threads did over the time of a recording: a line each, as high as it worked, in the colour of the function that it was in
-// most; above that in grey how much it waited. Between slots that do not touch nothing is known.
+// Activity of threads over the time of a recording, a line for each thread. In each slot, the height is the time that the
+// thread worked, in the colour of its main function; above it, grey is waiting. In gaps between slots nothing is known.
 
-// So many letters end a number, the others are digits before them.
+// The first `SLOT_ENDS` letters end a number; the other letters are digits before them.
 const SLOT_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_!#$%()*+,./:;?@[]^`{|}";
 const SLOT_ENDS = 64;
-// So many functions are told above the lines.
+// Number of functions in the legend above the lines.
 const TIMELINE_LEGEND = 10;
 const LANE_HEIGHT = 30;
 const AXIS_STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 43200, 86400];
@@ -12,7 +12,7 @@ const AXIS_LABEL_PIXELS = 70;
 const SLOT_PAGE = 10;
 
 class TimelineView {
-  // The owner has `tip(text, event)` and `showFunction(fn)`, and the profile and its names.
+  // The owner has `tip(text, event)`, `showFunction(fn)`, the profile and its names.
   constructor(place, owner) {
     Object.assign(this, { place, owner, row: 0, slot: 0, hovered: null });
     this.data = owner.profile.data.timeline;
@@ -29,7 +29,7 @@ class TimelineView {
     this.listen();
   }
 
-  // Slots from their letters; none where a thread did nothing.
+  // Reads slots from their letters; null for slots in which a thread did nothing.
   read(text) {
     let at = 0;
     const number = () => {
@@ -133,7 +133,7 @@ class TimelineView {
     new ResizeObserver(() => this.later()).observe(lanes);
   }
 
-  // The thread and the slot at a place; the slot is -1 where nothing is known.
+  // The thread and the slot at a position; the slot is -1 in a gap.
   at(event) {
     const lane = event.target.closest(".lane");
     if (!lane || lane.dataset.row === undefined) {
@@ -209,7 +209,7 @@ class TimelineView {
     this.mark();
   }
 
-  // Where the chosen slot is, through all lines.
+  // Marks the chosen slot in all lines.
   mark() {
     const canvas = this.rows.length > 0 && this.rows[this.row].lastChild;
     const width = canvas ? canvas.clientWidth : 0;
@@ -228,7 +228,7 @@ class TimelineView {
     }
   }
 
-  // What is known of a slot, line by line.
+  // The facts of a slot, line by line.
   told(row, slot) {
     const { data } = this;
     const from = data.begin[slot];
@@ -243,7 +243,7 @@ class TimelineView {
     ];
   }
 
-  // How much of a time a thread worked and waited.
+  // Formats the parts of a time in which a thread worked and waited.
   parts({ working, waiting, waitsIn }, isShort) {
     const some = (part) => (part === 0 ? "<1 %" : `${part} %`);
     const { waits } = this.data;
@@ -259,7 +259,6 @@ class TimelineView {
     return load.functions.map(([fn, share]) => `${this.label(fn)} ${share === 0 ? "<1 %" : `${share} %`}`);
   }
 
-  // A thread in one line.
   summary(row) {
     const load = this.all[row];
     const functions = this.functionsOf(load);
@@ -281,7 +280,7 @@ class TimelineView {
     }
     const style = getComputedStyle(this.place);
     const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
-    // On a light ground the same colours are darker.
+    // Colours are darker on a light background.
     const fill = (colour) => `rgb(${rgb(`#${colour}`).map((part) => Math.round(part * (isDark ? 1 : 0.86))).join(" ")})`;
     this.fills = this.data.colour.map(fill);
     this.samples.forEach((sample, at) => (sample.style.background = this.fills[at]));
@@ -301,7 +300,7 @@ class TimelineView {
     const scale = width / ms;
     const pixel = 1 / (window.devicePixelRatio || 1);
     const snap = (x) => Math.round(x / pixel) * pixel;
-    // Wide slots stand apart.
+    // Wide slots have a gap between them.
     const apart = (ms / begin.length) * scale >= 8 ? 1 : 0;
     const high = LANE_HEIGHT - 2;
     begin.forEach((from, slot) => {
@@ -344,7 +343,7 @@ class TimelineView {
     }
   }
 
-  // `0.5 s`, `1:30`, `1:00:00`.
+  // Formats a mark of the axis: `0.5 s`, `1:30`, `1:00:00`.
   static mark(seconds, step) {
     if (step < 1) {
       return `${seconds.toFixed(1)} s`;

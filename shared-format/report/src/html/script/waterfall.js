@@ -1,19 +1,19 @@
-// A slow call over time: time to the right, callees below their callers. Drawn is what can be seen, and only that.
+// A slow call over time: time to the right, callees below their callers. Only the visible part is drawn.
 
 const AXIS_HEIGHT = 24;
-// Between two marks of the axis are at least so many pixels.
+// Smallest distance of two marks of the axis, in pixels.
 const BETWEEN_MARKS = 110;
 // Neighbours of one path that are narrower than this many pixels are drawn as one.
 const FEW_PIXELS = 3;
-// At least so many nanoseconds are shown.
+// Shortest time that is shown, in nanoseconds.
 const NEAREST_NS = 20;
 const CLOSER = 0.5;
 const STEP_ASIDE = 0.25;
-// A pointer that moves by so many pixels drags.
+// Number of pixels from which a movement of the pointer is a drag.
 const DRAG_PIXELS = 4;
 
 class Waterfall {
-  // The owner has `label(fn)`, `colours`, and hears of `hover(text, event)` and `click(fn)`.
+  // The owner has `label(fn)` and `colours`, and is called with `hover(text, event)` and `click(fn)`.
   constructor(place, canvas, owner) {
     Object.assign(this, { place, canvas, owner, lines: [], drawn: [], call: null, from: 0, to: 1, top: 0 });
     place.addEventListener("keydown", (event) => this.key(event));
@@ -48,7 +48,7 @@ class Waterfall {
       const share = call.ns > 0 ? (own.get(path) || 0) / call.ns : 0;
       (this.lines[depth] = this.lines[depth] || []).push({ path, fn, depth, begin, ns, calls, share });
     }
-    // A line that has no span of its own still has its place.
+    // A line without spans stays empty.
     this.lines = Array.from(this.lines, (line) => line || []);
     const most = Math.max(0, ...[...own.values()].map((ns) => ns / Math.max(call.ns, 1)));
     this.most = most;
@@ -65,7 +65,7 @@ class Waterfall {
     return Math.max(Math.floor((this.place.clientHeight - AXIS_HEIGHT) / LEVEL_HEIGHT), 1);
   }
 
-  // Shows a stretch of time, as far as the call has it.
+  // Shows a stretch of time, within the call.
   show(from, to) {
     const length = Math.min(Math.max(to - from, Math.min(NEAREST_NS, this.whole)), this.whole);
     this.from = Math.min(Math.max(from, 0), this.whole - length);
@@ -73,14 +73,14 @@ class Waterfall {
     this.later();
   }
 
-  // What is at `around` stays where it is.
+  // Zooms; the time `around` keeps its position.
   zoom(factor, around = (this.from + this.to) / 2) {
     const length = Math.max((this.to - this.from) * factor, Math.min(NEAREST_NS, this.whole));
     const part = (around - this.from) / (this.to - this.from);
     this.show(around - part * length, around + (1 - part) * length);
   }
 
-  // By parts of what is shown.
+  // Moves by parts of the shown time.
   pan(parts) {
     const by = (this.to - this.from) * parts;
     this.show(this.from + by, this.to + by);
@@ -136,7 +136,7 @@ class Waterfall {
       return;
     }
     event.preventDefault();
-    // Browsers turn the wheel of a pressed shift key to the side themselves, or not.
+    // Some browsers turn the wheel to the side if shift is pressed, others do not.
     const aside = event.shiftKey ? event.deltaX || event.deltaY : event.deltaX;
     if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
       this.pan(Math.sign(aside) * (STEP_ASIDE / 2));
@@ -181,7 +181,7 @@ class Waterfall {
     }
   }
 
-  // What is known of a box, line by line.
+  // The facts of a box, line by line.
   told({ fn, calls, begin, ns, path, depth, text }, time) {
     if (text) {
       return text;
@@ -202,11 +202,11 @@ class Waterfall {
     return [waits > 0 ? `waits ${shortTime(waits)}` : "", ready > 0 ? `no CPU for ${shortTime(ready)}` : ""].filter(Boolean).join(", ");
   }
 
-  // The boxes of a line: spans that can be seen, and neighbours of one path that are too narrow for a place each as one.
+  // The boxes of a line: visible spans. Narrow neighbours of one path share a box.
   boxes(line, width) {
     const scale = width / (this.to - this.from);
     const boxes = [];
-    // The first span that ends behind the left edge; in a line none overlaps another.
+    // Finds the first span that ends after the left edge; spans of a line do not overlap.
     let [low, high] = [0, line.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -269,12 +269,12 @@ class Waterfall {
     }
   }
 
-  // Where in the stretch it was is not known: it ends with it.
+  // The place of this time within the stretch is not known, so it is drawn at the end.
   off(context, [depth, , end, waits, ready], width) {
     this.stretch(context, { depth, begin: end - waits - ready, end, text: Waterfall.offText(waits, ready), width });
   }
 
-  // Hatched: nothing ran there.
+  // Draws a hatched stretch, in which nothing ran.
   stretch(context, { depth, begin, end, text, width }) {
     const scale = width / (this.to - this.from);
     const [left, right] = [Math.max((begin - this.from) * scale, 0), Math.min((end - this.from) * scale, width)];
@@ -293,7 +293,7 @@ class Waterfall {
     context.strokeStyle = this.colours.ground;
     context.lineWidth = 2;
     context.beginPath();
-    // Hatches stay where they are in the page, however far the call is moved.
+    // Hatches keep their positions in the page when the call moves.
     for (let x = left - (left % 8) - high; x < right; x += 8) {
       context.moveTo(x, y + high);
       context.lineTo(x + high, y);
@@ -333,7 +333,7 @@ class Waterfall {
     }
   }
 
-  // A line through all of the call; the list of calls has its text.
+  // Draws a note as a line through the call; the list of calls has its text.
   note(context, at, width) {
     const x = ((at - this.from) / (this.to - this.from)) * width;
     if (x < 0 || x > width) {
@@ -349,7 +349,6 @@ class Waterfall {
   }
 }
 
-// A time of a call, in short.
 function shortTime(ns) {
   return duration(Math.max(Math.round(ns), 0));
 }

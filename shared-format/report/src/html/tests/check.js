@@ -1,4 +1,4 @@
-// Stands behind the scripts of a page in tests: the page checks itself and writes the outcome at its end.
+// Runs after the scripts of a page in tests: the page checks itself and writes the outcome at its end.
 
 function checks() {
   const { profile } = page;
@@ -313,7 +313,7 @@ function checks() {
             same(told(boxes) <= sum(waterfall.lines[line].map((span) => span.calls)), true, "calls on a line");
           });
           near(waterfall.drawn[0][0].width, width, "the call itself");
-          // Whoever zooms at a place finds it where it was.
+          // Zooming at a position keeps the time at that position.
           const { left, top } = waterfall.canvas.getBoundingClientRect();
           // Events have whole pixels.
           const mouse = { clientX: Math.floor(left + width * 0.75), clientY: top + AXIS_HEIGHT + 4, bubbles: true, cancelable: true };
@@ -453,14 +453,14 @@ function checks() {
   };
 }
 
-// What is shown of every row, for those who compare it with other reports.
+// The shown texts of every row, for a comparison with other reports.
 function shownTable() {
   const line = (view, row) => {
     const texts = page.texts(row);
     const numbers = page.grids[view].columns.filter(({ id }) => id in texts && id !== "place" && id !== "errors");
     return [...numbers.map(({ id }) => texts[id]), page.profile.label(row.fn) + page.marks(row)].join("\t");
   };
-  // Who calls whom, nanoseconds and calls; calls of itself are left out.
+  // Callers and callees with nanoseconds and calls; calls of a function by itself are left out.
   const graph = [...page.functions.keys()].slice(0, 50).flatMap((fn) => {
     const { callers, callees } = page.tree.graph(fn);
     const links = (name, list) =>
@@ -469,9 +469,9 @@ function shownTable() {
         .map((link) => `graph\t${fn}\t${name}\t${link.fn}\t${link.total}\t${link.calls}\t${link.estimated ? "~" : ""}`);
     return [...links("from", callers), ...links("to", callees)];
   });
-  // What the rows at the top wait in, with all below them.
+  // The calls in which the top rows wait, with all rows below them.
   const waits = page.tree.waitsIn(page.tree.top).map(([call, samples]) => `waits\t${call}\t${samples}`);
-  // Every row of the tree turned round by the names on its path.
+  // Every row of the bottom-up tree, by the names on its path.
   const around = new BottomUp(page.straight);
   const callers = [];
   const stack = [...around.children(-1)];

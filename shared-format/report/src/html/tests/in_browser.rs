@@ -76,7 +76,8 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
     fs::write(&file, html).unwrap();
     let document = output_of(
         Command::new(browser)
-            // As root the browser refuses to start with its sandbox. The page is our own, so the sandbox is not needed.
+            // As root the browser refuses to start with its sandbox. This test makes the page, so the sandbox is not
+            // needed.
             .args([
                 "--headless",
                 "--no-sandbox",

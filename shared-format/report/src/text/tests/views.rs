@@ -44,7 +44,7 @@ fn threads_that_wait_say_in_which_call() {
     insta::assert_snapshot!(viewed(&orderbook::waiting(1_340), View::Threads, 0.0));
 }
 
-/// A thread that slept inside a scope used to be shown as "running".
+/// A thread that sleeps inside a scope must not be shown as "running".
 #[test]
 fn a_thread_inside_a_scope_runs_only_where_that_is_known() {
     let mut snapshot = fixture::two_threads();
