@@ -1,8 +1,8 @@
 //! The children of a node: the guessed child, and a table of all children by (parent, site).
 //!
-//! Calls that repeat in the same order are guessed: a node knows the child that was entered first, and a latency the
-//! sibling that was entered next. Each event of the exact mode stores the guess for the next event in the tree, so that
-//! one load finds it.
+//! Calls that repeat in the same order are guessed: a node stores the child that was entered first, and its latency
+//! stores the sibling that was entered next. Each event of the exact mode stores the guess for the next event in the
+//! tree, so that one load finds it.
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
@@ -40,7 +40,7 @@ impl Tree {
         }
     }
 
-    /// Notes that a child was not guessed, so that it is guessed the next time.
+    /// Stores a child that was not guessed as the guess for the next time.
     #[inline(always)]
     pub(crate) fn learn(&self, parent: &'static Node, child: &'static Node) {
         let before = self.ended.get().filter(|ended| ended.parent.is(parent));
