@@ -1,8 +1,8 @@
 //! The smallest and the largest number of each value and gauge since the reset, by node index.
 //!
 //! The trees note numbers by stretches (`record/numbers.rs`). Numbers of a reset's own stretch may belong to either epoch around
-//! it, so they only bound the sure numbers. The histogram of a value narrows these bounds down to the edges of its buckets. A
-//! number is exact where nothing lies between the sure number and the bound.
+//! it, so they only bound the extremes. The histogram of a value narrows these bounds down to the edges of its buckets. An
+//! extreme is exact if a number that surely belongs to the epoch is equal to the bound.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ struct Node {
     carried: Range,
     /// Range that an undo would restore.
     undo: Range,
-    /// Number of executions at the last reading, and number that the last reset has certainly counted.
+    /// Number of executions at the last reading, and number of executions that the last reset has certainly counted.
     calls: u64,
     closed: u64,
     level: Option<(i64, u64)>,
@@ -113,7 +113,7 @@ impl Range {
                 range.maybe = both(range.maybe, Some(bounds), Bounds::and);
             }
         }
-        // An execution found its stretch before the reset, which did not count it.
+        // An execution found its stretch before the reset, but the reset did not count it.
         if closed > 0 && first > closed {
             let bounds = if read.level.is_some() {
                 all
@@ -125,7 +125,7 @@ impl Range {
         range
     }
 
-    /// Returns the extremes. All numbers are in `within`.
+    /// Returns the extremes of the range, where all numbers are known to be within `within`.
     fn extremes(self, within: Bounds) -> Option<Extremes<u64>> {
         let bounds = both(self.sure, self.maybe, Bounds::and)?;
         let (min, max) = (bounds.min.max(within.min), bounds.max.min(within.max));
@@ -224,7 +224,7 @@ impl Ranges {
         }
     }
 
-    /// Adds the ranges of a node of an ended thread to a node in these.
+    /// Adds the ranges of node `from` of an ended thread to the node `index` of these ranges.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         let Some(other) = other.0.get(&(from as u32)) else {
             return;
@@ -288,7 +288,7 @@ mod tests {
         let mut ranges = Ranges::default();
         ranges.show(&read(2, &[seen(2, 0, 100, 200)]), 2);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 200, true)));
-        // The reset has begun, and 5 000 came while it read the threads, so the reset may have seen the number or not.
+        // The number 5 000 came while the reset read the threads, so the reset may have seen it or not.
         ranges.show(&read(2, &[seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)]), 3);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 207, false)));
         ranges.reset();

@@ -1,9 +1,10 @@
 //! The functions of a thread that are open, by the place of their return address on its stack.
 //!
 //! The compiler's sleds are at a function's first instruction, in place of its return and before a tail call. At all
-//! three, the stack pointer is at the return address, whose place on the stack no other open function has. So this
-//! place identifies the function of an event. Functions whose places are below it have ended without an event. They
-//! were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the middle.
+//! three, the stack pointer is at the return address. No other open function has its return address in the same place,
+//! so this place identifies the function of an event. Functions whose places are below it have ended without an event.
+//! They were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the
+//! middle.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -54,7 +55,7 @@ zeroed! {
         /// The address of the future, and the number of the function that polls it.
         address: AtomicU64,
         function: AtomicU64,
-        /// Tick at which its call began, and the call's [`CallId`](crate::enabled::record::in_flight::CallId).
+        /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
         began: AtomicU64,
         call: AtomicU64,
         /// The call that the thread polled before.

@@ -1,7 +1,7 @@
 //! Slow calls of a watched function that are kept whole: the longest calls, and some that are chosen at random.
 //!
 //! The threads of the program write here, and the publisher reads. Both hold a lock while they copy. A thread of the program
-//! waits for it only briefly: a call that is not kept is still counted.
+//! waits for the lock only briefly, because a call that is not kept is still counted.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -71,7 +71,7 @@ pub(crate) struct Facts {
     /// The tick at which the call began.
     pub(crate) began: u64,
     pub(crate) tid: u32,
-    /// The kernel's name of its thread.
+    /// The kernel's name of the call's thread.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
     /// Index of the first word after missing words, and the number of missing words.

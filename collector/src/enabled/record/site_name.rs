@@ -15,7 +15,7 @@ pub(crate) enum Name {
     /// The function at an address. Its name is found only when the site is shown, because the search reads files.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     OfFunction(u64, fn(u64) -> snapshot::Site),
-    /// The name of a lock or a task. Without a name, the place is shown where it was made.
+    /// The name of a lock or a task. Without a name, the place in the source where it was made is shown.
     WithLabel(Labelled, Option<&'static str>),
 }
 

@@ -98,7 +98,7 @@ zeroed! {
     pub(crate) struct Watching {
         /// The node of the open call; `None` if no watched call is open.
         pub(crate) root: Ref<Node>,
-        /// The place of the watch of the open call. `number` is the number of the watch when the call began.
+        /// The slot of the open call's watch. `number` is the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
         /// The path before the watched call.
         pub(crate) outside: AtomicU32,
@@ -117,8 +117,8 @@ zeroed! {
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
-        /// Names of nodes by index. While a call is replayed, a name is this thread's index for the index of another
-        /// thread.
+        /// Names of nodes by index. While a call is replayed, a name translates another thread's index to this thread's
+        /// index.
         pub(crate) names: Column<NodeName>,
         /// Number of the newest set of names.
         pub(crate) names_number: AtomicU64,
