@@ -1,11 +1,11 @@
-//! Everything known about the trees that is not in them, and the order of a capture, of a reset and of a switch of modes.
+//! The collector's state outside of the trees, and the order of a capture, of a reset and of a switch of modes.
 //!
 //! A counter is written only by its thread, so a reset writes no counter. The state keeps a baseline for each node. A snapshot
 //! shows the counter less the baseline, and a reset raises the baseline by the amount *shown*. An amount that a capture missed is
 //! therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total.
 //!
-//! Each field is a subject with invariants of its own, at the head of its file. Here stands what binds them: all begin an epoch
-//! together, with a capture before, and each thread counts in exactly one of `live` and `finished`.
+//! The file of each field's type documents the invariants of that field. Two invariants bind the fields: all begin an epoch
+//! together, right after a capture, and each thread counts in exactly one of `live` and `finished`.
 
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
@@ -172,7 +172,7 @@ impl CollectorState {
         self.rules.look();
         let mut off_sites = Vec::new();
         for site in site_table::met() {
-            // A site that was met is in the list of sites, also without a row.
+            // A site that was met is in the list of sites, even without a row.
             let id = self.sites.id(site);
             if site.is_ruled_off() {
                 off_sites.push(id);
@@ -238,7 +238,7 @@ impl CollectorState {
         sums
     }
 
-    /// Looks where each thread is, and adds the time since the last look to that node.
+    /// Finds the current node of each thread, and adds the time since the last look to it.
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
         let mode = self.epochs.switch().mode;
@@ -253,7 +253,7 @@ impl CollectorState {
         }
     }
 
-    /// Looks at the system calls in which threads wait, if waiting is charged in this epoch.
+    /// Finds the system calls in which threads wait, if waiting is charged in this epoch.
     pub(crate) fn look_at_waits(&mut self, looks: &mut Looks) {
         if self.epochs.switch().mode.charges_time() {
             self.live.look_at_waits(looks);

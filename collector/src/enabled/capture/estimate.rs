@@ -129,7 +129,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
     estimated
 }
 
-/// Returns the variance of a call, or 0 if fewer than two calls are known.
+/// Returns the variance of a call's duration, in ticks squared, or 0 if fewer than two calls are known.
 fn call_variance(latencies: &Packed) -> f64 {
     latencies
         .unpacked()
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(1.0))), [50, 390, 610]);
     }
 
-    /// The lifetime may therefore shrink in adaptive mode: time that a row got from outside of all rows goes back.
+    /// In adaptive mode the lifetime may shrink, because a row may have to give back time that it got from outside of all rows.
     #[test]
     fn later_calls_that_are_cheaper_take_back_what_earlier_ones_were_given() {
         let rows = [row(0), row(0)];

@@ -21,14 +21,14 @@ pub(crate) struct Done {
     pub(crate) ticks: u64,
     /// Ticks that the clock has charged to the function's nodes and the nodes below, also in open calls.
     pub(crate) charged: u64,
-    /// The charged ticks where a recursion counts once.
+    /// The charged ticks, without ticks that a recursion charges more than once.
     pub(crate) charged_once: u64,
     /// Charged ticks of calls outside all functions that count.
     pub(crate) charged_outermost: u64,
 }
 
 impl Done {
-    /// Returns the share of the function's time that is left where a recursion counts once.
+    /// Returns the share of the function's charged ticks that is left if a recursion counts once.
     pub(crate) fn once(&self) -> f64 {
         match self.charged {
             0 => 1.0,
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(sums.by_number[6].calls, 106);
     }
 
-    /// All of a recursion's few outer calls are timed, and few of its many inner ones. The mean of the timed calls alone is too
+    /// All of a recursion's few outer calls are timed, and few of its many inner calls. The mean of the timed calls alone is too
     /// long.
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {

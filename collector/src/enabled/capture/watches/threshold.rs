@@ -15,7 +15,7 @@ const GAP_LEAST: f64 = 1.25;
 /// Smallest number of calls above a gap.
 const TAIL_LEAST: u64 = 3;
 
-/// Factor by which a threshold rises that lets too many calls pass.
+/// Factor by which a threshold rises if too many calls are slow.
 const RISE: f64 = 1.25;
 
 /// A threshold, and how it came about.
@@ -87,7 +87,7 @@ impl Threshold {
         self.has_no_tail = !has_tail;
         self.ticks = match self.ticks {
             0 => wanted,
-            // The threshold moves a quarter of the way each time, so that calls of a moment do not move it far.
+            // The threshold moves a quarter of the way each time, so that unusual calls of a moment do not move it far.
             ticks if !self.is_raised => (ticks - ticks / 4).saturating_add(wanted / 4).max(1),
             ticks => ticks.max(wanted),
         };
