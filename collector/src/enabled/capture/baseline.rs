@@ -43,11 +43,12 @@ pub(crate) struct Baseline {
     pub(crate) histograms: Histograms,
     /// The smallest and largest numbers of values and gauges.
     pub(crate) ranges: Ranges,
-    /// System calls that the thread was found waiting in.
+    /// How often the thread was found waiting in each system call.
     pub(crate) waits_in: WaitsIn,
     /// Durations of calls of futures.
     pub(crate) async_histograms: Histograms,
-    /// In adaptive mode: ticks that were charged to the root but belong to rows, in past epochs and in this one.
+    /// In adaptive mode: ticks that were charged to the root but belong to rows, in epochs before the last reset, before the
+    /// previous reset, and since the last reset.
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
@@ -109,7 +110,7 @@ impl Measured {
         self.0[quantity.code() as usize] = value;
     }
 
-    /// Sets the counts of a future's calls. Until it is shown, [`Quantity::InFlight`] counts all calls that have begun.
+    /// Sets the counts of a future's calls. Until the counts are shown, [`Quantity::InFlight`] is the number of calls begun.
     pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64, vanished: u64) {
         self.set(Quantity::InFlight, begun);
         self.set(Quantity::FutureEnds, ended);
@@ -237,7 +238,7 @@ impl Baseline {
         self.handed_now = ticks;
     }
 
-    /// Adds everything ever counted in rows, which excludes the root.
+    /// Adds all calls and ticks ever counted in rows. The root is no row.
     pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
         lifetime.ticks = lifetime
             .ticks

@@ -100,7 +100,7 @@ pub(crate) fn take() -> Option<Locked> {
     Some(state.with_left_threads())
 }
 
-/// Runs `body` with the collector's state. Returns `None` where [`take`] does.
+/// Runs `body` with the collector's state. Returns `None` if [`take`] does.
 pub(crate) fn with<T>(body: impl FnOnce(&mut CollectorState) -> T) -> Option<T> {
     take().map(|mut state| body(&mut state))
 }
@@ -113,7 +113,7 @@ fn try_take() -> Option<Locked> {
     }
 }
 
-/// Runs `body`, in which the calling thread gives up the lock once its holder makes no progress for `longest`.
+/// Runs `body`, in which the calling thread ceases to wait for the lock if its holder makes no progress for `longest`.
 pub(crate) fn waiting_at_most<T>(longest: Duration, body: impl FnOnce() -> T) -> T {
     let before = LONGEST_WAIT.replace(longest);
     let value = body();

@@ -79,7 +79,7 @@ impl CollectorState {
         }
     }
 
-    /// Captures a snapshot. Every baseline then knows the amounts shown.
+    /// Captures a snapshot, and stores the amounts shown in the baselines.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
@@ -167,7 +167,7 @@ impl CollectorState {
         lost
     }
 
-    /// Puts into a snapshot which sites count, and how.
+    /// Describes in a snapshot which sites count, and how.
     fn show_sites(&mut self, snapshot: &mut Snapshot, epoch: &Epoch, lost: Lost) {
         self.rules.look();
         let mut off_sites = Vec::new();
@@ -201,7 +201,7 @@ impl CollectorState {
         snapshot.seen_cost = is_estimated.then(|| self.sampling.seen_cost());
     }
 
-    /// Puts into a snapshot where, when and how it was made.
+    /// Describes in a snapshot where, when and how it was made.
     fn describe(&mut self, snapshot: &mut Snapshot, kind: CaptureKind, lost: Lost) {
         self.captures += 1;
         let chosen = &config::get().chosen;
@@ -228,7 +228,7 @@ impl CollectorState {
         };
     }
 
-    /// Returns the sums of each function, over all threads, including ended ones.
+    /// Returns the sums of each function over all threads, including ended threads.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn function_sums(&self, mode: Mode) -> FunctionSums {
         let mut sums = self.finished.functions.clone();
@@ -291,7 +291,7 @@ impl CollectorState {
         }
     }
 
-    /// Forgets the initial mode, because the program has chosen another one before anything was counted.
+    /// Forgets the initial mode, because the program has chosen another mode before anything was counted.
     pub(crate) fn forget_beginning(&mut self) {
         self.epochs.set_switch(None);
         self.sampling.count_from(None);

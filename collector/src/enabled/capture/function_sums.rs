@@ -21,7 +21,7 @@ pub(crate) struct Done {
     pub(crate) ticks: u64,
     /// Ticks that the clock has charged to the function's nodes and the nodes below, also in open calls.
     pub(crate) charged: u64,
-    /// The charged ticks, without ticks that a recursion charges more than once.
+    /// The charged ticks, where the ticks of a recursion count only once, in its outermost call.
     pub(crate) charged_once: u64,
     /// Charged ticks of calls outside all functions that count.
     pub(crate) charged_outermost: u64,
@@ -167,7 +167,7 @@ mod tests {
         sums.add(&tree, Mode::Exact, &[]);
         let done = |number: usize| sums.by_number[number];
         assert_eq!((done(5).calls, done(5).timed, done(5).ticks), (2, 2, 600));
-        // The recursion is in both calls.
+        // The time of the inner call counts in both calls of the recursion.
         assert_eq!((done(6).calls, done(6).ticks), (53, 570));
         assert_eq!((done(5).once(), done(6).once()), (1.0, 520.0 / 570.0));
         assert!(done(5).is_outermost() && !done(6).is_outermost() && done(7).is_outermost());

@@ -101,7 +101,7 @@ impl LiveThreads {
         })
     }
 
-    /// Removes the thread of a block, which has ended under the kernel's name `name`.
+    /// Removes the thread of a block. The thread has ended, and `name` is the kernel's name for it.
     pub(crate) fn remove(&mut self, block: &'static Block, name: &[u8; 16]) -> LiveThread {
         let mut thread = self.0.remove(&block.address()).unwrap_or_default();
         // The name is empty if no capture has seen the thread, and `UNNAMED` if the first capture saw it after its end.

@@ -15,9 +15,9 @@ use crate::enabled::record::numbers::{STRETCHES, Seen, level_of, of_level};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) node: u32,
-    /// Number of executions before its histogram was read.
+    /// Number of executions, which was read before the histogram.
     pub(crate) calls: u64,
-    /// `None` if there was no memory for its numbers.
+    /// The newest stretches; `None` if there was no memory for the numbers.
     pub(crate) stretches: Option<[Seen; STRETCHES]>,
     /// The level of a gauge and the tick at which it was set.
     pub(crate) level: Option<(i64, u64)>,
@@ -42,7 +42,7 @@ struct Range {
 /// The ranges of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// Since the last reset, as of the last reading.
+    /// Range since the last reset, as of the last reading.
     now: Range,
     /// Ranges that belong to the epoch as well: from an undone reset, ended threads, and the level at the reset.
     carried: Range,
@@ -156,7 +156,7 @@ impl Node {
 }
 
 impl Ranges {
-    /// Takes a reading that was made in a stretch.
+    /// Takes a reading that was made while `stretch` was the current stretch.
     pub(crate) fn show(&mut self, read: &Read, stretch: u64) {
         let node = self.0.entry(read.node).or_default();
         node.calls = read.calls;

@@ -26,7 +26,7 @@ pub(crate) struct ThreadTree<'a> {
     pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
-/// Appends the rows of a thread that have something to show; the system calls they wait in go to `waits_in`, by row.
+/// Appends the rows of a thread that have something to show. Appends the system calls in which they wait to `waits_in`, by row.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     waits_in: &mut Vec<(u32, Call, u64)>,

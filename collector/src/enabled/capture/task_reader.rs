@@ -26,7 +26,7 @@ pub(crate) struct TaskReader {
     again: Option<Instant>,
 }
 
-/// A tree in the making.
+/// The tree of calls while it is built.
 #[derive(Default)]
 struct Paths {
     tasks: Tasks,

@@ -255,7 +255,7 @@ impl Reader {
 
 /// Returns the histogram of a node and its number, for another thread; the number is 0 without a histogram.
 pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
-    // SYNC POINT: made before found: counts in its place from an earlier life do not belong to this node.
+    // SYNC POINT: made before found: counts in the same memory from an earlier life do not belong to this node.
     let latency = node.latency.get_acquire();
     (latency, latency.map_or(0, Latency::made))
 }

@@ -94,7 +94,7 @@ impl Budget {
     }
 }
 
-/// Returns whether the thread's last event is less than the shortest examined gap ago.
+/// Returns whether the time since the thread's last event is shorter than the shortest gap that is examined.
 fn is_busy(tree: &Tree, now: u64) -> bool {
     let last = tree.last.load(Ordering::Acquire);
     let least = ticks_per_ns(os::monotonic_ns()).map_or(u64::MAX, least_ticks);

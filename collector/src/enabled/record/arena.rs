@@ -253,7 +253,7 @@ impl<T: Sync + 'static> Ref<T> {
         }
     }
 
-    /// Copies the value of another reference, also if it is `None`.
+    /// Copies the value of another reference, even if it is `None`.
     #[inline(always)]
     #[cfg_attr(test, track_caller)]
     pub(crate) fn copy(&self, other: &Self) {

@@ -9,7 +9,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering, fence};
 
 const WORDS: usize = BYTES_MAX / size_of::<u64>();
 
-/// A list of at most `N` patterns, each with the number of its decision.
+/// A list of at most `N` patterns, each with its decision, which is a number.
 #[derive(Debug)]
 pub(crate) struct Choices<const N: usize> {
     /// Odd while the list is being changed.

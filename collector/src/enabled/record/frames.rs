@@ -378,7 +378,7 @@ impl Poll {
             began: self.began,
             call: self.call,
             row: 0,
-            // 0, because the poll continues unseen, so the state is not known.
+            // The state is unknown, because the poll continues unseen.
             state: 0,
         };
         if self.began != 0 && !calls_by_future::put(self.future(), held) {
@@ -444,15 +444,15 @@ mod tests {
         for (node, place) in nodes.iter().zip([900, 800, 700, 600]) {
             frames.open_next(place, node);
         }
-        // A function above the second one returns.
+        // The second function returns, and the functions inside it have ended without an event.
         let outermost = frames.close_below(800, false).unwrap();
         assert!(std::ptr::eq(outermost, nodes[2]));
         assert_eq!(counts(&frames), (0, 2));
-        // Another function begins at the place of the second one.
+        // Another function begins at the place of the second function.
         let outermost = frames.close_below(800, true).unwrap();
         assert!(std::ptr::eq(outermost, nodes[1]));
         assert!(frames.close_below(800, true).is_none());
-        // A scope around the first one ends.
+        // The scope of the first node ends, and then the scope around it.
         frames.open_next(700, nodes[1]);
         assert_eq!(frames.close_inside(nodes[0]), 1);
         assert_eq!(frames.top().unwrap().place(), 900);

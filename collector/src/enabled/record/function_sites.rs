@@ -14,7 +14,6 @@ use crate::enabled::record::leaving::Leaving;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::Site;
 
-/// All functions.
 #[derive(Debug)]
 struct Functions {
     /// The last entry is not a function of the program, but serves to measure the cost of a call.
@@ -25,7 +24,6 @@ struct Functions {
     choice: FunctionChoice,
 }
 
-/// A function.
 #[derive(Debug)]
 pub(crate) struct Function {
     site: Site,
@@ -296,7 +294,7 @@ impl Functions {
     }
 }
 
-/// Switches the sleds of all functions at once, including functions that are not to count, until [`follow`] runs again. This
+/// Switches the sleds of all functions at once, including functions that are not to count, until `follow` runs again. This
 /// function is for tests of switching. Returns the number of sleds switched.
 pub fn switch_all(on: bool) -> usize {
     let Some(functions) = FUNCTIONS.get() else {

@@ -18,7 +18,7 @@ const BATCH: u32 = 64;
 const FREE_MAX: u32 = 3 * BATCH;
 
 zeroed! {
-    /// A call in flight, or a free place for one.
+    /// A call in flight, or a free slot.
     #[derive(Debug)]
     pub(crate) struct Slot {
         /// Odd while a call has the slot.
@@ -58,7 +58,7 @@ pub(crate) struct Seen {
     pub(crate) awaited_by: CallId,
 }
 
-/// Slots from 1 on. They are made under the lock of `BATCHES`.
+/// The slots, numbered from 1 on. They are made under the lock of `BATCHES`.
 static SLOTS: Column<Slot> = Column::new();
 
 /// Number of slots that have been made.

@@ -53,11 +53,11 @@ pub(crate) enum More {
     Ready = 2,
     /// An allocation of `number` bytes.
     Allocation = 3,
-    /// A value that the program notes: `number` words follow, the first of which is the address of its key.
+    /// A value that the program notes: `number` words follow, first the lengths of its key and text, then both as text.
     Note = 4,
     /// Only in a `CarriedCall`: the indices in the following records refer to the next `number` nodes of the call.
     Nodes = 5,
-    /// Calls whose records were added up and removed.
+    /// Number of calls whose records were added up and removed.
     Calls = 6,
     /// Number of allocations whose bytes are in the previous record.
     Allocations = 7,

@@ -46,7 +46,7 @@ impl Latency {
         buffered
     }
 
-    /// Puts the buffered durations, and `more`, into their buckets.
+    /// Puts the buffered durations, and the duration `more`, into their buckets.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
         let flushing = self.flushing.load(Ordering::Relaxed);
@@ -70,8 +70,8 @@ impl Latency {
         self.flushing.store(flushing + 2, Ordering::Release);
     }
 
-    /// Puts the buffered durations whose octaves exist into their buckets, without a call. Returns whether all octaves exist; the
-    /// other durations stay in the buffer.
+    /// Puts the buffered durations whose octaves exist into their buckets, without a function call. Returns whether all octaves
+    /// exist; the other durations stay in the buffer.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
@@ -390,7 +390,7 @@ mod tests {
     fn each_octave_has_a_place_of_its_own() {
         let pool = Latencies::new();
         let latency = pool.make(0).unwrap();
-        // Longer calls are not buffered; a call of exactly the limit is.
+        // A call exactly as long as the limit is buffered; longer calls are not buffered.
         assert!(
             latency.buffer(1, BUFFERED_MAX) && !latency.buffer(2, BUFFERED_MAX + 1) && !latency.buffer(3, 0)
         );

@@ -28,7 +28,7 @@ zeroed! {
         pub(crate) recent: Ref<Node>,
         /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
-        /// The index in the thread's arena, and the depth less one. It does not change once the node is published.
+        /// The index in the thread's arena, and the depth less one. Neither changes once the node is published.
         place: AtomicU32,
         /// In adaptive mode: number of calls, in timed calls of the parent, to skip until a call is timed. In values
         /// and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).

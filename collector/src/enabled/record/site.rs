@@ -94,12 +94,12 @@ pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
 ];
 
 impl SiteKind {
-    /// Returns whether such a site opens no scopes.
+    /// Returns whether sites of this kind open no scopes.
     pub(crate) fn is_counter(self) -> bool {
         self != Self::Scope
     }
 
-    /// Returns whether such a site keeps the numbers it is given.
+    /// Returns whether sites of this kind keep the numbers that they are given.
     pub(crate) fn keeps_numbers(self) -> bool {
         matches!(self, Self::Value | Self::Gauge)
     }
@@ -168,7 +168,7 @@ impl Site {
         self
     }
 
-    /// Makes the site's calls watched.
+    /// Makes the site's calls watched unless a rule or a viewer decides otherwise.
     pub const fn watched(mut self) -> Self {
         self.wants_watch = true;
         self
@@ -319,7 +319,7 @@ impl Site {
         !self.is_ruled_off() && self.off_until_ns.load(Ordering::Relaxed) > ns
     }
 
-    /// Notes that the site is disabled until now, if it is.
+    /// Notes the present time if the site is disabled.
     fn note_off(&self) {
         if self.is_ruled_off() {
             self.off_until_ns.store(os::monotonic_ns(), Ordering::Relaxed);

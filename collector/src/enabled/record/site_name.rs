@@ -74,7 +74,7 @@ pub(crate) struct ShortText {
     length: usize,
 }
 
-/// Length in bytes that fits most paths and the stack of a signal handler.
+/// Length in bytes: enough for most paths, and small enough for the stack of a signal handler.
 const SHORT_TEXT_BYTES: usize = 384;
 
 impl Default for ShortText {

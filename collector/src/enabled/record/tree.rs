@@ -60,9 +60,9 @@ zeroed! {
         guess: Ref<Node>,
         /// The node with a latency whose call ended last. Its latency remembers the sibling that is entered next.
         ended: Ref<Node>,
-        /// Calls that could not be counted in a node.
+        /// Number of calls that could not be counted in a node.
         pub(crate) dropped: AtomicU64,
-        /// Guards that were leaked or closed out of order.
+        /// Number of guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
         /// Not 0 while an event that may skip the clock is handled, so that samples know the cost of measuring. A signal
         /// handler's event makes it 0 too early.
@@ -72,7 +72,7 @@ zeroed! {
         path: AtomicU32,
         /// Number of pauses that have not ended.
         pauses: AtomicU32,
-        /// Gaps that were not charged.
+        /// Number of gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
         /// The root, which collects the time outside of all scopes.
         root: Ref<Node>,
@@ -86,7 +86,7 @@ zeroed! {
         pub(crate) async_latencies: Latencies,
         /// The futures that the thread polls, and its free slots for more.
         pub(crate) slots: OwnSlots,
-        /// Gaps of each node that were not charged.
+        /// Number of gaps of each node that were not charged.
         errors: Column<AtomicU64>,
         /// Amounts of each node other than calls and time.
         pub(crate) measures: Column<NodeMeasures>,

@@ -185,7 +185,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     trace
 }
 
-/// Counts `steps` as missing, in the trace's gap. If there is no gap yet, it is here.
+/// Counts `steps` as missing in the gap of the trace, which is here if the trace has no gap yet.
 fn leave_out(trace: &mut Trace, steps: u64) {
     let step = trace.len() as u32;
     let gap = trace.gap.get_or_insert(TraceGap {

@@ -10,7 +10,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
 impl Tree {
-    /// Begins a call of a future at tick `began`, in which the thread has just opened the scope of its first poll. Returns `None`
+    /// Begins a call of a future at tick `began`. The thread has just opened the scope of the call's first poll. Returns `None`
     /// if an event of this thread is in progress.
     pub(crate) fn begin_call(&self, site: &'static Site, began: u64) -> Option<CallId> {
         let current = self.take()?;

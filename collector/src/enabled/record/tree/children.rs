@@ -217,8 +217,8 @@ impl Tree {
 }
 
 /// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site's
-/// address is rotated by half a word, so that its changing bits and the parent's do not overlap. The low bits are the
-/// tag in the table, and the bits above choose the slot.
+/// address is rotated by half a word, so that the changing bits of the two addresses do not overlap. The low bits of the
+/// hash are the tag in the table, and the bits above choose the slot.
 #[inline(always)]
 fn hash(parent: &'static Node, site: &'static Site) -> u32 {
     let parent = std::ptr::from_ref(parent).addr() as u64;

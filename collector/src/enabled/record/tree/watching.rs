@@ -19,8 +19,8 @@ use crate::enabled::record::watch::{self, Lost};
 const EVENTS_UNCHARGED: u32 = 256;
 
 impl Tree {
-    /// Watches the call of `root`, which has just begun, if it is timed, in no other watched call, and the threshold of slow
-    /// calls is known.
+    /// Watches the call of `root`, which has just begun. The call must be timed and in no other watched call, and the threshold
+    /// of slow calls must be known; otherwise this does nothing.
     #[inline(never)]
     pub(crate) fn watch_call(&self, root: &'static Node) {
         let Some(slot) = root
