@@ -102,8 +102,8 @@ const CHUNKS: usize = 13;
 /// Maximum number of values in a column.
 pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
-/// Many values in chunks. A single thread makes each chunk when it needs one of its values. Values keep their contents from an
-/// earlier life of the tree.
+/// Many values in chunks. A single thread makes all chunks, each when a value in it is needed. Values keep their contents from
+/// an earlier life of the tree.
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
@@ -393,7 +393,7 @@ impl<T: FromZeros + 'static> Array<T> {
         self.ready.store((end / size_of::<T>()) as u32, Ordering::Relaxed);
     }
 
-    /// Returns an element.
+    /// Returns an element; `None` if `index` is not below the length.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&'static T> {
         if index >= self.length.load(Ordering::Acquire) {

@@ -53,7 +53,7 @@ pub(crate) enum More {
     Ready = 2,
     /// An allocation of `number` bytes.
     Allocation = 3,
-    /// A value that the program notes: `number` words follow, first the lengths of its key and text, then both as text.
+    /// A value that the program notes: `number` words follow, with the lengths of the key and of the value, and both texts.
     Note = 4,
     /// Only in a `CarriedCall`: the indices in the following records refer to the next `number` nodes of the call.
     Nodes = 5,

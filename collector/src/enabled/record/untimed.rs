@@ -223,7 +223,7 @@ mod tests {
         assert!(tree.end_untimed(node) || tree.end_timed(node, || now));
     }
 
-    /// Calls a, and b in it, `calls` times: 40 ticks for b and 60 for a itself.
+    /// Calls `a`, which calls `b`, `calls` times. Each call takes 40 ticks in `b` and 60 in `a` itself.
     fn run(tree: &Tree, calls: u64, [of_a, of_b]: [&'static Site; 2]) -> (&'static Node, &'static Node) {
         let mut now = tree.last.load(Ordering::Relaxed);
         let root = tree.current.get().unwrap();

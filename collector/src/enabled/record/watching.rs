@@ -44,7 +44,7 @@ impl Awaited {
         self.nodes.get(count.checked_sub(1)?)?.get()
     }
 
-    /// Adds a future. If there are too many, the first one is removed.
+    /// Adds a future. If there are too many futures, the first future is removed.
     pub(crate) fn add(&self, node: &'static Node, call: CallId) {
         if self.count.load(Ordering::Relaxed) as usize == AWAITED {
             self.remove(0);
@@ -100,7 +100,7 @@ zeroed! {
         pub(crate) root: Ref<Node>,
         /// The slot of the open call's watch. `number` is the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
-        /// The path before the watched call.
+        /// The path of events before the watched call.
         pub(crate) outside: AtomicU32,
         pub(crate) number: AtomicU64,
         /// Tick at which the open call began.
