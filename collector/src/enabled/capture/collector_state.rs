@@ -79,7 +79,7 @@ impl CollectorState {
         }
     }
 
-    /// Captures a snapshot, and stores the amounts shown in the baselines.
+    /// Captures a snapshot. The baselines remember the amounts that it shows.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
@@ -126,7 +126,7 @@ impl CollectorState {
         }
     }
 
-    /// Reads all threads into a snapshot, and returns what they lost.
+    /// Reads all threads into a snapshot, and returns their losses.
     fn show_threads(&mut self, snapshot: &mut Snapshot, epoch: &Epoch) -> Lost {
         let mut lost = self.finished.lost();
         lost.losses.dropped += registry::dropped_calls();
@@ -297,7 +297,7 @@ impl CollectorState {
         self.sampling.count_from(None);
     }
 
-    /// Begins a new reset epoch, and returns the snapshot that closes the old one.
+    /// Begins a new reset epoch, and returns the snapshot that closes the old epoch.
     pub(crate) fn reset(&mut self) -> Snapshot {
         // Numbers of values that arrive during this capture may or may not be in the closing snapshot.
         numbers::begin_stretch();
@@ -367,7 +367,7 @@ impl CollectorState {
     /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the lock, so
     /// that the thread counts once. The tree must get no more events.
     pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
-        // The lock is held, so no capture has seen a later tick than the one charged here.
+        // The lock is held, so no capture has seen a later tick than the tick up to which time is charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         self.watches.finish(block, &mut self.sites);

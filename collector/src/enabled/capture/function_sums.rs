@@ -19,7 +19,7 @@ pub(crate) struct Done {
     pub(crate) timed: u64,
     /// Ticks of all calls. Untimed calls of a node are taken to last as long as its timed calls.
     pub(crate) ticks: u64,
-    /// Ticks that the clock has charged to the function's nodes and the nodes below, also in open calls.
+    /// Ticks that the clock has charged to the function's nodes and the nodes below them, including ticks of open calls.
     pub(crate) charged: u64,
     /// The charged ticks, where the ticks of a recursion count only once, in its outermost call.
     pub(crate) charged_once: u64,

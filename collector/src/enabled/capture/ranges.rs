@@ -202,7 +202,7 @@ impl Ranges {
         })
     }
 
-    /// Returns whether a node is a gauge that was set. Such a node has a level to show, also after a reset.
+    /// Returns whether a node is a gauge that was set. Such a node has a level to show, even after a reset.
     pub(crate) fn has_level(&self, index: usize) -> bool {
         self.0
             .get(&(index as u32))

@@ -159,7 +159,7 @@ impl Reader {
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
         if let Some(current) = quiet {
-            // The next event will charge the time since the last one.
+            // The next event will charge the time since the last event.
             let pending = pending(tree, last, now, limit);
             let whole = pending.before.saturating_add(pending.behind);
             let off = clocks().map_or(0, |clocks| self.open_gap.off(tree, last, whole, clocks));

@@ -24,7 +24,7 @@ const GROUP: usize = 32;
 /// Smallest state number of an async body that waits.
 pub(crate) const SUSPENDED: u8 = 3;
 
-/// A future: its address, and the number of the function that polls it. A future inside another one may have the same address.
+/// A future: its address, and the number of the function that polls it. A future inside another future may have its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Future {
     pub(crate) address: u64,

@@ -62,7 +62,7 @@ pub(crate) fn phase() -> Phase {
     OWN.get().phase
 }
 
-/// Returns the tree of the calling thread, also while the thread does not count.
+/// Returns the tree of the calling thread, even while the thread does not count.
 pub(crate) fn own() -> Option<&'static Tree> {
     let own = OWN.get();
     own.block

@@ -23,7 +23,7 @@ zeroed! {
         /// The call by which compiler-inserted code has reported the beginning; all fields are 0 if a sled has reported
         /// it.
         pub(crate) call: Call,
-        /// The frame that is open around this one.
+        /// The frame that is open around this frame.
         below: Ref<Frame>,
         /// The frame that is used next; `None` if it is not made yet.
         above: Ref<Frame>,
@@ -120,7 +120,7 @@ impl Frame {
         self.node.get()
     }
 
-    /// Returns the frame that is open around this one.
+    /// Returns the frame that is open around this frame.
     pub(crate) fn below(&self) -> Option<&'static Self> {
         self.below.get()
     }

@@ -112,7 +112,7 @@ impl OwnSlots {
         self.polled.load(Ordering::Relaxed)
     }
 
-    /// Makes a call the innermost one that the thread polls, and returns the previous innermost call.
+    /// Makes a call the innermost call that the thread polls, and returns the previous innermost call.
     #[inline]
     pub(crate) fn poll(&self, call: CallId) -> CallId {
         let before = self.polled.load(Ordering::Relaxed);

@@ -388,7 +388,7 @@ mod tests {
                 .iter()
                 .all(|count| count.load(Ordering::Relaxed) == 0)
         );
-        // A full group counts its losses, and its blocks stay.
+        // A full group keeps its blocks, and counts the blocks for which it has no place.
         let same = |&block: &usize| Whole::places(hash(block)).eq(Whole::places(hash(0x10)));
         let blocks: Vec<usize> = (1..)
             .map(|number| number * 0x10)

@@ -25,7 +25,7 @@ zeroed! {
     /// The numbers of one stretch.
     #[derive(Debug)]
     struct Stretch {
-        /// Number of the stretch; 0 if there is none.
+        /// Number of the stretch; 0 if there is no stretch.
         number: AtomicU64,
         /// Number of the node's executions before the stretch.
         first: AtomicU64,
@@ -72,7 +72,7 @@ zeroed! {
 /// The numbers of a stretch, as read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Number of the stretch; 0 if there is none.
+    /// Number of the stretch; 0 if there is no stretch.
     pub(crate) stretch: u64,
     pub(crate) first: u64,
     pub(crate) min: u64,
@@ -219,7 +219,7 @@ impl Numbers {
             .wrapping_add(self.missed.load(Ordering::Relaxed))
     }
 
-    /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, also
+    /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, even
     /// while the thread begins another stretch.
     ///
     /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread can turn only to a stretch

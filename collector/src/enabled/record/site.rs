@@ -38,7 +38,7 @@ pub struct Site {
     watch: AtomicU32,
     /// In adaptive mode: the largest rate that any thread has found. Timing one in 2^rate calls is enough.
     rate: AtomicU32,
-    /// The site that was met before this one.
+    /// The site that was met before this site.
     pub(crate) next: Ref<Site>,
 }
 

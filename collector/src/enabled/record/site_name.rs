@@ -131,7 +131,7 @@ fn write_plain_name<T: Text>(item: &str, module: &str, out: &mut impl Write) -> 
     let Some(inner) = name.strip_prefix('<') else {
         return write_without_arguments(name, out);
     };
-    // Find the bracket that closes the first one; the type of the impl ends there.
+    // Find the bracket that closes the first bracket; the type of the impl ends there.
     let mut depth = 1;
     let end = inner.char_indices().find(|&(at, c)| {
         match c {

@@ -11,7 +11,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::SumsOfWatch;
 use crate::enabled::record::watch::{self, Watch};
 
-/// Maximum number of futures awaited at once that are distinguished.
+/// Maximum number of futures that are distinguished if a poll awaits several futures at once.
 const AWAITED: usize = 8;
 
 zeroed! {

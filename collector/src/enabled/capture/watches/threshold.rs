@@ -23,7 +23,7 @@ const RISE: f64 = 1.25;
 pub(super) struct Threshold {
     /// Threshold in ticks; 0 while it is not known.
     ticks: u64,
-    /// Whether the threshold is above the requested one.
+    /// Whether the threshold is above the requested threshold.
     is_raised: bool,
     has_no_tail: bool,
     /// Number of typical and slow calls at the last comparison with the share of slow calls.

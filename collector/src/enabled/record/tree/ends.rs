@@ -76,7 +76,7 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call that is not the innermost one, at the tick that `clock` reads. All calls inside it are closed as well. If the
+    /// Ends a call that is not the innermost call, at the tick that `clock` reads. All calls inside it are closed as well. If the
     /// call is not open at all, nothing is closed. Both cases are counted as unbalanced.
     #[cold]
     pub(crate) fn end_out_of_order(&self, node: &'static Node, clock: impl Fn() -> u64) {

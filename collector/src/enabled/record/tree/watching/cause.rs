@@ -106,7 +106,7 @@ impl Tree {
         if ready > 0 && ready / least > others {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
-        // The loop goes down to the node where the excess is spread over several nodes, or is the node's own.
+        // The loop goes down to the node whose excess is spread over several children, or belongs to the node itself.
         let mut at = root.index();
         let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
         loop {

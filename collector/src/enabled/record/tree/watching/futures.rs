@@ -82,7 +82,7 @@ impl Tree {
     pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
         let watching = &self.watching;
         watching.awaited.forget(call);
-        // If futures await each other, the innermost one is the awaited future.
+        // If futures await each other, the innermost of them is the awaited future.
         let is_below = watching.awaited.last().is_some_and(|awaited| {
             std::iter::successors(Some(awaited), |at| at.parent.get()).any(|at| std::ptr::eq(at, node))
         });
