@@ -25,7 +25,7 @@ zeroed! {
         pub(crate) call: Call,
         /// The frame that is open around this frame.
         below: Ref<Frame>,
-        /// The frame that is used next; `None` if it is not made yet.
+        /// The frame to use for a call inside this call; `None` if it is not made yet.
         above: Ref<Frame>,
     }
 }

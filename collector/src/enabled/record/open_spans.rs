@@ -34,7 +34,7 @@ zeroed! {
         /// Tick at which the call of the future began, and its id.
         pub(crate) began: AtomicU64,
         pub(crate) call: AtomicU64,
-        /// Tag of the span's maker.
+        /// The tag that the maker of the span has given it.
         pub(crate) tag: AtomicU32,
         /// The next free place.
         next: AtomicU32,
