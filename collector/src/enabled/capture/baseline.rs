@@ -8,7 +8,7 @@ use crate::enabled::capture::ranges::Ranges;
 use crate::enabled::capture::waits_in::WaitsIn;
 use crate::enabled::record::measures::QUANTITIES;
 
-/// The counters of a node.
+/// The counters of a node, or their change since a reset.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) calls: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Counts {
     pub(crate) found: u64,
 }
 
-/// Amounts of a node beside calls and time, by the codes of the quantities.
+/// Amounts of a node other than calls and time, by the codes of the quantities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 
@@ -29,7 +29,7 @@ pub(crate) struct Measured(pub(crate) [u64; QUANTITIES]);
 pub(crate) trait Amounts: Copy + Default + PartialEq {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Returns the larger amounts, because an amount that was shown never shrinks.
+    /// Returns the larger amounts, because no amount falls below its baseline.
     fn at_least(self, other: Self) -> Self;
 }
 
@@ -43,11 +43,12 @@ pub(crate) struct Baseline {
     pub(crate) histograms: Histograms,
     /// The smallest and largest numbers of values and gauges.
     pub(crate) ranges: Ranges,
-    /// System calls that the thread was found waiting in.
+    /// How often the thread was found waiting in each system call.
     pub(crate) waits_in: WaitsIn,
     /// Durations of calls of futures.
     pub(crate) async_histograms: Histograms,
-    /// In adaptive mode: ticks that were charged to the root but belong to rows, in past epochs and in this one.
+    /// In adaptive mode: ticks that were charged to the root but belong to rows, in epochs before the last reset, before the
+    /// previous reset, and since the last reset.
     handed_past: u64,
     handed_undo: u64,
     handed_now: u64,
@@ -96,7 +97,7 @@ impl Amounts for Counts {
 }
 
 impl Measured {
-    /// Returns the ticks waiting and ready.
+    /// Returns the ticks in which the thread was waiting, and in which it was ready.
     pub(crate) fn off_cpu(self) -> [u64; 2] {
         [Quantity::Waiting, Quantity::Ready].map(|quantity| self.0[quantity.code() as usize])
     }
@@ -109,7 +110,7 @@ impl Measured {
         self.0[quantity.code() as usize] = value;
     }
 
-    /// Sets the counts of a future's calls. Until it is shown, [`Quantity::InFlight`] counts all calls that have begun.
+    /// Sets the counts of a future's calls. Until the counts are shown, [`Quantity::InFlight`] is the number of calls begun.
     pub(crate) fn set_calls_of_future(&mut self, begun: u64, ended: u64, cancelled: u64, vanished: u64) {
         self.set(Quantity::InFlight, begun);
         self.set(Quantity::FutureEnds, ended);
@@ -165,7 +166,7 @@ fn raise<T: Amounts>(column: &mut Vec<T>, index: usize, by: T) {
 }
 
 impl<T: Amounts> Epochs<Vec<T>> {
-    /// Takes the present amounts. An amount that was shown never shrinks, although a capture may have shown a few ticks that the
+    /// Takes the present amounts. No amount falls below its baseline, although the last reset may have seen a few ticks that the
     /// thread then charged elsewhere.
     fn show(&mut self, present: &[T]) {
         self.current.clear();
@@ -185,7 +186,7 @@ impl<T: Amounts> Epochs<Vec<T>> {
 }
 
 impl Baseline {
-    /// Takes the present counters. A counter that was shown never shrinks.
+    /// Takes the present counters. No counter falls below its baseline.
     pub(crate) fn show(&mut self, counts: &[Counts], measured: &[Measured], cpu_ns: Option<u64>) {
         self.counts.show(counts);
         self.measured.show(measured);
@@ -197,7 +198,7 @@ impl Baseline {
         self.counts.shown(index)
     }
 
-    /// Returns the amounts of a node beside calls and time since the reset. Most programs count no such amounts.
+    /// Returns the amounts of a node other than calls and time since the reset. Most programs count no such amounts.
     pub(crate) fn measured(&self, index: usize) -> Measured {
         let Some(&whole) = self.measured.current.get(index) else {
             return Measured::default();
@@ -216,8 +217,8 @@ impl Baseline {
         raise(&mut self.measured.current, index, one);
     }
 
-    /// Returns whether a node has nothing to show since the reset. A gauge that was set has a level. A node whose call has ended has something to show,
-    /// even if the call began before the reset and took no tick since.
+    /// Returns whether a node has nothing to show since the reset. A gauge that was set has a level to show. A node whose call
+    /// has ended has a duration to show, even if the call began before the reset and took no tick since.
     pub(crate) fn is_bare(&self, index: usize) -> bool {
         self.shown(index).is_zero()
             && self.measured(index) == Measured::default()
@@ -237,7 +238,7 @@ impl Baseline {
         self.handed_now = ticks;
     }
 
-    /// Adds everything ever counted in rows, which excludes the root.
+    /// Adds all calls and ticks ever counted in rows. The root is no row.
     pub(crate) fn add_lifetime(&self, lifetime: &mut Lifetime) {
         lifetime.ticks = lifetime
             .ticks

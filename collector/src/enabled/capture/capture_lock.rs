@@ -1,8 +1,8 @@
 //! The lock around the collector's state. It is never held while a snapshot is encoded or written.
 //!
-//! An exit of the program may stand anywhere, also below a holder of this lock on the same stack. The end of the program
-//! therefore waits with a limit, and others ask who holds the lock. A forked child never gets the lock, because the holder's
-//! thread may not exist there.
+//! The program may call `exit` anywhere, even in code that is called while its own thread holds this lock. The end of the program
+//! therefore waits for the lock with a time limit, and other code asks which thread holds it. A forked child never gets the lock,
+//! because the holder's thread may not exist there.
 
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -79,7 +79,7 @@ pub(crate) fn holder() -> u32 {
     HOLDER.load(Ordering::Relaxed)
 }
 
-/// Takes the lock. Returns `None` in a forked child, and when the calling thread has waited for its longest time.
+/// Takes the lock. Returns `None` in a forked child, and when the calling thread has waited for as long as it may.
 pub(crate) fn take() -> Option<Locked> {
     if config::is_forked_child() {
         return None;
@@ -100,7 +100,7 @@ pub(crate) fn take() -> Option<Locked> {
     Some(state.with_left_threads())
 }
 
-/// Runs `body` with the collector's state. Returns `None` where [`take`] does.
+/// Runs `body` with the collector's state. Returns `None` if [`take`] does.
 pub(crate) fn with<T>(body: impl FnOnce(&mut CollectorState) -> T) -> Option<T> {
     take().map(|mut state| body(&mut state))
 }
@@ -113,7 +113,7 @@ fn try_take() -> Option<Locked> {
     }
 }
 
-/// Lets the calling thread wait for the lock no longer than `longest` without progress of its holder, in `body`.
+/// Runs `body`, in which the calling thread ceases to wait for the lock if its holder makes no progress for `longest`.
 pub(crate) fn waiting_at_most<T>(longest: Duration, body: impl FnOnce() -> T) -> T {
     let before = LONGEST_WAIT.replace(longest);
     let value = body();
@@ -144,7 +144,7 @@ pub(crate) fn take_alone_within(longest: Duration) -> Option<Locked> {
 /// Watches the functions that a pattern matches.
 ///
 /// # Errors
-/// A sentence that says why not.
+/// A sentence that gives the reason, if the functions cannot be watched.
 pub(crate) fn watch(pattern: &str, over: Over) -> Result<(), String> {
     let pattern = Pattern::new(pattern).map_err(|error| error.to_string())?;
     if with(|state| state.watch(pattern, over)).ok_or(FORKED)? {

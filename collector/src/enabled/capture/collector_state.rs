@@ -1,11 +1,11 @@
-//! Everything known about the trees that is not in them, and the order of a capture, of a reset and of a switch of modes.
+//! The collector's state outside of the trees, and the order of a capture, of a reset and of a switch of modes.
 //!
 //! A counter is written only by its thread, so a reset writes no counter. The state keeps a baseline for each node. A snapshot
 //! shows the counter less the baseline, and a reset raises the baseline by the amount *shown*. An amount that a capture missed is
 //! therefore shown in the next epoch, and the sum over all epochs is exactly the lifetime total.
 //!
-//! Each field is a subject with invariants of its own, at the head of its file. Here stands what binds them: all begin an epoch
-//! together, with a capture before, and each thread counts in exactly one of `live` and `finished`.
+//! The file of each field's type documents the invariants of that field. Two invariants bind the fields: all begin an epoch
+//! together, right after a capture, and each thread counts in exactly one of `live` and `finished`.
 
 use tickscope_format::Snapshot;
 use tickscope_format::pattern::Pattern;
@@ -79,7 +79,7 @@ impl CollectorState {
         }
     }
 
-    /// Captures a snapshot. Every baseline then knows the amounts shown.
+    /// Captures a snapshot. The baselines remember the amounts that it shows.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
@@ -126,7 +126,7 @@ impl CollectorState {
         }
     }
 
-    /// Reads all threads into a snapshot, and returns what they lost.
+    /// Reads all threads into a snapshot, and returns their losses.
     fn show_threads(&mut self, snapshot: &mut Snapshot, epoch: &Epoch) -> Lost {
         let mut lost = self.finished.lost();
         lost.losses.dropped += registry::dropped_calls();
@@ -167,12 +167,12 @@ impl CollectorState {
         lost
     }
 
-    /// Puts into a snapshot which sites count, and how.
+    /// Describes in a snapshot which sites count, and how.
     fn show_sites(&mut self, snapshot: &mut Snapshot, epoch: &Epoch, lost: Lost) {
         self.rules.look();
         let mut off_sites = Vec::new();
         for site in site_table::met() {
-            // A site that was met is in the list of sites, also without a row.
+            // A site that was met is in the list of sites, even without a row.
             let id = self.sites.id(site);
             if site.is_ruled_off() {
                 off_sites.push(id);
@@ -201,7 +201,7 @@ impl CollectorState {
         snapshot.seen_cost = is_estimated.then(|| self.sampling.seen_cost());
     }
 
-    /// Puts into a snapshot where, when and how it was made.
+    /// Describes in a snapshot where, when and how it was made.
     fn describe(&mut self, snapshot: &mut Snapshot, kind: CaptureKind, lost: Lost) {
         self.captures += 1;
         let chosen = &config::get().chosen;
@@ -228,7 +228,7 @@ impl CollectorState {
         };
     }
 
-    /// Returns the sums of each function, over all threads, including ended ones.
+    /// Returns the sums of each function over all threads, including ended threads.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn function_sums(&self, mode: Mode) -> FunctionSums {
         let mut sums = self.finished.functions.clone();
@@ -238,7 +238,7 @@ impl CollectorState {
         sums
     }
 
-    /// Looks where each thread is, and adds the time since the last look to that node.
+    /// Finds the current node of each thread, and adds the time since the last look to it.
     pub(crate) fn sample(&mut self) {
         // The mode may have been switched while the publisher waited for the lock.
         let mode = self.epochs.switch().mode;
@@ -253,7 +253,7 @@ impl CollectorState {
         }
     }
 
-    /// Looks at the system calls in which threads wait, if waiting is charged in this epoch.
+    /// Finds the system calls in which threads wait, if waiting is charged in this epoch.
     pub(crate) fn look_at_waits(&mut self, looks: &mut Looks) {
         if self.epochs.switch().mode.charges_time() {
             self.live.look_at_waits(looks);
@@ -291,13 +291,13 @@ impl CollectorState {
         }
     }
 
-    /// Forgets the initial mode, because the program has chosen another one before anything was counted.
+    /// Forgets the initial mode, because the program has chosen another mode before anything was counted.
     pub(crate) fn forget_beginning(&mut self) {
         self.epochs.set_switch(None);
         self.sampling.count_from(None);
     }
 
-    /// Begins a new reset epoch, and returns the snapshot that closes the old one.
+    /// Begins a new reset epoch, and returns the snapshot that closes the old epoch.
     pub(crate) fn reset(&mut self) -> Snapshot {
         // Numbers of values that arrive during this capture may or may not be in the closing snapshot.
         numbers::begin_stretch();
@@ -367,7 +367,7 @@ impl CollectorState {
     /// Merges an ended thread into the finished threads of its name, and gives its block back. Both happen under the lock, so
     /// that the thread counts once. The tree must get no more events.
     pub(crate) fn finish_thread(&mut self, block: &'static Block, kernel_name: [u8; 16], cpu_ns: u64) {
-        // The lock is held, so no capture has seen a later tick than the one charged here.
+        // The lock is held, so no capture has seen a later tick than the tick up to which time is charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
         self.watches.finish(block, &mut self.sites);

@@ -1,7 +1,7 @@
 //! An amount that grows, and its baselines: the arithmetic of resets that all counted amounts share.
 //!
-//! No amount is below its baseline. A reset takes the present amount as baseline, so nothing is shown and nothing is lost. An undo
-//! of the last reset takes the baseline from before it.
+//! No amount is below its baseline. A reset takes the present amount as baseline, so nothing is shown and nothing is lost. An
+//! undo of the last reset restores the previous baseline.
 
 /// An amount now, at the last reset, and at the reset before.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,7 +22,7 @@ impl<T: Clone + Default> Epochs<T> {
         self.base = std::mem::take(&mut self.undo);
     }
 
-    /// Adds each of another amount's three by `add`.
+    /// Adds the three values of another amount to the values of this amount, by `add`.
     pub(crate) fn absorb(&mut self, other: &Self, mut add: impl FnMut(&mut T, &T)) {
         add(&mut self.current, &other.current);
         add(&mut self.base, &other.base);

@@ -88,9 +88,9 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
             ..Estimated::default()
         })
         .collect();
-    // Parents come before their children, so the time of a row is final before the row gives some away. If a row has less than
-    // its children want, its timed calls were slower than its untimed ones. Each child then gets the same share of its demand,
-    // also further down.
+    // Parents come before their children, so a row has received all its time before it gives some away. If a row has less than
+    // its children want, its timed calls were slower than its untimed calls. Each child then gets the same share of its demand,
+    // and so do the rows below the child.
     let mut share = vec![1.0; rows.len()];
     let mut known = vec![false; rows.len()];
     for index in 1..rows.len() {
@@ -129,7 +129,7 @@ pub(crate) fn adaptive(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<
     estimated
 }
 
-/// Returns the variance of a call, or 0 if fewer than two calls are known.
+/// Returns the variance of a call's duration, in ticks squared, or 0 if fewer than two calls are known.
 fn call_variance(latencies: &Packed) -> f64 {
     latencies
         .unpacked()
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(1.0))), [50, 390, 610]);
     }
 
-    /// The lifetime may therefore shrink in adaptive mode: time that a row got from outside of all rows goes back.
+    /// In adaptive mode the lifetime may shrink, because a row may have to give back time that it got from outside of all rows.
     #[test]
     fn later_calls_that_are_cheaper_take_back_what_earlier_ones_were_given() {
         let rows = [row(0), row(0)];
@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
-        // b was timed in 1 of 10 calls: 100 ticks, 60 of them in c, which was timed whenever b was.
+        // 1 of 10 calls of `b` was timed, with 100 ticks. 60 of these were in `c`, which was timed whenever `b` was timed.
         let rows = [row(0), row(0), row(1), row(2)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
-        // b wants 90 times 20 ticks of the 900 that a has; half of that is refused.
+        // `b` wants 90 times 20 ticks, but `a` has only 900 ticks. So half of that is refused.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));

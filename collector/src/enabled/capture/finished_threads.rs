@@ -66,7 +66,7 @@ impl FinishedThreads {
     }
 
     /// Adds the rows and the baseline of a thread to the tree of its name. Above `nodes_max` rows, new rows share one row.
-    /// Returns the number of the name, and the new place of each row.
+    /// Returns the number of the name, and the index of each row in the name's tree.
     pub(crate) fn add(
         &mut self,
         name: &str,
@@ -110,8 +110,8 @@ impl FinishedThreads {
                     self.nodes += 1;
                     threads.add_row(key, row.kind)
                 }
-                // One row takes all the rest, so that no count is lost. The row has no sum, because sums of different counters do
-                // not add up.
+                // One row takes all the rest, so that no count is lost. The row has no sum, because it makes no sense to add sums
+                // of different counters.
                 None => match threads.known.get(&(0, pruned)) {
                     Some(&place) => place,
                     None => threads.add_row((0, pruned), SiteKind::Scope),
@@ -129,7 +129,7 @@ impl FinishedThreads {
         (threads.number, places)
     }
 
-    /// Counts a call whose end was not seen in a row.
+    /// Counts a vanished call, which belongs to `row`.
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     pub(crate) fn count_vanished(&mut self, row: Owner) {
         let is_of = |threads: &&mut ThreadsOfAName| Owner::of_finished(threads.number).contains(&row);

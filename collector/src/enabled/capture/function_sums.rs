@@ -19,16 +19,16 @@ pub(crate) struct Done {
     pub(crate) timed: u64,
     /// Ticks of all calls. Untimed calls of a node are taken to last as long as its timed calls.
     pub(crate) ticks: u64,
-    /// Ticks that the clock has charged to the function's nodes and the nodes below, also in open calls.
+    /// Ticks that the clock has charged to the function's nodes and the nodes below them, including ticks of open calls.
     pub(crate) charged: u64,
-    /// The charged ticks where a recursion counts once.
+    /// The charged ticks, where the ticks of a recursion count only once, in its outermost call.
     pub(crate) charged_once: u64,
     /// Charged ticks of calls outside all functions that count.
     pub(crate) charged_outermost: u64,
 }
 
 impl Done {
-    /// Returns the share of the function's time that is left where a recursion counts once.
+    /// Returns the share of the function's charged ticks that is left if a recursion counts once.
     pub(crate) fn once(&self) -> f64 {
         match self.charged {
             0 => 1.0,
@@ -167,7 +167,7 @@ mod tests {
         sums.add(&tree, Mode::Exact, &[]);
         let done = |number: usize| sums.by_number[number];
         assert_eq!((done(5).calls, done(5).timed, done(5).ticks), (2, 2, 600));
-        // The recursion is in both calls.
+        // The time of the inner call counts in both calls of the recursion.
         assert_eq!((done(6).calls, done(6).ticks), (53, 570));
         assert_eq!((done(5).once(), done(6).once()), (1.0, 520.0 / 570.0));
         assert!(done(5).is_outermost() && !done(6).is_outermost() && done(7).is_outermost());
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(sums.by_number[6].calls, 106);
     }
 
-    /// All of a recursion's few outer calls are timed, and few of its many inner ones. The mean of the timed calls alone is too
+    /// All of a recursion's few outer calls are timed, and few of its many inner calls. The mean of the timed calls alone is too
     /// long.
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {

@@ -56,7 +56,7 @@ impl Told {
         over_budget: Vec::new(),
     };
 
-    /// Returns the functions that are off because of the budget, without functions that a rule has switched off or on since.
+    /// Returns the functions that are off because of the budget, except functions that a rule has switched off or on since.
     fn over_budget(&self, sites: &mut SiteIds) -> Vec<OverBudget> {
         let over_budget = self.over_budget.iter();
         let over_budget = over_budget.filter(|(site, _)| site.is_over_budget());
@@ -97,7 +97,7 @@ impl Ends {
         }
     }
 
-    /// Returns a snapshot's facts about functions, if these are the ends of all calls.
+    /// Returns a snapshot's facts about functions, with `self` as the ends of all threads' calls; `None` without functions.
     pub(crate) fn described(self, told: &Told, sites: &mut SiteIds) -> Option<Functions> {
         function_sites::counts().map(|counts| Functions {
             known: counts.known,
@@ -133,7 +133,7 @@ pub(crate) fn follow() {
     function_sites::follow(false);
 }
 
-/// Returns the time until ends of switched-off functions are looked at again; `None` if no ends wait.
+/// Returns the time until the next check for ends that can be switched off; `None` if no ends are to be switched off.
 pub(crate) fn ends_wait() -> Option<Duration> {
     #[cfg(all(feature = "functions", target_arch = "x86_64"))]
     return function_sites::ends_wait();

@@ -8,9 +8,9 @@ use crate::enabled::capture::epochs::Epochs;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Histograms {
     by_node: Epochs<Vec<Packed>>,
-    /// Histogram since the reset, for a node with a baseline. It is kept because most histograms change rarely.
+    /// Histogram since the reset, by node, for nodes with a baseline. It is kept because most histograms change rarely.
     since: Vec<Packed>,
-    /// Number of the current histogram among all histograms of the node.
+    /// By node: number of the current histogram among all histograms that the node has had.
     made: Vec<u64>,
 }
 
@@ -55,8 +55,8 @@ impl Histograms {
         match filled(&self.by_node.base, index).map(Packed::unpacked) {
             None => place(&mut self.by_node.current, index).set(histogram),
             Some(base) => {
-                // While its thread moves a call that was seen before, the call may be in neither its place nor its bucket. Where
-                // the histogram counts the calls, the next reading includes it.
+                // While the thread moves a call from its place to its bucket, the call may be in neither. So the histogram
+                // may lack calls that the baseline includes.
                 let mut present = histogram.clone();
                 present.raise_to(&base);
                 place(&mut self.by_node.current, index).set(&present);

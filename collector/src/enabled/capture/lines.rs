@@ -24,7 +24,7 @@ use crate::enabled::record::tree::Tree;
 /// Maximum number of distinct places.
 const PLACES_MOST: usize = 1 << 16;
 
-/// Maximum number of places in a periodic snapshot, and in any other: the places with most samples.
+/// Maximum numbers of places in a periodic snapshot, and in any other snapshot. The places with most samples are shown.
 const PLACES_SHOWN: usize = 1 << 12;
 const PLACES_SHOWN_WHOLE: usize = 1 << 14;
 
@@ -62,7 +62,7 @@ pub(crate) struct Lines {
     lost: Sampled,
     /// Samples before the last reset, for undoing it.
     before: (Found, Sampled),
-    /// Losses of the rings at the last look.
+    /// Losses of the rings when they were last read.
     lost_in_rings: Sampled,
     /// Loaded files, each with the number of its module if a sample was in it.
     loaded: Vec<(Loaded, Option<u32>)>,
@@ -131,7 +131,7 @@ impl Lines {
         self.look();
     }
 
-    /// Gives each thread a timer, and takes the samples.
+    /// Gives each new thread a timer, and takes the samples.
     pub(crate) fn look(&mut self) {
         if self.hz == 0 {
             return;
@@ -173,7 +173,7 @@ impl Lines {
         }
     }
 
-    /// Returns the signal that sampling uses: a new one if the program now uses the signal from before.
+    /// Returns the signal that sampling uses: a new signal if the program now uses the previous signal itself.
     fn signal(&mut self) -> Option<i32> {
         if let LinesState::On(signal) = self.state
             && cpu_timer::is_taken(signal.cast_signed())
@@ -246,7 +246,7 @@ impl Lines {
         });
     }
 
-    /// Returns the module of an address, and the address in its file. Files loaded since are looked for once.
+    /// Returns the module of an address, and the address in its file. Searches for newly loaded files unless `looked_again`.
     fn place(&mut self, pc: u64, looked_again: &mut bool) -> (u32, u64) {
         let address = pc as usize;
         let is_known =
@@ -309,7 +309,7 @@ impl Lines {
         }
     }
 
-    /// Adds to a snapshot the samples that its rows do not have.
+    /// Adds the samples of the collector's own code to a snapshot, whose other samples were added with its rows.
     pub(crate) fn show(&self, snapshot: &mut Snapshot, is_whole: bool) {
         let measuring = self.found.range(..(Some(Owner::FIRST), 0, 0));
         let mut samples = std::mem::take(&mut snapshot.lines.samples);

@@ -1,4 +1,4 @@
-//! The live threads: what captures and looks know of each thread beside its tree.
+//! The live threads: what captures and looks know of each thread, other than its tree.
 //!
 //! A thread is known from the first capture or look that finds its block until the block is given back, so a block's address
 //! stands for one thread.
@@ -93,7 +93,7 @@ impl LiveThreads {
         Self(BTreeMap::new())
     }
 
-    /// Returns the thread of a block, which is known from now on.
+    /// Returns the thread of a block, and makes it known.
     pub(crate) fn of(&mut self, block: &'static Block) -> &mut LiveThread {
         self.0.entry(block.address()).or_insert_with(|| LiveThread {
             name: thread_name::of_living(block.tid.load(Ordering::Relaxed)),
@@ -101,10 +101,10 @@ impl LiveThreads {
         })
     }
 
-    /// Removes the thread of a block, which has ended under the kernel's name `name`.
+    /// Removes the thread of a block. The thread has ended, and `name` is the kernel's name for it.
     pub(crate) fn remove(&mut self, block: &'static Block, name: &[u8; 16]) -> LiveThread {
         let mut thread = self.0.remove(&block.address()).unwrap_or_default();
-        // The thread has no name if no capture has seen it, and none of its own if the first one saw it after its end.
+        // The name is empty if no capture has seen the thread, and `UNNAMED` if the first capture saw it after its end.
         if thread.name.is_empty() || thread.name == thread_name::UNNAMED {
             thread.name = thread_name::of_kernel(block.tid.load(Ordering::Relaxed), name);
         }
@@ -122,7 +122,7 @@ impl LiveThreads {
         self.0.values_mut()
     }
 
-    /// Looks at the system calls in which threads wait, as far as the budget of a look allows. Threads take turns.
+    /// Finds the system calls in which threads wait, as far as the budget of a round allows. Threads take turns.
     pub(crate) fn look_at_waits(&mut self, looks: &mut Looks) {
         let before = os::own_cpu_ns();
         let now = config::now();

@@ -2,7 +2,7 @@
 //!
 //! A call between two polls is over when its future's state differs from the state after the last poll: the memory is gone, or
 //! belongs to another value. A call seems to be over when the call that awaited it is over, or when its function was switched
-//! off. After a second of that it counts as over.
+//! off. If a call seems to be over for a second, it counts as over.
 
 use crate::enabled::platform::os::{self, ByteRead};
 use crate::enabled::record::calls_by_future::{self, Future, Held, SUSPENDED, Suspicion};
@@ -15,11 +15,11 @@ use crate::enabled::runtime::config;
 /// Time for which a call must seem to be over, in seconds.
 const SUSPECTED_SECONDS: f64 = 1.0;
 
-/// Number of calls that a snapshot looks at unless it is a whole one. Looking at them takes some milliseconds.
+/// Number of calls that a snapshot checks if it is not whole. Checking them takes some milliseconds.
 const AT_ONCE: u32 = 10_000;
 
-/// Looks at calls of async functions between two polls, and ends the finished ones. Returns the rows of finished threads that are
-/// to count them.
+/// Checks calls of async functions that are between two polls, and ends the calls that are over. Returns a row for each ended
+/// call that a finished thread is to count.
 pub(super) fn end(is_whole: bool) -> Vec<Owner> {
     let mut of_finished = Vec::new();
     if calls_by_future::are_none() {
@@ -42,7 +42,7 @@ fn suspicion(future: Future, held: Held) -> Suspicion {
         ByteRead::Refused => true,
     };
     if held.state >= SUSPENDED && !is_as_it_was() {
-        // No poll that is seen can be in progress, because it would have taken the call out.
+        // No seen poll of the call can be in progress, because it would have taken the call out of the table.
         Suspicion::Certain
     } else if in_flight::is_left_behind(held.call) || site.is_some_and(Site::is_ruled_off) {
         Suspicion::Some

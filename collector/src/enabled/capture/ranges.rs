@@ -1,8 +1,8 @@
 //! The smallest and the largest number of each value and gauge since the reset, by node index.
 //!
 //! The trees note numbers by stretches (`record/numbers.rs`). Numbers of a reset's own stretch may belong to either epoch around
-//! it, so they only bound the sure numbers. The histogram of a value narrows these bounds down to the edges of its buckets. A
-//! number is exact where nothing lies between the sure number and the bound.
+//! it, so they only bound the extremes. The histogram of a value narrows these bounds down to the edges of its buckets. An
+//! extreme is exact if a number that surely belongs to the epoch is equal to the bound.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::enabled::record::numbers::{STRETCHES, Seen, level_of, of_level};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Read {
     pub(crate) node: u32,
-    /// Number of executions before its histogram was read.
+    /// Number of executions, which was read before the histogram.
     pub(crate) calls: u64,
-    /// `None` if there was no memory for its numbers.
+    /// The newest stretches; `None` if there was no memory for the numbers.
     pub(crate) stretches: Option<[Seen; STRETCHES]>,
     /// The level of a gauge and the tick at which it was set.
     pub(crate) level: Option<(i64, u64)>,
@@ -42,13 +42,13 @@ struct Range {
 /// The ranges of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Node {
-    /// Since the last reset, as of the last reading.
+    /// Range since the last reset, as of the last reading.
     now: Range,
     /// Ranges that belong to the epoch as well: from an undone reset, ended threads, and the level at the reset.
     carried: Range,
     /// Range that an undo would restore.
     undo: Range,
-    /// Number of executions at the last reading, and number that the last reset has certainly counted.
+    /// Number of executions at the last reading, and number of executions that the last reset has certainly counted.
     calls: u64,
     closed: u64,
     level: Option<(i64, u64)>,
@@ -113,7 +113,7 @@ impl Range {
                 range.maybe = both(range.maybe, Some(bounds), Bounds::and);
             }
         }
-        // An execution found its stretch before the reset, which did not count it.
+        // An execution found its stretch before the reset, but the reset did not count it.
         if closed > 0 && first > closed {
             let bounds = if read.level.is_some() {
                 all
@@ -125,7 +125,7 @@ impl Range {
         range
     }
 
-    /// Returns the extremes. All numbers are in `within`.
+    /// Returns the extremes of the range, where all numbers are known to be within `within`.
     fn extremes(self, within: Bounds) -> Option<Extremes<u64>> {
         let bounds = both(self.sure, self.maybe, Bounds::and)?;
         let (min, max) = (bounds.min.max(within.min), bounds.max.min(within.max));
@@ -156,7 +156,7 @@ impl Node {
 }
 
 impl Ranges {
-    /// Takes a reading that was made in a stretch.
+    /// Takes a reading that was made while `stretch` was the current stretch.
     pub(crate) fn show(&mut self, read: &Read, stretch: u64) {
         let node = self.0.entry(read.node).or_default();
         node.calls = read.calls;
@@ -202,7 +202,7 @@ impl Ranges {
         })
     }
 
-    /// Returns whether a node is a gauge that was set. Such a node has a level to show, also after a reset.
+    /// Returns whether a node is a gauge that was set. Such a node has a level to show, even after a reset.
     pub(crate) fn has_level(&self, index: usize) -> bool {
         self.0
             .get(&(index as u32))
@@ -224,7 +224,7 @@ impl Ranges {
         }
     }
 
-    /// Adds the ranges of a node of an ended thread to a node in these.
+    /// Adds the ranges of node `from` of an ended thread to the node `index` of these ranges.
     pub(crate) fn absorb(&mut self, index: usize, other: &Self, from: usize) {
         let Some(other) = other.0.get(&(from as u32)) else {
             return;
@@ -288,7 +288,7 @@ mod tests {
         let mut ranges = Ranges::default();
         ranges.show(&read(2, &[seen(2, 0, 100, 200)]), 2);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 200, true)));
-        // The reset has begun, and 5 000 came while it read the threads, so the reset may have seen the number or not.
+        // The number 5 000 came while the reset read the threads, so the reset may have seen it or not.
         ranges.show(&read(2, &[seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)]), 3);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 207, false)));
         ranges.reset();

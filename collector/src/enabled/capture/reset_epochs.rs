@@ -1,8 +1,9 @@
-//! The reset epochs: the present one, the one to which an undo returns, and the closing snapshots of epochs that the program ended.
+//! The reset epochs: the present epoch, the epoch to which an undo returns, and the closing snapshots of epochs that the program
+//! ended.
 //!
 //! A reset and an undo each begin an epoch with a number of its own. All of an epoch is measured in one mode. Only the last reset
-//! can be undone, and only while ticks before it are of the same kind as ticks after it. Closing snapshots wait only while a
-//! publisher fetches them.
+//! can be undone, and only if neither the mode nor the length of a tick has changed since. Closing snapshots are kept only while
+//! a publisher fetches them.
 
 use std::collections::VecDeque;
 
@@ -23,9 +24,9 @@ pub(crate) struct ResetEpochs {
     reset_ns: Option<u64>,
     /// How scopes are measured in this epoch; `None` before the first use.
     switch: Option<Switch>,
-    /// The epoch with which counts would begin after an undo, and the last reset before it.
+    /// The epoch whose counts an undo would continue, and the monotonic clock at the reset that began it.
     undo: Option<(u64, Option<u64>)>,
-    /// The epoch with which counts begin, if an undo continues it.
+    /// The epoch whose counts the present epoch continues after an undo.
     withdrawn: Option<u64>,
     /// Closing snapshots of resets by the program, oldest first.
     closings: VecDeque<Snapshot>,
@@ -86,12 +87,12 @@ impl ResetEpochs {
         self.reset_ns = Some(os::monotonic_ns());
     }
 
-    /// Makes the last reset final, because ticks before it are of another kind than ticks from now on.
+    /// Makes the last reset final, because ticks before it cannot be added to ticks from now on.
     pub(crate) fn forget_undo(&mut self) {
         self.undo = None;
     }
 
-    /// Begins an epoch that continues the one before the last reset. Returns false if there is no reset to undo.
+    /// Begins an epoch that continues the epoch before the last reset. Returns false if there is no reset to undo.
     pub(crate) fn undo(&mut self) -> bool {
         let Some((begin, reset_ns)) = self.undo.take() else {
             return false;
@@ -120,7 +121,7 @@ impl ResetEpochs {
         std::mem::take(&mut self.closings)
     }
 
-    /// Returns whether [`Self::take_closings`] would return any.
+    /// Returns whether [`Self::take_closings`] would return any snapshot.
     pub(crate) fn has_closings(&self) -> bool {
         !self.closings.is_empty()
     }

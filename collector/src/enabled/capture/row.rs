@@ -1,4 +1,4 @@
-//! Facts about a tree's rows beside their counters.
+//! Facts about a tree's rows other than their counters.
 
 use std::ops::AddAssign;
 

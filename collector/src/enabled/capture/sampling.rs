@@ -1,7 +1,8 @@
 //! The publisher's looks at where each thread is, in the modes sampled and adaptive.
 //!
-//! A look counts for the time since the look before, in each thread. A thread that has begun since also gets the whole time, and a
-//! thread that has ended gets no time; on average these errors cancel out. The sums only grow, and a reset takes their baseline.
+//! A look reads the current node of all threads, and counts in each thread for the time since the previous look. A thread that
+//! has begun since also gets the whole time, and a thread that has ended gets no time; on average these errors cancel out. The
+//! sums only grow, and a reset takes their baseline.
 
 use tickscope_format::snapshot::{Mode, SeenCost};
 
@@ -9,7 +10,7 @@ use crate::enabled::capture::epochs::Epochs;
 use crate::enabled::runtime::config;
 use crate::types::Clock;
 
-/// In adaptive mode a look counts for at most this many mean distances, computed with at least `LEAST_HZ` looks a second.
+/// In adaptive mode a look counts for at most this many mean times between two looks, computed with at least `LEAST_HZ`.
 const LONGEST_LOOKS: f64 = 3.0;
 const LEAST_HZ: f64 = 100.0;
 
@@ -19,7 +20,7 @@ pub(crate) struct Sums {
     count: u64,
     /// Ticks for which the looks count.
     ticks: u64,
-    /// Number of looks that met an event, and the ticks for which these looks count. A look counts here once for each thread.
+    /// Number of times that a look found a thread in an event, and the ticks for which it counts there.
     in_events: u64,
     event_ticks: u64,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Sampling {
 
 /// Returns whether the publisher looks where each thread is in this mode.
 pub(crate) fn wants_samples(mode: Mode) -> bool {
-    // A clock of the program's own may stand still while a thread works, or pass while it waits.
+    // A clock of the program's own may stand still while a thread works, or run while it waits.
     let is_own = || matches!(config::get().chosen.clock, Clock::Custom(..));
     mode.is_sampling() || mode.has_estimated_times() && !is_own()
 }
@@ -74,7 +75,7 @@ impl Sampling {
         passed
     }
 
-    /// Counts a thread that a look has met in an event.
+    /// Counts a thread that a look has found in an event.
     pub(crate) fn meet_event(&mut self, passed: u64) {
         self.sums.current.in_events += 1;
         self.sums.current.event_ticks = self.sums.current.event_ticks.saturating_add(passed);
@@ -92,7 +93,7 @@ impl Sampling {
 
     /// Returns the time between two looks since the reset, which was `since_reset` ticks ago.
     pub(crate) fn period_ticks(&self, mode: Mode, since_reset: f64) -> f64 {
-        // In adaptive mode a look may count for less than the time since the one before.
+        // In adaptive mode a look may count for less than the time since the previous look.
         let ticks = match mode.is_sampling() {
             true => since_reset,
             false => (self.sums.current.ticks - self.sums.base.ticks) as f64,

@@ -1,5 +1,5 @@
-//! Facts that the publisher and the session report about themselves. Captures put them into snapshots, also where the program takes
-//! one without the publisher.
+//! Facts that the publisher and the session report about themselves. Captures put them into snapshots, even if the program takes
+//! a snapshot without the publisher.
 
 use tickscope_format::snapshot::{Cost, Process};
 
@@ -8,8 +8,8 @@ use crate::enabled::record::live_blocks;
 use crate::enabled::runtime::{config, copies};
 
 /// Work that may be unfinished when the clock is read. A CPU has several hundred instructions in flight. If their loads wait for
-/// memory and for each other, about a microsecond of a call's work is charged to later calls. A function that walks a linked list
-/// got 2 % of the time in place of 40 %.
+/// memory and for each other, about a microsecond of a call's work is charged to later calls. In one measurement, a function that
+/// walks a linked list got 2 % of the time instead of 40 %.
 const UNFINISHED_NS: f64 = 1_000.0;
 
 /// Warning for a table of live blocks that was too small.
@@ -26,7 +26,7 @@ pub(crate) struct SessionInfo {
     pub(crate) timed_ns: (f64, f64),
     /// Time by which loads take longer when a clock reading separates them; see `clock_drain`.
     pub(crate) drains_ns: Option<f64>,
-    /// In the modes sampled and adaptive: number of looks a second at each thread's place.
+    /// In the modes sampled and adaptive: number of looks a second at the node of each thread.
     pub(crate) sampling_hz: f64,
     /// Cost of functions.
     pub(crate) functions: functions::Told,

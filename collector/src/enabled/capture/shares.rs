@@ -1,10 +1,10 @@
-//! Two estimates of the same shares, combined: timed calls, and samples of where the thread is.
+//! Combines two estimates of the same shares of time: timed calls, and samples of where the thread is.
 //!
 //! The clock's cost makes timed calls wrong where calls are short or wait for memory. Samples put no clock into the code; they
 //! are wrong by chance, and at the borders of very short calls. Each part of a call (its own time, and each call in it) gets the
 //! mean of both shares, weighted by the inverse of their variances. The doubt about the clock counts as an error of timed calls.
-//! From the outermost calls inward, the parts of each call are scaled to add up to the call's time. The part with the largest
-//! variance gives most.
+//! From the outermost calls inward, the parts of each call are changed to add up to the call's time. The part with the largest
+//! variance changes most.
 
 use crate::enabled::capture::baseline::Baseline;
 use crate::enabled::capture::estimate::{Estimated, border_ticks};
@@ -44,7 +44,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
     if rows.is_empty() || found.iter().sum::<f64>() < SAMPLES_LEAST {
         return;
     }
-    // Innermost calls first: a row gives its callees part of its own samples, not of samples from its caller.
+    // The loop begins with innermost calls, so that a row gives its callees part of its own samples, and not of its caller's.
     for index in (1..rows.len())
         .rev()
         .filter(|&index| !rows[index].kind.is_counter())
@@ -118,7 +118,7 @@ pub(crate) fn with_samples(rows: &[Row], baseline: &Baseline, epoch: &Epoch, est
             has[child] = (child_has, error(part));
             estimated[child].total_error = error(part);
         }
-        // Time outside of all rows is handed to rows, and never taken from them.
+        // Time outside of all rows is handed to rows, but rows never give time to it.
         if index == 0
             && left > own.ticks
             && let Some(most) = children[index].iter().copied().max_by_key(|&child| has[child].0)
@@ -218,7 +218,7 @@ mod tests {
         }
     }
 
-    /// Rows with calls, ticks by timed calls, and samples of 100 ticks each.
+    /// Combines rows, of which `of` has the calls, the ticks by timed calls, and the samples of 100 ticks each.
     fn combined(rows: &[Row], of: &[(u64, u64, u64)], doubt_ticks: f64) -> Vec<Estimated> {
         combined_with(
             rows,
@@ -262,15 +262,15 @@ mod tests {
 
     #[test]
     fn long_calls_are_what_the_clock_says_and_short_ones_what_samples_say() {
-        // frame, called twice, has a, called a million times.
+        // `frame` is called twice, and calls `a` a million times.
         let rows = [row(0), row(0), row(1)];
         let of = [(0, 0, 100), (2, 500_000, 300), (1_000_000, 500_000, 600)];
         let combined = combined(&rows, &of, 30.0);
         let found = ticks(&combined);
-        // Of 1 000 samples, frame has 900; but by the clock it certainly has all.
+        // `frame` has 900 of 1 000 samples, but by the clock it certainly has all the time.
         assert_eq!(found[0], 0);
         assert_eq!(found.iter().sum::<u64>(), 1_000_000);
-        // a has two thirds of the samples in frame, and is known to 1.6 points.
+        // `a` has two thirds of the samples in `frame`, and its share is known to 1.6 percentage points.
         assert!((650_000..680_000).contains(&found[2]), "{found:?}");
         assert!(
             (10_000.0..20_000.0).contains(&combined[2].self_error),
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_stands_in_front_of_a_scope_is_the_callees() {
-        // frame has a, called 1 000 times, 20 ticks of each call in front of the scope: 200 of frame's 500 samples.
+        // `frame` calls `a` 1 000 times. 20 ticks of each call are before the scope begins: 200 of `frame`'s 500 samples.
         let rows = [row(0), row(0), row(1)];
         let of = [(0, 0, 0), (1, 50_000, 500), (1_000, 50_000, 500)];
         let sure = |callees_ticks| {

@@ -14,7 +14,7 @@ use crate::enabled::platform::waiting_call::Call;
 use crate::enabled::record::live_blocks::Sampled;
 use crate::enabled::record::site::SiteKind;
 
-/// Data of a thread's tree beside its counters.
+/// Data of a thread's tree other than its counters.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadTree<'a> {
     pub(crate) rows: &'a [Row],
@@ -26,7 +26,7 @@ pub(crate) struct ThreadTree<'a> {
     pub(crate) sampled: &'a [(u32, LineSample)],
 }
 
-/// Appends the rows of a thread that have something to show; the system calls they wait in go to `waits_in`, by row.
+/// Appends the rows of a thread that have something to show. Appends the system calls in which they wait to `waits_in`, by row.
 pub(crate) fn append(
     snapshot: &mut Snapshot,
     waits_in: &mut Vec<(u32, Call, u64)>,
@@ -196,8 +196,8 @@ fn tally(baseline: &Baseline, index: usize, kind: SiteKind, sum: u64) -> Option<
     })
 }
 
-/// Returns the quantities of a node. Its time off the CPU, which may be an estimate, is limited to its self ticks. A reset or a
-/// capture in the middle of an event may have seen only one of both.
+/// Returns the quantities of a node. Its time off the CPU, which may be an estimate, is limited to its self ticks, because a
+/// reset or a capture in the middle of an event may have seen only one of the two.
 fn quantities(
     baseline: &Baseline,
     index: usize,

@@ -12,10 +12,10 @@ use crate::enabled::record::in_flight::{self, CallId, Seen};
 use crate::enabled::record::site::Site;
 use crate::enabled::runtime::config;
 
-/// Reading takes at most 1/`SHARE` of the time: with very many calls in flight, periodic captures repeat the last result.
+/// Reading takes at most 1/`SHARE` of the time: if very many calls are in flight, periodic captures repeat the last result.
 const SHARE: u32 = 50;
 
-/// Futures that await each other deeper than this begin anew at the top.
+/// Maximum depth of futures that await each other. A deeper future begins a new tree.
 const DEPTH_MAX: usize = 1_000;
 
 /// Reads the table of calls in flight repeatedly.
@@ -26,13 +26,13 @@ pub(crate) struct TaskReader {
     again: Option<Instant>,
 }
 
-/// A tree in the making.
+/// The tree of calls while it is built.
 #[derive(Default)]
 struct Paths {
     tasks: Tasks,
     known: HashMap<(u32, usize), u32>,
     ages: Vec<Histogram>,
-    /// The age of the oldest call, and of the oldest innermost one.
+    /// The age of the oldest call, and of the oldest innermost call that is not being polled, in ticks.
     oldest: Vec<[u64; 2]>,
 }
 
@@ -113,7 +113,7 @@ fn read(sites: &mut SiteIds, now: u64) -> Tasks {
 }
 
 impl Paths {
-    /// Returns the path of a future below another.
+    /// Returns the path of `site` below the path `parent`.
     fn below(&mut self, parent: u32, site: &'static Site, sites: &mut SiteIds) -> u32 {
         let paths = &mut self.tasks.paths;
         let key = (parent, std::ptr::from_ref(site).addr());

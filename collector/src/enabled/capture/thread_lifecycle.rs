@@ -26,13 +26,13 @@ thread_local! {
     static LEAVING: Leaving = const { Leaving };
 }
 
-/// Runs at the end of a thread if the program has used up the system's thread-local keys. std allocates to set it up,
-/// which is not allowed in a handler that has interrupted the allocator.
+/// Its drop runs at the end of a thread if the program has used up the system's thread-local keys. It is only a fallback,
+/// because std allocates to set it up, which is not allowed in a handler that has interrupted the allocator.
 struct Leaving;
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        // `exit` drops the first thread's values.
+        // `exit` drops the first thread's values, possibly in a handler that has interrupted the allocator.
         leave(threads::thread_id() != std::process::id());
     }
 }
@@ -47,8 +47,8 @@ pub(crate) fn leave_at_exit() {
     leave(false);
 }
 
-/// Registers the calling thread if it is new and all threads count. It neither allocates nor takes a lock, because its first scope may
-/// be inside the program's allocator.
+/// Registers the calling thread if it is new and all threads count. It neither allocates nor takes a lock, because the thread's
+/// first scope may be inside the program's allocator.
 pub(crate) fn register() -> Phase {
     if begins() {
         os::keeping_errno(|| {
@@ -67,7 +67,7 @@ pub(crate) fn register() -> Phase {
     }
 }
 
-/// Makes a new thread busy, and returns whether this call did it. A signal handler may register the thread between two steps of
+/// Makes a new thread busy, and returns whether this call did so. A signal handler may register the thread between two steps of
 /// this call.
 fn begins() -> bool {
     let begins = phase() == Phase::New && !BEGUN.with(|begun| begun.swap(true, Ordering::Relaxed));
@@ -139,7 +139,7 @@ fn charge_no_more(block: &'static Block) {
     block.tree.set_excluded(true, config::now());
 }
 
-/// Returns whether the thread's stack has room to merge its tree, which reads histograms.
+/// Returns whether the thread's stack has enough space to merge its tree, which reads histograms.
 fn has_room() -> bool {
     let own = threads::own_stack();
     own == (0, 0) || threads::stack_left(own) >= MERGE_STACK

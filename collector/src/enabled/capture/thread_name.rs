@@ -10,7 +10,7 @@ pub(crate) fn of_living(tid: u32) -> String {
     shown(tid, &read(&format!("/proc/self/task/{tid}/comm")))
 }
 
-/// Returns the name of a thread by the kernel's name, which ends with a zero.
+/// Returns the name of a thread from the kernel's name for it, which ends with a zero.
 pub(crate) fn of_kernel(tid: u32, name: &[u8; 16]) -> String {
     let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
     shown(tid, &String::from_utf8_lossy(name))

@@ -1,8 +1,8 @@
 //! Reads a live tree while its thread runs.
 //!
 //! A program may have 100 000 nodes, so a reading repeats only work whose result can have changed. Parent and site of a node are
-//! read once. A histogram is read only where its node was called or open since the reading before. The calls of a node are read
-//! right after its histogram, because calls between the two then look like calls that are still open.
+//! read once. A histogram is read only if its node was called or open since the previous reading. The calls of a node are read
+//! right after its histogram, so that calls in between look like calls that are still open.
 
 mod changed;
 mod futures;
@@ -33,7 +33,7 @@ use self::changed::Changed;
 use self::futures::Futures;
 use self::open_gap::{OpenGap, pending};
 
-/// Result of reading a live tree, beside its nodes.
+/// Result of reading a live tree, other than its nodes.
 #[derive(Debug)]
 pub(crate) struct Reading {
     /// The open calls, outermost first: the node and the tick at which it began, 0 if that is unknown.
@@ -48,7 +48,7 @@ pub(crate) struct Reader {
     /// The fixed facts of each node, which are read once.
     pub(crate) rows: Vec<Row>,
     pub(crate) counts: Vec<Counts>,
-    /// Amounts beside calls and time; empty if no such amount was counted.
+    /// Amounts other than calls and time; empty if no such amount was counted.
     pub(crate) measured: Vec<Measured>,
     /// Readings of values and gauges.
     pub(crate) numbers: Vec<ranges::Read>,
@@ -159,7 +159,7 @@ impl Reader {
         fence(Ordering::Acquire);
         let quiet = current.filter(|current| is_quiet(tree, current, last));
         if let Some(current) = quiet {
-            // The next event will charge the time since the last one.
+            // The next event will charge the time since the last event.
             let pending = pending(tree, last, now, limit);
             let whole = pending.before.saturating_add(pending.behind);
             let off = clocks().map_or(0, |clocks| self.open_gap.off(tree, last, whole, clocks));
@@ -184,7 +184,7 @@ impl Reader {
         quiet
     }
 
-    /// Reads the amounts beside calls and time. Most programs count no such amounts, and have no memory for them.
+    /// Reads the amounts other than calls and time. Most programs count no such amounts, and have no memory for them.
     fn read_measures(&mut self, tree: &'static Tree) {
         let unplaced = tree.waits.unplaced();
         self.measured.clear();
@@ -221,8 +221,8 @@ impl Reader {
         while let Some(node) = at.filter(|node| node.site.get().is_some()) {
             let began = match node.known_beginning() {
                 None => 0,
-                // The thread may have begun an outer call again between two looks, so an outer call begins no later
-                // than the calls inside it.
+                // The thread may have begun an outer call again between two loads, so this loop lets no outer call
+                // begin later than the calls inside it.
                 Some(began) => open
                     .iter()
                     .map(|&(_, inner)| inner)
@@ -255,7 +255,7 @@ impl Reader {
 
 /// Returns the histogram of a node and its number, for another thread; the number is 0 without a histogram.
 pub(crate) fn latency_of(node: &Node) -> (Option<&'static Latency>, u64) {
-    // SYNC POINT: made before found: counts in its place from an earlier life do not belong to this node.
+    // SYNC POINT: made before found: counts in the same memory from an earlier life do not belong to this node.
     let latency = node.latency.get_acquire();
     (latency, latency.map_or(0, Latency::made))
 }
@@ -272,7 +272,7 @@ fn read_node(
     let calls = node.calls.load(Ordering::Relaxed);
     let ticks = node.self_ticks.load(Ordering::Relaxed);
     let (latency, made) = latency_of(node);
-    // A later poll of a future is not a new call, but its poll has ended.
+    // A later poll of a future is no new call, but it changes the ticks and the histogram.
     let look = changed.look(index, calls != counts.calls || ticks != counts.ticks);
     let known = std::mem::replace(&mut counts.calls, calls);
     counts.ticks = ticks;
@@ -344,13 +344,13 @@ fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::R
     })
 }
 
-/// Returns whether a thread is still where it was, with the event at tick `last` as its last one.
+/// Returns whether a thread is still in `current`, and has had no event since the event at tick `last`.
 pub(crate) fn is_quiet(tree: &Tree, current: &Node, last: u64) -> bool {
     let now = tree.current.get_acquire();
     now.is_some_and(|now| std::ptr::eq(now, current)) && tree.last.load(Ordering::Acquire) == last
 }
 
-/// Returns the current node of a busy thread. Its events take nanoseconds, so a few looks find it between two of them.
+/// Returns the current node of a busy thread. Its events take nanoseconds, so a few loads find it between two events.
 fn find_current(tree: &'static Tree) -> Option<&'static Node> {
     (0..1000).find_map(|_| {
         sync::spin_loop();

@@ -1,7 +1,7 @@
-//! Looks at threads that have had no event for a while, to find the system calls in which they wait.
+//! Finds the system calls in which threads wait that have had no event for a while.
 //!
-//! A look asks the kernel, by a file of a few microseconds for each thread. Each look therefore has a budget of files, of threads
-//! and of time. Threads take turns.
+//! A look at a thread reads a file of the kernel, which takes a few microseconds. Each round of looks therefore has a budget of
+//! files, of threads and of time, and threads take turns.
 
 use crate::enabled::capture::tree_reader::is_quiet;
 use crate::enabled::platform::sync::{Ordering, fence};
@@ -14,20 +14,20 @@ use crate::enabled::record::waits::least_ticks;
 use crate::enabled::record::waits::ticks_per_ns;
 use crate::enabled::runtime::config;
 
-/// The shortest time between two looks, in nanoseconds.
+/// The shortest time between two rounds of looks, in nanoseconds.
 const BETWEEN_NS: u64 = 50_000_000;
 
-/// The time between two looks is at least this many times the cost of the last one: 0.1 % of a core.
+/// The time between two rounds is at least this many times the CPU time of the last round: 0.1 % of a core.
 const COST_SHARE: u64 = 1000;
 
-/// Maximum number of threads in one look.
+/// Maximum number of threads in one round.
 pub(crate) const THREADS_MOST: usize = 256;
 
-/// Maximum number of files read in one look, and the time limit for them in ns.
+/// Maximum number of files read in one round, and the time limit for reading them in ns.
 const FILES_MOST: u32 = 16;
 const FILES_LONGEST_NS: u64 = 200_000;
 
-/// Time and place of the next look. The publisher owns it, because only the publisher looks.
+/// State between two rounds of looks. The publisher owns it, because only the publisher looks.
 #[derive(Debug)]
 pub(crate) struct Looks {
     next_ns: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Looks {
     pub(crate) at: Option<&'static Block>,
 }
 
-/// Remaining budget of one look.
+/// Remaining budget of one round.
 #[derive(Debug)]
 pub(crate) struct Budget {
     files: u32,
@@ -66,12 +66,12 @@ impl Looks {
         Self { next_ns: 0, at: None }
     }
 
-    /// Returns whether a look is due, and possible.
+    /// Returns whether a round is due, and possible.
     pub(crate) fn is_due(&self) -> bool {
         config::get().waits && os::monotonic_ns() >= self.next_ns && descriptors::has_standard()
     }
 
-    /// Notes that a look has cost `cpu_ns` of CPU time.
+    /// Notes that a round has taken `cpu_ns` of CPU time.
     pub(crate) fn spent(&mut self, cpu_ns: u64) {
         let rest = BETWEEN_NS.max(cpu_ns.saturating_mul(COST_SHARE));
         self.next_ns = os::monotonic_ns().saturating_add(rest);
@@ -94,14 +94,14 @@ impl Budget {
     }
 }
 
-/// Returns whether an event has come within the shortest gap that is looked at.
+/// Returns whether the time since the thread's last event is shorter than the shortest gap that is examined.
 fn is_busy(tree: &Tree, now: u64) -> bool {
     let last = tree.last.load(Ordering::Acquire);
     let least = ticks_per_ns(os::monotonic_ns()).map_or(u64::MAX, least_ticks);
     last != PAUSED && now.saturating_sub(last) < least
 }
 
-/// Looks at a thread; `looked` is the look before. Returns `None` if the budget is empty.
+/// Looks at a thread; `looked` is the result of the previous look at it. Returns `None` if the budget is used up.
 pub(crate) fn look(
     block: &'static Block,
     looked: Option<Looked>,
@@ -152,7 +152,8 @@ pub(crate) fn look(
     })
 }
 
-/// Returns a thread's state by the newest look. Returns `None` if the thread has had an event since that is not recent.
+/// Returns a thread's state: the state at the newest look if the thread has had no event since, or running if its last event is
+/// recent. Returns `None` otherwise.
 pub(crate) fn doing(block: &Block, looked: Option<Looked>, now: u64) -> Option<Doing> {
     let last = block.tree.last.load(Ordering::Acquire);
     match looked {

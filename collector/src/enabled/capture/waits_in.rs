@@ -1,5 +1,4 @@
-//! Counts how often the thread of each node was found waiting in each system call, and does the arithmetic of resets for the
-//! counts.
+//! Counts how often the thread was found waiting in each system call, by node, with the arithmetic of resets for these counts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -37,7 +36,7 @@ impl WaitsIn {
         self.counted.values_mut().for_each(Epochs::undo);
     }
 
-    /// Adds the samples of a node of another thread to a node.
+    /// Adds the samples of node `from` of another thread to a node.
     pub(crate) fn absorb(&mut self, node: u32, other: &Self, from: u32) {
         for (&(_, call), more) in other.counted.range((from, Call::FIRST)..=(from, Call::LAST)) {
             let sum = self.counted.entry((node, call)).or_default();

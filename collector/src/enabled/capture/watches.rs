@@ -1,8 +1,8 @@
 //! The watched functions: sums of their calls by path, over all threads.
 //!
-//! Typical and slow calls are both added up, and typical is not "all less slow". Both together are therefore all watched calls to
-//! the tick. An open call counts to neither, a reset needs no baseline, and a watch may begin at any time. A watch that begins
-//! anew has a new number. A thread empties its own sums when it meets the new number, so no thread writes another thread's sums.
+//! Typical and slow calls are added up separately; together they are all finished watched calls, to the tick. So a reset needs no
+//! baseline, and a watch may begin at any time. A watch that begins anew has a new number. A thread empties its own sums when it
+//! finds the new number, so no thread writes another thread's sums.
 
 mod exemplars;
 mod path_totals;
@@ -32,13 +32,13 @@ use crate::enabled::runtime::config;
 /// The watched functions.
 #[derive(Debug)]
 pub(crate) struct Watches {
-    /// By place. A site has the place of the function that it belongs to.
+    /// The watched functions by slot. A site stores the slot of the watch that its calls belong to.
     watched: [Option<Watched>; WATCHES_MAX],
     /// The number of the newest watch.
     number: u64,
-    /// The newest site that was looked at. All older sites were looked at as well.
+    /// The newest site that was compared with the patterns. All older sites were compared as well.
     looked_at: Option<&'static Site>,
-    /// Addresses of sites that have asked to be watched. Each site is heard once, so that a viewer can end its watch.
+    /// Addresses of sites that have requested a watch. Each request is followed once, so that a viewer can end the watch.
     heard: BTreeSet<usize>,
 }
 
@@ -132,12 +132,12 @@ impl Watches {
                 }
             }
         }
-        // A site that another pattern also matches is watched by that pattern from now on.
+        // A site that another pattern also matches now belongs to that pattern's watch.
         self.looked_at = None;
         self.look();
     }
 
-    /// Makes threads watch the sites that they meet. The first place whose pattern matches a site watches it.
+    /// Makes threads watch the sites that they meet. The first slot whose pattern matches a site watches it.
     fn tell(&self) {
         let watched = self.watched.iter().flatten().rev();
         site_table::WATCHED.set(watched.map(|watched| (watched.pattern, watched.slot.into())));
@@ -171,7 +171,7 @@ impl Watches {
         }
     }
 
-    /// Watches a site that asks for it, if a place is free.
+    /// Watches a site that requests it, if a slot is free.
     fn watch_site(&mut self, site: &'static Site) {
         let described = site.describe();
         let path = format!("{}::{}", described.module, described.name);
@@ -218,7 +218,7 @@ impl Watches {
         }
     }
 
-    /// Puts the watched functions into a snapshot whose other parts are complete, and tells the threads which calls are slow.
+    /// Puts the watched functions into a snapshot whose nodes and latencies are complete, and sets the thresholds for threads.
     pub(crate) fn show(&mut self, snapshot: &mut Snapshot, is_whole: bool, sites: &mut SiteIds) {
         self.look();
         carried_calls::give_lost_back();
@@ -246,8 +246,8 @@ impl Watches {
 }
 
 impl Watched {
-    /// Returns the function's part of a snapshot, and tells the threads which calls are slow. `steps` is the number of steps of
-    /// traces in the snapshot.
+    /// Returns the function's part of a snapshot, and sets the threshold for threads. `steps` is the number of trace steps in the
+    /// snapshot so far.
     fn show(&mut self, snapshot: &Snapshot, is_whole: bool, steps: &mut usize, sites: &mut SiteIds) -> Watch {
         let calls = &self.of_threads.kept;
         self.exemplars

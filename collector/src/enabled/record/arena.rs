@@ -93,16 +93,16 @@ const PAGE: usize = 4096;
 /// The largest number of pages that are made present in one call.
 const READY_PAGES: usize = 32;
 
-/// The number of places in the first chunk. Each further chunk is as large as all before it.
+/// The number of values in the first chunk. Each further chunk is as large as all chunks before it together.
 const FIRST_CHUNK: u32 = 256;
 
-/// Number of chunks, enough for 2^20 places.
+/// Number of chunks, enough for 2^20 values.
 const CHUNKS: usize = 13;
 
-/// The number of places in a column.
+/// Maximum number of values in a column.
 pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 
-/// Many values in chunks. A chunk is made when one of its values is needed, by a single thread. Values keep their contents from
+/// Many values in chunks. A single thread makes all chunks, each when a value in it is needed. Values keep their contents from
 /// an earlier life of the tree.
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
@@ -117,7 +117,7 @@ pub(crate) struct Made<T, const N: usize> {
 }
 
 // SAFETY: a place is written once, by the caller to which `count` gave its number, and only that caller gets a reference to it.
-// The caller may hand it to other threads because `T` is `Sync`. Values are sent to the place and never dropped.
+// The caller may hand it to other threads because `T` is `Sync`. `T` is `Send`, so any thread may move its value into a place.
 unsafe impl<T: Send + Sync, const N: usize> Sync for Made<T, N> {}
 
 impl<T, const N: usize> Made<T, N> {
@@ -141,7 +141,7 @@ impl<T, const N: usize> Made<T, N> {
     }
 }
 
-/// Texts of at most `N` bytes together, stored one after the other, that live for ever. An empty `Texts` takes only
+/// Texts of at most `N` bytes in total, stored one after another, that live for ever. An empty `Texts` takes only
 /// addresses, no memory.
 pub(crate) struct Texts<const N: usize> {
     used: AtomicU64,
@@ -253,7 +253,7 @@ impl<T: Sync + 'static> Ref<T> {
         }
     }
 
-    /// Copies the value of another reference, also if it is `None`.
+    /// Copies the value of another reference, even if it is `None`.
     #[inline(always)]
     #[cfg_attr(test, track_caller)]
     pub(crate) fn copy(&self, other: &Self) {
@@ -297,7 +297,7 @@ impl<T: Sync + 'static> Ref<T> {
 }
 
 impl<T: Sync + 'static> Tagged<T> {
-    /// Returns the value and whether its tag is the low bits of `tag`.
+    /// Returns the value and whether its tag equals the low bits of `tag`.
     #[inline(always)]
     pub(crate) fn get(&self, tag: u32) -> Option<(&'static T, bool)> {
         let tagged = self.0.load(Ordering::Relaxed);
@@ -362,7 +362,7 @@ impl<T: FromZeros + 'static> Array<T> {
         true
     }
 
-    /// Uses `length` elements of the present pages, with their old contents; false if there are not enough.
+    /// Uses `length` elements of the existing pages, with their old contents; false if there are not enough elements.
     pub(crate) fn reuse(&self, length: u32) -> bool {
         let has = length <= self.allocated.load(Ordering::Relaxed);
         if has {
@@ -371,8 +371,7 @@ impl<T: FromZeros + 'static> Array<T> {
         has
     }
 
-    /// Asks the kernel to make the page of this element and the pages after it present, at most `pages`, unless it was asked
-    /// before.
+    /// Asks the kernel to make up to `pages` pages present, from the page of this element on, unless it was asked before.
     pub(crate) fn make_ready(&self, index: u32, pages: usize) {
         if index < self.ready.load(Ordering::Relaxed) {
             return;
@@ -394,7 +393,7 @@ impl<T: FromZeros + 'static> Array<T> {
         self.ready.store((end / size_of::<T>()) as u32, Ordering::Relaxed);
     }
 
-    /// Returns an element.
+    /// Returns an element; `None` if `index` is not below the length.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&'static T> {
         if index >= self.length.load(Ordering::Acquire) {
@@ -426,7 +425,7 @@ impl<T: FromZeros + 'static> Column<T> {
         }
     }
 
-    /// Returns the chunk and the place in it. Chunk 0 has 256 places, and each further chunk doubles the sum.
+    /// Returns the chunk of a value and its index in the chunk. Chunk 0 has 256 values, and each further chunk doubles the sum.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);
         let before = if chunk == 0 { 0 } else { FIRST_CHUNK << (chunk - 1) };
@@ -445,14 +444,14 @@ impl<T: FromZeros + 'static> Column<T> {
         self.chunks.get(chunk)?.get(place)
     }
 
-    /// Returns a value and makes its chunk if needed; `None` if there is no memory, or no such place.
+    /// Returns a value and makes its chunk if needed; `None` if there is no memory, or if `index` is too large.
     pub(crate) fn make(&self, index: u32) -> Option<&'static T> {
         let (chunk, place) = Self::place(index);
         let array = self.chunks.get(chunk)?;
         if array.len() == 0 && !array.allocate(FIRST_CHUNK << chunk.saturating_sub(1)) {
             return None;
         }
-        // The number of pages doubles each time, so few visits wait for the kernel and little memory stays unused.
+        // Each request doubles the number of present pages, so few calls wait for the kernel and little memory stays unused.
         let used = index as usize * size_of::<T>() / PAGE;
         array.make_ready(place, used.clamp(1, READY_PAGES));
         array.get(place)

@@ -20,8 +20,8 @@ const NOWHERE: u64 = u64::MAX;
 #[derive(Debug)]
 pub(crate) struct Function {
     address: u64,
-    /// Distance of its return address above the stack pointer when it reports a beginning or an end. It comes from the last call
-    /// with a search for the address; [`NOWHERE`] before that call.
+    /// Distance of the function's return address above the stack pointer when it reports a beginning or an end. The last search
+    /// for the address found it; [`NOWHERE`] before the first search.
     pub(crate) to_return: AtomicU64,
     pub(crate) site: Site,
 }

@@ -21,10 +21,10 @@ const GROUPS: usize = 4096;
 /// Number of places of one group.
 const GROUP: usize = 32;
 
-/// First state of a body that waits.
+/// Smallest state number of an async body that waits.
 pub(crate) const SUSPENDED: u8 = 3;
 
-/// A future: its address, and the number of the function that polls it. A future inside another one may have the same address.
+/// A future: its address, and the number of the function that polls it. A future inside another future may have its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Future {
     pub(crate) address: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Held {
     pub(crate) state: u8,
 }
 
-/// Whether a call is over, as far as a look can tell.
+/// Whether a call is over, as far as a check can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Suspicion {
     None,
@@ -63,7 +63,7 @@ struct Place {
     call: AtomicU64,
     row: AtomicU64,
     state: AtomicU32,
-    /// Tick since which the call seems to be over; 0 if it does not.
+    /// Tick since which the call seems to be over; 0 if it does not seem to be over.
     suspected: AtomicU64,
 }
 
@@ -75,11 +75,11 @@ struct Group {
 
 #[derive(Debug)]
 struct Table<const GROUPS: usize> {
-    /// Number of taken places of each group. The counts are stored together, because a look reads all of them and most
+    /// Number of taken places of each group. The counts are stored together, because a check reads all of them and most
     /// are 0.
     counts: [AtomicU32; GROUPS],
     groups: [Group; GROUPS],
-    /// The group at which the next look begins.
+    /// The group at which the next check begins.
     next: AtomicU32,
 }
 
@@ -88,8 +88,8 @@ static TABLE: Table<GROUPS> = Table::new();
 /// The number of calls that have vanished since the start of the program.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
 
-/// Returns the number of calls whose end was not seen, since the start of the program. The future was dropped by inlined code, or
-/// some of its polls are parts of other functions.
+/// Returns the number of calls whose end was not seen, since the start of the program. The future of such a call was dropped by
+/// inlined code, or some of its polls are parts of other functions.
 pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
 }
@@ -99,9 +99,9 @@ pub(crate) fn put(future: Future, held: Held) -> bool {
     TABLE.put(future, held)
 }
 
-/// Puts the call of a future that is over into the table, so that the next look ends it.
+/// Puts the call of a future that is over into the table, so that the next check ends it.
 pub(crate) fn put_over(future: Future, held: Held) -> bool {
-    // No memory is mapped at this address, so the next look finds that the call is over.
+    // No memory is mapped at this address, so the next check finds that the call is over.
     let nowhere = Future {
         address: future.address | 1 << 63,
         ..future
@@ -118,7 +118,7 @@ pub(crate) fn take(future: Future) -> Option<Held> {
     TABLE.take(future)
 }
 
-/// Returns whether there are no calls between two polls.
+/// Returns whether no call is between two polls.
 pub(crate) fn are_none() -> bool {
     TABLE
         .counts
@@ -144,7 +144,7 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     }
 }
 
-/// Looks at all calls, or at some if there are more than `most`. Removes calls that are over, and calls that have
+/// Checks all calls, or some of them if there are more than `most`. Removes calls that are over, and calls that have
 /// seemed to be over for `ticks` up to `now`.
 pub(crate) fn take_suspected(
     most: u32,

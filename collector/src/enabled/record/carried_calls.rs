@@ -30,7 +30,7 @@ zeroed! {
         /// Number of this place in the pool.
         own: AtomicU32,
         next: AtomicU32,
-        /// The place of the call's watch, and the number of the watch when the call began.
+        /// The slot of the call's watch, and the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
         pub(crate) number: AtomicU64,
         call: AtomicU64,
@@ -63,7 +63,7 @@ zeroed! {
 }
 
 zeroed! {
-    /// A node that words name.
+    /// A node to which words of the call refer.
     #[derive(Debug)]
     struct NamedNode {
         index: AtomicU32,
@@ -129,8 +129,8 @@ pub(crate) fn polled_again(id: CallId) -> Option<&'static CarriedCall> {
     call.leave_rest(state).then_some(call)
 }
 
-/// Gives back resting calls that will not be polled again as watched calls, because their watch no longer counts, or because they
-/// have ended without being seen.
+/// Gives back resting calls that will not be polled again as watched calls: their watch no longer counts, or their end was not
+/// seen.
 pub(crate) fn give_lost_back() {
     for number in 1..=CALLS.made() {
         let Some(call) = CALLS.get(number) else { continue };
@@ -204,7 +204,7 @@ impl CarriedCall {
         })
     }
 
-    /// Adds a node that the following words name; returns false if no place is free.
+    /// Adds a node to which the following words refer; returns false if no place is free.
     pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> bool {
         let place = self.nodes.add(&NODES);
         place.is_some_and(|(nodes, at)| {
@@ -221,7 +221,7 @@ impl CarriedCall {
         words.map(|(words, at)| words.words[at].load(Ordering::Relaxed))
     }
 
-    /// Returns the nodes that words name: index, index of the parent, and site.
+    /// Returns the nodes to which words refer: index, index of the parent, and site.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (u32, u32, Option<&'static Site>)> {
         let nodes = self.nodes.elements(&NODES);
         nodes.map(|(nodes, at)| {

@@ -1,4 +1,4 @@
-//! Catches up with mode switches. A thread does so at its first event after a switch, with the same result as at the
+//! Catches up with mode switches. A thread catches up at its first event after a switch, with the same result as at the
 //! switch itself.
 
 use crate::enabled::platform::clock;

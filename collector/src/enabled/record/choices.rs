@@ -1,7 +1,7 @@
-//! Lists of patterns that decide how a site is treated. A thread reads them without a lock when it meets a site.
+//! Lists of patterns that decide how a site is treated. A thread reads them without a lock at the first scope of a site.
 //!
-//! Each list is a sequence lock. A reader that finds that the list has changed meanwhile leaves the site to the writer, who looks
-//! at all known sites after each change.
+//! Each list is a sequence lock. A reader that finds a list in the middle of a change leaves the site to the writer, which checks
+//! all known sites after each change.
 
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 
@@ -9,7 +9,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering, fence};
 
 const WORDS: usize = BYTES_MAX / size_of::<u64>();
 
-/// A list of at most `N` patterns, each with the number of its decision.
+/// A list of at most `N` patterns, each with its decision, which is a number.
 #[derive(Debug)]
 pub(crate) struct Choices<const N: usize> {
     /// Odd while the list is being changed.
@@ -40,7 +40,7 @@ impl<const N: usize> Choices<N> {
         }
     }
 
-    /// Replaces the list. Only holders of the capture lock call this, and look at all known sites afterwards.
+    /// Replaces the list. The caller holds the capture lock, and checks all known sites afterwards.
     pub(crate) fn set(&self, patterns: impl Iterator<Item = (Pattern, u64)>) {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl<const N: usize> Choices<N> {
         }
         self.count.store(count, Ordering::Relaxed);
         self.version.store(version + 2, Ordering::Release);
-        // SYNC POINT: the list before known sites are looked at (meets the fence in `decide`).
+        // SYNC POINT: the list before the check of all known sites (meets the fence in `decide`).
         fence(Ordering::SeqCst);
     }
 
@@ -68,8 +68,8 @@ impl<const N: usize> Choices<N> {
         self.count.load(Ordering::Relaxed) == 0
     }
 
-    /// Calls `apply` with the decision of the last pattern that matches a path, and with `None` if no pattern matches any more.
-    /// The site of that path is in the list of known sites already.
+    /// Calls `apply` with the decision of the last pattern that matches `path`. If the list changes meanwhile, `apply` is called
+    /// again, with `None` if no pattern matches. The site of the path must already be in the list of known sites.
     pub(crate) fn decide(&self, path: &str, apply: impl Fn(Option<u64>)) {
         let mut was_applied = false;
         loop {

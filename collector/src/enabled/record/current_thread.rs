@@ -14,9 +14,9 @@ use crate::enabled::record::tree::Tree;
 /// The phase of the calling thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The thread has not met a scope yet.
+    /// The thread has not begun a scope yet.
     New,
-    /// The thread is being registered. A scope that it meets now is inside the collector's own work.
+    /// The thread is being registered. A scope that it begins now is inside the collector's own work.
     Busy,
     /// The thread counts.
     Counting,
@@ -54,7 +54,7 @@ pub(crate) fn hot() -> Option<&'static Tree> {
 #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
 #[inline(always)]
 pub(crate) fn is_decided() -> bool {
-    // Inlined without link-time optimisation too, unlike `DECIDED.get()`.
+    // This is inlined even without link-time optimisation, unlike `DECIDED.get()`.
     DECIDED.try_with(Cell::get).unwrap_or_default()
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn phase() -> Phase {
     OWN.get().phase
 }
 
-/// Returns the tree of the calling thread, also while the thread does not count.
+/// Returns the tree of the calling thread, even while the thread does not count.
 pub(crate) fn own() -> Option<&'static Tree> {
     let own = OWN.get();
     own.block

@@ -1,7 +1,7 @@
-//! Places on the stack where the deepest nodes were made. They distinguish leaked guards from recursion.
+//! Stack addresses at which the deepest nodes were made. They distinguish leaked guards from recursion.
 //!
 //! A guard that is leaked in a loop leaves one more call open each time, until the depth limit. Recursion reaches the
-//! limit as well, but each of its calls is further down on the stack than the call around it. So the stack places of
+//! limit as well, but each of its calls is further down on the stack than the call around it. So the stack addresses of
 //! the deepest nodes are recorded. If all of them are equal, the guards were leaked in one function.
 
 use std::hint::black_box;
@@ -10,11 +10,11 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 use crate::enabled::record::node::Node;
 
-/// Number of the deepest calls that count as leaked if all of them began at one place of the stack.
+/// Number of the deepest calls that count as leaked if all of them began at one stack address.
 pub(crate) const LEAKED: usize = 32;
 
 zeroed! {
-    /// Places on the stack where the deepest nodes were made, by their depth.
+    /// Stack addresses at which the deepest nodes were made, by their depth.
     #[derive(Debug)]
     pub(crate) struct DeepestNodes {
         stack: [AtomicU64; LEAKED],
@@ -34,7 +34,7 @@ impl DeepestNodes {
         }
     }
 
-    /// Records the place of a new node, if it is one of the deepest.
+    /// Records the stack address of a new node, if it is one of the deepest.
     #[inline(never)]
     pub(crate) fn note(&self, node: &Node, depth_max: u32) {
         if node.depth() + LEAKED as u32 > depth_max
@@ -46,7 +46,7 @@ impl DeepestNodes {
         }
     }
 
-    /// Returns whether all recorded nodes were made at one place.
+    /// Returns whether all recorded nodes were made at one stack address.
     pub(crate) fn are_at_one_place(&self) -> bool {
         let [first, others @ ..] = &self.stack;
         let first = first.load(Ordering::Relaxed);

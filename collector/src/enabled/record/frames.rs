@@ -1,9 +1,10 @@
 //! The functions of a thread that are open, by the place of their return address on its stack.
 //!
 //! The compiler's sleds are at a function's first instruction, in place of its return and before a tail call. At all
-//! three, the stack pointer is at the return address, whose place on the stack no other open function has. So this
-//! place identifies the function of an event. Functions whose places are below it have ended without an event. They
-//! were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the middle.
+//! three, the stack pointer is at the return address. No other open function has its return address in the same place,
+//! so this place identifies the function of an event. Functions whose places are below it have ended without an event.
+//! They were unwound by a panic, jumped over by `longjmp`, never returned, or their sleds were switched off in the
+//! middle.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
@@ -22,9 +23,9 @@ zeroed! {
         /// The call by which compiler-inserted code has reported the beginning; all fields are 0 if a sled has reported
         /// it.
         pub(crate) call: Call,
-        /// The frame that is open around this one.
+        /// The frame that is open around this frame.
         below: Ref<Frame>,
-        /// The frame that is used next; `None` if it is not made yet.
+        /// The frame to use for a call inside this call; `None` if it is not made yet.
         above: Ref<Frame>,
     }
 }
@@ -54,7 +55,7 @@ zeroed! {
         /// The address of the future, and the number of the function that polls it.
         address: AtomicU64,
         function: AtomicU64,
-        /// Tick at which its call began, and the call's [`CallId`](crate::enabled::record::in_flight::CallId).
+        /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
         began: AtomicU64,
         call: AtomicU64,
         /// The call that the thread polled before.
@@ -119,7 +120,7 @@ impl Frame {
         self.node.get()
     }
 
-    /// Returns the frame that is open around this one.
+    /// Returns the frame that is open around this frame.
     pub(crate) fn below(&self) -> Option<&'static Self> {
         self.below.get()
     }
@@ -377,7 +378,7 @@ impl Poll {
             began: self.began,
             call: self.call,
             row: 0,
-            // 0, because the poll continues unseen, so the state is not known.
+            // The state is unknown, because the poll continues unseen.
             state: 0,
         };
         if self.began != 0 && !calls_by_future::put(self.future(), held) {
@@ -443,15 +444,15 @@ mod tests {
         for (node, place) in nodes.iter().zip([900, 800, 700, 600]) {
             frames.open_next(place, node);
         }
-        // A function above the second one returns.
+        // The second function returns, and the functions inside it have ended without an event.
         let outermost = frames.close_below(800, false).unwrap();
         assert!(std::ptr::eq(outermost, nodes[2]));
         assert_eq!(counts(&frames), (0, 2));
-        // Another function begins at the place of the second one.
+        // Another function begins at the place of the second function.
         let outermost = frames.close_below(800, true).unwrap();
         assert!(std::ptr::eq(outermost, nodes[1]));
         assert!(frames.close_below(800, true).is_none());
-        // A scope around the first one ends.
+        // The scope of the first node ends, and then the scope around it.
         frames.open_next(700, nodes[1]);
         assert_eq!(frames.close_inside(nodes[0]), 1);
         assert_eq!(frames.top().unwrap().place(), 900);

@@ -14,7 +14,6 @@ use crate::enabled::record::leaving::Leaving;
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::site::Site;
 
-/// All functions.
 #[derive(Debug)]
 struct Functions {
     /// The last entry is not a function of the program, but serves to measure the cost of a call.
@@ -25,7 +24,6 @@ struct Functions {
     choice: FunctionChoice,
 }
 
-/// A function.
 #[derive(Debug)]
 pub(crate) struct Function {
     site: Site,
@@ -79,7 +77,7 @@ static MISSING: OnceLock<String> = OnceLock::new();
 /// Makes the functions known, by number, and their sleds in the same order. It is called once.
 ///
 /// # Safety
-/// The sleds must be the sleds of the compiler's map of this image; see [`sleds::switch`] for the trampolines.
+/// The sleds must come from the compiler's map of this image; see [`sleds::switch`] for the trampolines.
 pub(crate) unsafe fn set(
     mut functions: Vec<Function>,
     sleds: Vec<Sled>,
@@ -224,7 +222,7 @@ pub(crate) fn ends_wait() -> Option<Duration> {
 }
 
 /// Switches sleds so that only the sleds of functions that are to count are on, and the ends of calls that are still open.
-/// `alone` is whether no other thread runs yet.
+/// `alone` says whether no other thread runs yet.
 pub(crate) fn follow(alone: bool) {
     let Some(functions) = FUNCTIONS.get() else { return };
     if REFUSED.get().is_some() {
@@ -296,8 +294,8 @@ impl Functions {
     }
 }
 
-/// Switches the sleds of all functions at once, including functions that are not to count, until the next look at the rules. It
-/// is for tests of switching. Returns the number of sleds switched.
+/// Switches the sleds of all functions at once, including functions that are not to count, until `follow` runs again. This
+/// function is for tests of switching. Returns the number of sleds switched.
 pub fn switch_all(on: bool) -> usize {
     let Some(functions) = FUNCTIONS.get() else {
         return 0;

@@ -2,13 +2,13 @@
 //!
 //! The pointer is a `const` thread-local without a destructor, so it is read with one instruction, at any time of a
 //! thread's life. In a shared library the compiler would read it by a call (`__tls_get_addr`), twice for each scope.
-//! The libraries for C therefore have a thread-local of the model *initial exec* (Ulrich Drepper, ELF Handling For
-//! Thread-Local Storage, 4.3), at a fixed distance from the thread pointer. A library that is loaded later takes the
-//! space from a reserve of glibc. Other C libraries have no such reserve.
+//! Tickscope's libraries for C programs therefore use the *initial exec* model (Ulrich Drepper, ELF Handling For
+//! Thread-Local Storage, 4.3), in which the thread-local is at a fixed distance from the thread pointer. If such a
+//! library is loaded at run time, glibc takes this space from a reserve. Other libcs have no such reserve.
 
 use crate::enabled::record::tree::Tree;
 
-/// The linker's name of the word. Other versions of this library in the same program have other names.
+/// Linker symbol of the thread-local word. It contains the version, because a program may have several versions of this library.
 #[cfg(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu"))]
 macro_rules! hot_tree_name {
     () => {
@@ -37,8 +37,8 @@ mod word {
 
     #[inline(always)]
     pub(super) fn get() -> Option<&'static Tree> {
-        // Not `HOT.get()`, which is a function of its own without link-time optimisation. The word has no destructor, so
-        // it is never gone.
+        // Without link-time optimisation, `HOT.get()` would be a function call. `try_with` does not fail, because the word
+        // has no destructor.
         HOT.try_with(Cell::get).ok().flatten()
     }
 
@@ -54,7 +54,7 @@ mod word {
 
     use super::Tree;
 
-    /// Loads the word's distance from the thread pointer.
+    /// Loads the distance of the thread-local word from the thread pointer.
     macro_rules! load_distance {
         ($into:literal) => {
             concat!(
@@ -111,13 +111,12 @@ mod word {
     }
 }
 
-/// Returns the tree of the calling thread while it counts.
+/// Returns the tree of the calling thread; `None` while the thread does not count.
 #[inline(always)]
 pub(crate) fn get() -> Option<&'static Tree> {
     word::get()
 }
 
-/// Sets the tree of the calling thread.
 pub(crate) fn set(tree: Option<&'static Tree>) {
     word::set(tree);
 }

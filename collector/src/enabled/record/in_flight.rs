@@ -1,8 +1,8 @@
 //! The table of calls of futures that are in flight: the site of each call, its beginning, and the call that awaits it.
 //!
 //! A call takes a slot at its first poll and gives it back at its end, on any thread. Each thread has its own list of
-//! free slots, and threads exchange whole batches, so most calls meet neither a lock nor another thread. Captures read
-//! slots while they change: a slot's generation tells whether one call had it all the time.
+//! free slots, and threads exchange whole batches, so most calls wait for neither a lock nor another thread. Captures
+//! read slots while they change: a slot's generation tells whether one call had it all the time.
 
 use std::sync::Mutex;
 
@@ -18,7 +18,7 @@ const BATCH: u32 = 64;
 const FREE_MAX: u32 = 3 * BATCH;
 
 zeroed! {
-    /// A call in flight, or a free place for one.
+    /// A call in flight, or a free slot.
     #[derive(Debug)]
     pub(crate) struct Slot {
         /// Odd while a call has the slot.
@@ -28,8 +28,8 @@ zeroed! {
         /// The tick of the first poll.
         began: AtomicU64,
         site: Ref<Site>,
-        /// While a call has the slot: the [`CallId`] of the call that awaits it, or 0. While it is free: the next slot of its
-        /// list, and in the high half, at the head of a batch, the next batch.
+        /// While a call has the slot: the [`CallId`] of the call that awaits it, or 0. While the slot is free: the next slot of
+        /// its list. At the head of a batch, the high half is the next batch.
         link: AtomicU64,
     }
 }
@@ -58,7 +58,7 @@ pub(crate) struct Seen {
     pub(crate) awaited_by: CallId,
 }
 
-/// Slots from 1 on. They are made under the lock of `BATCHES`.
+/// The slots, numbered from 1 on. They are made under the lock of `BATCHES`.
 static SLOTS: Column<Slot> = Column::new();
 
 /// Number of slots that have been made.
@@ -112,7 +112,7 @@ impl OwnSlots {
         self.polled.load(Ordering::Relaxed)
     }
 
-    /// Makes a call the innermost one that the thread polls, and returns the previous innermost call.
+    /// Makes a call the innermost call that the thread polls, and returns the previous innermost call.
     #[inline]
     pub(crate) fn poll(&self, call: CallId) -> CallId {
         let before = self.polled.load(Ordering::Relaxed);
@@ -127,7 +127,7 @@ impl OwnSlots {
             BEYOND.fetch_add(1, Ordering::Relaxed);
             return 0;
         };
-        // SYNC POINT: free before another call's facts (meets the fence in `seen`).
+        // SYNC POINT: the slot is free before it has another call's facts (meets the fence in `seen`).
         fence(Ordering::Release);
         slot.site.set(Some(site));
         slot.began.store(tick, Ordering::Relaxed);
@@ -291,7 +291,7 @@ pub(crate) fn seen(index: u32) -> Option<(CallId, Seen)> {
         is_polled: slot.polled.load(Ordering::Relaxed) != 0,
         awaited_by: slot.link.load(Ordering::Relaxed),
     };
-    // SYNC POINT: the facts before the second look at the generation.
+    // SYNC POINT: the facts before the second load of the generation.
     fence(Ordering::Acquire);
     let same = slot.generation.load(Ordering::Relaxed) == generation;
     same.then_some((u64::from(generation) << 32 | u64::from(index), seen))

@@ -1,16 +1,17 @@
-//! The events of the watched call that is open on a thread: a word for each event.
+//! The events of the watched call that is open on a thread: one word for each event.
 //!
-//! A record names the node that was *charged* (20 bits), the end of its time (2 bits), and its ticks (42 bits). So records are
-//! added up without parents or a stack, and guards that were leaked or closed out of order need no special case.
+//! The record of an event holds the node that was *charged* (20 bits), the kind of the event (2 bits), and the charged ticks (42
+//! bits). So records are added up without parents or a stack, and guards that were leaked or closed out of order need no special
+//! case.
 //!
-//! If a call has more records than the space holds, the first half of the space and the newest quarter or two stay. Records that
-//! are overwritten have been added up before.
+//! If a call has more records than the journal holds, the first half of the journal and the newest one or two quarters are kept.
+//! Records are added up before they are overwritten.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::{Array, zeroed};
 use crate::enabled::record::node::NODES_MAX;
 
-/// Size of the space in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
+/// Size of the journal in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
 const WORDS: u32 = 1 << 16;
 const HEAD: u32 = WORDS / 2;
 const QUARTER: u32 = WORDS / 4;
@@ -22,7 +23,7 @@ const MORE_AT: u32 = 39;
 /// Maximum number of ticks of one record.
 pub(crate) const TICKS_MAX: u64 = (1 << KIND_AT) - 1;
 
-/// Largest number that belongs to a record.
+/// Largest `number` of a [`Record::More`].
 pub(crate) const MORE_MAX: u64 = (1 << MORE_AT) - 1;
 
 const _: () = assert!(1u64 << (64 - NODE_AT) == NODES_MAX as u64);
@@ -37,7 +38,7 @@ pub(crate) enum Kind {
     GoOn = 2,
 }
 
-/// Kind of the records that are not events.
+/// Value of the kind bits for records that are not events.
 const MORE: u64 = 3;
 
 /// Meaning of a record that is not an event.
@@ -52,17 +53,17 @@ pub(crate) enum More {
     Ready = 2,
     /// An allocation of `number` bytes.
     Allocation = 3,
-    /// A value that the program notes: `number` words follow, the first of which is the address of its key.
+    /// A value that the program notes: `number` words follow, with the lengths of the key and of the value, and both texts.
     Note = 4,
-    /// Only in a call between two polls: the following records index the next `number` nodes of the call.
+    /// Only in a `CarriedCall`: the indices in the following records refer to the next `number` nodes of the call.
     Nodes = 5,
-    /// Calls whose records were added up and removed.
+    /// Number of calls whose records were added up and removed.
     Calls = 6,
-    /// Allocations whose bytes are in the previous record.
+    /// Number of allocations whose bytes are in the previous record.
     Allocations = 7,
 }
 
-/// A record.
+/// A decoded word of the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Record {
     Event { node: u32, kind: Kind, ticks: u64 },
@@ -82,7 +83,7 @@ zeroed! {
     }
 }
 
-/// The remaining words of a call, in their order.
+/// The words of a call that were not overwritten, in their order.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Left {
     /// The beginning and the end of each part.
@@ -146,7 +147,7 @@ impl Journal {
         }
     }
 
-    /// Begins with the head; returns false if there is no memory.
+    /// Empties the journal for a new call; returns false if there is no memory.
     pub(crate) fn begin(&self) -> bool {
         if self.words.len() == 0 && !self.words.allocate(WORDS) {
             return false;
@@ -157,7 +158,7 @@ impl Journal {
         true
     }
 
-    /// Returns whether the area has space for this number of words.
+    /// Returns whether the area that is being written has space for this number of words.
     #[inline(always)]
     pub(crate) fn has_space(&self, words: u32) -> bool {
         self.end.load(Ordering::Relaxed) - self.at.load(Ordering::Relaxed) >= words
@@ -211,7 +212,7 @@ impl Journal {
         self.words.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Returns the remaining words of the call.
+    /// Returns the words of the call that were not overwritten.
     pub(crate) fn left(&self) -> Left {
         let (begin, at) = self.area();
         let areas = self.areas.load(Ordering::Relaxed);
@@ -234,7 +235,6 @@ impl Journal {
 }
 
 impl Left {
-    /// Returns the words.
     pub(crate) fn words(self, journal: &Journal) -> impl ExactSizeIterator<Item = u64> {
         (0..self.len()).map(move |number| {
             let mut rest = number;
@@ -247,7 +247,6 @@ impl Left {
         })
     }
 
-    /// Returns the number of words.
     pub(crate) fn len(self) -> u32 {
         self.parts.iter().map(|(begin, end)| end - begin).sum()
     }

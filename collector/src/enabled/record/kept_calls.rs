@@ -1,7 +1,7 @@
 //! Slow calls of a watched function that are kept whole: the longest calls, and some that are chosen at random.
 //!
 //! The threads of the program write here, and the publisher reads. Both hold a lock while they copy. A thread of the program
-//! waits for it only briefly: a call that is not kept is still counted.
+//! waits for the lock only briefly, because a call that is not kept is still counted.
 
 use tickscope_format::snapshot::CauseKind;
 
@@ -18,7 +18,7 @@ const RANDOM: usize = 4;
 /// Number of checks by a thread of the program whether the lock is free: some microseconds.
 const LOOKS: u32 = 1000;
 
-/// Smallest space, in words or nodes, so that a call that is a little longer needs no new pages.
+/// Smallest capacity, in words or nodes, so that a call that is a little longer needs no new pages.
 const LEAST: u32 = 512;
 
 /// Value of [`KeptCall::cause`] for a call without a cause.
@@ -54,7 +54,7 @@ pub(crate) struct KeptCall {
     began: AtomicU64,
     tid: AtomicU32,
     name: [AtomicU64; 2],
-    /// The node and the kind of its cause.
+    /// The node and the kind of the call's cause.
     cause: AtomicU64,
     /// Index of the first word after missing words, and the number of missing words; 0 and 0 if no words are missing.
     gap_at: AtomicU32,
@@ -71,7 +71,7 @@ pub(crate) struct Facts {
     /// The tick at which the call began.
     pub(crate) began: u64,
     pub(crate) tid: u32,
-    /// The kernel's name of its thread.
+    /// The kernel's name of the call's thread.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
     /// Index of the first word after missing words, and the number of missing words.

@@ -1,6 +1,6 @@
-//! The sites of locks, and of tasks that a call names. There is one site for each name and place of the source. A site
-//! is made at the first wait for such a lock, or with the first such task. All locks or tasks that are made at one
-//! place share a site. Finding a site takes no lock and does not use the allocator.
+//! The sites of locks and of named tasks. All locks, or all tasks, that are made at one place of the source under one
+//! name share a site. It is made at the first wait for such a lock, or with the first such task. Finding a site takes
+//! no lock and does not use the allocator.
 
 use std::panic::Location;
 
@@ -47,7 +47,7 @@ impl Label {
     }
 }
 
-/// Returns the site of the waits of a kind for a lock, or of a task.
+/// Returns the site of one kind of waits for a lock, or the site of a task.
 pub(crate) fn of(kind: Labelled, label: Label) -> &'static Site {
     let Label { name, place } = label;
     let (file, line) = (place.file(), place.line());

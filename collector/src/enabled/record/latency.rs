@@ -46,7 +46,7 @@ impl Latency {
         buffered
     }
 
-    /// Puts the buffered durations, and `more`, into their buckets.
+    /// Puts the buffered durations, and the duration `more`, into their buckets.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
         let flushing = self.flushing.load(Ordering::Relaxed);
@@ -70,8 +70,8 @@ impl Latency {
         self.flushing.store(flushing + 2, Ordering::Release);
     }
 
-    /// Puts the buffered durations whose octaves exist into their buckets, without a call. Returns whether all octaves exist; the
-    /// other durations stay in the buffer.
+    /// Puts the buffered durations whose octaves exist into their buckets, without a function call. Returns whether all octaves
+    /// exist; the other durations stay in the buffer.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
@@ -128,7 +128,7 @@ impl Latency {
     }
 
     /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` must read its counters
-    /// with `Acquire`. `known` returns the calls and the calls in the histogram at the last reading.
+    /// with `Acquire`. `known` returns the result of the last reading, and the number of calls in its histogram.
     ///
     /// If the thread is too busy to read everything at one moment, or the reader is descheduled meanwhile, calls that
     /// the histogram missed are left to the next reading. Otherwise they would end in an epoch that has not counted
@@ -156,7 +156,7 @@ impl Latency {
             let before = self.flushing.load(Ordering::Acquire);
             least = calls();
             counted = self.look(&calls, histogram);
-            // SYNC POINT: the histogram before the second look at `flushing`.
+            // SYNC POINT: the histogram before the second load of `flushing`.
             fence(Ordering::Acquire);
             let flushed = before.is_multiple_of(2) && self.flushing.load(Ordering::Relaxed) == before;
             if flushed && counted.wrapping_sub(least) <= 1 {
@@ -232,7 +232,7 @@ impl Octave {
     #[inline(always)]
     pub(crate) fn hit(&self, bucket: usize) {
         let count = &self.counts[bucket % PER_OCTAVE];
-        // SYNC POINT: out of its place before in its bucket, so that no look counts a call twice.
+        // SYNC POINT: a call leaves its place before it is in its bucket, so that no reader counts it twice.
         count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
     }
 
@@ -267,7 +267,7 @@ pub(crate) fn read_octaves<'a>(
 /// Appends the buckets that are not empty to a histogram that has space for them.
 pub(crate) fn fill(histogram: &mut Histogram, present: u64, counts: &Counts) {
     for at in bits(present) {
-        // The zeros are unpredictable, so one branch handles all eight counts.
+        // It is unpredictable which counts are zero, so one branch handles all eight counts.
         let steps = counts[at].iter().rev();
         let filled = steps.fold(0, |filled, &count| filled << 1 | u64::from(count > 0));
         let bucket = |step| ((at * PER_OCTAVE + step) as u16, counts[at][step % PER_OCTAVE]);
@@ -390,7 +390,7 @@ mod tests {
     fn each_octave_has_a_place_of_its_own() {
         let pool = Latencies::new();
         let latency = pool.make(0).unwrap();
-        // Longer calls are not buffered; a call of exactly the limit is.
+        // A call exactly as long as the limit is buffered; longer calls are not buffered.
         assert!(
             latency.buffer(1, BUFFERED_MAX) && !latency.buffer(2, BUFFERED_MAX + 1) && !latency.buffer(3, 0)
         );

@@ -1,9 +1,9 @@
 //! Functions that were switched off while calls of them were open. Their ends stay on until each of these calls has ended.
 //!
 //! Once the beginnings of a function are off, no call of it begins: an event that was in progress finds the site
-//! disabled and takes the call back. So a thread without an open call at some moment has no open call from then on. The
-//! open calls of a thread are the nodes from its current one to the root. The ends stay on until then, so no end is
-//! missed, at any time.
+//! disabled and takes the call back. So a thread that has no open call of the function at one moment has none from then
+//! on. The open calls of a thread are the nodes from its current node to the root. The ends stay on until each thread
+//! was found without an open call, so no end is missed.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -13,11 +13,11 @@ use crate::enabled::record::registry;
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::Tree;
 
-/// Time from the first look to the second. Each further look comes after twice the time.
+/// Pause after the first check of all threads. Each further pause is twice as long, up to [`LONGEST`].
 const SHORTEST: Duration = Duration::from_millis(1);
 const LONGEST: Duration = Duration::from_millis(200);
 
-/// Looks may take 1/`LOOK_SHARE` of the time.
+/// The checks take at most 1/`LOOK_SHARE` of the time.
 const LOOK_SHARE: u32 = 200;
 
 /// The functions whose ends are on although their beginnings are off.
@@ -31,7 +31,7 @@ pub(crate) struct Leaving {
 #[derive(Debug)]
 struct Function {
     number: u32,
-    /// Addresses of the trees in which the function may be open; `None` before the first look.
+    /// Addresses of the trees in which the function may be open; `None` before the first check.
     trees: Option<Vec<usize>>,
 }
 
@@ -53,7 +53,7 @@ impl Leaving {
         }
     }
 
-    /// Returns the time until the next look; `None` if no ends wait.
+    /// Returns the time until the next check; `None` if no ends are to be switched off.
     pub(crate) fn rest(&self, now: Instant) -> Option<Duration> {
         self.next.map(|next| next.saturating_duration_since(now))
     }
@@ -70,7 +70,7 @@ impl Leaving {
         self.functions.retain(|function| function.number != number);
     }
 
-    /// Returns the functions without open calls, in the order of numbers, if a look is due. `number_of` returns the number of a
+    /// Returns the functions without open calls, in the order of numbers, if a check is due. `number_of` returns the number of a
     /// site's function.
     pub(crate) fn ended(&mut self, number_of: fn(&'static Site) -> Option<u32>) -> Vec<u32> {
         let now = Instant::now();
@@ -120,7 +120,7 @@ impl OpenCalls {
     fn of(tree: &Tree, number_of: fn(&'static Site) -> Option<u32>) -> Self {
         let current = tree.outside_events();
         let open = || std::iter::successors(current, |node| node.parent.get());
-        // Calls over the limit share a node.
+        // Calls over the limit share a node, so it is unknown which functions are open.
         let is_known = current.is_some() && !open().any(Node::is_over_the_limit);
         Self {
             tree: std::ptr::from_ref(tree).addr(),
@@ -153,7 +153,7 @@ mod tests {
             functions: None,
         };
         assert_eq!(leaving.look(&[open(1, &[1, 7]), open(2, &[7])]), [5, 6]);
-        // A thread without an open call of the function at an earlier look has no open call now.
+        // A thread without an open call of the function at an earlier check has no open call now.
         leaving.begin(5);
         assert!(
             leaving

@@ -1,12 +1,12 @@
 //! Samples of the live blocks of memory, with the node that allocated each.
 //!
 //! Points lie on the bytes that a thread allocates, at random distances of [`LIVE_SAMPLE_BYTES`] on average. A block
-//! with a point goes into a table, under its address, with the node. The thread that frees the block takes it out
-//! again; any thread may do so. A capture reads the live blocks from the table alone, so resets do not change them.
+//! with a point is put into a table under its address, with the node. The thread that frees the block, which may be any
+//! thread, takes it out again. A capture reads the live blocks from the table alone, so resets do not change them.
 //!
-//! The table is in static memory. Neither putting in nor taking out allocates, locks or calls the kernel. A block is put in
-//! before the program knows its address, and taken out before the allocator may give the address to another thread. So no two
-//! threads change the place of one block at once.
+//! The table is in static memory. Putting a block in and taking it out do not allocate, lock or call the kernel. A block is put
+//! in before the program knows its address, and taken out before the allocator may give the address to another thread. So no
+//! two threads change the place of one block at once.
 
 use std::cell::Cell;
 use std::ops::{AddAssign, RangeInclusive};
@@ -46,7 +46,7 @@ pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
     bytes: [[AtomicU64; GROUP]; GROUPS],
     /// Owners of the blocks; 0 while the place is changed.
     owners: [[AtomicU64; GROUP]; GROUPS],
-    /// Number of times that a place was taken, and that a place was left.
+    /// Number of times that a block was put in, and that a block was taken out.
     put: AtomicU64,
     taken: AtomicU64,
     /// Number of sampled blocks for which there was no place.
@@ -139,7 +139,7 @@ impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
         };
         let down = |count: u8| (count < u8::MAX).then(|| count.saturating_sub(1));
         _ = self.filter[filtered(hash)].fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
-        // SYNC POINT: the place is left last (meets the exchange in `put`).
+        // SYNC POINT: the place becomes free last (meets the exchange in `put`).
         self.blocks[group][at].store(0, Ordering::Release);
         self.taken.fetch_add(1, Ordering::Relaxed);
         Some(taken)
@@ -173,7 +173,7 @@ pub(crate) fn is_due(bytes: usize) -> bool {
 }
 
 /// Puts a block of the calling thread's open call into the table, after [`is_due`] returned true, and draws the next distance.
-/// Without a tree it only draws the distance. A thread's first block is due, to draw the first point.
+/// Without a tree it only draws the distance. A thread's first block is always due, because the first point is drawn then.
 #[cold]
 #[inline(never)]
 pub(crate) fn sample(tree: Option<&'static Tree>, block: usize, bytes: usize) {
@@ -388,7 +388,7 @@ mod tests {
                 .iter()
                 .all(|count| count.load(Ordering::Relaxed) == 0)
         );
-        // A full group counts its losses, and its blocks stay.
+        // A full group keeps its blocks, and counts the blocks for which it has no place.
         let same = |&block: &usize| Whole::places(hash(block)).eq(Whole::places(hash(0x10)));
         let blocks: Vec<usize> = (1..)
             .map(|number| number * 0x10)

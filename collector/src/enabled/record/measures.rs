@@ -6,7 +6,7 @@ use tickscope_format::snapshot::Quantity;
 use crate::enabled::platform::sync::{AtomicU64, Ordering, add};
 use crate::enabled::record::arena::zeroed;
 
-/// Number of quantities that nodes may count. Nodes count no live bytes, because these are read elsewhere.
+/// Number of quantities. Nodes do not count live bytes, which are read from the table of live blocks.
 pub(crate) const QUANTITIES: usize = Quantity::ALL.len();
 
 zeroed! {
@@ -21,7 +21,6 @@ zeroed! {
 pub(crate) type Amounts<const N: usize> = [(Quantity, u64); N];
 
 impl NodeMeasures {
-    /// Adds amounts.
     #[inline(always)]
     pub(crate) fn add<const N: usize>(&self, amounts: Amounts<N>) {
         for (quantity, amount) in amounts {

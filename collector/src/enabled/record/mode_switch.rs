@@ -60,7 +60,7 @@ impl Switch {
         self.number() > word >> FLAG_BITS
     }
 
-    /// Returns whether events charge time.
+    /// Returns whether events charge time after this switch.
     pub(crate) fn is_timed(self) -> bool {
         self.mode.charges_time()
     }

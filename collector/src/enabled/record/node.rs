@@ -28,7 +28,7 @@ zeroed! {
         pub(crate) recent: Ref<Node>,
         /// Durations of the calls; `None` if they are not collected.
         pub(crate) latency: Ref<Latency>,
-        /// The index in the thread's arena, and the depth less one. It does not change once the node is published.
+        /// The index in the thread's arena, and the depth less one. Neither changes once the node is published.
         place: AtomicU32,
         /// In adaptive mode: number of calls, in timed calls of the parent, to skip until a call is timed. In values
         /// and gauges, which are never timed, the field holds the place of the numbers ([`Self::numbers`]).
@@ -36,8 +36,8 @@ zeroed! {
     }
 }
 
-/// Number of buffered durations. One call in 17 finds no place and flushes them. With 8 it would be one in nine, and each flush
-/// waits for the cache lines of the counters. With 32 it would be one in 33, and take 75 ns longer.
+/// Number of buffered durations. One call in 17 finds no place and flushes them. With 8 durations it would be one in nine, and
+/// each flush waits for the cache lines of the counters. With 32 it would be one in 33, but a flush would take 75 ns longer.
 pub(super) const BUFFERED: usize = 16;
 
 /// The first octave in [`Latency::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
@@ -188,14 +188,14 @@ impl Node {
         self.began.load(Ordering::Relaxed)
     }
 
-    /// Counts one execution of a value with this number, which is already in its bucket and among its numbers.
+    /// Counts one execution of a value with this number, which the value's histogram and extremes already include.
     #[inline(always)]
     pub(crate) fn count_number(&self, number: u64) {
         add(&self.began, number);
         self.count_noted();
     }
 
-    /// Counts one execution of a gauge, whose level is already among its numbers.
+    /// Counts one execution of a gauge with this level, which the gauge's extremes already include.
     #[inline(always)]
     pub(crate) fn set_level(&self, level: i64) {
         self.began.store(level.cast_unsigned(), Ordering::Relaxed);

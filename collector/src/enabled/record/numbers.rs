@@ -1,9 +1,9 @@
 //! Numbers given to values and gauges: the smallest and the largest number, and a histogram for values.
 //!
-//! Only its thread writes here, and a reset writes no numbers. A reset begins a new *stretch* of time instead. Each
-//! execution notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the
-//! extremes of its stretches. The time in which a reset reads the threads is a separate stretch, because it is unknown
-//! which executions the closing snapshot has counted.
+//! Only the thread of the tree writes here. A reset writes no numbers, but begins a new *stretch* of time. Each execution
+//! notes its number in the extremes of the stretch that it finds, so the extremes of an epoch are the extremes of its
+//! stretches. The time in which a reset reads the threads is a separate stretch, because it is unknown which executions
+//! the closing snapshot has counted.
 
 use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, value_bucket};
 
@@ -15,17 +15,17 @@ use crate::enabled::record::node::Node;
 /// Number of stretches that are kept of each node: the stretch between two resets, and the stretches of both resets.
 pub(crate) const STRETCHES: usize = 3;
 
-/// Number of places for older stretches: two that are read, and one into which the next stretch goes meanwhile.
+/// Number of slots for older stretches: two slots that are read, and one that receives the next stretch meanwhile.
 const OLDER: usize = STRETCHES;
 
-/// The number of the stretch: even between resets, odd while a reset reads the threads. No stretch has number 0.
+/// Number of the current stretch: even between resets, odd while a reset reads the threads. No stretch has number 0.
 static STRETCH: AtomicU64 = AtomicU64::new(2);
 
 zeroed! {
     /// The numbers of one stretch.
     #[derive(Debug)]
     struct Stretch {
-        /// Number of the stretch; 0 if there is none.
+        /// Number of the stretch; 0 if there is no stretch.
         number: AtomicU64,
         /// Number of the node's executions before the stretch.
         first: AtomicU64,
@@ -41,9 +41,10 @@ zeroed! {
     pub(crate) struct Numbers {
         /// The stretch of the last execution.
         newest: Stretch,
-        /// Earlier stretches: number `n`, from 0, is in place `n % OLDER`.
+        /// Earlier stretches: number `n`, counted from 0, is in slot `n % OLDER`.
         older: [Stretch; OLDER],
-        /// Twice the number of older stretches. It is odd while `newest`, which is kept as the last of them, changes.
+        /// Twice the number of older stretches, less 1 while `newest` changes. The old contents of `newest` are then already
+        /// the last older stretch.
         turning: AtomicU64,
         /// For a value: a bit for each octave that exists.
         present: AtomicU64,
@@ -71,14 +72,14 @@ zeroed! {
 /// The numbers of a stretch, as read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Number of the stretch; 0 if there is none.
+    /// Number of the stretch; 0 if there is no stretch.
     pub(crate) stretch: u64,
     pub(crate) first: u64,
     pub(crate) min: u64,
     pub(crate) max: u64,
 }
 
-/// Returns the number of the stretch.
+/// Returns the number of the current stretch.
 #[inline(always)]
 pub(crate) fn stretch() -> u64 {
     // SYNC POINT: stretch before numbers: no earlier reading has counted a number noted in a stretch after a reset.
@@ -159,7 +160,7 @@ impl Numbers {
     /// Copies the newest stretch to the older stretches, before it changes. Returns the count of turns, which is odd.
     fn keep_newest(&self) -> u64 {
         let turning = self.turning.load(Ordering::Relaxed);
-        // A reader looks at the two places before this one.
+        // A reader reads the two slots before this one.
         self.older[turning as usize / 2 % OLDER].set(self.newest.get());
         // SYNC POINT: kept before the newest counts as changing.
         self.turning.store(turning + 1, Ordering::Release);
@@ -203,8 +204,8 @@ impl Numbers {
         self.set_tick.load(Ordering::Relaxed)
     }
 
-    /// Reads the histogram of a value into `histogram`. Returns the number of executions in it and of executions without memory
-    /// for a bucket.
+    /// Reads the histogram of a value into `histogram`. Returns the number of executions, including executions for whose bucket
+    /// there was no memory.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
         // Allocates before reading, because the allocator itself may be measured.
         let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
@@ -218,7 +219,7 @@ impl Numbers {
             .wrapping_add(self.missed.load(Ordering::Relaxed))
     }
 
-    /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, also
+    /// Reads the stretches, the newest first. They include all numbers that an earlier reading of the histogram has counted, even
     /// while the thread begins another stretch.
     ///
     /// The caller holds the capture lock, so that no stretch begins meanwhile. The thread can turn only to a stretch
@@ -236,7 +237,7 @@ impl Numbers {
             } else {
                 [older(1), older(2), Seen::default()]
             };
-            // SYNC POINT: the stretches before the second look at `turning`.
+            // SYNC POINT: the stretches before the second load of `turning`.
             fence(Ordering::Acquire);
             if self.turning.load(Ordering::Relaxed) == before {
                 return seen;

@@ -1,7 +1,7 @@
 //! Spans, and the spans that each thread has open. A span is a call that a program names by a number, enters any number
 //! of times, on any thread, and finally closes.
 //!
-//! A span has a place from its beginning until it is closed. Each thread keeps some free places, so most spans meet no lock.
+//! A span has a place from its beginning until it is closed. Each thread keeps some free places, so most spans take no lock.
 //!
 //! Two threads may enter a span at once for the first time, and only one of them may count it. So the first entry takes
 //! an atomic exchange. Closing needs no exchange if there is only one handle. Fields and parents of spans are not kept,
@@ -34,7 +34,7 @@ zeroed! {
         /// Tick at which the call of the future began, and its id.
         pub(crate) began: AtomicU64,
         pub(crate) call: AtomicU64,
-        /// Tag of the span's maker.
+        /// The tag that the maker of the span has given it.
         pub(crate) tag: AtomicU32,
         /// The next free place.
         next: AtomicU32,

@@ -1,4 +1,4 @@
-//! The row of a sampled block or of a sample of the code, as one number that stays valid while trees grow.
+//! The row of a sampled block or of a code sample, as one number that stays valid while trees grow.
 
 use std::ops::RangeInclusive;
 

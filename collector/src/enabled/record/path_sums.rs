@@ -9,7 +9,7 @@ use crate::enabled::record::arena::{Column, zeroed};
 pub(crate) const COUNTS: usize = 6;
 
 zeroed! {
-    /// Counts of a node itself.
+    /// Counts of a node without its callees. Times are in ticks.
     #[derive(Debug)]
     pub(crate) struct Sums {
         pub(crate) calls: AtomicU64,

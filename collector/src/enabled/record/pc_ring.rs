@@ -1,4 +1,5 @@
-//! Places in the code where a timer interrupted a thread. The thread's signal handler writes, and the publisher reads.
+//! Code samples: places in the code where a timer interrupted a thread. The thread's signal handler writes them, and the
+//! publisher reads them.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
 use crate::enabled::record::arena::{Array, zeroed};

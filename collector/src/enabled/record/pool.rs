@@ -37,7 +37,7 @@ struct Free {
 }
 
 zeroed! {
-    /// Elements in places of a pool, one after another. One thread at a time uses a chain.
+    /// A list of elements that are stored in places of a pool. One thread at a time uses a chain.
     #[derive(Debug)]
     pub(crate) struct Chain {
         first: AtomicU32,
@@ -57,8 +57,8 @@ pub(crate) fn briefly<T, R>(lock: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -
 }
 
 /// Tries to get a resource that other threads hold for a few loads and stores. Gives up after a tenth of a second or
-/// more. The holder does not exist if the process was forked meanwhile, and cannot continue if this runs in a signal
-/// handler on its thread.
+/// more, because the holder may never release it. In a forked child the holder may not exist, and if this runs in a
+/// signal handler on the holder's thread, the holder cannot continue.
 pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     for _ in 0..LOOKS_AT_ONCE {
         if let Some(got) = attempt() {

@@ -61,8 +61,8 @@ impl Block {
     pub(crate) fn begin(&self, tid: u32, exact: Path) {
         // SYNC POINT: tree before tid (meets `living`).
         self.tid.store(tid, Ordering::Release);
-        // A switch that did not find this tree to alarm it was noted earlier, so it is visible after the fence in
-        // `catch_up`.
+        // If a mode switch did not find this tree to alarm it, the switch was noted earlier, so it is visible after the
+        // fence in `catch_up`.
         self.tree.begin_mode(exact);
         BEGUN.fetch_add(1, Ordering::Relaxed);
     }
@@ -143,8 +143,8 @@ pub(crate) fn leave(block: &'static Block, name: [u8; 16], cpu_ns: u64) {
     LEFT_BEHIND.fetch_add(1, Ordering::Release);
 }
 
-/// Returns each block that was left behind once, with its thread's name and CPU time. The caller holds the capture
-/// lock.
+/// Returns the blocks that were left behind, each a single time, with its thread's name and CPU time. The caller holds
+/// the capture lock.
 pub(crate) fn left() -> impl Iterator<Item = (&'static Block, [u8; 16], u64)> {
     let any = LEFT_BEHIND.load(Ordering::Acquire) > 0;
     let blocks = any.then(all).into_iter().flatten();
@@ -170,7 +170,7 @@ pub(crate) fn living() -> impl Iterator<Item = &'static Block> {
     all().filter(|block| is_living(block))
 }
 
-/// Returns the blocks of [`living`], from the block behind `at` in the list round to `at` itself.
+/// Returns the blocks of [`living`], from the block after `at` in the list around to `at` itself.
 pub(crate) fn living_after(at: Option<&'static Block>) -> impl Iterator<Item = &'static Block> {
     let behind = at
         .into_iter()

@@ -34,18 +34,18 @@ pub struct Site {
     ruled_off: AtomicU32,
     /// Time of the monotonic clock when a rule or the budget last changed a disabled site; 0 if no such change has happened.
     off_until_ns: AtomicU64,
-    /// The place of the watch of the site's calls, plus 1; 0 if they are not watched.
+    /// The slot of the watch of the site's calls, plus 1; 0 if they are not watched.
     watch: AtomicU32,
     /// In adaptive mode: the largest rate that any thread has found. Timing one in 2^rate calls is enough.
     rate: AtomicU32,
-    /// The site that was met before this one.
+    /// The site that was met before this site.
     pub(crate) next: Ref<Site>,
 }
 
-/// Value for a site that was taken for a function's site before it was known to be a future's.
+/// Value of `future` for a site that was taken for a function's site before it was known to be a future's.
 const LATE: u32 = 2;
 
-/// Number of sites whose state is [`LATE`].
+/// Number of sites whose `future` is [`LATE`].
 static LATE_SITES: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
 
 /// Returns the number of sites that became known as futures' sites only after they were met.
@@ -94,12 +94,12 @@ pub(crate) static OVER_THE_LIMIT: [Site; 2] = [
 ];
 
 impl SiteKind {
-    /// Returns whether such a site opens no scopes.
+    /// Returns whether sites of this kind open no scopes.
     pub(crate) fn is_counter(self) -> bool {
         self != Self::Scope
     }
 
-    /// Returns whether such a site keeps the numbers it is given.
+    /// Returns whether sites of this kind keep the numbers that they are given.
     pub(crate) fn keeps_numbers(self) -> bool {
         matches!(self, Self::Value | Self::Gauge)
     }
@@ -168,7 +168,7 @@ impl Site {
         self
     }
 
-    /// Makes the site's calls watched.
+    /// Makes the site's calls watched unless a rule or a viewer decides otherwise.
     pub const fn watched(mut self) -> Self {
         self.wants_watch = true;
         self
@@ -288,12 +288,12 @@ impl Site {
         rate.max(known)
     }
 
-    /// Returns the place of the watch of the site's calls, if they are watched.
+    /// Returns the slot of the watch of the site's calls, if they are watched.
     pub(crate) fn watch(&self) -> Option<u32> {
         self.watch.load(Ordering::Relaxed).checked_sub(1)
     }
 
-    /// Sets the place of the watch of the site's calls; `None` ends watching.
+    /// Sets the slot of the watch of the site's calls; `None` ends watching.
     pub(crate) fn set_watch(&self, watch: Option<u32>) {
         self.watch
             .store(watch.map_or(0, |watch| watch + 1), Ordering::Relaxed);
@@ -319,7 +319,7 @@ impl Site {
         !self.is_ruled_off() && self.off_until_ns.load(Ordering::Relaxed) > ns
     }
 
-    /// Notes that the site is disabled until now, if it is.
+    /// Notes the present time if the site is disabled.
     fn note_off(&self) {
         if self.is_ruled_off() {
             self.off_until_ns.store(os::monotonic_ns(), Ordering::Relaxed);

@@ -15,7 +15,7 @@ pub(crate) enum Name {
     /// The function at an address. Its name is found only when the site is shown, because the search reads files.
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     OfFunction(u64, fn(u64) -> snapshot::Site),
-    /// The name of a lock or a task. Without a name, the place is shown where it was made.
+    /// The name of a lock or a task. Without a name, the place in the source where it was made is shown.
     WithLabel(Labelled, Option<&'static str>),
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct ShortText {
     length: usize,
 }
 
-/// Length in bytes that fits most paths and the stack of a signal handler.
+/// Length in bytes: enough for most paths, and small enough for the stack of a signal handler.
 const SHORT_TEXT_BYTES: usize = 384;
 
 impl Default for ShortText {
@@ -131,7 +131,7 @@ fn write_plain_name<T: Text>(item: &str, module: &str, out: &mut impl Write) -> 
     let Some(inner) = name.strip_prefix('<') else {
         return write_without_arguments(name, out);
     };
-    // Find the bracket that closes the first one; the type of the impl ends there.
+    // Find the bracket that closes the first bracket; the type of the impl ends there.
     let mut depth = 1;
     let end = inner.char_indices().find(|&(at, c)| {
         match c {

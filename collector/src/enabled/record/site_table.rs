@@ -1,9 +1,9 @@
 //! All known sites, and which of them count.
 //!
-//! A site becomes known at its first scope, which may be in a signal handler or an allocator, so this takes no lock and
-//! allocates nothing. Rules and watches are applied to known sites under the capture lock. The thread that meets a site
-//! applies them to that site. A site whose path is very long, or not known yet, is checked at the next look of the
-//! publisher.
+//! A thread *meets* a site at the site's first scope, which makes the site known. This scope may be in a signal handler
+//! or an allocator, so meeting a site takes no lock and allocates nothing. Rules and watches are applied to known sites
+//! under the capture lock, and to a new site by the thread that meets it. A site whose path is very long, or not known
+//! yet, is left to the publisher's next [`Rules::look`].
 
 use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{self, Rule, WATCHES_MAX};
@@ -23,10 +23,10 @@ pub(crate) const RULES_MAX: usize = 256;
 /// The site that was met last. The other sites follow by `next`.
 static NEWEST: Ref<Site> = Ref::none();
 
-/// Patterns of the rules, for sites that are met: 1 disables a site, 0 enables it.
+/// Patterns of the rules, for threads that meet a site. Decision 1 disables the site, and 0 enables it.
 static RULES: Choices<RULES_MAX> = Choices::new();
 
-/// Patterns of the watches, with their places, for sites that are met.
+/// Patterns of the watches, with their slots, for threads that meet a site.
 pub(crate) static WATCHED: Choices<WATCHES_MAX> = Choices::new();
 
 /// The rules that disable and enable sites. The last rule that matches a site decides.
@@ -40,12 +40,12 @@ pub(crate) struct Rules {
 /// Adds a site to the list at its first scope.
 #[cold]
 pub(crate) fn meet(site: &'static Site) {
-    // Two threads may meet the site at once, and a signal handler may meet the site that its thread is meeting. One of them adds
-    // it.
+    // Two threads may meet the site at once, and a signal handler may meet the site that its thread is meeting. Only one of them
+    // adds it.
     if site.claim() {
         NEWEST.push(site, |next| site.next.set(next));
     }
-    // SYNC POINT: known before rules are looked for (meets the fence in `update_if_met`).
+    // SYNC POINT: the site is known before the rules are read (meets the fence in `update_if_met`).
     fence(Ordering::SeqCst);
     choose(site);
     update_state(site);
@@ -127,7 +127,7 @@ fn rule(site: &'static Site, off: Option<bool>) {
 
 /// Updates the state of a site that has been met, after its rule or the budget has changed.
 pub(crate) fn update_if_met(site: &'static Site) {
-    // SYNC POINT: the rule before the site's state, and before the look whether the site is met (meets the fence in `meet`).
+    // SYNC POINT: the rule before the site's state, and before the check whether the site is met (meets the fence in `meet`).
     fence(Ordering::SeqCst);
     if site.is_claimed() {
         update_state(site);
@@ -171,8 +171,8 @@ impl Rules {
             self.rules.push((pattern, off));
         }
         self.tell();
-        // The last rule decides, so sites that the new rule does not match keep their state. Each site needs one match,
-        // for any number of rules.
+        // The last rule decides, so sites that the new rule does not match keep their state. Each site is therefore
+        // compared only with the new pattern.
         let mut matched = 0;
         for site in met().chain(unmet_functions()) {
             if pattern.matches(&site.describe()) {

@@ -1,13 +1,13 @@
-//! One thread's call tree: the thread's place in it, and the effect of a begin or an end at a given tick. The code here
-//! reads no clock and does no I/O.
+//! One thread's call tree: the thread's position in it, and the effect of a begin or an end at a given tick. The code
+//! here reads no clock and does no I/O.
 //!
 //! Nodes count calls and *self* ticks. Every begin and every end charges the ticks since the last event to the node that was
 //! current. Totals are summed up later. So self + children = total, and no value is negative, even if a capture reads parts of
 //! two moments.
 //!
 //! `current` is taken out during an event and put back at its end. A signal handler or an instrumented allocator that finds no
-//! node there has interrupted an event; its own event is dropped and counted as dropped. A capture on another thread learns from
-//! the same mark that it may have read parts of two moments.
+//! node there has interrupted an event; its own event is dropped and counted as dropped. If a capture on another thread finds no
+//! node there, it may have read parts of two moments.
 
 mod async_calls;
 mod children;
@@ -39,7 +39,7 @@ use crate::enabled::record::watching::Watching;
 /// The value of `last` while no time is charged. No clock reaches it.
 pub(crate) const PAUSED: u64 = 1 << 63;
 
-/// The largest gap that is charged without a limit. A larger one is a step backward.
+/// The limit of gaps between events if no limit is set. A larger gap is a step backward of the clock.
 pub(crate) const NO_LIMIT: u64 = PAUSED - 1;
 
 /// The number of slots in the first child table.
@@ -58,21 +58,21 @@ zeroed! {
         limit: AtomicU64,
         /// The child that is probably entered next. A wrong guess only costs time.
         guess: Ref<Node>,
-        /// The node with a latency whose call ended last. It learns the node that is entered after it.
+        /// The node with a latency whose call ended last. Its latency remembers the sibling that is entered next.
         ended: Ref<Node>,
-        /// Calls that could not be counted in a node.
+        /// Number of calls that could not be counted in a node.
         pub(crate) dropped: AtomicU64,
-        /// Guards that were leaked or closed out of order.
+        /// Number of guards that were leaked or closed out of order.
         pub(crate) unbalanced: AtomicU64,
-        /// Not 0 while an event that may skip the clock is handled, so that samples know the cost of measuring. A signal
-        /// handler's event makes it 0 too early.
+        /// Not 0 while an event that may skip the clock is handled, so that samples can find the cost of measuring. An event
+        /// of a signal handler that interrupts it makes it 0 too early.
         in_event: AtomicU32,
         /// How events are handled: a [`Path`]. Other threads store only [`Path::Alarm`] here, and the thread itself stores all
         /// other paths.
         path: AtomicU32,
         /// Number of pauses that have not ended.
         pauses: AtomicU32,
-        /// Gaps that were not charged.
+        /// Number of gaps that were not charged.
         pub(crate) clock_errors: AtomicU64,
         /// The root, which collects the time outside of all scopes.
         root: Ref<Node>,
@@ -86,7 +86,7 @@ zeroed! {
         pub(crate) async_latencies: Latencies,
         /// The futures that the thread polls, and its free slots for more.
         pub(crate) slots: OwnSlots,
-        /// Gaps of each node that were not charged.
+        /// Number of gaps of each node that were not charged.
         errors: Column<AtomicU64>,
         /// Amounts of each node other than calls and time.
         pub(crate) measures: Column<NodeMeasures>,
@@ -118,9 +118,9 @@ zeroed! {
         has_sampled_blocks: AtomicU32,
         /// The watched call that is open, and the sums of earlier watched calls.
         pub(crate) watching: Watching,
-        /// The spans that are open, and places for more.
+        /// The spans that are open, and free places for more.
         pub(crate) spans: OpenSpans,
-        /// Places on the stack where the deepest nodes were made.
+        /// Stack addresses at which the deepest nodes were made.
         deepest: DeepestNodes,
         /// Ticks by which the clock has gone back and has not gone forward again.
         stepped_back: AtomicU64,
@@ -259,7 +259,6 @@ impl Tree {
         self.path.load(Ordering::Relaxed) >= Path::AdaptiveExact as u32
     }
 
-    /// Returns the path of events.
     pub(crate) fn path(&self) -> Path {
         use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled, Watched, WatchedExact};
         [
@@ -298,7 +297,7 @@ impl Tree {
         fence(Ordering::Release);
     }
 
-    /// Sets whether an event is handled that does not take `current` out.
+    /// Sets whether an event that does not take `current` out is being handled.
     #[inline(always)]
     pub(crate) fn set_in_event(&self, is: bool) {
         self.in_event.store(is.into(), Ordering::Relaxed);
@@ -329,7 +328,7 @@ impl Tree {
         now: u64,
         calls: u64,
     ) -> &'static Node {
-        // Each branch ends in one call or in no call, so the common branch saves no registers.
+        // Each branch ends with at most one function call, so the common branch saves no registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
             return self.begin_oddly(current, child, now, calls);

@@ -1,5 +1,5 @@
 //! Means of typical calls of watched functions, by path and over all threads. A slow call is compared with them if its
-//! thread has had no typical call in the same place, as in a thread that serves only one request.
+//! own thread has made no typical call on the same path, for example because the thread serves only one request.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use crate::enabled::record::path_sums::COUNTS;
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
-/// Mean amounts of a path itself in a typical call. Times are in ticks.
+/// Mean amounts of a path in a typical call, without its callees. Times are in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Means {
     pub(crate) calls: f64,
@@ -23,16 +23,16 @@ pub(crate) struct Means {
 /// The paths of a watched function.
 #[derive(Debug, Default)]
 pub(crate) struct TypicalPaths {
-    /// Numbers of paths, by the number of the path that is continued, if there is one, and the address of the site.
+    /// Path numbers, by the number of the parent path (`None` for the watched function's path) and the site's address.
     paths: HashMap<(Option<u32>, usize), u32>,
     means: Vec<Means>,
 }
 
-/// For each place of a watch: the number of the watch to which the paths belong, and the paths.
+/// For each slot of a watch: the number of the watch to which the paths belong, and the paths.
 static OF_WATCHES: [Mutex<Option<(u64, TypicalPaths)>>; WATCHES_MAX] =
     [const { Mutex::new(None) }; WATCHES_MAX];
 
-/// For each place of a watch: the number of the watch whose paths a thread has requested.
+/// For each slot of a watch: the number of the watch whose paths a thread has requested.
 static WANTED: [AtomicU64; WATCHES_MAX] = [const { AtomicU64::new(0) }; WATCHES_MAX];
 
 impl Means {
@@ -50,14 +50,14 @@ impl Means {
 }
 
 impl TypicalPaths {
-    /// Adds a path, which continues an earlier path or begins at the watched function.
+    /// Adds the path of `site` below the earlier path `parent`. Without a parent, the path begins at the watched function.
     pub(crate) fn add(&mut self, parent: Option<u32>, site: &'static Site, means: Means) {
         let path = self.means.len() as u32;
         self.paths.insert((parent, std::ptr::from_ref(site).addr()), path);
         self.means.push(means);
     }
 
-    /// Returns the path of a site below another path, or the path of the watched function.
+    /// Returns the number of the path of `site` below `parent`, or of the watched function's path without a parent.
     pub(crate) fn path(&self, parent: Option<u32>, site: &'static Site) -> Option<u32> {
         self.paths
             .get(&(parent, std::ptr::from_ref(site).addr()))
@@ -69,8 +69,8 @@ impl TypicalPaths {
     }
 }
 
-/// Reads the paths of the watch in a place, if the watch still has this number. The next snapshot after a request sets
-/// the paths.
+/// Requests the paths of the watch with this number in a slot, and reads them if they are known. The next snapshot sets
+/// requested paths.
 pub(crate) fn read<R>(slot: u32, number: u64, with: impl FnOnce(&TypicalPaths) -> Option<R>) -> Option<R> {
     WANTED.get(slot as usize)?.store(number, Ordering::Relaxed);
     briefly(OF_WATCHES.get(slot as usize)?, |known| {

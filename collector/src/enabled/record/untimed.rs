@@ -1,7 +1,7 @@
 //! Begins and ends of calls in the modes with fewer than two clock reads per scope.
 //!
-//! **Sampled**: an event moves `current` and counts; the publisher looks there to see where the thread is. **Adaptive**: a node
-//! whose calls are short is timed once in 2^k calls. An untimed call charges nothing, nor do the calls inside it. Their time
+//! **Sampled**: an event moves `current` and counts; the publisher reads `current` to find where the thread is. **Adaptive**: a
+//! node whose calls are short is timed once in 2^k calls. An untimed call charges nothing, nor do the calls inside it. Their time
 //! stays with the nearest timed frame, and `estimate` moves it back when a snapshot is made. A frame is untimed while `began` is
 //! [`UNTIMED`].
 //!
@@ -170,8 +170,8 @@ pub(crate) fn xorshift(state: u64) -> u64 {
     x ^ x << 17
 }
 
-/// Computes the rate of a node by itself. The rate grows with the number of timed calls, in this thread and in earlier
-/// threads, and is 0 if calls are long.
+/// Computes the rate of a node from its own calls. The rate grows with the number of timed calls, in this thread and in
+/// earlier threads, and is 0 if calls are long.
 ///
 /// The mean covers all calls so far. A rate that followed the latest durations would time long calls more often, and so make
 /// their mean too large.
@@ -223,7 +223,7 @@ mod tests {
         assert!(tree.end_untimed(node) || tree.end_timed(node, || now));
     }
 
-    /// Calls a, and b in it, `calls` times: 40 ticks for b and 60 for a itself.
+    /// Calls `a`, which calls `b`, `calls` times. Each call takes 40 ticks in `b` and 60 in `a` itself.
     fn run(tree: &Tree, calls: u64, [of_a, of_b]: [&'static Site; 2]) -> (&'static Node, &'static Node) {
         let mut now = tree.last.load(Ordering::Relaxed);
         let root = tree.current.get().unwrap();

@@ -20,8 +20,8 @@ const TIME: u64 = (1 << TIME_BITS) - 1;
 /// The threads that wait for a lock. Moments come from one clock, in any unit.
 #[derive(Debug)]
 pub(crate) struct Waiters {
-    /// Number of waiting threads. The higher bits: the moments at which threads began to wait less the moments at which they
-    /// ceased.
+    /// Number of waiting threads. The higher bits are the sum of the moments at which threads began to wait, less the sum of
+    /// the moments at which they ceased to wait.
     word: AtomicU64,
     /// Part of the common waiting time that has been taken.
     taken: AtomicU64,
@@ -85,7 +85,7 @@ fn begun(now: u64) -> u64 {
     (now << COUNT_BITS).wrapping_add(1)
 }
 
-/// Returns the waiting time of all threads together until now, by a word.
+/// Returns the waiting time of all threads together until now, computed from a word.
 fn waited(word: u64, now: u64) -> u64 {
     let count = word & COUNT;
     count.wrapping_mul(now).wrapping_sub(word >> COUNT_BITS) & TIME

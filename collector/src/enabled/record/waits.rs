@@ -1,11 +1,11 @@
 //! Finds the part of a gap between two events in which the thread was off its CPU, and the reason. The thread *waited* for
 //! something, or it was *ready* and another thread had the CPU.
 //!
-//! Gaps up to [`LEAST_NS`] take the fast path of events and are not looked at. A longer gap is looked at, at its end.
-//! Usually the kernel's word shows that the thread stayed on its CPU, which takes a few nanoseconds. Otherwise the
-//! thread's clocks are read, and all time since the last reading that is not CPU time was off the CPU. It belongs to
-//! this gap as far as it cannot have been in the short gaps before. Time that may have been there is counted as
-//! *unplaced*, so waiting, ready and unplaced together are the wall time less the CPU time.
+//! Gaps up to [`LEAST_NS`] take the fast path of events and are not examined. A longer gap is examined at its end.
+//! Usually a word that the kernel clears at a switch shows, in a few nanoseconds, that the thread stayed on its CPU.
+//! Otherwise the thread's clocks are read. All time since the last reading that is not CPU time was off the CPU. The part
+//! of it that cannot have been in the short gaps before belongs to this gap. The rest is counted as *unplaced*, so
+//! waiting, ready and unplaced together are the wall time less the CPU time.
 
 use std::sync::OnceLock;
 
@@ -13,13 +13,13 @@ use crate::enabled::platform::off_cpu::{self, Clocks, NO_FILE, Slices, Switches}
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
 use crate::enabled::record::arena::zeroed;
 
-/// Shortest gap that is looked at, in ns, if the kernel's word shows whether the thread stayed on its CPU.
+/// Shortest gap that is examined, in ns, if the kernel's word shows whether the thread stayed on its CPU.
 const LEAST_NS: u64 = 10_000;
 
-/// Shortest gap that is looked at, in ns, if each look reads a clock by a system call.
+/// Shortest gap that is examined, in ns, if this takes a system call to read a clock.
 const LEAST_NS_WITHOUT_WORD: u64 = 50_000;
 
-/// First limit in ticks, before their length is known: some 10 us of a time stamp counter.
+/// First limit in ticks, before the length of a tick is known: some 10 us of a time stamp counter.
 pub(crate) const FIRST_LIMIT: u64 = 1 << 15;
 
 /// Time off the CPU below this is the cost and the error of the readings.
@@ -28,14 +28,14 @@ pub(crate) const NOISE_NS: u64 = 2_000;
 /// The rate is exact to one part in this number.
 pub(crate) const RATE_PARTS: u64 = 20_000;
 
-/// Number of limits, about a second, after which the clocks are read again.
+/// The clocks are read again after this many limits, about a second.
 pub(crate) const DRIFT_LIMITS: u64 = 100_000;
 
 /// Time in ns after which the first rate is measured again, and time for later rates, which are more exact.
 const RATE_SOON_NS: u64 = 5_000_000;
 const RATE_LONG_NS: u64 = 200_000_000;
 
-/// The clock whose ticks are placed.
+/// The clock of events.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockInUse {
     /// Measures the ticks of a nanosecond. Returns `None` if it is too early to know them. Does not block.
@@ -51,8 +51,8 @@ thread_local! {
     pub(crate) static OF_TEST: std::cell::Cell<Option<ClockInUse>> = const { std::cell::Cell::new(None) };
 }
 
-/// Ticks per nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. The two atomics
-/// order nothing, so models use std's atomics.
+/// Ticks per nanosecond, as the bits of an `f64`; 0 while unknown. All threads have the same clock. No other access
+/// depends on the ordering of this atomic and the next one, so models use std's atomics.
 static RATE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
 /// Time of the monotonic clock, in ns, from which on the rate is measured again.
@@ -98,7 +98,7 @@ zeroed! {
     /// A thread's state for its time off the CPU. Only the thread writes it; captures read it to split an open gap.
     #[derive(Debug)]
     pub(crate) struct Waits {
-        /// Not 0 if gaps are looked at.
+        /// Not 0 if gaps are examined.
         pub(crate) wanted: AtomicU32,
         /// The descriptor of the scheduler's file.
         pub(crate) file: AtomicU32,
@@ -132,8 +132,8 @@ pub(crate) struct Off {
     pub(crate) ready: u64,
 }
 
-/// Places time off the CPU in a gap of `gap_ns`, before which short gaps took `short_ns` since the last reading. Since then
-/// the thread lost its CPU `switches` times, and was ready for `ready_ns`.
+/// Places time off the CPU in a gap of `gap_ns`, before which short gaps took `short_ns` since the last reading. Since that
+/// reading the thread lost its CPU `switches` times, and was ready for `ready_ns`.
 pub(crate) fn place(
     all: u64,
     ready_ns: u64,
@@ -177,7 +177,7 @@ impl Waits {
         self.wanted.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns the ticks that were spent off the CPU in gaps too short to be looked at.
+    /// Returns the ticks that were spent off the CPU in gaps too short to be examined.
     pub(crate) fn unplaced(&self) -> u64 {
         self.unplaced.load(Ordering::Relaxed)
     }
@@ -257,13 +257,13 @@ impl Waits {
             return (1, 0);
         }
         let all = usage.all.saturating_sub(switches);
-        // The thread counts as ready only if it could run at all of the switches.
+        // The thread counts as ready only if it could have run on at each of the switches.
         let was_ready = usage.preempted.saturating_sub(preempted) == all;
         (all, if was_ready { all_ns } else { 0 })
     }
 }
 
-/// Returns the shortest gap that is looked at on this machine, in ns.
+/// Returns the shortest gap that is examined on this machine, in ns.
 pub(crate) fn least_ns() -> u64 {
     if off_cpu::has_word() {
         LEAST_NS

@@ -1,5 +1,5 @@
-//! The watched functions, as their threads see them: the threshold of slow calls, and the slow calls that are kept
-//! whole. The publisher writes all of this under the capture lock, and threads read it without a lock.
+//! The watched functions, as the program's threads see them: the threshold of slow calls, and the slow calls that are
+//! kept whole. The publisher begins watches and sets thresholds under the capture lock; threads read both without a lock.
 
 use tickscope_format::snapshot::{LostCalls, WATCHES_MAX};
 
@@ -21,7 +21,7 @@ pub(crate) struct Watch {
     pub(crate) kept: KeptCalls,
 }
 
-/// Reason why a watched call is missing from the sums.
+/// Reason why a watched call is missing from the sums or from the kept calls: see [`LostCalls`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Lost {
     Discarded,
@@ -31,7 +31,7 @@ pub(crate) enum Lost {
 
 static WATCHES: [Watch; WATCHES_MAX] = [const { Watch::new() }; WATCHES_MAX];
 
-/// Returns a watch by its place.
+/// Returns the watch in a slot.
 pub(crate) fn get(slot: u32) -> Option<&'static Watch> {
     WATCHES.get(slot as usize)
 }
@@ -76,7 +76,7 @@ impl Watch {
         self.threshold.store(ticks, Ordering::Relaxed);
     }
 
-    /// Counts a watched call that is missing from the sums.
+    /// Counts a watched call that is missing from the sums or from the kept calls.
     #[cold]
     pub(crate) fn lose(&self, why: Lost) {
         let counter = match why {

@@ -11,7 +11,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::SumsOfWatch;
 use crate::enabled::record::watch::{self, Watch};
 
-/// Maximum number of futures awaited at once that are distinguished.
+/// Maximum number of futures that are distinguished if a poll awaits several futures at once.
 const AWAITED: usize = 8;
 
 zeroed! {
@@ -44,7 +44,7 @@ impl Awaited {
         self.nodes.get(count.checked_sub(1)?)?.get()
     }
 
-    /// Adds a future. If there are too many, the first one is removed.
+    /// Adds a future. If there are too many futures, the first future is removed.
     pub(crate) fn add(&self, node: &'static Node, call: CallId) {
         if self.count.load(Ordering::Relaxed) as usize == AWAITED {
             self.remove(0);
@@ -98,9 +98,9 @@ zeroed! {
     pub(crate) struct Watching {
         /// The node of the open call; `None` if no watched call is open.
         pub(crate) root: Ref<Node>,
-        /// The place of the watch of the open call. `number` is the number of the watch when the call began.
+        /// The slot of the open call's watch. `number` is the number of the watch when the call began.
         pub(crate) slot: AtomicU32,
-        /// The path before the watched call.
+        /// The path of events before the watched call.
         pub(crate) outside: AtomicU32,
         pub(crate) number: AtomicU64,
         /// Tick at which the open call began.
@@ -117,8 +117,8 @@ zeroed! {
         pub(crate) ending: AtomicU64,
         pub(crate) awaited: Awaited,
         pub(crate) journal: Journal,
-        /// Names of nodes by index. While a call is replayed, a name is this thread's index for the index of another
-        /// thread.
+        /// Names of nodes by index. While a call is replayed, a name translates another thread's index to this thread's
+        /// index.
         pub(crate) names: Column<NodeName>,
         /// Number of the newest set of names.
         pub(crate) names_number: AtomicU64,

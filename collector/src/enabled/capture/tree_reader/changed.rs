@@ -1,15 +1,15 @@
 //! The histograms that have to be read again, because their nodes were called or open recently.
 
-/// Number of readings that a node needs after it was called or open. A call may end after its histogram was read and before its
-/// thread was looked at, so only the reading after that one is complete.
+/// Number of readings that a node needs after it was called or open. A call may end after a reading has read its histogram, but
+/// before that reading finds the open calls. So only the next reading is complete.
 const READINGS: u8 = 2;
 
-/// By node: number of further readings that it needs.
+/// Number of further readings that each node needs.
 #[derive(Debug, Default)]
 pub(super) struct Changed(Vec<u8>);
 
 impl Changed {
-    /// Knows the first `length` nodes from now on; a new node has to be read.
+    /// Sets the number of known nodes. New nodes have to be read.
     pub(super) fn resize(&mut self, length: usize) {
         self.0.resize(length, READINGS);
     }

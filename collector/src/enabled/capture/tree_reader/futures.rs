@@ -1,4 +1,4 @@
-//! Reads the ended calls of futures, which no counter of their nodes has.
+//! Reads the ended calls of futures, which the counters of their nodes do not include.
 
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Quantity;
@@ -17,7 +17,7 @@ const LOOKS: u32 = 20;
 #[derive(Debug, Default)]
 pub(super) struct Futures {
     rows: Vec<u32>,
-    /// Number of sites that were known late to be futures' sites when the rows were looked at.
+    /// Number of sites that had become known late as futures' sites when the rows were found.
     late: u32,
     /// By row: calls that were over at the last reading.
     over: Vec<Over>,
@@ -38,7 +38,7 @@ fn site_of(tree: &'static Tree, row: u32) -> Option<&'static Site> {
 }
 
 impl Futures {
-    /// Finds the rows of futures among the first `length` rows, of which `known` were looked at before.
+    /// Finds the rows of futures among the first `length` rows. The first `known` rows were searched before.
     pub(super) fn find(&mut self, tree: &'static Tree, known: u32, length: u32) {
         let late = site::late_futures();
         let first = if self.late == late { known } else { 0 };
@@ -50,12 +50,12 @@ impl Futures {
         self.rows.extend((first..length).filter(is_future));
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no rows of futures.
     pub(super) fn are_none(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Reads the ended calls in a tree of `length` rows. This comes before the tree is read, so that no more calls of a thread
+    /// Reads the ended calls in a tree of `length` rows. The caller reads the tree afterwards, so that no more calls of a thread
     /// end than begin. `histogram` is a buffer.
     pub(super) fn read(
         &mut self,

@@ -20,13 +20,13 @@ pub(super) struct OpenGap {
 /// Time that the tree's next event will charge.
 #[derive(Debug, Default)]
 pub(super) struct Pending {
-    /// Ticks up to the first switch that the thread has not caught up with. They belong to the innermost timed call.
+    /// Ticks up to the first mode switch that the thread has not caught up with. They belong to the innermost timed call.
     pub(super) before: u64,
     /// Ticks after that switch. They belong to the innermost call, because every call is timed from then on.
     pub(super) behind: u64,
 }
 
-/// Returns the time since a tree's last event, at `last`, that its next event will charge: the time of all stretches that measure
+/// Returns the time since a tree's last event, at tick `last`, that its next event will charge: all time in modes that measure
 /// time.
 pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
     // A longer gap is not charged.
@@ -50,8 +50,8 @@ pub(super) fn pending(tree: &Tree, last: u64, now: u64, limit: u64) -> Pending {
 }
 
 impl OpenGap {
-    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap after the event at tick `last`. For the time
-    /// between two readings of the same gap the result is exact.
+    /// Returns how many of `pending` ticks the thread was off its CPU, in the gap after the event at tick `last`. From the second
+    /// reading of a gap on, the ticks since the previous reading are exact.
     pub(super) fn off(&mut self, tree: &Tree, last: u64, pending: u64, clocks: Clocks) -> u64 {
         let first = tree.open_wait(pending, clocks);
         self.off = match ticks_per_ns(clocks.wall_ns) {

@@ -1,6 +1,6 @@
 //! The slow calls of a watched function that are kept whole.
 //!
-//! Each has a number of its own and does not change while it is kept, so it is read once.
+//! Each kept call has a number of its own and does not change while it is kept, so it is read once.
 
 use std::collections::HashMap;
 
@@ -144,7 +144,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
                 More::Stay if number > 0 && !is_sum => (node, number, Then::Stay),
                 More::Stay | More::Allocation | More::Allocations | More::Nodes => continue,
                 More::Calls => {
-                    // The following words give durations without times. Each call was two steps.
+                    // The following words are sums, from which no steps can be made. Each call was two steps.
                     leave_out(&mut trace, number.saturating_mul(2));
                     is_sum = true;
                     continue;
@@ -185,7 +185,7 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     trace
 }
 
-/// Counts `steps` as missing here, or at the first gap.
+/// Counts `steps` as missing in the gap of the trace, which is here if the trace has no gap yet.
 fn leave_out(trace: &mut Trace, steps: u64) {
     let step = trace.len() as u32;
     let gap = trace.gap.get_or_insert(TraceGap {

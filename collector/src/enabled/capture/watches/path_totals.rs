@@ -1,7 +1,7 @@
 //! Sums of a watched function's calls by path, over all threads.
 //!
-//! A path begins at the outermost call of the function, and its parent has a lower number. Sums of living threads are read anew
-//! for each snapshot; sums of an ended thread are added once to the sums in `finished`.
+//! A path begins at the outermost call of the function, and has a higher number than its parent. Sums of living threads are read
+//! anew for each snapshot; sums of an ended thread are added once to the sums in `finished`.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ use crate::enabled::record::typical_paths::{Means, TypicalPaths};
 /// Path of a node that is in no watched call.
 const NOWHERE: u32 = u32::MAX;
 
-/// Path of a node that was not looked at yet.
+/// Path of a node whose path has not been determined yet.
 const UNKNOWN: u32 = u32::MAX - 1;
 
 /// The sums, by path.
@@ -58,7 +58,7 @@ struct Counted {
 }
 
 impl Paths {
-    /// Returns the path of a site below another path, or of the watched function.
+    /// Returns the path of `site` below the path `parent`, which is [`NO_PARENT`] for the watched function itself.
     pub(super) fn id(&mut self, parent: u32, site: &'static Site, sites: &mut SiteIds) -> u32 {
         let id = sites.id(site);
         *self.known.entry((parent, id)).or_insert_with(|| {
@@ -94,7 +94,7 @@ impl Counted {
     }
 }
 
-/// Returns the sums as snapshots show them. A thread may have counted between two of the reads.
+/// Returns the sums as snapshots show them. Waiting and ready are limited, because a thread may have counted between two reads.
 fn shown([calls, ticks, waiting, ready, allocations, allocated_bytes]: [u64; COUNTS]) -> PathSums {
     let waiting = waiting.min(ticks);
     PathSums {
@@ -113,7 +113,7 @@ impl PathTotals {
         self.all.clone_from(&self.finished);
     }
 
-    /// Adds the sums of a thread, by the watch with this number in this place. A thread that has ended is read once.
+    /// Adds a thread's sums for the watch with this number in this slot. A thread that has ended is read once.
     pub(super) fn read(
         &mut self,
         slot: u32,

@@ -15,7 +15,7 @@ const GAP_LEAST: f64 = 1.25;
 /// Smallest number of calls above a gap.
 const TAIL_LEAST: u64 = 3;
 
-/// Factor by which a threshold rises that lets too many calls pass.
+/// Factor by which a threshold rises if too many calls are slow.
 const RISE: f64 = 1.25;
 
 /// A threshold, and how it came about.
@@ -23,7 +23,7 @@ const RISE: f64 = 1.25;
 pub(super) struct Threshold {
     /// Threshold in ticks; 0 while it is not known.
     ticks: u64,
-    /// Whether the threshold is above the requested one.
+    /// Whether the threshold is above the requested threshold.
     is_raised: bool,
     has_no_tail: bool,
     /// Number of typical and slow calls at the last comparison with the share of slow calls.
@@ -87,7 +87,7 @@ impl Threshold {
         self.has_no_tail = !has_tail;
         self.ticks = match self.ticks {
             0 => wanted,
-            // The threshold moves a quarter of the way each time, so that calls of a moment do not move it far.
+            // The threshold moves a quarter of the way each time, so that unusual calls of a moment do not move it far.
             ticks if !self.is_raised => (ticks - ticks / 4).saturating_add(wanted / 4).max(1),
             ticks => ticks.max(wanted),
         };

@@ -1,4 +1,4 @@
-//! Tests of places, texts, tags and columns.
+//! Tests of kept values and texts, tags, arrays and columns.
 
 use super::*;
 

@@ -10,7 +10,7 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::site::Site;
 
 impl Tree {
-    /// Begins a call of a future at tick `began`, in which the thread has just opened the scope of its first poll. Returns `None`
+    /// Begins a call of a future at tick `began`. The thread has just opened the scope of the call's first poll. Returns `None`
     /// if an event of this thread is in progress.
     pub(crate) fn begin_call(&self, site: &'static Site, began: u64) -> Option<CallId> {
         let current = self.take()?;
@@ -19,10 +19,10 @@ impl Tree {
         Some(call)
     }
 
-    /// Excludes from the calls of futures the calls that `node` counted while its site was taken for a function's. A
-    /// poll has just opened `node`, and `is_call` is whether the poll was counted as a call. If the poll's call was
-    /// counted as a function's and has begun late as a future's, it is no longer excluded. [`Self::calls_left_out`]
-    /// returns the number.
+    /// Excludes calls that `node` counted while its site was taken for a function's site from the calls of futures. A
+    /// poll has just opened `node`, and `is_call` says whether the poll was counted as a call. If the poll's call was
+    /// counted before its site was known as a future's (`has_begun_late`), the call is included again.
+    /// [`Self::calls_left_out`] returns the number of excluded calls.
     #[inline]
     pub(crate) fn leave_out_calls(&self, node: &'static Node, is_call: bool, has_begun_late: bool) {
         let measures = self.measures.get(node.index());

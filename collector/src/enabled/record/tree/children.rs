@@ -1,8 +1,8 @@
 //! The children of a node: the guessed child, and a table of all children by (parent, site).
 //!
-//! Calls that repeat in the same order are guessed: a node knows the child that was entered first, and a latency the
-//! sibling that was entered next. Each event of the exact mode stores the guess for the next event in the tree, so that
-//! one load finds it.
+//! Calls that repeat in the same order are guessed: a node stores the child that was entered first, and its latency
+//! stores the sibling that was entered next. Each event of the exact mode stores the guess for the next event in the
+//! tree, so that one load finds it.
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
@@ -40,7 +40,7 @@ impl Tree {
         }
     }
 
-    /// Notes that a child was not guessed, so that it is guessed the next time.
+    /// Stores a child that was not guessed as the guess for the next time.
     #[inline(always)]
     pub(crate) fn learn(&self, parent: &'static Node, child: &'static Node) {
         let before = self.ended.get().filter(|ended| ended.parent.is(parent));
@@ -217,8 +217,8 @@ impl Tree {
 }
 
 /// Hashes (parent, site) by Fibonacci hashing, because the low bits of both addresses are always the same. The site's
-/// address is rotated by half a word, so that its changing bits and the parent's do not overlap. The low bits are the
-/// tag in the table, and the bits above choose the slot.
+/// address is rotated by half a word, so that the changing bits of the two addresses do not overlap. The low bits of the
+/// hash are the tag in the table, and the bits above choose the slot.
 #[inline(always)]
 fn hash(parent: &'static Node, site: &'static Site) -> u32 {
     let parent = std::ptr::from_ref(parent).addr() as u64;

@@ -13,7 +13,7 @@ impl Tree {
         self.end_innermost_numbered(node, || node.calls.load(Ordering::Relaxed), now)
     }
 
-    /// Ends a call like `end_innermost`, with its number. Successive numbers have different places in the buffer of
+    /// Ends a call like `end_innermost`, with the call's number. Successive numbers use different places in the buffer of
     /// durations.
     #[inline(always)]
     pub(crate) fn end_innermost_numbered(
@@ -30,7 +30,7 @@ impl Tree {
         };
         self.mark();
         let now = now();
-        // Each branch ends in one call or in no call, so the common branch saves no registers.
+        // Each branch ends with at most one function call, so the common branch saves no registers.
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
         if gap > self.limit.load(Ordering::Relaxed) {
             self.end_oddly(node, parent, now);
@@ -67,7 +67,7 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call whose duration cannot be buffered because its place is taken or it does not fit.
+    /// Ends a call whose duration cannot be buffered, because its place is taken or the duration does not fit.
     #[inline(never)]
     fn end_flushing(&self, node: &'static Node, parent: &'static Node, now: u64) {
         if let Some(latency) = node.latency.get() {
@@ -76,7 +76,7 @@ impl Tree {
         self.put(parent);
     }
 
-    /// Ends a call that is not the innermost one, at the tick that `now` reads. All calls inside it are closed as well. If the
+    /// Ends a call that is not the innermost call, at the tick that `clock` reads. All calls inside it are closed as well. If the
     /// call is not open at all, nothing is closed. Both cases are counted as unbalanced.
     #[cold]
     pub(crate) fn end_out_of_order(&self, node: &'static Node, clock: impl Fn() -> u64) {

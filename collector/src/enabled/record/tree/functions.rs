@@ -34,8 +34,8 @@ impl Tree {
             .push(Record::Event { node, kind, ticks }.word());
     }
 
-    /// Begins a call of `child`, after a usual gap. Must be called with `current` taken out. `is_adaptive` is whether
-    /// the call is one of the timed calls of adaptive mode.
+    /// Begins a call of `child`, after a usual gap. Must be called with `current` taken out. `is_adaptive` is true for a
+    /// timed call of adaptive mode.
     #[inline(always)]
     pub(crate) fn begin_usually(
         &self,

@@ -6,8 +6,8 @@ use crate::enabled::record::node::Node;
 
 impl Tree {
     /// Charges the time since the last event to `node`. Returns the tick from which on time counts again: `now`, or a later tick
-    /// if looking at the gap took time. The beginnings of the open calls have moved forward by that time. Returns `None` if the
-    /// time could not be charged.
+    /// if examining the gap took time. The beginnings of the open calls have then moved forward by that time. Returns `None` if
+    /// the gap could not be charged.
     #[inline(always)]
     pub(crate) fn charge(&self, node: &'static Node, now: u64) -> Option<u64> {
         let gap = now.wrapping_sub(self.last.load(Ordering::Relaxed));
@@ -47,8 +47,8 @@ impl Tree {
         self.last.store(now, Ordering::Release);
     }
 
-    /// Handles a gap in which the thread may have been off its CPU, and a gap that is not charged, because the thread
-    /// is paused, or the clock went backward or too far forward. Returns the same as [`Self::charge`].
+    /// Handles gaps in which the thread may have been off its CPU, and gaps that are not charged. A gap is not charged if
+    /// the thread is paused, or the clock went backward or too far forward. Returns the same as [`Self::charge`].
     #[cold]
     #[inline(never)]
     pub(super) fn charge_unusual_gap(&self, node: &'static Node, now: u64) -> Option<u64> {
@@ -88,15 +88,15 @@ impl Tree {
         if let Some(back) = last.checked_sub(now) {
             let step = self.stepped_back.load(Ordering::Relaxed).saturating_add(back);
             self.stepped_back.store(step, Ordering::Relaxed);
-            // The lower limit makes the step forward get a closer look, also if it is a usual gap.
+            // With the lower limit, the clock's later step forward is examined even if it is a usual gap.
             let limit = self.limit_set.load(Ordering::Relaxed);
             self.limit.store(limit.min(step - 1), Ordering::Relaxed);
         }
         self.last.store(now, Ordering::Release);
     }
 
-    /// Returns a gap without the step forward by which the clock has made up for a step backward. Otherwise the time
-    /// before the step backward would be charged again.
+    /// Returns a gap without the step forward that has made up for the clock's step backward. Otherwise the time before
+    /// the step backward would be charged again.
     pub(crate) fn without_step(&self, gap: u64) -> u64 {
         let step = self.stepped_back.load(Ordering::Relaxed);
         gap.checked_sub(step).unwrap_or(gap)

@@ -8,8 +8,8 @@ impl Tree {
     /// Stops the clock at the tick that `now` reads. Pauses nest.
     pub(crate) fn pause(&self, now: impl FnOnce() -> u64) {
         let Some(current) = self.take() else { return };
-        // The clock is read after the mark. The time from the read to the charge belongs to no scope, so no capture may
-        // show it in between.
+        // The clock is read after the mark, so that no capture shows the time from this reading to the charge, which
+        // belongs to no scope.
         let now = now();
         let now = self.charge_staying(Self::charged(current), now).unwrap_or(now);
         let pauses = self.pauses.load(Ordering::Relaxed);
@@ -21,7 +21,7 @@ impl Tree {
         self.put(current);
     }
 
-    /// Ends one pause. After the last one the clock continues at tick `now`. The beginnings of the open calls move
+    /// Ends one pause. After the last pause, the clock continues at tick `now`. The beginnings of the open calls move
     /// forward by the length of the pause.
     pub(crate) fn resume(&self, now: u64) {
         let Some(current) = self.take() else { return };
@@ -56,7 +56,7 @@ impl Tree {
         self.read_clocks(now);
     }
 
-    /// Returns whether no mode charges time, because of a pause or because the thread is excluded.
+    /// Returns whether the thread is charged no time in any mode, because it is paused or excluded.
     pub(crate) fn stands_still(&self) -> bool {
         self.is_paused() || self.excluded.load(Ordering::Relaxed) != 0
     }

@@ -1,4 +1,4 @@
-//! Tests of guesses, of gaps and of memory that serves again. `tests/it/programs` plays random programs against a model.
+//! Tests of guesses, of gaps and of memory that is reused. `tests/it/programs` plays random programs against a model.
 
 use super::*;
 use crate::enabled::record::site::Site;

@@ -11,17 +11,18 @@ use crate::enabled::record::waits::{
     self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
 };
 
-/// Time of a gap off the CPU, in ticks.
+/// Time off the CPU in a gap, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct OffInGap {
     waiting: u64,
     ready: u64,
-    /// Ticks that the look took. 0 if it took a few nanoseconds at most, or if the thread lost its CPU meanwhile.
+    /// Ticks that examining the gap took; 0 if it took a few nanoseconds at most, or if the thread lost its CPU
+    /// meanwhile.
     looked: u64,
 }
 
-/// Returns whether the thread stayed on its CPU while it looked at a gap for `looked_ns`. If it did not, the time
-/// belongs to the next gap, which finds it as time off the CPU.
+/// Returns whether the thread stayed on its CPU while it examined a gap for `looked_ns`. If not, these nanoseconds
+/// belong to the next gap, as time off the CPU.
 fn was_undisturbed(looked_ns: u64) -> bool {
     if off_cpu::has_word() {
         off_cpu::stayed()
@@ -31,7 +32,8 @@ fn was_undisturbed(looked_ns: u64) -> bool {
 }
 
 impl Tree {
-    /// Begins to look at gaps from tick `now` on, if `wanted`. Each thread does so once in a life of its tree.
+    /// Begins to search gaps for time off the CPU from tick `now` on, if `wanted`. Each thread calls this once in a life
+    /// of its tree.
     pub(crate) fn begin_waits(&self, wanted: bool, now: u64) {
         let waits = &self.waits;
         waits.wanted.store(u32::from(wanted), Ordering::Relaxed);
@@ -46,7 +48,7 @@ impl Tree {
         }
     }
 
-    /// Closes the file that the thread uses for looking at gaps. The thread may still have gaps.
+    /// Closes the file that the thread uses to search gaps. The thread may still have gaps.
     pub(crate) fn end_waits(&self) {
         os::keeping_errno(|| off_cpu::close(self.waits.file.swap(off_cpu::NO_FILE, Ordering::Relaxed)));
     }
@@ -63,8 +65,8 @@ impl Tree {
         }
     }
 
-    /// Places the time off the CPU of a gap of `node` that ends at tick `now`. Returns the ticks that the look took, or 0 if it
-    /// took a few nanoseconds at most.
+    /// Assigns the time off the CPU in a gap that ends at tick `now` to `node`. Returns the ticks that examining the gap took,
+    /// or 0 if it took a few nanoseconds at most.
     pub(crate) fn place_wait(&self, node: &'static Node, gap: u64, now: u64) -> u64 {
         let found = self.look_at_gap(gap, now);
         if found.waiting + found.ready > 0 {
@@ -151,8 +153,8 @@ impl Tree {
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
-            // The duration is measured by the same clock. By another clock, the end might be after the next reading of
-            // this clock if it is coarse. That would be a step back, whose gap is not charged.
+            // The clock of events also measures this duration. If another clock measured it, the end might be later than
+            // the next reading of a coarse clock of events. That gap would look like a step back and not be charged.
             let looked = waits::now().saturating_sub(began);
             OffInGap {
                 waiting: placed - ready,
@@ -169,8 +171,8 @@ impl Tree {
             .saturating_mul(DRIFT_LIMITS)
     }
 
-    /// Places the time off the CPU of a gap of `node` that ended at a tick in the past, when the mode was switched. The gap gets
-    /// its share of the time off the CPU since the last reading, in proportion to its length.
+    /// Assigns time off the CPU to `node`, in a gap that ended at tick `then`, when the mode was switched. The gap gets a share
+    /// of the time off the CPU since the last reading, in proportion to its length.
     pub(crate) fn place_past_wait(&self, node: &'static Node, gap: u64, then: u64) {
         let waits = &self.waits;
         let Some(rate) = ticks_per_ns(os::monotonic_ns()).filter(|_| waits.is_wanted()) else {
@@ -197,7 +199,7 @@ impl Tree {
             .store(early.saturating_add(more), Ordering::Relaxed);
     }
 
-    /// Returns the ticks off the CPU in a gap that has lasted `pending` ticks until `now`, which has the thread's CPU time.
+    /// Returns the ticks off the CPU in a gap that has lasted `pending` ticks until `now`, which holds the thread's CPU time.
     /// Another thread calls this while the thread has no event.
     pub(crate) fn open_wait(&self, pending: u64, now: Clocks) -> u64 {
         let waits = &self.waits;
@@ -264,7 +266,7 @@ mod tests {
                 let known = tree.known_child(root, &SITE);
                 let child = known.unwrap_or_else(|| tree.add_child(root, &SITE, || true).unwrap());
                 tree.begin(root, child, now(), 1);
-                // The sleep is longer than the shortest gap that is looked at, and ends anywhere in a step of the
+                // The sleep is longer than the shortest gap that is examined, and ends anywhere in a step of the
                 // clock.
                 std::thread::sleep(Duration::from_micros(60));
                 assert!(tree.end_innermost(child, now));

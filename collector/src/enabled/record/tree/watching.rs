@@ -19,8 +19,8 @@ use crate::enabled::record::watch::{self, Lost};
 const EVENTS_UNCHARGED: u32 = 256;
 
 impl Tree {
-    /// Watches the call of `root`, which has just begun, if it is timed, in no other watched call, and the threshold of slow
-    /// calls is known.
+    /// Watches the call of `root`, which has just begun. The call must be timed and in no other watched call, and the threshold
+    /// of slow calls must be known; otherwise this does nothing.
     #[inline(never)]
     pub(crate) fn watch_call(&self, root: &'static Node) {
         let Some(slot) = root
@@ -36,8 +36,8 @@ impl Tree {
         }
     }
 
-    /// Returns whether a call around the call of `root` belongs to a function that is watched in this place. Such a
-    /// call began before it could be watched, and the call of `root` is part of it.
+    /// Returns whether a call around the call of `root` belongs to a function that is watched in this slot. Such a call
+    /// began before it could be watched, and the call of `root` is part of it.
     fn is_in_call_of(root: &'static Node, slot: u32) -> bool {
         let mut at = root.parent.get();
         while let Some(node) = at {
@@ -113,7 +113,7 @@ impl Tree {
         self.put(child);
     }
 
-    /// Ends the innermost call, in a watched call, at the tick that `now` reads. Returns true if the call belongs to `node`;
+    /// Ends the innermost call, in a watched call, at the tick that `clock` reads. Returns true if the call belongs to `node`;
     /// otherwise does nothing and returns false.
     #[inline(always)]
     pub(crate) fn end_watched(&self, node: &'static Node, clock: impl Fn() -> u64) -> bool {
@@ -127,8 +127,8 @@ impl Tree {
         true
     }
 
-    /// Ends a call of `node` in a watched call, or the watched call itself, at tick `now`. `charged` is the result of charging
-    /// its time.
+    /// Ends a call of `node` in a watched call, or the watched call itself, at tick `now`. `charged` is what charging its time
+    /// returned.
     #[inline(always)]
     pub(super) fn finish_watched(
         &self,
@@ -214,7 +214,7 @@ impl Tree {
         false
     }
 
-    /// Ends the watched call, of `node`, after its time was charged.
+    /// Ends the watched call of `node`, after its time was charged.
     #[inline(never)]
     fn end_watched_call(
         &self,

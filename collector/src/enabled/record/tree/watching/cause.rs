@@ -8,20 +8,20 @@ use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, SumsOfWatch};
 use crate::enabled::record::typical_paths::{self, Means, TypicalPaths};
 
-/// Time without a CPU is the cause only if it is this many times all other time above the typical. If more threads want
-/// a CPU than there are CPUs, a call that works for longer also loses its CPU for longer, by about the same time.
+/// Ready time is the cause only if it is more than this many times all other time above the typical time. If more
+/// threads want a CPU than there are CPUs, a call that works longer is also ready longer, by about the same time.
 const READY_LEAST: i64 = 3;
 
-/// Value of [`READY_LEAST`] for a call that would be slow without its time without a CPU.
+/// Replaces [`READY_LEAST`] for a call that would be slow even without its ready time.
 const READY_LEAST_IF_SLOW: i64 = 10;
 
-/// A path that mostly waits is called too often if it has at least this many calls more than is typical. If it has
-/// fewer additional calls, such as one call instead of zero, waiting is the better cause.
+/// If a path mostly waits, its number of calls is the cause only if it has at least this many calls more than is typical.
+/// With fewer additional calls, such as one call instead of zero, waiting is the better cause.
 const CALLS_MORE: f64 = 4.0;
 
 impl Tree {
-    /// Finds the cause of most of a slow call's time above the typical, and counts it. Returns `None` without typical calls to
-    /// compare with: this thread's calls in the same place, or else the calls of all threads.
+    /// Finds the cause of most of a slow call's time above the typical time, and counts it. The call is compared with this
+    /// thread's typical calls of the same node or, if there are none, of all threads. Returns `None` without typical calls.
     pub(super) fn cause(
         &self,
         sums: &SumsOfWatch,
@@ -49,7 +49,7 @@ impl Tree {
     /// Notes the path of each node of a slow call. Returns `None` if no typical call is known.
     fn find_paths(&self, sums: &SumsOfWatch, root: &'static Node, paths: &TypicalPaths) -> Option<()> {
         let of_root = paths.path(None, root.site.get()?)?;
-        // In this list, a node is before the nodes that it has called.
+        // The list of touched nodes has each node before its callees.
         self.each_touched(sums, |index, of_node| {
             let node = self.nodes.get(index);
             let path = if index == root.index() {
@@ -68,8 +68,8 @@ impl Tree {
         paths.means(of_root).filter(|means| means.calls > 0.0).map(|_| ())
     }
 
-    /// Finds the cause by comparing each node with a typical call. Time without a CPU may hit any call, so it is the cause only
-    /// if it is several times all other time.
+    /// Finds the cause by comparing each node with a typical call. Any call may lose its CPU, so ready time is the cause only if
+    /// it is several times all other time above the typical time.
     fn cause_beside(
         &self,
         sums: &SumsOfWatch,
@@ -106,7 +106,7 @@ impl Tree {
         if ready > 0 && ready / least > others {
             return self.count_cause(sums, root.index(), CauseKind::Ready, ready);
         }
-        // The loop goes down to the node where the excess is spread over several nodes, or is the node's own.
+        // The loop goes down to the node whose excess is spread over several children, or belongs to the node itself.
         let mut at = root.index();
         let excess_of = |sums: &PathSums| sums.excess.load(Ordering::Relaxed).cast_signed();
         loop {

@@ -20,8 +20,8 @@ const WORDS_MOST: u32 = 1 << 16;
 struct NoPlace;
 
 impl Tree {
-    /// Watches a poll of the call of `root`, which has just begun. `call` is its id if it has been polled before. The poll was
-    /// woken `delay` ticks ago, if that is known.
+    /// Watches a poll of the call of `root`, which has just begun. `call` is the call's id if it has been polled before. The call
+    /// was woken `delay` ticks ago, if that is known.
     pub(crate) fn watch_poll(&self, root: &'static Node, is_first: bool, call: CallId, delay: Option<u64>) {
         let Some(slot) = root.site.get().and_then(Site::watch) else {
             return;
@@ -51,7 +51,7 @@ impl Tree {
         }
     }
 
-    /// Adds the time since the last poll, up to the beginning of this one.
+    /// Adds the time from the end of the last poll to the beginning of this poll to the call.
     fn add_await(&self, carried: &CarriedCall, delay: Option<u64>) -> Result<(), NoPlace> {
         let now = self.watching.began.load(Ordering::Relaxed);
         let since = carried.rests_since.load(Ordering::Relaxed);
@@ -77,12 +77,12 @@ impl Tree {
         Ok(())
     }
 
-    /// Notes that the open poll of `node` is about to end. `is_over` is whether it is the last poll of its call.
+    /// Notes that the open poll of `node` is about to end. `is_over` says whether it is the last poll of its call.
     #[cold]
     pub(crate) fn note_poll_end(&self, node: &'static Node, call: CallId, is_over: bool) {
         let watching = &self.watching;
         watching.awaited.forget(call);
-        // If futures await each other, the innermost one is the awaited future.
+        // If futures await each other, the innermost of them is the awaited future.
         let is_below = watching.awaited.last().is_some_and(|awaited| {
             std::iter::successors(Some(awaited), |at| at.parent.get()).any(|at| std::ptr::eq(at, node))
         });
@@ -129,8 +129,8 @@ impl Tree {
             .map_err(|NoPlace| Lost::Missed)
     }
 
-    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. It is needed for a
-    /// dropped future, because the scope of its drop has no known beginning.
+    /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. A dropped future needs
+    /// this sum, because the scope of its drop has no known beginning.
     pub(super) fn noted_ticks(&self) -> Option<u64> {
         let journal = &self.watching.journal;
         if journal.was_full() {
@@ -245,10 +245,10 @@ impl Tree {
         self.each_touched(sums, |node, of_node| {
             let [calls, ticks, waiting, ready, allocations, bytes] = of_node.pending.read();
             let counted = is_first && node == root.index();
-            // Each of these records holds its bytes, and counts one allocation.
+            // Each `Allocation` record holds some bytes, and counts as one allocation.
             let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
             if added.is_ok() && calls <= u64::from(counted) {
-                // The first of these records marks the following records as sums.
+                // The first `Calls` record marks the following records as sums.
                 added = add_more(carried, node, More::Calls, 0);
             }
             let numbers = [
@@ -270,12 +270,12 @@ impl Tree {
         });
         self.forget_pending();
         added?;
-        // `Exit`, so that the call itself is counted: `replay` begins with `Kind::Enter`.
+        // `replay` begins with `Kind::Enter`, so this first event counts the call itself.
         let (node, kind) = (root.index(), Kind::Exit);
         add_record(carried, Record::Event { node, kind, ticks: 0 })
     }
 
-    /// Copies the words of a call into the journal, with the nodes of this thread. Its last poll was a poll of `root`.
+    /// Copies the words of a call into the journal, with the nodes of this thread. The call's last poll was a poll of `root`.
     fn replay(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
         let watching = &self.watching;
         if !watching.journal.begin() {
@@ -367,8 +367,8 @@ impl Tree {
         self.name(carried, self.nodes.get(index).ok_or(NoPlace)?, root)
     }
 
-    /// Makes the call name a node, and the nodes between it and `root`, which is named as its own parent. Returns the number of
-    /// new names.
+    /// Adds a node and the nodes between it and `root` to the nodes that the call names. `root` is named as its own parent.
+    /// Returns the number of new names.
     fn name(&self, carried: &CarriedCall, node: &'static Node, root: &'static Node) -> Result<u64, NoPlace> {
         let mut count = 0;
         while self.name_of(node.index()).is_none() {

@@ -101,7 +101,7 @@ impl Tree {
         self.add_up(self.watching.journal.area(), Side::Pending);
     }
 
-    /// Adds up the records between two places of the journal.
+    /// Adds up the records between two positions of the journal.
     fn add_up(&self, (begin, end): (u32, u32), side: Side) {
         let watching = &self.watching;
         let journal = &watching.journal;

@@ -80,7 +80,7 @@ impl Program {
         } else {
             tree.begin(current, child, self.now.get(), 1);
             if let Some(mut before) = before {
-                // The time until now belongs to the parent, and the call itself to the watched call.
+                // The time until now belongs to the parent, but the call is counted in the watched call.
                 before.resize(tree.nodes.len() as usize, [0; COUNTS]);
                 before[current.index() as usize] = self.counted()[current.index() as usize];
                 self.before = Some((self.now.get(), before));
