@@ -58,7 +58,7 @@ pub enum WatchState {
     NoTime,
 }
 
-/// Calls of a watched function that no sum includes.
+/// Calls of a watched function of which something is missing. `discarded` and `missed` calls are in no sum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Encode, Decode)]
 pub struct LostCalls {
     /// Calls whose end was not seen, or during which the mode was switched, counts were reset, or the clock broke.
@@ -66,7 +66,7 @@ pub struct LostCalls {
     /// Calls that began while their thread was still busy with the previous one, as in a signal handler. Also
     /// async calls whose data between two polls did not fit.
     pub missed: u64,
-    /// Slow calls that are counted but could not be kept whole, because another thread used their place at that moment.
+    /// Slow calls that are in the sums but could not be kept whole, because another thread used their place at that moment.
     pub not_kept: u64,
 }
 
