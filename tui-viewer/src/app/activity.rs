@@ -15,7 +15,7 @@ use crate::app::thread_choice::ThreadChoice;
 /// Number of seconds that are kept.
 pub(crate) const BEATS: usize = 30;
 
-/// Least time in ns that counts as a second, because snapshots do not arrive to the microsecond.
+/// Least time in ns that counts as a second, because snapshots do not arrive at exact times.
 pub(crate) const SHORTEST_NS: u64 = 950_000_000;
 
 /// Longest time in ns between two snapshots; after a longer pause the seconds between are unknown.
@@ -44,7 +44,8 @@ pub(crate) struct Activity {
 pub(crate) struct Beats {
     /// Total time when the last second ended.
     pub(crate) total_ns: u64,
-    /// Total time of each second as a bucket of an eighth of an octave, from 1: a sparkline shows no more.
+    /// Total time of each second: 0 for no time, [`UNKNOWN`], or the number of a bucket plus 1. Buckets are an
+    /// eighth of an octave wide, which is enough for a sparkline.
     pub(crate) seconds: [u16; BEATS],
 }
 
@@ -72,7 +73,7 @@ impl Activity {
         Some(activity)
     }
 
-    /// Whether a second is over.
+    /// Whether a second has passed since the last one was noted.
     pub(crate) fn is_due(&self, unix_ns: u64) -> bool {
         self.last
             .is_none_or(|(last, _)| unix_ns < last || unix_ns - last >= SHORTEST_NS)

@@ -16,7 +16,7 @@ pub(crate) struct Mark {
     pub(crate) label: String,
     /// Whether the moment comes from a file, and not from the program on screen.
     pub(crate) of_file: bool,
-    /// Snapshots at which the windows that end at the mark begin. History may have dropped them when a window is shown.
+    /// Snapshots at which the windows that end at the mark begin. They are kept here because history may drop them.
     pub(crate) bases: [Option<Rc<Snapshot>>; 2],
 }
 
@@ -43,7 +43,7 @@ impl Mark {
         base.as_ref().filter(|base| same_epoch(&self.snapshot, base))
     }
 
-    /// Whether the start of such a window before the mark is known.
+    /// Whether the start of a window that ends at the mark is known.
     pub(crate) fn has_window(&self, window: Window) -> bool {
         window == Window::Reset || self.begin(window).is_some()
     }

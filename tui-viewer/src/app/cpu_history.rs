@@ -10,7 +10,7 @@ use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::keyhash::KeyMap;
 
-/// Number of intervals that are remembered at any number of threads.
+/// Number of intervals that are remembered however many threads there are.
 const LEAST: usize = 20;
 
 /// Maximum number of threads remembered of a snapshot.
@@ -135,13 +135,13 @@ impl CpuHistory {
         self.moments[last].busy_since(self.moments.get(last.checked_sub(1)?)?, key)
     }
 
-    /// Returns the load in the last second, or over a shorter time watched since a reset.
+    /// Returns the load over the last second, or over the shorter time since a reset or the first snapshot.
     pub(crate) fn load(&self) -> Option<Load> {
         let last = self.moments.back()?;
         let before = self.moments.iter().rev().skip(1);
         let same = before.take_while(|moment| last.epoch.origin(moment.epoch) == Origin::Same);
         let age = |moment: &Moment| last.since_reset_ns.saturating_sub(moment.since_reset_ns);
-        // The first moment that is a second old, else the oldest.
+        // The load begins at the newest moment that is a second old, else at the oldest moment.
         let mut from = None;
         for moment in same {
             from = Some(moment);

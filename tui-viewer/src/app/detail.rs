@@ -16,11 +16,11 @@ use crate::keys::view::View;
 /// Details of a row: threads, callers, members, waits.
 #[derive(Debug, Default)]
 pub(crate) struct Detail {
-    /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the hotspots
-    /// self time.
+    /// Threads with their share of the row's time, the largest first: of total time in the tree, of self time in the
+    /// hotspots.
     pub(crate) threads: Vec<(String, f64)>,
-    /// Functions that call it, with their share of its self time, the largest first; hotspots only. For a counter, `threads` and
-    /// `callers` have shares of its calls.
+    /// Functions that call the row's function, with their share of its self time, the largest first; hotspots only. For
+    /// a counter, `threads` and `callers` have shares of its calls.
     pub(crate) callers: Vec<(String, f64)>,
     /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,
@@ -57,7 +57,7 @@ impl Detail {
     pub(crate) fn of_path(data: &Data, row: u32) -> Self {
         let what = View::Tree.row(row);
         let is_row = data.tree.nodes_of([row]);
-        // Bottom-up the whole time of a row is its own.
+        // In a bottom-up tree, the nodes of the row alone have all its time.
         let below = match data.bottom_up {
             true => vec![row],
             false => with_rows_below(&data.tree, vec![row]),

@@ -1,8 +1,8 @@
-//! The place of a row's figures.
+//! A row of the current data, and parts of its figures.
 
 use crate::keys::view::View;
 
-/// Place of a row's figures: a row in the table of a view.
+/// A row of the current data: the table of a view, and an index in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct What {
     /// View whose table has the row.

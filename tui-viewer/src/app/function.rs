@@ -1,4 +1,4 @@
-//! The function on the screen of callers and callees, its lines, and the steps that led to it.
+//! The function of the view Function, its lines, and the steps that led to it.
 
 use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, SampledTime};
 use tickscope_analysis::callers::{Link, Neighbours};
@@ -37,7 +37,7 @@ pub(crate) struct Step {
     pub(crate) view: View,
     pub(crate) chosen: Option<Chosen>,
     pub(crate) cursor: Cursor,
-    /// Place to which Escape led from there.
+    /// View to which Escape led before the step.
     pub(crate) came_from: Option<Origin>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
 pub(crate) struct Shape<'a> {
     /// Order of siblings.
     pub(crate) sort: Sort,
-    /// Places of rows before.
+    /// Order of the rows in the previous list.
     pub(crate) before: &'a Before<'a>,
     /// Rows of the tree that are open.
     pub(crate) open: &'a KeySet<PathId>,
@@ -58,12 +58,12 @@ struct Level {
     shown: bool,
 }
 
-/// Returns rows with the rows below them, from these rows at the top on.
+/// Lists the rows of `top`, sorted, each followed by the rows below it.
 pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     walk_as_it_is(data, shape, arranged(data, shape, top))
 }
 
-/// Lists the same rows with the rows at the top in the order in which they are given.
+/// Like [`walk`], but with the rows of `top` in the given order.
 pub(crate) fn walk_as_it_is(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // The levels are on the heap, because a deep call tree would overflow the stack.

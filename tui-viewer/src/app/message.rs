@@ -1,4 +1,4 @@
-//! Messages that come in, and effects to carry out outside.
+//! Messages to the app, and effects that the event loop carries out.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -34,15 +34,15 @@ pub(crate) enum Message {
     WheelAside(bool, u16, u16),
     /// A key without a meaning where it was pressed.
     Unknown(Code),
-    /// The feed was looked at.
+    /// The feed was polled.
     Events(Box<Events>),
     /// Time since the screen began.
     Time(Duration),
     /// The terminal has another size.
     Resize(Size),
-    /// A file was written, or several, or none: its kind, and the paths or the reason.
+    /// Files were written, or were not: their kind, and the paths or the reason.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
-    /// Code that was asked for.
+    /// Answer to a request for code.
     FoundCode(FoundCode),
     /// A request could not be sent.
     NotSent(Request, String),
@@ -50,7 +50,7 @@ pub(crate) enum Message {
     NotOpened(String),
 }
 
-/// Something to do outside.
+/// Something for the event loop to do.
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {
     /// Leave the viewer.
@@ -63,7 +63,7 @@ pub(crate) enum Effect {
     Send(Request),
     /// Open a ring file.
     Open(PathBuf),
-    /// Find the code of the program that is not known.
+    /// Find code of the program that is not known yet.
     FindCode(Unknown),
     /// Write the report of a snapshot.
     WriteReport {

@@ -151,7 +151,8 @@ impl Playback {
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// Returns the time in ns that a timeline shows by itself: a recording, or the short run of a program that has ended.
+    /// Returns the time in ns that a timeline shows if the user has chosen none: a recording, or the short run of a
+    /// program that has ended.
     pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
         let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
         let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);
@@ -166,7 +167,7 @@ impl Playback {
         Some(all.saturating_sub(newest.saturating_sub(shown)))
     }
 
-    /// Returns the snapshot that was captured then.
+    /// Returns the snapshot that was captured at this time.
     pub(crate) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
         match &program.newest {
             Some(newest) if newest.capture.unix_ns == unix_ns => Some(Rc::clone(newest)),

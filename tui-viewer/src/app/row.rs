@@ -15,7 +15,7 @@ pub(crate) enum RowId {
     Call(CallId),
     /// A thread, by name and id.
     Thread(u64),
-    /// A place in the source.
+    /// A site or a module, by its key.
     Site(u64),
     /// A path of futures that await each other.
     Task(PathId),
@@ -41,7 +41,7 @@ pub(crate) enum Fold {
 pub(crate) struct Row {
     /// Id of the row.
     pub(crate) id: RowId,
-    /// Place of its figures in the current data.
+    /// The row in the current data.
     pub(crate) what: What,
     /// Depth in the tree; 0 at the top.
     pub(crate) depth: u32,
@@ -104,7 +104,7 @@ impl Row {
     }
 }
 
-/// Returns the line to select in place of a possible heading: the next line on the way, else the line before.
+/// Returns the line to select if `index` may be a heading: the next line on the way, else the line before.
 pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
     let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
     let below = || (index..rows.len()).find(free);

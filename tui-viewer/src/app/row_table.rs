@@ -59,7 +59,7 @@ pub(crate) trait RowTable: Sync {
         None
     }
 
-    /// Returns a short name that is none of a function.
+    /// Returns the short name of a row, if it is not the name of a function.
     fn label<'a>(&self, _data: &'a Data, _row: u32) -> Option<&'a str> {
         None
     }
@@ -94,12 +94,12 @@ pub(crate) trait RowTable: Sync {
         data.measured_ns
     }
 
-    /// Returns the row that a row is below.
+    /// Returns the row directly above a row.
     fn above(&self, _data: &Data, _row: u32) -> Option<u32> {
         None
     }
 
-    /// Returns the rows below a row, which are listed where it is open.
+    /// Returns the rows directly below a row, which are listed if the row is open.
     fn children<'a>(&self, _data: &'a Data, _row: u32) -> &'a [u32] {
         &[]
     }

@@ -10,7 +10,7 @@ use crate::cli::args::look::ThemeKind;
 /// Size, time, and look of the screen.
 #[derive(Debug)]
 pub(crate) struct ScreenInfo {
-    /// Cells of the terminal.
+    /// Size of the terminal in cells.
     pub(crate) size: Size,
     /// Time since the screen began.
     pub(crate) now: Duration,

@@ -1,4 +1,5 @@
-//! The places in the source that were met. Where the program has functions, all of them stand below their crates and modules.
+//! The places in the source that were met. If the program has functions, all functions stand below their crates and
+//! modules.
 //!
 //! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions
 //! that were never called are in no snapshot: they come from the table in the program's file (`source/known_functions.rs`).
@@ -44,9 +45,9 @@ pub(crate) struct Place {
     pub(crate) path: String,
     /// Whole path, printable.
     pub(crate) full: String,
-    /// Whole path in the form that a search reads.
+    /// Whole path in lower case, for searches.
     small_path: String,
-    /// Module that it is in.
+    /// Row of the module that the row is in.
     pub(crate) parent: Option<u32>,
     /// Rows in a module.
     pub(crate) children: Vec<u32>,
@@ -94,7 +95,7 @@ impl Places {
         places
     }
 
-    /// Whether these are the places of a snapshot, as they look now.
+    /// Whether these are the places of a snapshot, with these known functions and this character set.
     pub(crate) fn are_of(
         &self,
         snapshot: &Snapshot,

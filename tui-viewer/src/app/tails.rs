@@ -8,7 +8,7 @@ use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 /// Minimum number of calls, because a tail of fewer calls says little.
 const CALLS_LEAST: u64 = 200;
 
-/// Factor of the median from which a call is in the tail.
+/// Multiple of the median from which a call is in the tail.
 const TIMES_MEDIAN: u64 = 2;
 
 /// A function with a tail.
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_tail_is_the_time_above_the_median_of_calls_of_twice_it() {
         let tail = of(&[(1_024, 290), (1_500, 8), (10_240, 2)]).unwrap();
-        // The time is accurate to a bucket; calls half as long again as the median are no tail.
+        // The time is accurate to a bucket. Calls of one and a half medians are not in the tail.
         assert!((16_000..22_000).contains(&tail), "{tail}");
         assert_eq!(of(&[(1_024, 190), (10_240, 9)]), None, "too few calls");
         assert_eq!(of(&[(1_024, 290), (1_500, 20)]), None);

@@ -77,7 +77,7 @@ pub(crate) fn of(
         .collect()
 }
 
-/// Returns the state of a thread. Where its CPU time is unknown, the program's newest look at the thread decides.
+/// Returns the state of a thread. If its CPU time is unknown, the program's newest observation of the thread decides.
 pub(crate) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
     match state {
         ThreadState::Running if busy.is_none() && matches!(now, Some(Now::In(_))) => RunState::Waiting,

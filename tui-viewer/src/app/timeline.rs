@@ -46,7 +46,7 @@ pub(crate) const USUAL_NS: u64 = 30 * SECOND_NS;
 /// Spans in seconds to choose from, without the whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
 
-/// Returns the cells of the names in front of lines of `width` cells.
+/// Returns the width of the names in front of lines of `width` cells.
 pub(crate) fn name_cells(width: u16) -> u16 {
     (width / 5).clamp(6, 26)
 }
@@ -120,7 +120,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) whole_ns: Option<u64>,
     /// Unix time in ns of the moment on screen, while the screen stands still.
     pub(crate) cursor_ns: Option<u64>,
-    /// Whether that moment is the end of the timeline.
+    /// Whether the timeline ends at that moment.
     pub(crate) ends_there: bool,
 }
 
@@ -195,7 +195,8 @@ impl Timeline {
         self.columns = columns.max(1);
         let slot_ns = span_ns.div_ceil(u64::from(self.columns)).max(1);
         let follows = shown.cursor_ns.is_none();
-        // A short slot is shown when it is over, because it would be read several times; a long slot after half its time.
+        // A short slot is shown when it is over, because before that it would be read several times. A long slot is
+        // shown after half its time.
         let known_ns = match shown.whole_ns {
             Some(_) => newest_ns.saturating_sub(1),
             None if slot_ns < SECOND_NS => newest_ns.saturating_sub(slot_ns),

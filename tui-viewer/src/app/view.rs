@@ -1,4 +1,4 @@
-//! The views, one question each.
+//! The tabs of the views, the second view below the tree, and the way back to a view.
 
 use crate::app::layout::Layout;
 pub(crate) use crate::keys::view::View;
@@ -35,7 +35,7 @@ impl Below {
     }
 }
 
-/// Form of the tabs by the room for them.
+/// Form of the tabs, by the width of their line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TabForm {
     /// Whole names, and two cells between two tabs: ` 3 Function `.
@@ -44,7 +44,7 @@ pub(crate) enum TabForm {
     Close,
     /// The same with shorter names: ` 3 Fn`.
     Narrow,
-    /// In a line with other things: `[1 Tree] 2 3`.
+    /// In a line with other items: `[1 Tree] 2 3`.
     Digits,
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct Views {
     pub(crate) timeline: Timeline,
     /// Load of threads in the last 30 s, beside their names.
     pub(crate) strip: Timeline,
-    /// Place to which Escape leads back.
+    /// View to which Escape leads back.
     pub(crate) came_from: Option<Origin>,
 }
 
@@ -101,8 +101,8 @@ impl List {
         }
     }
 
-    /// Returns the rows from the first on the screen on. In the list with the cursor they begin at its scroll position, in the
-    /// other list at its first row.
+    /// Returns the rows of each list from the first row on screen to the list's end. The list with the cursor begins at
+    /// its scroll position, the other list at its first row.
     pub(crate) fn on_screen(&self) -> impl Iterator<Item = Range<usize>> {
         let second = self.second.unwrap_or(self.rows.len());
         let lists = [0..second, second..self.rows.len()];

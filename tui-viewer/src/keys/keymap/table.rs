@@ -55,7 +55,7 @@ const fn all(help: &'static str) -> Binding {
     within(VIEWS, help)
 }
 
-/// Returns a line whose keys work while these are on top.
+/// Returns a line whose keys work while one of these contexts has the keyboard.
 const fn top(others: &'static [Context], help: &'static str) -> Binding {
     within(&[], help).and(others)
 }
