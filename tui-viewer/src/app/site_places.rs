@@ -1,8 +1,9 @@
 //! The places in the source that were met. If the program has functions, all functions stand below their crates and
 //! modules.
 //!
-//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions
-//! that were never called are in no snapshot: they come from the table in the program's file (`source/known_functions.rs`).
+//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have only
+//! one site. Functions that were never called are in no snapshot. They come from the table in the program's file
+//! (`known_functions.rs` of tickscope-programs).
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};

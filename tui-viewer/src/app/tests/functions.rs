@@ -169,7 +169,7 @@ fn callees_of_a_row_are_switched_together_and_said_once() {
     let back = asked(keys(&mut app, "-"));
     let is_back = |request: &Request| matches!(request, Request::ForgetRule(_));
     assert!(back.len() == 3 && back.iter().all(is_back), "{back:?}");
-    // From the bottom up the children are callers.
+    // In a bottom-up tree the children are callers.
     keys(&mut app, "i");
     assert!(keys(&mut app, "-").is_empty());
     says(&app, "below are callers here");

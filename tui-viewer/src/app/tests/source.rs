@@ -115,7 +115,7 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     assert!(!app.shows_source());
     key(&mut app, Code::Char('S'));
     assert!(app.shows_source());
-    // Where the file is not there, no pane stands in its place.
+    // If the file does not exist, there is no pane.
     let mut app = showing(120, 50, fixture::slow_frames());
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Enter);

@@ -30,7 +30,7 @@ fn row(app: &App, name: &str) -> Vec<String> {
 #[test]
 fn numbers_are_divided_by_the_calls_of_the_row() {
     let mut app = live(290, 30);
-    // `match::step` has 8.41 M calls; in the other views too, and over snapshots.
+    // `match::step` has 8.41 M calls. They divide the numbers of other views and of later snapshots too.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
     assert_eq!(
@@ -166,7 +166,7 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     let mut app = live(120, 30);
     app.compare_with(fewer_calls().into(), "before.tks".into());
     events(&mut app, Status::Live, Some(snapshot(1_340)));
-    // The calls of `step` are the same; for each call there were 0.33 calls of `insert`, and are 0.67.
+    // The calls of `step` are the same. For each call there were 0.33 calls of `insert`, and there are 0.67 now.
     keys(&mut app, "jb");
     let screen = text(&app);
     assert!(

@@ -215,7 +215,7 @@ pub(super) mod tests {
         Meaning::Alarm,
     ];
 
-    /// Sign of a meaning without hues.
+    /// Sign by which a meaning is told without hues.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.
@@ -224,7 +224,7 @@ pub(super) mod tests {
         MarkOrWord,
         /// The number itself, whose rank the colour only repeats.
         Number,
-        /// None: the text is only overlooked more easily.
+        /// Nothing: without its hue, the text is only less easily overlooked.
         Nothing,
     }
 

@@ -69,7 +69,7 @@ impl<'a> Canvas<'a> {
         self.put(x, y, cells, &self.cut_end(&text, cells.into()), meaning)
     }
 
-    /// Writes such a text on a line of an area; lines count from 0.
+    /// Like [`Self::put_cut`], on a line of an area; lines count from 0.
     pub(crate) fn line(&mut self, area: Rect, line: u16, text: &str, meaning: Meaning) {
         self.put_cut(area.x, area.y + line, area.width, text, meaning);
     }

@@ -40,7 +40,7 @@ pub(crate) struct Column {
 /// Content of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
-    /// A value. Numbers and differences of each kind are written in one place.
+    /// A value. Numbers and differences are formatted alike in all tables.
     Value(Value),
     /// A text of the view's own.
     Text(fn(&Canvas<'_>, &Cell<'_>) -> String),
@@ -61,7 +61,7 @@ pub(crate) enum Value {
     CallsOf,
     /// Total time of a call on average.
     Mean,
-    /// Time that this percentage of calls did not exceed.
+    /// Latency that this percentage of the finished calls did not exceed.
     Quantile(u8),
     /// The longest call.
     Longest,
@@ -165,7 +165,7 @@ impl Column {
     }
 }
 
-/// Cells that a name keeps of its column, but at most three of five, at any depth.
+/// Cells of its column that a name keeps at any depth, but at most three fifths of the column.
 const NAME_CELLS: u16 = 20;
 
 /// A column on its cells.
@@ -221,9 +221,9 @@ pub(crate) struct Cell<'a> {
     pub(crate) look: Look,
     /// Whether it is the first of its row.
     pub(crate) is_first: bool,
-    /// Look of the first cell of the row, and of the others.
+    /// Look of the first cell of the row, and of the other cells.
     pub(crate) weights: [Meaning; 2],
-    /// Whether all names of the list have room, once it is known.
+    /// Whether all names of the list fit; made when first asked for.
     pub(crate) names_fit: &'a OnceCell<bool>,
 }
 
@@ -243,7 +243,7 @@ impl Cell<'_> {
         self.weights[usize::from(!self.is_first)]
     }
 
-    /// Returns the look of a name.
+    /// Returns the look of a name: strong if the search found the row, else `meaning`.
     pub(crate) fn name(&self, meaning: Meaning) -> Meaning {
         match self.row.hit {
             true => Meaning::Strong,
@@ -256,7 +256,7 @@ impl Cell<'_> {
         canvas.cut_middle(text, self.room()).into_owned()
     }
 
-    /// Whether the names of all rows of the list have room, because one rule shortens all of them.
+    /// Whether the names of all rows of the list fit, because one rule shortens all of them.
     pub(crate) fn names_fit(&self) -> bool {
         *self.names_fit.get_or_init(|| {
             let rows = &self.app.list().rows;

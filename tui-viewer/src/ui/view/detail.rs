@@ -48,12 +48,12 @@ pub(crate) fn inside(area: Rect) -> Rect {
     Rect { x, width, ..area }
 }
 
-/// Draws the pane.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(area);
     let inner = inside(area);
     if let Some(row) = app.list().selected() {
-        // A line of callers and callees has a part of a function's figures: the pane shows all of them.
+        // A line of callers and callees has a part of a function's figures; the pane shows the whole function's
+        // figures.
         let row = &data.in_full(row);
         // In the view of one function, the line below has the whole name.
         if data.function(row.what).is_none() {
@@ -92,7 +92,8 @@ pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &
     }
     if !notes.is_empty() {
         let mut pen = Pen::on(canvas, area, last);
-        // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
+        // On one line for both, waits come first. If moments are compared, the other moment's figures have no other
+        // place.
         if short && data.then.is_none() {
             waits(&mut pen, app, data, row);
         }
@@ -181,7 +182,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     let of_self_time = (exact.self_estimated, rough.self_estimated, exact.self_error);
     let of_total_time = (exact.total_estimated, rough.total_estimated, exact.total_error);
     let ticks = unit::ticks(data, row.what);
-    // Bottom-up, the total is self time, and the row's own part is time without a measured caller.
+    // In a bottom-up tree, the total is self time, and the row's own part is time without a measured caller.
     let (own, all) = match data.bottom_up {
         true => ("not called", "self"),
         false => ("self", "total"),
@@ -212,8 +213,8 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// Returns when the first open call began, as a clock time: an age would have to be drawn again and again. Returns
-/// none where the time was not measured.
+/// Returns when the first open call began; none if that was not measured. It is a clock time, because an age would have
+/// to be drawn again and again.
 fn since(app: &App, data: &Data) -> Option<String> {
     let Some(Began::At(tick)) = app.derived.detail.as_ref()?.began else {
         return None;
@@ -381,13 +382,13 @@ pub(crate) struct Legend {
     pub(crate) is_wide: bool,
     /// Name of the measure.
     pub(crate) of: &'static str,
-    /// Meaning of shares with callees, and of the function itself.
+    /// Meaning of shares with callees, and of shares of the function itself.
     pub(crate) inside: String,
     pub(crate) itself: &'static str,
     /// Whether waits are known, and whether bars and frames have two tones for them.
     pub(crate) waits: bool,
     pub(crate) has_two_tones: bool,
-    /// Whether the tree is from the bottom up.
+    /// Whether the tree is bottom-up.
     pub(crate) is_bottom_up: bool,
     pub(crate) glyphs: &'static Glyphs,
 }

@@ -16,8 +16,8 @@ use crate::ui::view::place::gap;
 use crate::ui::view::unit;
 use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ticks, ticks_of};
 
-/// Returns the text of a column of numbers, or of its change where two moments are compared. It is at most one cell longer than
-/// the column.
+/// Returns the text of a column of numbers, or of its change if two moments are compared. It is at most one cell longer
+/// than the column.
 pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
         Some(_) => difference::text(canvas, app, data, what, value),
@@ -37,7 +37,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     let uncertainty = rough(data, what);
     let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
-    // Two numbers with only a mark between them look like one number: then two digits must do.
+    // Two numbers with only a mark between them look like one number, so they have two digits.
     let tight = gap(app.list_cells()) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);

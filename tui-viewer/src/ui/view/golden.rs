@@ -182,7 +182,7 @@ fn without_unicode() {
 
 #[test]
 fn percentiles() {
-    // Where their columns have no room, the pane below shows them; in Hot they come at 136 cells.
+    // If the columns of percentiles do not fit, the pane below shows them. In Hot the columns come at 136 cells.
     typed("percentiles", &[(120, 30), (80, 24)], "Gll");
     typed("percentiles_hot", &[(140, 30)], "2>>>>>");
 }

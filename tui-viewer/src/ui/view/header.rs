@@ -27,7 +27,7 @@ const LONGEST_ONLY: usize = 20;
 struct Part {
     text: String,
     meaning: Meaning,
-    /// Parts with a high rank give way first; 0 never does.
+    /// Parts with a high rank are left out first; a part of rank 0 never is.
     rank: u8,
     /// Cells before it.
     gap: usize,
@@ -42,7 +42,6 @@ fn part(text: impl Into<String>, meaning: Meaning, rank: u8, gap: usize) -> Part
     }
 }
 
-/// Draws the line.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let wordy = area.width >= WORDY;
     let mut left = Vec::new();
@@ -60,7 +59,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let gap = if wordy { 3 } else { 1 };
         if let Some(mode) = mode(snapshot, area.width) {
-            // The usual mode gives way; another mode does not.
+            // The usual mode is left out early; another mode is not.
             let (meaning, rank) = match snapshot.capture.mode == Mode::USUAL {
                 true => (Meaning::Plain, 7),
                 false => (Meaning::Notable, 1),
@@ -205,13 +204,13 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
 
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
-    // Live threads count; of a program that has ended, all threads that there were.
+    // Live threads are counted. Of a program that has ended, all its threads are counted.
     let is_live = |thread: &&Thread| thread.state != ThreadState::Finished;
     let live = snapshot.threads.iter().filter(is_live).count() as u64;
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
     let chosen = app.data().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
-    // Live threads do not include ended ones.
+    // An ended thread is not among the live threads.
     let threads = match live {
         0 => ever,
         _ if chosen.is_some_and(|thread| !is_live(&thread)) => ever,

@@ -8,7 +8,7 @@ use crate::app::figures::What;
 /// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";
 
-/// Cells of a number that leave one of its column's six for the mark.
+/// Most cells of a number that leave one of its column's six cells for the mark.
 pub(crate) const LONGEST_MARKED: usize = 5;
 
 /// Text for an unknown number.

@@ -36,12 +36,12 @@ pub(crate) fn nothing(app: &App, data: &Data) -> &'static str {
     }
 }
 
-/// Whether bars and frames tell time off the CPU.
+/// Whether bars and frames show time off the CPU.
 pub(crate) fn tells_waits(app: &App, data: &Data) -> bool {
     app.measure() == Measure::Time && data.snapshot.waits
 }
 
-/// Returns the part of a bar's time that is off the CPU, 0 to 1: only where the measure is time.
+/// Returns the part of a bar's time that is off the CPU, 0 to 1; 0 if the measure is not time.
 pub(crate) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     if !tells_waits(app, data) {
         return 0.0;

@@ -94,7 +94,7 @@ fn columns_stand_still_over_many_snapshots() {
             show(&mut app, view);
             let screen = lines(&app);
             if view != View::Flame {
-                // In this view, the selected frame is named in their place.
+                // In Flame, the name of the selected frame takes the place of titles.
                 assert_eq!(titles(&app, &screen), then, "{view:?}");
             }
             for row in rows(&app, &screen) {
