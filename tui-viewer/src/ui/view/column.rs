@@ -31,7 +31,7 @@ pub(crate) struct Column {
     pub(crate) sort: Option<Order>,
     /// Content of a cell.
     pub(crate) content: Content,
-    /// Look of a cell, where it is not the look of the row.
+    /// Look of a cell, if it is not the look of the row.
     pub(crate) meaning: Option<fn(&Cell<'_>) -> Meaning>,
     /// Title in place of the usual title, for this number of cells.
     pub(crate) title_now: Option<fn(&App, u16) -> Option<String>>,

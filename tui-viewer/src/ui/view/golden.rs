@@ -18,7 +18,7 @@ use crate::orderbook;
 use crate::test_driver;
 use crate::test_driver::{events, keys, live, looks, text};
 
-/// A large screen and a small one; the invariants hold at every size.
+/// A large screen and a small one; tests of invariants cover every size.
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 

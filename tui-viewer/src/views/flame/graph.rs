@@ -30,7 +30,7 @@ pub(crate) const EDGES: [&str; 2] = ["▏", "|"];
 /// Mark for frames that are too small for a cell each.
 const FEW: [&str; 2] = ["…", "+"];
 
-/// Draws the line above: the selected frame with its share and its time, and the meaning of the colours.
+/// Draws the line above the frames: the selected frame with its share and its time, and the meaning of the colours.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(row) = app.list().selected() else {
         return;
@@ -52,7 +52,7 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     legend(canvas, app, data, area, x + 3);
 }
 
-/// Draws the meaning of the colours at the end of the line above, in the room from `from` on.
+/// Draws the meaning of the colours at the end of the line above the frames, as far as it fits from cell `from` on.
 fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16) {
     let flame = &app.views.flame;
     if !app.screen.theme.fills() {
@@ -171,7 +171,7 @@ fn frames(
     }
 }
 
-/// Draws frames that are too small as one: a mark, and their number where it fits.
+/// Draws one frame for frames that are too small: a mark, and their number if it fits.
 fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
     let mark = FEW[usize::from(canvas.ascii)];
     let count = number::count(u64::from(frame.few));
@@ -336,7 +336,7 @@ fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     }
 }
 
-/// Shortens a name to these cells: with its module, without it, or cut in the middle. Where that leaves too little, it
+/// Shortens a name to these cells: with its module, without it, or cut in the middle. If few cells are left, the name
 /// is cut at the end.
 fn fitting(canvas: &Canvas<'_>, name: &str, cells: usize) -> String {
     let name = match cells < ROOM_FOR_BOTH_ENDS {

@@ -116,7 +116,7 @@ fn heirs(data: &Data, what: What) -> Vec<Option<FunctionId>> {
     heirs.into_iter().map(|(heir, _)| heir).collect()
 }
 
-/// Returns these functions in words.
+/// Returns in words which functions have the time of a function that is off.
 fn whose_time(data: &Data, index: u32, cells: usize) -> String {
     let heirs = heirs(data, View::Sites.row(index)).into_iter();
     let short = |function: FunctionId| data.names.short[function.index()].as_str();
