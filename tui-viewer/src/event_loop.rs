@@ -47,7 +47,7 @@ const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 pub struct ScreenOptions {
     /// Value of `--color`.
     pub color: ColorChoice,
-    /// The theme, where there are colours.
+    /// The theme, if there are colours.
     pub theme: Option<ThemeKind>,
     /// Whether only ASCII is written (`--ascii`); without it the locale decides.
     pub ascii: bool,
@@ -101,7 +101,7 @@ impl ExitReason {
 /// Shows the data of the feed until the screen ends.
 ///
 /// # Errors
-/// Fails where there is no terminal to take over, or where the terminal reports an error.
+/// Fails if there is no terminal to take over, or if the terminal reports an error.
 pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitReason> {
     let terminal = Terminal::enter().context("cannot take over the terminal (is there a terminal?)")?;
     let mut screen = Screen::new(terminal, options);
@@ -120,7 +120,7 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         left.iter().for_each(|line| console::say(line));
     }
     if matches!(followed, Ok(ExitReason::QuitBySignal)) {
-        // The sender expects an end by SIGQUIT, with a core file where the system keeps one.
+        // The sender expects an end by SIGQUIT, and a core file if the system keeps one.
         emulate_default_handler(SIGQUIT).context("SIGQUIT")?;
     }
     match followed {

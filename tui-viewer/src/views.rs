@@ -20,7 +20,6 @@ use crate::keys::view::View;
 use crate::views::view_type::ViewType;
 
 impl View {
-    /// Returns the type of the view.
     pub(crate) fn kind(self) -> &'static dyn ViewType {
         match self {
             Self::Tree => &tree::Tree,

@@ -50,7 +50,7 @@ pub(crate) struct Beats {
 }
 
 impl Activity {
-    /// Returns the seconds before a snapshot from the history; `None` where reading it would take too long.
+    /// Returns the seconds before a snapshot from the history; `None` if reading it would take too long.
     pub(crate) fn until(history: &History, end: &Snapshot, scope: &ThreadChoice) -> Option<Self> {
         if end.nodes.len() > REBUILT_NODES {
             return None;
@@ -152,7 +152,7 @@ impl Activity {
     }
 
     /// Returns the last seconds of a row as at most `steps` values from 0 to 1, oldest first; `None` for an unknown
-    /// value. Returns `None` where no second of the row is known.
+    /// value. Returns `None` if no second of the row is known.
     pub(crate) fn steps(&self, id: RowId, steps: usize) -> Option<Vec<Option<f64>>> {
         let beats = self.rows.get(&id)?;
         let mut in_order = beats.seconds;

@@ -1,4 +1,4 @@
-//! The moment to compare with, and where its windows begin.
+//! The moment to compare with, and the beginnings of its windows.
 
 use std::rc::Rc;
 
@@ -23,7 +23,6 @@ pub(crate) struct Mark {
 /// Moment or window that the moment on screen is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// The mark.
     Mark,
     /// The window before the one on screen.
     Before {
@@ -33,7 +32,7 @@ pub(crate) enum Against {
 }
 
 impl Mark {
-    /// Returns the snapshot at which a window that ends at the mark begins; `None` where it is unknown or not at a snapshot.
+    /// Returns the snapshot at which a window that ends at the mark begins; `None` if it is unknown or not at a snapshot.
     pub(crate) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
             Window::Reset | Window::Mark | Window::Chosen(_) => &None,

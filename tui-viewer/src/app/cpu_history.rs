@@ -33,7 +33,7 @@ struct Moment {
 /// Load of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Load {
-    /// CPUs that the process kept busy; `None` where the system does not tell.
+    /// CPUs that the process kept busy; `None` if the system does not tell.
     pub(crate) cpus: Option<f64>,
     /// Calls that began, per second.
     pub(crate) calls_per_second: f64,
@@ -66,7 +66,7 @@ impl Moment {
         }
     }
 
-    /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` where it is not known.
+    /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` if it is not known.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
         let now = *self.cpu_ns.get(&key)?;
         let (cpu_ns, wall_ns) = match self.epoch.origin(earlier.epoch) {
@@ -106,7 +106,7 @@ impl CpuHistory {
         }
     }
 
-    /// Returns the history as it was at a snapshot; empty where that snapshot is not remembered.
+    /// Returns the history as it was at a snapshot; empty if that snapshot is not remembered.
     pub(crate) fn until(&self, snapshot: &Snapshot) -> Self {
         let end = self
             .moments

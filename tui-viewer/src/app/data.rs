@@ -78,7 +78,7 @@ pub(crate) struct Data {
     sites: OnceCell<SiteTable>,
     /// Part of the previous table of sites that the next table reuses.
     former_sites: Option<Kept>,
-    /// All functions of the program, where they are known.
+    /// All functions of the program, if they are known.
     pub(crate) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
@@ -214,7 +214,7 @@ impl Data {
         self.tails.get_or_init(|| tails(&self.calls, self.hot()))
     }
 
-    /// Returns the tail of a function; `None` where it has no tail.
+    /// Returns the tail of a function; `None` if it has no tail.
     pub(crate) fn tail(&self, what: What) -> Option<&Tail> {
         let tails = self.tails();
         let at = tails.binary_search_by_key(&what.row, |tail| tail.hot);
@@ -252,7 +252,6 @@ impl Data {
         &self.task_table().tasks
     }
 
-    /// Returns the name of a row of the tasks.
     pub(crate) fn task_name(&self, row: u32) -> &str {
         &self.task_table().names[row as usize]
     }
@@ -287,7 +286,7 @@ impl Data {
         what.table().latency(self, what.row)
     }
 
-    /// Returns the uncertainty of a row's times; `None` where they are exact.
+    /// Returns the uncertainty of a row's times; `None` if they are exact.
     pub(crate) fn uncertainty(&self, what: What) -> Option<Uncertainty> {
         what.table().uncertainty(self, what.row)
     }

@@ -92,9 +92,9 @@ pub(crate) struct SeenKey {
     pub(crate) data: u64,
     pub(crate) filter: Filter,
     pub(crate) view: View,
-    /// Function with its callers and callees, where the view shows one function.
+    /// Function with its callers and callees, if the view shows one function.
     pub(crate) function: Option<u64>,
-    /// Revision of the open rows, where opening them asks for more of the tree.
+    /// Revision of the open rows, if opening rows asks for more of the tree.
     pub(crate) expanded: Option<u64>,
 }
 
@@ -129,11 +129,11 @@ pub(crate) struct Derived {
     pub(crate) data: Option<Data>,
     /// Stretch of time on screen; `None` for all time since the reset.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window to compare with; `None` where the past does not reach so far.
+    /// Length in ns of the window to compare with; `None` if the past does not reach so far.
     pub(crate) before_ns: Option<u64>,
     /// Details of the selected row.
     pub(crate) detail: Option<Detail>,
-    /// Source of the function on the screen, if it was asked for.
+    /// Source of the function on the screen, if it was requested.
     pub(crate) source: Option<Source>,
     pub(crate) data_memo: Memo<DataKey>,
     /// Key: revision of the tables, and the divisor.

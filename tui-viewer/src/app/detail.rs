@@ -24,11 +24,11 @@ pub(crate) struct Detail {
     pub(crate) callers: Vec<(String, f64)>,
     /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,
-    /// Start of the row's first open scope; `None` where no scope of the row is open.
+    /// Start of the row's first open scope; `None` if no scope of the row is open.
     pub(crate) began: Option<Began>,
     /// System calls in which the row waits, callees included, the most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
-    /// Callers and callees of the row's function, where there is room for them.
+    /// Callers and callees of the row's function, if there is room for them.
     pub(crate) around: Option<Around>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Began {
 }
 
 impl Detail {
-    /// Looks a row up in the snapshot, thread by thread. `around` adds its callers and callees, where there is room
+    /// Looks a row up in the snapshot, thread by thread. `around` adds its callers and callees, if there is room
     /// for them.
     pub(crate) fn of(data: &Data, what: What, around: bool) -> Self {
         let function = data.function(what).filter(|_| around);

@@ -44,7 +44,7 @@ pub(crate) enum Portion {
     Own,
 }
 
-/// Returns a part of a whole, from 0 to 1; 0 where the whole is 0.
+/// Returns a part of a whole, from 0 to 1; 0 if the whole is 0.
 pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 {
         0.0

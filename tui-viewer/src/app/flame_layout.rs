@@ -11,7 +11,7 @@ use tickscope_analysis::call_tree::CallTree;
 pub(crate) struct Frame {
     /// Row of the tree; for several rows that are too small for a cell each, the row above them.
     pub(crate) row: Option<u32>,
-    /// Number of rows in the frame, where they are too small for a cell each; else 0.
+    /// Number of rows in the frame, if they are too small for a cell each; else 0.
     pub(crate) few: u32,
     /// Index of the frame above.
     pub(crate) parent: Option<u32>,

@@ -25,7 +25,6 @@ pub(crate) struct FunctionView {
 /// A function, in any snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// Key of the function.
     pub(crate) key: u64,
     /// Full name of the function, shown while the snapshot lacks it.
     pub(crate) name: String,
@@ -51,13 +50,10 @@ pub(crate) struct Around {
 /// A line of a function's callers and callees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FunctionRow<'a> {
-    /// A heading.
     Heading(CallId),
-    /// A caller.
     Caller(&'a Link),
     /// The function itself.
     Own,
-    /// A callee.
     Callee(&'a Link),
 }
 
@@ -127,7 +123,6 @@ impl Around {
         }
     }
 
-    /// Returns the figures of a line.
     pub(crate) fn figures(&self, line: u32) -> Figures {
         let of = &self.neighbours;
         match self.line(line) {

@@ -1,4 +1,4 @@
-//! The help as lines, made from the key table. Drawing and scrolling take its length from here.
+//! The help as lines, made from the key table. Drawing and scrolling take the length of the help from this module.
 
 pub(crate) mod line;
 mod words;

@@ -15,7 +15,6 @@ const ABOVE: usize = 4;
 pub(crate) struct HelpScreen {
     /// Number of lines scrolled away.
     pub(crate) scroll: usize,
-    /// Search in the help.
     pub(crate) search: Option<HelpSearch>,
 }
 

@@ -69,7 +69,7 @@ pub(crate) struct Layout {
     pub(crate) header: Rect,
     /// Views and settings, on tall screens.
     pub(crate) tabs: Option<Rect>,
-    /// Title, where the list is about one thing.
+    /// Title, if the list is about one thing.
     pub(crate) title: Option<Rect>,
     /// Titles of the columns.
     pub(crate) columns: Rect,
@@ -147,7 +147,7 @@ impl Layout {
         self.with_lines(lines)
     }
 
-    /// Returns the layout with a large pane, where there is room: beside the list, or below it with more lines.
+    /// Returns the layout with a large pane, if there is room: beside the list, or below it with more lines.
     pub(crate) fn with_large_pane(mut self) -> Self {
         let Some(below) = self.detail else { return self };
         if self.area.width < PANE_BESIDE {
@@ -240,7 +240,7 @@ impl Layout {
     }
 
     /// Returns the layout with source below lists of `rows` rows, and charts above it or beside it. The pane stays
-    /// below the source where there is room for both.
+    /// below the source if there is room for both.
     pub(crate) fn with_source(self, rows: u16, latencies: bool) -> Self {
         let mut layout = self.with_answer(2, rows, u16::MAX);
         let Some(mut source) = layout.detail.take() else {
@@ -283,7 +283,7 @@ impl Layout {
         self
     }
 
-    /// Returns the line for typed text and notices: the footer, or the last row where there is no footer.
+    /// Returns the line for typed text and notices: the footer, or the last row if there is no footer.
     pub(crate) fn bottom_line(&self) -> Rect {
         self.footer.unwrap_or(Rect {
             y: self.area.bottom().saturating_sub(1),
@@ -293,7 +293,7 @@ impl Layout {
     }
 }
 
-/// Returns two halves of an area, with one cell between them; `None` where they are too narrow.
+/// Returns two halves of an area, with one cell between them; `None` if they are too narrow.
 pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     if area.width < SIDE_BY_SIDE {
         return None;

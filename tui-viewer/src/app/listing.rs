@@ -1,4 +1,5 @@
-//! Makes the rows of a list from data, in order and folded. Below closed rows it only looks for matches.
+//! Makes the rows of a list from data, in order and folded. Below closed rows, only matches of a search are
+//! found.
 
 use tickscope_analysis::call_tree::PathId;
 
@@ -35,9 +36,8 @@ pub(crate) struct Shape<'a> {
 /// A list, and the matches of a search in it and behind closed rows.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// The rows.
     pub(crate) rows: Vec<Row>,
-    /// Index of the first row of the second list, where two lists stand side by side.
+    /// Index of the first row of the second list, if two lists stand side by side.
     pub(crate) second: Option<usize>,
     /// All matches, in order.
     pub(crate) hits: Vec<What>,
@@ -54,7 +54,7 @@ struct Level {
     next: usize,
     parent: Option<u32>,
     depth: u32,
-    /// Whether rows are listed; false below a closed row, where only matches are looked for.
+    /// Whether rows are listed. Below a closed row they are only searched for matches.
     shown: bool,
 }
 

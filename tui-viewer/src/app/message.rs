@@ -32,7 +32,7 @@ pub(crate) enum Message {
     Wheel(isize, u16, u16),
     /// The wheel to the side over a cell; whether to the right.
     WheelAside(bool, u16, u16),
-    /// A key without a meaning where it was pressed.
+    /// A key that has no meaning in the context in which it was pressed.
     Unknown(Code),
     /// The feed was polled.
     Events(Box<Events>),
@@ -100,9 +100,10 @@ pub(crate) enum Effect {
 /// A place in the source, as a program names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
-    /// File as the compiler saw it: from the root, or from where the project was built.
+    /// File as the compiler saw it: an absolute path, or a path from the folder in which the project was
+    /// built.
     pub(crate) file: String,
-    /// Line, counted from 1; 0 where it is not known.
+    /// Line, counted from 1; 0 if it is not known.
     pub(crate) line: u32,
     /// Process id of the program, if it runs.
     pub(crate) pid: Option<u32>,

@@ -25,7 +25,6 @@ pub(crate) struct Notices {
 /// A line that is shown for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
-    /// Text of the notice.
     pub(crate) text: String,
     /// Whether it is an error.
     pub(crate) error: bool,

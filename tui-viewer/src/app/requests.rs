@@ -18,7 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Requests {
     /// A pending reset, undoing of a reset, or change of mode.
     pub(crate) pending: Option<Pending>,
-    /// Whether a reset was made from here and can be undone.
+    /// Whether this viewer has requested a reset that can be undone.
     pub(crate) undoable: bool,
     /// Requested rate in snapshots a second, until a snapshot shows it.
     pub(crate) wished_hz: Option<u64>,
@@ -26,9 +26,9 @@ pub(crate) struct Requests {
     pub(crate) words: Option<String>,
     /// Sites that the program was asked to switch.
     pub(crate) switching: Vec<Switching>,
-    /// Patterns of the functions that the program was asked from here to watch.
+    /// Patterns of the functions that this viewer has asked the program to watch.
     pub(crate) watched: BTreeSet<String>,
-    /// Rules that one key asked for, and the notice when the last of them is in force.
+    /// Rules that one key has requested, and the notice when the last of them is in force.
     pub(crate) together: Option<(Vec<Request>, String)>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
 pub(crate) enum Settled {
     /// The last rule.
     One(Request),
-    /// All rules that one key asked for, in words.
+    /// All rules that one key has requested, in words.
     Together(String),
 }
 

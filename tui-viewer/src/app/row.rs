@@ -39,7 +39,6 @@ pub(crate) enum Fold {
 /// A line of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Id of the row.
     pub(crate) id: RowId,
     /// The row in the current data.
     pub(crate) what: What,
@@ -60,7 +59,7 @@ pub(crate) struct Row {
 pub(crate) enum CallId {
     /// Heading of the callers.
     CalledFrom,
-    /// A caller, by its key; `None` where the calls stand at the top of a thread.
+    /// A caller, by its key; `None` if the calls stand at the top of a thread.
     Caller(Option<u64>),
     /// Heading of the callees.
     TimeGoesTo,

@@ -14,7 +14,7 @@ pub(crate) struct ScreenInfo {
     pub(crate) size: Size,
     /// Time since the screen began.
     pub(crate) now: Duration,
-    /// Offset of local time from UTC, where it is known.
+    /// Offset of local time from UTC, if it is known.
     pub(crate) utc_offset: UtcOffset,
     /// Whether only ASCII is written.
     pub(crate) ascii: bool,

@@ -36,7 +36,6 @@ pub(crate) struct Search {
 /// The rows of the data that match.
 #[derive(Debug, Default)]
 pub(crate) struct Matcher {
-    /// The text.
     pub(crate) text: String,
     by_function: Vec<bool>,
     /// For rows of the tree: whether a row below matches.

@@ -123,7 +123,7 @@ impl Playback {
         oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
     }
 
-    /// Returns the start of a window of this length, counted from the same reset; `None` where a reset lies in it.
+    /// Returns the start of a window of this length, counted from the same reset; `None` if a reset lies in it.
     fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let base = self.base_of(shown, length_ns)?;
         if same_epoch(shown, &base) {

@@ -207,7 +207,8 @@ impl Places {
         }
     }
 
-    /// Returns by row whether its name or, where no name matches, its path has the text; and whether a row below it matches.
+    /// Returns for each row whether its name or, if no name matches, its path has the text; and whether a row below it
+    /// matches.
     pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
         let places = &self.rows;
         let exact = text.chars().any(char::is_uppercase);
@@ -237,7 +238,6 @@ impl Places {
 }
 
 impl Place {
-    /// Whether it is a module.
     pub(crate) fn is_module(&self) -> bool {
         !self.children.is_empty()
     }

@@ -42,11 +42,11 @@ pub(crate) struct SiteRow {
     pub(crate) calls: u64,
     /// State of the place; for a module the best state of its places.
     pub(crate) state: SiteState,
-    /// Index of the rule that decides whether the place is measured; `None` where no rule chooses it.
+    /// Index of the rule that decides whether the place is measured; `None` if no rule chooses it.
     rule: Option<u16>,
     /// Reason why the place was not chosen.
     pub(crate) chosen: Chosen,
-    /// Cost of measuring, where it was over the budget, so that the place is off.
+    /// Cost of measuring, if it was over the budget, so that the place is off.
     pub(crate) over_budget: Option<OverBudget>,
     /// Number of places in the row, and of places in it that are on. A place is in its own row.
     pub(crate) places: u32,
@@ -113,7 +113,6 @@ impl SiteTable {
         &self.kept
     }
 
-    /// Returns all rows.
     pub(crate) fn rows(&self) -> &[SiteRow] {
         &self.rows
     }
@@ -242,7 +241,6 @@ impl SiteRow {
 }
 
 impl SiteState {
-    /// Returns the state in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Off => "off",

@@ -1,4 +1,4 @@
-//! The order of rows: by one column, and steady where its values are equal.
+//! The order of rows: by one column. Rows with equal values keep their order.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -115,7 +115,7 @@ pub(crate) struct Before<'a> {
     ranks: OnceCell<KeyMap<RowId, u32>>,
     /// Whether rows of the previous list keep their order whatever their values are; new rows follow.
     pub(crate) hold: bool,
-    /// Whether threads that do the same work change places only where a thread is clearly ahead.
+    /// Whether threads that do the same work change places only if a thread is clearly ahead.
     pub(crate) calm: bool,
 }
 
@@ -153,7 +153,7 @@ impl Sort {
         }
     }
 
-    /// Returns the value per call where numbers are per call, because each side has its own calls.
+    /// Returns the value per call if numbers are per call, because each side has its own calls.
     fn per_call(self, data: &Data, value: u64) -> u64 {
         match data.per_calls.filter(|_| self.key.adds_up) {
             None => value,

@@ -20,7 +20,7 @@ use crate::source::code_reader::{FoundCode, Unknown};
 pub(crate) struct SourceView {
     /// Whether the user wants the pane; `None` shows it on large screens.
     pub(crate) wanted: Option<bool>,
-    /// First line that is shown, where the user chose it, with the key of the function.
+    /// First line that is shown, if the user chose it, with the key of the function.
     pub(crate) first: Option<(u64, u32)>,
     /// Whether this viewer has asked the program to sample.
     pub(crate) has_asked: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Source {
     key: u64,
     /// File, as the debug information names it, else as the program does.
     pub(crate) file: String,
-    /// Line at which the function begins; 0 where it is not known.
+    /// Line at which the function begins; 0 if it is not known.
     line: u32,
     /// Text of the file; `None` while it is read.
     pub(crate) text: Option<FileLines>,
@@ -182,7 +182,7 @@ impl Source {
         of_text.max(of_samples)
     }
 
-    /// Returns the text of a line; empty where it is not known.
+    /// Returns the text of a line; empty if it is not known.
     pub(crate) fn text_of(&self, line: u32) -> &str {
         let lines = self.text.as_ref().and_then(|text| text.as_ref().ok());
         lines
@@ -249,7 +249,7 @@ impl KnownCode {
         self.revision += 1;
     }
 
-    /// Returns the unknown code of a snapshot's samples that was not asked for yet. `pid` is the process, or 0 for a
+    /// Returns the unknown code of a snapshot's samples that was not requested yet. `pid` is the process, or 0 for a
     /// process of another system.
     pub(crate) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
         self.be_of(pid);
@@ -292,7 +292,7 @@ impl KnownCode {
         }
     }
 
-    /// Returns the request for a source file, if it was not asked for yet.
+    /// Returns the request for a source file, if it was not requested before.
     pub(crate) fn file(&mut self, file: &str) -> Option<Unknown> {
         let Entry::Vacant(vacant) = self.files.entry(file.to_owned()) else {
             return None;

@@ -88,7 +88,7 @@ impl App {
         self.derived.data.as_ref()
     }
 
-    /// Returns the search in the list, where it has a text.
+    /// Returns the search in the list, if it has a text.
     pub(crate) fn searched(&self) -> Option<&Search> {
         self.views.search.as_ref().filter(|search| search.is_set())
     }
@@ -201,7 +201,8 @@ impl App {
         !matches!(self.overlay, None | Some(Overlay::Search))
     }
 
-    /// Returns the measure of shares, totals and the order: the user's choice, where the snapshot on screen has it, else time.
+    /// Returns the measure of shares, totals and the order: the user's choice, if the snapshot on screen has it, else
+    /// time.
     pub(crate) fn measure(&self) -> Measure {
         let wanted = self.query.measure;
         match self.shown() {

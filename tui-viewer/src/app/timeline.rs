@@ -40,7 +40,7 @@ pub(crate) enum Span {
     All,
 }
 
-/// Length in ns of the time on the screen where none was chosen.
+/// Length in ns of the time on the screen, if the user has chosen none.
 pub(crate) const USUAL_NS: u64 = 30 * SECOND_NS;
 
 /// Spans in seconds to choose from, without the whole recording.
@@ -56,7 +56,7 @@ pub(crate) fn columns_in(width: u16) -> u16 {
     width.saturating_sub(name_cells(width) + 3).max(1)
 }
 
-/// Returns the screen lines of each of `lanes` lanes, where they share `lines` lines of the screen.
+/// Returns the screen lines of each of `lanes` lanes that share `lines` lines of the screen.
 pub(crate) fn lines_of_lane(lanes: usize, lines: u16) -> u16 {
     let fits = |high: &u16| lanes.max(1) * usize::from(*high) <= usize::from(lines);
     (1..=LANE_LINES).rev().find(fits).unwrap_or(1)
@@ -80,7 +80,7 @@ pub(crate) struct Timeline {
     drawn: Lanes,
     /// Keys of the threads that have a line.
     threads: KeySet<u64>,
-    /// Length of the time on the screen, where it was chosen.
+    /// Length of the time on the screen, if it was chosen.
     span: Option<Span>,
     choice: Option<Choice>,
     /// Number of the last slot on the screen.
@@ -116,7 +116,7 @@ pub(crate) struct Shown<'a> {
     pub(crate) lanes: Lanes,
     /// Threads that have a line.
     pub(crate) threads: &'a [ThreadRow],
-    /// Length in ns of the whole recording or run, where it has an end.
+    /// Length in ns of the whole recording or run, if it has an end.
     pub(crate) whole_ns: Option<u64>,
     /// Unix time in ns of the moment on screen, while the screen stands still.
     pub(crate) cursor_ns: Option<u64>,
@@ -129,7 +129,7 @@ pub(crate) struct Shown<'a> {
 pub(crate) struct Part {
     /// Key of the function.
     pub(crate) function: u64,
-    /// Part in the range, or in the whole screen where there is no range.
+    /// Part in the range, or in the whole screen if there is no range.
     pub(crate) inside: f64,
     /// Part in the rest of the screen; `None` without a range.
     pub(crate) outside: Option<f64>,
@@ -149,7 +149,7 @@ impl Timeline {
             .unwrap_or(usual)
     }
 
-    /// Shows more or less time on the screen; returns false where no other span is left.
+    /// Shows more or less time on the screen; returns false if no other span is left.
     pub(crate) fn zoom(&mut self, closer: bool, whole_ns: Option<u64>) -> bool {
         let all_s = whole_ns.map(|ns| ns.div_ceil(SECOND_NS));
         let seconds = match self.span(whole_ns.is_some()) {
@@ -211,7 +211,7 @@ impl Timeline {
             if shown.ends_there {
                 self.last = cursor;
             } else if self.first() > cursor || self.last < cursor {
-                // The screen follows the cursor, with the cursor in the middle where possible.
+                // The screen follows the cursor, with the cursor in the middle if possible.
                 self.last = (cursor + u64::from(self.columns) / 2).min(newest.max(cursor));
             }
         }
@@ -296,12 +296,12 @@ impl Timeline {
         }
     }
 
-    /// Returns the slot of a column; `None` where it is not known.
+    /// Returns the slot of a column; `None` if it is not known.
     pub(crate) fn slot(&self, column: u16) -> Option<&Slot> {
         self.slots.get(self.first() + u64::from(column))
     }
 
-    /// Returns the load of a line in a column; `None` where nothing is known of that time.
+    /// Returns the load of a line in a column; `None` if nothing is known of that time.
     pub(crate) fn load(&self, key: u64, column: u16) -> Option<Load> {
         let slot = self.slot(column)?;
         Some(match self.drawn {
@@ -310,7 +310,7 @@ impl Timeline {
         })
     }
 
-    /// Returns the mean of a line over all known columns; `None` where no column is known.
+    /// Returns the mean of a line over all known columns; `None` if no column is known.
     pub(crate) fn mean(&self, key: u64) -> Option<Load> {
         let mean = self.summed.means.get(&key).copied().unwrap_or_default();
         self.summed.is_known.then_some(mean)
@@ -321,7 +321,7 @@ impl Timeline {
         &self.summed.parts
     }
 
-    /// Returns the column that ends with a moment; `None` where it is not on the screen.
+    /// Returns the column that ends with a moment; `None` if it is not on the screen.
     pub(crate) fn column_before(&self, unix_ns: u64) -> Option<u16> {
         self.column_of(self.number_before(unix_ns, self.slots.slot_ns.max(1)))
     }
@@ -340,7 +340,8 @@ impl Timeline {
         (begin <= last).then(|| Some(self.column_of(begin)?..=self.column_of(last)?))?
     }
 
-    /// Extends the choice to column `to`; it begins at `from` where it is new or `anew`. Returns the ends of the chosen time.
+    /// Extends the choice to column `to`. A new choice, or one with `anew`, begins at `from`. Returns the ends of the
+    /// chosen time.
     pub(crate) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
         let middle = |column: u16| {
             let number = self.first() + u64::from(column);

@@ -15,7 +15,7 @@ pub(crate) struct PerCall {
     pub(crate) of: Of,
     /// Short name of the row.
     pub(crate) label: String,
-    /// Filter of the calls when the row was chosen, so that the same calls go on being counted.
+    /// Filter of the calls when the row was chosen. The divisor goes on counting the same calls.
     pub(crate) filter: Filter,
     /// Whether groups stood in place of their members when the row was chosen.
     pub(crate) grouped: bool,

@@ -15,7 +15,8 @@ pub(crate) enum Below {
 }
 
 impl Below {
-    /// Returns the next choice of the key. Bottom-up a row is no part of the row above it, so there is no graph then.
+    /// Returns the next choice of the key. In a bottom-up tree, a row is no part of the row above it, so there is no
+    /// graph.
     pub(crate) fn next(self, bottom_up: bool) -> Self {
         match self {
             Self::Nothing if bottom_up => Self::Timeline,
@@ -72,7 +73,7 @@ impl TabForm {
 
     /// Whether a blank follows the tab of a view, so that a mark may take its place.
     pub(crate) fn has_room_for_mark(self, view: View, shown: View) -> bool {
-        // Where tabs stand close, the next tab begins with the blank.
+        // If tabs stand close, the next tab begins with the blank.
         self != Self::Digits && shown != view && (self == Self::Wide || shown != view.beside(1))
     }
 }

@@ -21,9 +21,8 @@ use crate::keys::view::View;
 pub(crate) struct List {
     /// The order of its rows.
     pub(crate) sort: Sort,
-    /// Its rows.
     pub(crate) rows: Vec<Row>,
-    /// Index of the first row of the second list, where two lists stand side by side.
+    /// Index of the first row of the second list, if two lists stand side by side.
     pub(crate) second: Option<usize>,
     /// Selection.
     pub(crate) cursor: Cursor,
@@ -33,11 +32,9 @@ pub(crate) struct List {
     pub(crate) is_held: bool,
 }
 
-/// The list of each view.
 #[derive(Debug)]
 pub(crate) struct Lists([List; View::ALL.len()]);
 
-/// All views.
 #[derive(Debug, Default)]
 pub(crate) struct Views {
     /// View on screen.
@@ -87,7 +84,6 @@ impl List {
         self.rows.iter().position(|row| row.id == id)
     }
 
-    /// Returns the selected row.
     pub(crate) fn selected(&self) -> Option<&Row> {
         self.rows.get(self.cursor.index)
     }

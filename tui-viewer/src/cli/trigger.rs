@@ -72,7 +72,6 @@ impl Watch {
         }
     }
 
-    /// Returns the condition.
     pub(crate) fn condition(&self) -> &Condition {
         &self.condition
     }
@@ -148,7 +147,7 @@ impl Watch {
         }
     }
 
-    /// Returns the last verdict and the length of its window in nanoseconds; none where there was no window yet.
+    /// Returns the last verdict and the length of its window in nanoseconds; none if there was no window yet.
     pub(crate) fn found(&self) -> Option<(&Verdict, u64)> {
         let judgement = self.found.as_ref().ok()?;
         Some((&judgement.verdict, judgement.window_ns))

@@ -38,9 +38,7 @@ pub(crate) enum Action {
     Up,
     /// One row down.
     Down,
-    /// One page up.
     PageUp,
-    /// One page down.
     PageDown,
     /// Half a page up.
     HalfUp,
@@ -64,9 +62,9 @@ pub(crate) enum Action {
     HotPath,
     /// Go to the sibling above.
     PreviousSibling,
-    /// Go to the callers at the left, in the same line of the screen.
+    /// Go to the callers at the left, on the same line.
     ToCallers,
-    /// Go to the callees at the right, in the same line of the screen.
+    /// Go to the callees at the right, on the same line.
     ToCallees,
     /// Go to the sibling below.
     NextSibling,
@@ -201,7 +199,6 @@ pub(crate) enum Action {
 /// Part of the screen that has the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Context {
-    /// A view.
     In(View),
     /// The line of a search.
     Typing,
@@ -286,7 +283,6 @@ impl Binding {
         in_view || self.others.contains(&context)
     }
 
-    /// Returns the keys and their actions.
     pub(crate) fn keys(&self) -> &[(Code, Action)] {
         &self.keys[..self.count]
     }

@@ -15,11 +15,8 @@ pub(crate) enum Code {
     Enter,
     /// Escape.
     Esc,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Tab.
     Tab,
     /// Shift-Tab.
     BackTab,
@@ -35,15 +32,10 @@ pub(crate) enum Code {
     ShiftLeft,
     /// Arrow right with Shift.
     ShiftRight,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
-    /// F1.
     F1,
     /// An event of the mouse, on a cell counted from 0.
     Mouse(Mouse, u16, u16),
@@ -123,7 +115,7 @@ impl Keyboard {
     }
 }
 
-/// Returns the first key and its length in bytes; `None` where more bytes are needed.
+/// Returns the first key and its length in bytes; `None` if more bytes are needed.
 fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
     match *bytes {
         [0x1b] => None,
@@ -245,7 +237,6 @@ fn plain(byte: u8) -> Code {
     }
 }
 
-/// Returns the name of a key.
 pub(crate) fn key_name(key: Code, ascii: bool) -> String {
     let arrow = |arrow: &'static str, word| if ascii { word } else { arrow };
     let name = match key {

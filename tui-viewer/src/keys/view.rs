@@ -27,7 +27,7 @@ pub(crate) enum View {
 /// Words of a view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// Name on its tab, and the name where the tab is narrow.
+    /// Name on its tab, and the name on a narrow tab.
     pub(crate) title: &'static str,
     pub(crate) short: &'static str,
     /// Help of the key that shows the view, and a text that only the book adds.
@@ -49,7 +49,6 @@ impl View {
         Self::Timeline,
     ];
 
-    /// Returns the words of the view.
     pub(crate) const fn words(self) -> Words {
         let (title, short, help, note) = match self {
             Self::Tree => ("Tree", "Tree", "tree: each function below its caller", ""),

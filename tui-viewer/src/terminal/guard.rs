@@ -36,8 +36,8 @@ static DROPPED: AtomicBool = AtomicBool::new(false);
 /// well.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
-/// Takes the terminal. If the viewer has it already, after a SIGSTOP, only sets the state that a shell may have
-/// changed, because one `leave` would not undo a second alternate screen or title.
+/// Takes the terminal. If the viewer has it already, after a SIGSTOP, sets only the state that a shell may have
+/// changed. Saving the title and showing the alternate screen twice would not be undone by one `leave`.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = saved.is_some();
@@ -101,7 +101,7 @@ pub(super) fn unblock() -> bool {
     // Errors are ignored, because nothing else can be done.
     let _ = tcflow(&saved.tty, Action::OOff);
     let _ = tcflush(&saved.tty, QueueSelector::OFlush);
-    // Only this call wakes a waiting writer, even where output was not stopped before.
+    // Only this call wakes a waiting writer, even if output was not stopped before.
     let _ = tcflow(&saved.tty, Action::OOn);
     true
 }
@@ -119,7 +119,7 @@ pub(super) fn mouse(on: bool) -> io::Result<()> {
     write(if on { MOUSE_ON } else { MOUSE_OFF })
 }
 
-/// Installs a hook that on a panic gives the terminal back first, so that the message is printed where it can be read.
+/// Installs a hook that gives the terminal back on a panic, before the message is printed.
 pub(super) fn install_panic_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

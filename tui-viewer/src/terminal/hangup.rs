@@ -1,5 +1,6 @@
-//! Ends the program in two cases in which the loop cannot: the terminal is closed although SIGHUP is not sent or is
-//! ignored, or the loop waits for a terminal that takes no bytes while a signal asks the program to end.
+//! Ends the program in two cases in which the loop cannot. In the first case, the terminal is closed, and SIGHUP is
+//! ignored or not sent. In the second case, a signal asks the program to end while the loop waits for a terminal that
+//! takes no bytes.
 
 use std::io;
 use std::io::Read;

@@ -164,7 +164,7 @@ fn samples_that_are_not_known_yet_come_when_they_are_found() {
     assert!(text(&app).contains("reading the source"), "{}", text(&app));
     find_code(&mut app, effects);
     assert!(!text(&app).contains("reading the source"), "{}", text(&app));
-    // No file is asked for twice.
+    // No file is requested twice.
     let mut next = fixture::sampled();
     next.capture.seq += 1;
     next.lines.samples[0].samples += 5;

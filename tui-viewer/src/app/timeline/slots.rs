@@ -200,7 +200,7 @@ impl Slots {
         Some(spent)
     }
 
-    /// Returns a slot; `None` where it is not known.
+    /// Returns a slot; `None` if it is not known.
     pub(crate) fn get(&self, number: u64) -> Option<&Slot> {
         self.slots.get(&number)?.as_deref()
     }

@@ -7,7 +7,7 @@ use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 use crate::keys::view::View;
 
-/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` where no view gives it one.
+/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` if no view gives it one.
 pub(crate) fn elsewhere(key: Code) -> Option<String> {
     let has = |view: &View| {
         let mut lines = KEYS.iter().filter(|line| line.views.contains(view));

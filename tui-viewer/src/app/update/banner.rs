@@ -93,7 +93,7 @@ impl App {
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,
         };
-        // The banner has one line; longer texts are shown where there is no data.
+        // The banner has one line; longer texts are shown while there is no data.
         text.lines().next().map(str::to_string)
     }
 

@@ -33,7 +33,7 @@ impl App {
         }
         self.home();
         self.refresh();
-        // The first match after the former row is shown; after the last match comes the first.
+        // The first match from the former row on is shown; if there is none, the first match of all.
         let hit = self.views.search.as_ref().and_then(|search| {
             let hits = &search.hits;
             (!hits.is_empty()).then(|| hits[search.before % hits.len()])

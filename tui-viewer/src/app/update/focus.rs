@@ -155,7 +155,7 @@ impl App {
         true
     }
 
-    /// Returns the function that the user has selected; `None` where the selection has not been moved.
+    /// Returns the function that the user has selected; `None` if the selection has not been moved.
     pub(crate) fn chosen_by_hand(&self) -> Option<Chosen> {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }

@@ -323,7 +323,7 @@ impl App {
             return;
         }
         self.views.greeted = true;
-        // The banner of the first look soon leaves its line to the list.
+        // The banner of the first look soon disappears, so its line counts as a line of the list.
         let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
         let open = travel::first_look(data, page);
         self.views.expanded.extend(open);

@@ -75,7 +75,7 @@ impl App {
         ))
     }
 
-    /// Returns the window, and the moment or window to compare with, where they are on screen.
+    /// Returns the window, and the moment or window to compare with, if they are on screen.
     pub(crate) fn time_labels(&self) -> Vec<String> {
         let window = self.derived.stretch.map(Stretch::label);
         let compared = match self.compared() {

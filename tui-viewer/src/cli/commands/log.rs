@@ -186,7 +186,7 @@ struct Followed {
     read_at: Instant,
     /// Publishing interval, as that record gives it.
     interval: Duration,
-    /// Whether a message has said that no more records come.
+    /// Whether the message was printed that no more records come.
     silent: bool,
 }
 

@@ -89,7 +89,7 @@ fn wait(
         let events = feed.poll();
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
-            // An earlier judgement counts as well, because records may be read late.
+            // A judgement that was true before the last one counts as well, because records may be read late.
             if let Some((verdict, window_ns)) = watch.true_once().or_else(|| watch.found()) {
                 (judged.verdict, judged.over_ns) = (verdict.clone(), window_ns);
             }

@@ -97,7 +97,6 @@ impl Binding {
     }
 }
 
-/// All keys.
 pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
     let show = VIEWS.iter().zip("1234567890".chars()).map(|(&view, digit)| {
         let words = view.words();

@@ -2,7 +2,7 @@
 
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 
-/// Variable that names the theme where no option does.
+/// Variable that names the theme if no option does.
 const VARIABLE: &str = "TICKSCOPE_THEME";
 
 /// Returns the theme that the option names, else the theme that the variable names.

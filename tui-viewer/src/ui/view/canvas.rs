@@ -24,7 +24,7 @@ pub(crate) struct Canvas<'a> {
 
 #[cfg(test)]
 std::thread_local! {
-    /// Number of writes on this thread: a frame that looks at more rows than it shows writes more often than it
+    /// Number of writes on this thread. A frame that reads more rows than it shows writes more often than it
     /// has cells.
     pub(crate) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
@@ -99,7 +99,7 @@ impl<'a> Canvas<'a> {
         cut_start(text, cells, self.glyphs.cut)
     }
 
-    /// Shortens a path at its beginning, between two folders where possible.
+    /// Shortens a path at its beginning, between two folders if possible.
     pub(crate) fn cut_path<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_path(text, cells, self.glyphs.cut)
     }

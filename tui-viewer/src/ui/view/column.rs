@@ -21,7 +21,7 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     /// Text for the help.
     pub(crate) help: &'static str,
-    /// Cells of the column; 0 where the layout of its table decides.
+    /// Cells of the column; 0 if the layout of its table decides.
     pub(crate) width: u16,
     /// Whether its text is a number, which stands on the right.
     pub(crate) is_number: bool,
@@ -69,7 +69,7 @@ pub(crate) enum Value {
     TimeOf(fn(&Data, What) -> u64),
     /// Part of the time off the CPU under any measure, in nanoseconds.
     OffCpu(fn(OffCpu) -> u64),
-    /// Time that adds up over rows under any measure, in nanoseconds; `None` where it is not known.
+    /// Time that adds up over rows under any measure, in nanoseconds; `None` if it is not known.
     CpuTime(fn(&Data, What) -> Option<u64>),
 }
 

@@ -111,7 +111,7 @@ fn title(canvas: &mut Canvas<'_>, data: &Data, row: &Row, inner: Rect, area: Rec
     canvas.put(area.x + 1, area.y, inner.width, &text, Meaning::Strong);
 }
 
-/// Returns the place of the function of a row in the source; empty where it is not known.
+/// Returns the place of the function of a row in the source; empty if it is not known.
 pub(crate) fn place_of(data: &Data, row: &Row) -> String {
     match data.function(row.what).map(|of| data.tree.functions.get(of)) {
         Some(function) if function.file.is_empty() => String::new(),
@@ -140,7 +140,7 @@ pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row
             (place, _) if place.is_empty() => place,
             (place, group) => format!("[{group}] {place}"),
         };
-        // The name comes first; the place keeps its end, where the file is.
+        // The name has precedence. The place is cut at its beginning, because the file is at its end.
         let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
         let place = canvas.cut_start(&canvas.safe(&place), room).into_owned();
         let name = canvas.cut_middle(name, cells.saturating_sub(width(&place) + 2));
@@ -356,7 +356,7 @@ fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     format!("then ({label})  {then}{dot}columns show now minus then{more}")
 }
 
-/// Explains the marks of this row; empty where it has none.
+/// Explains the marks of this row; empty if it has none.
 fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
@@ -394,7 +394,7 @@ pub(crate) struct Legend {
 }
 
 impl Legend {
-    /// Explains the two tones of bars, where there is room.
+    /// Explains the two tones of bars, if there is room.
     pub(crate) fn bars(&self) -> String {
         match self.has_two_tones && self.is_wide {
             true => format!("{}{} off CPU", self.glyphs.dot, self.glyphs.off_cpu[0]),

@@ -210,8 +210,8 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
     }
 }
 
-/// Formats changes of minutes in seconds, because they stand among changes of seconds and are compared at a
-/// glance. Returns none for shorter changes, and where the seconds are too many.
+/// Formats changes of minutes in seconds, because they stand among changes of seconds and are compared at a glance.
+/// Returns none for shorter changes, and if the seconds are too many.
 fn in_seconds(ns: u64) -> Option<String> {
     let seconds = (ns + 500_000_000) / 1_000_000_000;
     (100..10_000).contains(&seconds).then(|| format!("{seconds}s"))
@@ -221,7 +221,7 @@ fn sign(more: bool) -> char {
     if more { '+' } else { '-' }
 }
 
-/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` where it was not
+/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` if it was not
 /// called at both times.
 fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
     let mean = |(data, what): (&Data, What)| {

@@ -93,7 +93,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     }
 }
 
-/// Formats the longest call: exact, an upper bound, or a lower bound where not all calls were timed.
+/// Formats the longest call: exact, an upper bound, or a lower bound if not all calls were timed.
 pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {

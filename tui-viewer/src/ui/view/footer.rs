@@ -167,7 +167,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         let found = found(app, search, usize::from(line.width) / 6);
         hints.insert(0, (format!("/{text}  {found}"), hint("", 2, false)));
     }
-    // The key that quits stands at the end, where the eye ends.
+    // The key that quits is at the end of the line, because the eye ends there.
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);

@@ -22,7 +22,7 @@ use crate::test_driver::{events, keys, live, looks, text};
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Compares screens of these sizes after these keys.
+/// Compares the made-up program's screens of these sizes after these keys with stored screens.
 fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     for &(width, height) in sizes {
         let mut app = live(width, height);
@@ -31,7 +31,7 @@ fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     }
 }
 
-/// Compares screens of these sizes that show another snapshot.
+/// Compares screens of these sizes that show another snapshot with stored screens.
 fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
     for &(width, height) in sizes {
         let mut app = test_driver::showing(width, height, snapshot.clone());

@@ -177,7 +177,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
         let word = format!("{word}{}", canvas.glyphs.cut);
         left.push(part(word, Meaning::Notable, 0, 1));
     } else if let Some(time) = app.face_time() {
-        // For the past, the moment says more than the time counted until then.
+        // For a moment of the past, its time says more than the time counted until then.
         let rank = if app.playback.is_past() { 1 } else { 5 };
         left.push(part(time, Meaning::Plain, rank, 1));
     } else if let (Status::Live, Some(shown)) = (&app.program.status, app.shown()) {
@@ -185,7 +185,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
-/// Returns the measuring mode; where there is little room, only an unusual one.
+/// Returns the measuring mode; on narrow screens only an unusual one.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
     let name = mode.as_str();
@@ -237,7 +237,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     } else if app.screen.size.width >= RANGES {
         cost_text(low, high, canvas.glyphs.to)
     } else {
-        // The short form has only the upper bound, which never looks too good.
+        // The short form has only the upper bound, so the cost never looks too low.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
     if low > 0.05 {
@@ -260,7 +260,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
 }
 
-/// Formats a range as `0.3–0.9%`, or as one number where both ends look the same.
+/// Formats a range as `0.3–0.9%`, or as one number if both ends look the same.
 fn cost_text(low: f64, high: f64, to: &str) -> String {
     let (low, high) = (number::percent(low), number::percent(high));
     if low == high {

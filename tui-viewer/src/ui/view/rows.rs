@@ -92,7 +92,7 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     } else {
         Cow::Owned(text.to_lowercase())
     };
-    // Letters with a longer lower case would shift the mark; then the whole name is marked.
+    // Letters with a longer lower case would shift the mark, so with them the whole name is marked.
     let found = seen.find(wanted).filter(|_| seen.len() == text.len());
     let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
     if found.is_none() && seen.contains("::") && !look.selected {

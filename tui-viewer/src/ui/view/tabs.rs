@@ -62,7 +62,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Formats `only render-0`, where only one thread is shown.
+/// Formats `only render-0`, if only one thread is shown.
 pub(crate) fn only(canvas: &Canvas<'_>, app: &App, cells: usize) -> Option<String> {
     // In these views, calls of all threads count for each choice of a thread.
     let is_of_all = app.views.current.about().is_of_all;
@@ -92,7 +92,7 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         }
     }
     if let Some((start, mut tab)) = current.filter(|_| app.screen.theme.fills()) {
-        // Where tabs stand close, the next tab begins with the bracket.
+        // If tabs stand close, the next tab begins with the bracket.
         if !tab.ends_with(']') {
             tab.push(']');
         }

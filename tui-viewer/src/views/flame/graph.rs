@@ -214,7 +214,7 @@ fn points(app: &App, data: &Data, what: What) -> f64 {
     100.0 * (app.shares(data, what).0 - then)
 }
 
-/// Formats a share as `48 %`, with its change where moments are compared.
+/// Formats a share as `48 %`, with its change if moments are compared.
 fn percent(app: &App, data: &Data, what: What) -> String {
     let (of_total, _) = app.shares(data, what);
     let mut text = match of_total * 100.0 {
@@ -251,7 +251,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         true => Modifier::BOLD | Modifier::UNDERLINED,
         false => Modifier::BOLD,
     };
-    // Where there is room, a cell on each side stays empty, so that names of neighbours do not touch.
+    // If there is room, a cell on each side stays empty, so that names of neighbours do not touch.
     let x = area.x + u16::from(area.width > 3);
     let room = area.right().saturating_sub(x + u16::from(area.width > 4));
     let percent = percent(app, data, what);

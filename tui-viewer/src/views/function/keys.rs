@@ -37,7 +37,8 @@ impl App {
         Some(chosen(data, data.function(row.what)?))
     }
 
-    /// Chooses the function for the first look at the view: the selected one, else the largest by self time.
+    /// Chooses the function when the view is first shown: the selected function, else the one with the
+    /// largest self time.
     pub(crate) fn choose_function(&mut self) {
         if self.views.function.chosen.is_some() {
             return;

@@ -114,7 +114,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
     Pen::on(canvas, area, 1).facts(&facts, gap);
 }
 
-/// Formats p99 of a function's calls; returns none where latencies were not counted.
+/// Formats p99 of a function's calls; returns none if latencies were not counted.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
     let what = data.hotspot_of(function)?;
     data.latency(what).quantile(0.99)?;

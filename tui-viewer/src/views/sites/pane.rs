@@ -84,7 +84,7 @@ fn why(canvas: &Canvas<'_>, app: &App, data: &Data, index: u32) -> String {
 }
 
 /// Returns the functions that have the time of a function that is off. They are the nearest functions above that are on, as
-/// far as its calls were seen. An entry is `None` where no function above is on.
+/// far as its calls were seen. An entry is `None` if no function above is on.
 fn heirs(data: &Data, what: What) -> Vec<Option<FunctionId>> {
     let Some(own) = data.function(what) else {
         return Vec::new();

@@ -260,7 +260,6 @@ impl App {
         self.views.slow.zoom.take().is_some()
     }
 
-    /// Returns the chosen call.
     pub(crate) fn chosen_call(&self) -> Option<&CallLine> {
         let watch = self.watched()?;
         watch.calls.get(self.call_at(watch))

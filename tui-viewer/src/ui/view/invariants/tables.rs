@@ -26,7 +26,7 @@ use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::invariants::{ON_TOP, staged};
 
-/// Returns the places where numbers end: titles that end above the last digit of every row, followed by a blank.
+/// Returns the cells of columns of numbers: titles that end above the last digit of every row, followed by a blank.
 fn columns(app: &App) -> Vec<Range<usize>> {
     let screen = lines(app);
     let layout = app.layout();
