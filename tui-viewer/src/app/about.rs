@@ -15,20 +15,20 @@ pub(crate) struct About {
     pub(crate) main: Portion,
     /// Word for several rows.
     pub(crate) rows: &'static str,
-    /// Whether its rows are parts of the measured time.
+    /// Whether the rows are parts of the measured time.
     pub(crate) is_of_time: bool,
     /// Whether the view ignores the choice of threads and shows members in place of their groups, because a site is a
     /// place in the source.
     pub(crate) is_of_all: bool,
-    /// Whether its numbers ignore the choice of threads.
+    /// Whether the numbers ignore the choice of threads.
     pub(crate) is_of_all_threads: bool,
-    /// Whether it shows only the rows in focus.
+    /// Whether the view shows only the rows in focus.
     pub(crate) has_focus: bool,
-    /// Whether it shows the calls as a tree that can be turned, and rows as shares of their parents.
+    /// Whether the view shows the calls as a tree that can be turned, and rows as shares of their parents.
     pub(crate) has_parents: bool,
-    /// Whether its rows are paths of the call tree.
+    /// Whether the rows are paths of the call tree.
     pub(crate) has_paths: bool,
-    /// Whether it shows watched functions. Its tab has a mark while there are some.
+    /// Whether the view shows watched functions. Its tab has a mark while functions are watched.
     pub(crate) is_of_watches: bool,
     /// Whether a function that was selected by hand in another view is selected here too.
     pub(crate) follows: bool,

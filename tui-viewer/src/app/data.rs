@@ -229,7 +229,7 @@ impl Data {
         })
     }
 
-    /// Returns the known places in the source, derived when first asked for.
+    /// Returns the table of sites, derived when first asked for.
     pub(crate) fn site_table(&self) -> &SiteTable {
         self.sites.get_or_init(|| {
             let (known, former) = (self.known.as_ref(), self.former_sites.as_ref());

@@ -1,6 +1,6 @@
 //! State derived from the moment on screen, with the keys that tell when to derive it again.
 //!
-//! Nothing sets a flag: before each use the current key is compared with the key of the last result. Every step has
+//! No flags are set: before each use the current key is compared with the key of the last result. Every step has
 //! the revision of the step before it in its key.
 
 use std::rc::Rc;

@@ -11,7 +11,7 @@ use crate::app::row::CallId;
 use crate::app::view::Origin;
 use crate::keys::view::View;
 
-/// The choice of a function.
+/// The chosen function, and the way to it.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionView {
     /// Chosen function; `None` until the view is first shown.

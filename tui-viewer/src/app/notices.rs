@@ -26,7 +26,7 @@ pub(crate) struct Notices {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
     pub(crate) text: String,
-    /// Whether it is an error.
+    /// Whether the notice is an error.
     pub(crate) error: bool,
     /// Time at which the notice disappears.
     pub(crate) until: Duration,

@@ -232,7 +232,7 @@ impl Requests {
 
     /// Notes the program's answer that a rule is in force.
     pub(crate) fn granted(&mut self, request: Request, now: Duration) {
-        // The requests after this one were waiting for it, so their time begins now.
+        // Later requests were waiting for this one, so their time begins now.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }

@@ -44,13 +44,13 @@ pub(crate) struct Row {
     pub(crate) what: What,
     /// Depth in the tree; 0 at the top.
     pub(crate) depth: u32,
-    /// Index of its parent in the same list.
+    /// Index of the row's parent in the same list.
     pub(crate) parent: Option<u32>,
     /// Whether no sibling follows.
     pub(crate) last: bool,
     /// State of the rows below.
     pub(crate) fold: Fold,
-    /// Whether the search found it.
+    /// Whether the search found the row.
     pub(crate) hit: bool,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Place {
     pub(crate) parent: Option<u32>,
     /// Rows in a module.
     pub(crate) children: Vec<u32>,
-    /// Number of rows below it.
+    /// Number of rows below the row.
     pub(crate) below: u32,
 }
 

@@ -14,9 +14,10 @@ const TIMES_MEDIAN: u64 = 2;
 /// A function with a tail.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    /// Index of its row among the hotspots.
+    /// Index of the function's row among the hotspots.
     pub(crate) hot: u32,
-    /// Latency histogram of its outermost calls, because the time of a nested call is a part of the outer call.
+    /// Latency histogram of the function's outermost calls, because the time of a nested call is a part of the
+    /// outer call.
     pub(crate) latency: Histogram,
     /// Time of the calls in the tail above the median, in ticks.
     pub(crate) ticks: u64,

@@ -133,7 +133,7 @@ pub(crate) struct Part {
     pub(crate) inside: f64,
     /// Part in the rest of the screen; `None` without a range.
     pub(crate) outside: Option<f64>,
-    /// Part of its time in the range that was off the CPU.
+    /// Part of the function's time in the range that was off the CPU.
     pub(crate) waiting: f64,
 }
 

@@ -19,7 +19,7 @@ use crate::keys::view::View;
 /// The list of a view.
 #[derive(Debug)]
 pub(crate) struct List {
-    /// The order of its rows.
+    /// The order of the rows.
     pub(crate) sort: Sort,
     pub(crate) rows: Vec<Row>,
     /// Index of the first row of the second list, if two lists stand side by side.

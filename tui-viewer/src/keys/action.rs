@@ -74,7 +74,7 @@ pub(crate) enum Action {
     Enter,
     /// Take the selected row.
     Choose,
-    /// Show a function at its heaviest place in the tree.
+    /// Show a function at its heaviest row in the tree.
     ToTree,
     /// Show only the calls of this function, on all paths, or all calls again.
     FocusFunction,
@@ -258,7 +258,7 @@ pub(crate) struct Binding {
     pub(crate) section: Section,
     /// Views in which the keys work.
     pub(crate) views: &'static [View],
-    /// Other contexts in which they work.
+    /// Other contexts in which the keys work.
     pub(crate) others: &'static [Context],
     /// Keys and their actions. Only the first `count` are used.
     pub(crate) keys: [(Code, Action); KEYS_MOST],

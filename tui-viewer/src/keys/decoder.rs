@@ -72,7 +72,7 @@ pub(crate) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Returns the keys in held and new bytes.
+    /// Returns the keys in the held and the new bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Code> {
         self.held.extend_from_slice(bytes);
         let mut keys = Vec::new();

@@ -1,4 +1,4 @@
-//! Text in cells: names that cannot move the cursor, cut at the end of a cell.
+//! Text in cells: names that cannot move the cursor, and cuts between cells.
 
 use std::borrow::Cow;
 

@@ -138,7 +138,7 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
         keys(&mut app, "b");
         let calls = data(&app).per_calls;
         assert!(calls > Some(0), "{before}");
-        // The number stays with the next snapshot, in another view, and with the setting taken back.
+        // The divisor stays the same with the next snapshot, in another view, and after the setting is taken back.
         for then in ["", "2", "1", back] {
             keys(&mut app, then);
             if back.is_empty() && then == "1" {
@@ -246,7 +246,7 @@ fn by_allocations_numbers_are_per_call_and_reports_follow() {
 fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     let mut app = live(120, 30);
     let by_time = text(&app);
-    // One moment has the measure, and one has not.
+    // One snapshot has the measure, the other has not.
     events(&mut app, Status::Live, Some(allocating(1_340)));
     keys(&mut app, "vv");
     assert_eq!(app.measure(), Measure::Bytes);

@@ -1,4 +1,4 @@
-//! The place of a notice, and its lines.
+//! The area of a notice, and its lines.
 
 use ratatui::layout::Rect;
 

@@ -7,7 +7,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
 /// Nameless file to which a program appends, and which is read from the beginning. The program gets handles of
-/// its own, because with a shared position reading could move the position at which the program writes.
+/// its own, so that it shares no position in the file with the reader.
 #[derive(Debug)]
 pub struct KeptOutput {
     file: File,

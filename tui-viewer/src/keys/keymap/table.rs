@@ -110,7 +110,7 @@ pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
     show.chain(others).collect()
 });
 
-/// All keys, in groups of a section of the help.
+/// All keys, grouped by section of the help.
 const GROUPS: &[(Section, &[Binding])] = &[
     (
         Section::Views,

@@ -23,9 +23,9 @@ pub(crate) struct Column {
     pub(crate) help: &'static str,
     /// Cells of the column; 0 if the layout of its table decides.
     pub(crate) width: u16,
-    /// Whether its text is a number, which stands on the right.
+    /// Whether the text is a number, which stands on the right.
     pub(crate) is_number: bool,
-    /// Whether it has the names of the rows.
+    /// Whether the column has the names of the rows.
     pub(crate) is_name: bool,
     /// Order that the title sorts by.
     pub(crate) sort: Option<Order>,
@@ -74,7 +74,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// Whether it is a number of calls.
+    /// Whether the value is a number of calls.
     pub(crate) fn is_count(self) -> bool {
         matches!(self, Self::Calls | Self::CallsOf)
     }
@@ -219,7 +219,7 @@ pub(crate) struct Cell<'a> {
     pub(crate) place: Place,
     pub(crate) y: u16,
     pub(crate) look: Look,
-    /// Whether it is the first of its row.
+    /// Whether the cell is the first of its row.
     pub(crate) is_first: bool,
     /// Look of the first cell of the row, and of the other cells.
     pub(crate) weights: [Meaning; 2],

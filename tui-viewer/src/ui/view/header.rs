@@ -29,7 +29,7 @@ struct Part {
     meaning: Meaning,
     /// Parts with a high rank are left out first; a part of rank 0 never is.
     rank: u8,
-    /// Cells before it.
+    /// Cells before the part.
     gap: usize,
 }
 

@@ -37,7 +37,7 @@ pub(crate) const SUCCESSOR: Duration = Duration::from_secs(1);
 pub(crate) enum End {
     /// The time is over.
     Time,
-    /// The user has stopped it.
+    /// The user has stopped the recording.
     Interrupted,
     /// The program ended.
     Program(Liveness),
