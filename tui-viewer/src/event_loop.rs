@@ -1,4 +1,4 @@
-//! The loop: sleeps, reads all keys, looks at the feed once, and draws if the screen changed.
+//! The event loop: sleeps, reads all keys, polls the feed once, and draws if the screen changed.
 
 pub(crate) mod editor;
 pub mod saved_files;
@@ -36,10 +36,10 @@ use crate::terminal::{Terminal, copy_sequence};
 use crate::ui::theme;
 use crate::ui::view;
 
-/// Time that the rest of a key's sequence may take, over a slow line too.
+/// Longest time to wait for the other bytes of a key; enough for a slow line.
 const REST_OF_A_KEY: Duration = Duration::from_millis(30);
 
-/// Time between two looks for the code that was asked for.
+/// Time between two polls for functions and lines that were requested of the code reader.
 const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 
 /// Options of the screen.
@@ -47,19 +47,20 @@ const UNTIL_CODE_IS_FOUND: Duration = Duration::from_millis(20);
 pub struct ScreenOptions {
     /// Value of `--color`.
     pub color: ColorChoice,
-    /// The theme, where there are colours.
+    /// The theme, if there are colours.
     pub theme: Option<ThemeKind>,
     /// Whether only ASCII is written (`--ascii`); without it the locale decides.
     pub ascii: bool,
-    /// Seconds from UTC to local time; clock times say `UTC` without it.
+    /// Seconds from UTC to local time; `None` shows clock times in UTC, with that word.
     pub utc_offset_s: Option<i32>,
-    /// Whether the viewer takes the mouse from the beginning; `M` changes it.
+    /// Whether the viewer takes the mouse at the start; the key `M` changes it.
     pub mouse: bool,
-    /// Snapshot to compare with from the beginning.
+    /// Snapshot to compare with from the start.
     pub compare: Option<Compared>,
-    /// Whether the end tells what goes on in the program by requests from here, because the program was there before.
+    /// Whether lines at the end list the requests of this viewer that still act in the program. For programs that ran
+    /// before the viewer.
     pub says_what_goes_on: bool,
-    /// Number of frames before a panic, the only way to test how a panic leaves the terminal.
+    /// Number of frames before a panic. Tests have no other way to see how a panic leaves the terminal.
     pub panic_after: Option<u64>,
 }
 
@@ -100,7 +101,7 @@ impl ExitReason {
 /// Shows the data of the feed until the screen ends.
 ///
 /// # Errors
-/// Fails where there is no terminal to take over, or where the terminal reports an error.
+/// Fails if there is no terminal to take over, or if the terminal reports an error.
 pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitReason> {
     let terminal = Terminal::enter().context("cannot take over the terminal (is there a terminal?)")?;
     let mut screen = Screen::new(terminal, options);
@@ -119,7 +120,7 @@ pub fn run(feed: &mut dyn Feed, options: ScreenOptions) -> anyhow::Result<ExitRe
         left.iter().for_each(|line| console::say(line));
     }
     if matches!(followed, Ok(ExitReason::QuitBySignal)) {
-        // The sender expects an end by SIGQUIT, with a core file where the system keeps one.
+        // The sender expects an end by SIGQUIT, and a core file if the system keeps one.
         emulate_default_handler(SIGQUIT).context("SIGQUIT")?;
     }
     match followed {
@@ -139,7 +140,7 @@ struct Screen {
     terminal: Terminal,
     painter: Painter,
     keyboard: Keyboard,
-    /// Time since which the beginning of a key waits for its rest.
+    /// Time at which the beginning of an incomplete key came.
     held: Option<Duration>,
     app: App,
     options: ScreenOptions,
@@ -187,7 +188,7 @@ impl Screen {
             }
             self.draw()?;
             let woken = self.terminal.wait(self.longest_sleep(feed))?;
-            // Keys are answered at the time at which they came.
+            // The app gets the time first, so that keys act at the time at which they came.
             self.take(Message::Time(self.began.elapsed()), feed)?;
             if woken.lost {
                 return Ok(ExitReason::TerminalLost);
@@ -341,7 +342,8 @@ impl Screen {
         })
     }
 
-    /// Lends the terminal to the user's editor until it ends; returns the reason where no editor opened.
+    /// Lends the terminal to the user's editor until it ends. The inner result has the reason if no editor was
+    /// started.
     fn edit(&mut self, place: &SourcePlace) -> io::Result<Result<(), String>> {
         let variable = |name: &str| std::env::var(name).ok();
         let found = source_files::find(&place.file, &source_files::places(place.pid))
@@ -434,7 +436,7 @@ pub(crate) fn meaning(context: Context, key: Code) -> Option<Message> {
     }
 }
 
-/// Returns the edit of a search line for a key, with the keys of a shell.
+/// Returns the edit of a search line for a key; the keys are those of a shell.
 fn edit(key: Code) -> Option<InputRequest> {
     if let Code::Char(c) = key {
         return Some(InputRequest::InsertChar(c));

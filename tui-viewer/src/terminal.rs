@@ -47,7 +47,7 @@ impl Terminal {
         Ok(Self { input, signals })
     }
 
-    /// Returns the cells of the terminal.
+    /// Returns the size of the terminal in cells.
     pub(crate) fn size(&self) -> Size {
         let size = tcgetwinsize(io::stdout()).or_else(|_| tcgetwinsize(&self.input));
         match size {
@@ -57,7 +57,7 @@ impl Terminal {
         }
     }
 
-    /// Sleeps until there is input or a signal, or the time is over.
+    /// Sleeps until there is input or a signal, or until `longest` is over.
     pub(crate) fn wait(&mut self, longest: Duration) -> io::Result<Woken> {
         let timeout = Timespec {
             tv_sec: i64::try_from(longest.as_secs()).unwrap_or(i64::MAX),
@@ -112,8 +112,8 @@ impl Terminal {
         guard::mouse(on)
     }
 
-    /// Stops the whole job, as the terminal itself would, because a wrapper in front must stop as well. Returns when
-    /// it is continued.
+    /// Stops the whole job, as the terminal itself would, because a wrapper that started the viewer must stop as
+    /// well. Returns when the job is continued.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
         if is_orphaned() {
             return Ok(());

@@ -60,8 +60,8 @@ pub(crate) fn events(app: &mut App, status: Status, snapshot: Option<Snapshot>) 
     })))
 }
 
-/// Returns the made-up program as `cargo tickscope` builds it: its sites are functions, and others were never called. One is
-/// over the budget.
+/// Returns the made-up program as `cargo tickscope` builds it: its sites are functions. Some other functions were never
+/// called, and one function is over the budget.
 pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     let mut s = orderbook::snapshot(tenths);
     let function = |name: &str, module: &str, size: u32, origin: Origin| Function {
@@ -177,7 +177,7 @@ pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     others
 }
 
-/// Sends an app the events of a feed for such a program.
+/// Sends an app the events of a feed for a program of [`with_functions`].
 pub(crate) fn tell_functions(app: &mut App, snapshot: Snapshot, known: &Rc<KnownFunctions>) {
     events(app, Status::Live, None);
     app.update(Message::Events(Box::new(Events {
@@ -242,7 +242,7 @@ pub(crate) fn text(app: &App) -> String {
                 continue;
             }
             out.push_str(symbol);
-            // Most cells, and there are millions in all tests: letters of one byte take one cell.
+            // Shortcut, because all tests together read millions of cells: a letter of one byte takes one cell.
             if symbol.len() > 1 {
                 skip = crate::text::cells::width(symbol).saturating_sub(1);
             }
@@ -256,7 +256,7 @@ pub(crate) fn text(app: &App) -> String {
     out
 }
 
-/// Returns the screen as text, and below it the places that do not look plain.
+/// Returns the screen as text, and below it the runs of cells with a colour or a modifier.
 pub(crate) fn looks(app: &App) -> String {
     let buffer = screen(app);
     let mut out = text(app);
@@ -306,18 +306,18 @@ pub(crate) fn selected(app: &App) -> String {
         .to_string()
 }
 
-/// Returns the line of the screen on which the selected row stands.
+/// Returns the selected row's line, counted from the first visible row.
 pub(crate) fn line(app: &App) -> usize {
     app.list().cursor.index - app.list().cursor.offset
 }
 
-/// Returns the same line, where there may be none.
+/// Like [`line`]; `None` if no row is selected.
 pub(crate) fn line_or_none(app: &App) -> Option<usize> {
     let cursor = &app.list().cursor;
     app.list().selected().map(|_| cursor.index - cursor.offset)
 }
 
-/// Compares the screens of apps of these sizes after these keys.
+/// Compares an app's screen after these keys with a stored snapshot, for each of these sizes.
 macro_rules! golden {
     ($name:literal, $sizes:expr, $keys:expr, $app:expr) => {
         for (width, height) in $sizes {

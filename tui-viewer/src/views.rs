@@ -1,4 +1,5 @@
-//! The views: a type for each, which answers all questions about it. The rest of the program knows this list and the trait.
+//! The views: one type for each, which implements `ViewType`. The rest of the program knows only this list and the
+//! trait.
 
 pub(crate) mod flame;
 pub(crate) mod function;
@@ -19,7 +20,6 @@ use crate::keys::view::View;
 use crate::views::view_type::ViewType;
 
 impl View {
-    /// Returns the type of the view.
     pub(crate) fn kind(self) -> &'static dyn ViewType {
         match self {
             Self::Tree => &tree::Tree,
@@ -34,7 +34,8 @@ impl View {
         }
     }
 
-    /// Returns the table of the view's own rows. Frames and lines of the timeline are rows of other tables.
+    /// Returns the table of the view's own rows. Frames of the flame graph and lines of the timeline are rows of other
+    /// tables.
     pub(crate) fn table(self) -> &'static dyn RowTable {
         match self {
             Self::Tree | Self::Flame => &tree::Tree,

@@ -1,4 +1,4 @@
-//! The moment to compare with, and where its windows begin.
+//! The moment to compare with, and the beginnings of its windows.
 
 use std::rc::Rc;
 
@@ -16,14 +16,13 @@ pub(crate) struct Mark {
     pub(crate) label: String,
     /// Whether the moment comes from a file, and not from the program on screen.
     pub(crate) of_file: bool,
-    /// Snapshots at which the windows that end at the mark begin. History may have dropped them when a window is shown.
+    /// Snapshots at which the windows that end at the mark begin. They are kept here because history may drop them.
     pub(crate) bases: [Option<Rc<Snapshot>>; 2],
 }
 
 /// Moment or window that the moment on screen is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
-    /// The mark.
     Mark,
     /// The window before the one on screen.
     Before {
@@ -33,7 +32,7 @@ pub(crate) enum Against {
 }
 
 impl Mark {
-    /// Returns the snapshot at which a window that ends at the mark begins; `None` where it is unknown or not at a snapshot.
+    /// Returns the snapshot at which a window that ends at the mark begins; `None` if it is unknown or not at a snapshot.
     pub(crate) fn begin(&self, window: Window) -> Option<&Rc<Snapshot>> {
         let base = match window {
             Window::Reset | Window::Mark | Window::Chosen(_) => &None,
@@ -43,7 +42,7 @@ impl Mark {
         base.as_ref().filter(|base| same_epoch(&self.snapshot, base))
     }
 
-    /// Whether the start of such a window before the mark is known.
+    /// Whether the start of a window that ends at the mark is known.
     pub(crate) fn has_window(&self, window: Window) -> bool {
         window == Window::Reset || self.begin(window).is_some()
     }

@@ -33,7 +33,7 @@ use crate::app::thread_rows;
 use crate::app::thread_rows::ThreadRow;
 use crate::keys::view::View;
 
-/// By view and row the same row in the data to compare with, for the views that were asked.
+/// By view and row: the same row in the data to compare with. A view's part is made when first asked for.
 type Pairs = [OnceCell<Vec<Option<u32>>>; View::ALL.len()];
 
 /// A snapshot and its tables.
@@ -45,21 +45,21 @@ pub(crate) struct Data {
     pub(crate) tree: Rc<CallTree>,
     /// Names of the functions.
     pub(crate) names: Rc<Names>,
-    /// All measured time in scope.
+    /// All measured time of the threads in scope.
     pub(crate) measured_ns: u64,
-    /// Time outside any scope, in scope.
+    /// Time of the threads in scope in which they had no scope open.
     pub(crate) outside_ns: u64,
     /// The only thread in scope; `None` for all threads, and for a thread that is gone.
     pub(crate) thread: Option<ThreadId>,
-    /// The function on the screen of callers and callees.
+    /// The function of the view Function, with its callers and callees.
     pub(crate) around: Option<Around>,
-    /// Call tree of all calls in scope.
+    /// Call tree of all calls of the threads in scope.
     whole: Rc<CallTree>,
-    /// Call tree of the calls in focus, each in its place.
+    /// Call tree of the calls in focus, neither inverted nor folded.
     calls: Rc<CallTree>,
-    /// Whether the tree is from the bottom up.
+    /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
-    /// Whether opening rows asks for more of the tree.
+    /// Whether the tree is incomplete, so that opening rows asks for more.
     pub(crate) in_part: bool,
     /// CPU history of the threads up to this moment.
     pub(crate) cpu_history: CpuHistory,
@@ -68,9 +68,8 @@ pub(crate) struct Data {
     pub(crate) grouped: bool,
     /// Number of calls by which all numbers are divided; with 0 calls no number can be shown.
     pub(crate) per_calls: Option<u64>,
-    /// Data that this is compared with, with the same rows.
+    /// Data to compare with; it has the same rows.
     pub(crate) then: Option<Box<Data>>,
-    /// By view and row the same row in the data to compare with.
     pairs: Pairs,
     below: Vec<u32>,
     hot: OnceCell<Vec<HotRow>>,
@@ -79,7 +78,7 @@ pub(crate) struct Data {
     sites: OnceCell<SiteTable>,
     /// Part of the previous table of sites that the next table reuses.
     former_sites: Option<Kept>,
-    /// All functions of the program, where they are known.
+    /// All functions of the program, if they are known.
     pub(crate) known: Option<Rc<KnownFunctions>>,
     tasks: OnceCell<TaskTable>,
     slow: OnceCell<SlowTable>,
@@ -95,7 +94,7 @@ struct TaskTable {
     names: Vec<String>,
 }
 
-/// Returns the functions of a snapshot, with groups in place of their members or without.
+/// Returns the functions of a snapshot; `grouped` puts groups in place of their members.
 fn functions(snapshot: &Snapshot, grouped: bool) -> Functions {
     match grouped {
         true => Functions::grouped(snapshot),
@@ -182,7 +181,7 @@ impl Data {
         Rc::ptr_eq(&self.calls, &self.whole)
     }
 
-    /// Returns the calls in focus, each in its place.
+    /// Returns the calls in focus, neither inverted nor folded.
     pub(crate) fn calls(&self) -> &CallTree {
         &self.calls
     }
@@ -215,7 +214,7 @@ impl Data {
         self.tails.get_or_init(|| tails(&self.calls, self.hot()))
     }
 
-    /// Returns the tail of a function; `None` where it has no tail.
+    /// Returns the tail of a function; `None` if it has no tail.
     pub(crate) fn tail(&self, what: What) -> Option<&Tail> {
         let tails = self.tails();
         let at = tails.binary_search_by_key(&what.row, |tail| tail.hot);
@@ -230,7 +229,7 @@ impl Data {
         })
     }
 
-    /// Returns the known places in the source, derived when first asked for.
+    /// Returns the table of sites, derived when first asked for.
     pub(crate) fn site_table(&self) -> &SiteTable {
         self.sites.get_or_init(|| {
             let (known, former) = (self.known.as_ref(), self.former_sites.as_ref());
@@ -253,7 +252,6 @@ impl Data {
         &self.task_table().tasks
     }
 
-    /// Returns the name of a row of the tasks.
     pub(crate) fn task_name(&self, row: u32) -> &str {
         &self.task_table().names[row as usize]
     }
@@ -269,7 +267,7 @@ impl Data {
         })
     }
 
-    /// Takes the events known by now of slow calls.
+    /// Takes the events of slow calls that are known now.
     pub(crate) fn know_traces(&mut self, traces: Rc<KeptTraces>) {
         self.traces = traces;
         self.slow = OnceCell::new();
@@ -288,7 +286,7 @@ impl Data {
         what.table().latency(self, what.row)
     }
 
-    /// Returns the uncertainty of a row's times; `None` where they are exact.
+    /// Returns the uncertainty of a row's times; `None` if they are exact.
     pub(crate) fn uncertainty(&self, what: What) -> Option<Uncertainty> {
         what.table().uncertainty(self, what.row)
     }
@@ -296,7 +294,7 @@ impl Data {
     /// Whether calls are so short that their time is hardly more than the cost of measuring them.
     pub(crate) fn is_doubtful(&self, what: What) -> bool {
         let figures = self.figures(what);
-        // Bottom-up the time is the function's self time, which may well be short.
+        // In a bottom-up tree the time is the function's self time, which may well be short.
         let is_part = self.bottom_up || what.table().is_part(self, what.row);
         let counted_ns = figures.sampled.counted_ns(figures.total_ns);
         !is_part && figures.tally.is_none() && self.snapshot.is_doubtful(counted_ns, figures.calls)
@@ -363,13 +361,13 @@ impl Data {
         line
     }
 
-    /// Returns the row that a row is below.
+    /// Returns the row directly above a row.
     fn above(&self, what: What) -> Option<What> {
         let above = what.table().above(self, what.row)?;
         Some(what.of.row(above))
     }
 
-    /// Returns the rows below a row, which are listed where it is open.
+    /// Returns the rows directly below a row, which are listed if the row is open.
     pub(crate) fn children(&self, what: What) -> Vec<What> {
         let rows = what.table().children(self, what.row);
         what.of.rows(rows.iter().copied())
@@ -385,7 +383,7 @@ impl Data {
         self.heaviest_place(function_of(&self.tree, key)?)
     }
 
-    /// Returns the same row for a function of this snapshot.
+    /// Like [`Self::place_of`], for the id of a function in this snapshot.
     pub(crate) fn heaviest_place(&self, function: FunctionId) -> Option<u32> {
         let rows = self.tree.rows.iter().zip(0u32..);
         let places = rows.filter(|(row, _)| row.function == function && !(self.bottom_up && row.depth > 0));
@@ -398,7 +396,8 @@ impl Data {
         self.calls.rows.iter().any(|row| row.path == path)
     }
 
-    /// Returns the row with the figures of the whole function, where the line has the figures of a part of it.
+    /// Returns the row with the figures of the whole function, if the line has figures of only a part of the
+    /// function; else the line itself.
     pub(crate) fn in_full(&self, row: &Row) -> Row {
         let what = row.what.table().in_full(self, row.what.row);
         Row {
@@ -407,7 +406,7 @@ impl Data {
         }
     }
 
-    /// Returns the whole time that a row is a share of.
+    /// Returns the time in ns that is 100 % for a row.
     pub(crate) fn whole_ns(&self, what: What, base: PercentOf) -> u64 {
         match base {
             PercentOf::Wall => self.measured_ns + self.outside_ns,
@@ -417,7 +416,7 @@ impl Data {
     }
 }
 
-/// Returns by row the number of rows below it.
+/// Returns the number of rows below each row.
 fn rows_below(tree: &CallTree) -> Vec<u32> {
     let mut below = vec![0u32; tree.rows.len()];
     for index in (0..tree.rows.len()).rev() {
@@ -429,7 +428,7 @@ fn rows_below(tree: &CallTree) -> Vec<u32> {
 }
 
 impl Data {
-    /// Returns the same row in the data to compare with; `None` where it is not there.
+    /// Returns the same row in the data to compare with; `None` if there is no such row.
     pub(crate) fn counterpart(&self, what: What) -> Option<(&Self, What)> {
         let then = self.then.as_deref()?;
         if what.is_outside() {
@@ -440,7 +439,7 @@ impl Data {
     }
 }
 
-/// Returns by row of a view's table the row with the same id then.
+/// Returns for each row of a view's table the row of `then` with the same id.
 fn pairs(now: &Data, then: &Data, of: View) -> Vec<Option<u32>> {
     let table = of.table();
     let rows = 0..table.count(now);

@@ -1,6 +1,6 @@
 //! State derived from the moment on screen, with the keys that tell when to derive it again.
 //!
-//! Nothing sets a flag: before each use the current key is compared with the key of the last result. Every step has
+//! No flags are set: before each use the current key is compared with the key of the last result. Every step has
 //! the revision of the step before it in its key.
 
 use std::rc::Rc;
@@ -73,16 +73,16 @@ impl<K: PartialEq> Memo<K> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DataKey {
     pub(crate) shown: Option<Identity>,
-    /// Mark, only where it decides something.
+    /// The mark, if the numbers depend on it.
     pub(crate) mark: Option<Identity>,
-    /// Revision of the history, where the window needs it and the screen follows the program.
+    /// Revision of the history, if the window needs the history and the screen follows the program.
     pub(crate) history: Option<u64>,
     pub(crate) threads: ThreadChoice,
     pub(crate) window: Window,
     pub(crate) against: Option<Against>,
     pub(crate) measure: Measure,
     pub(crate) grouped: bool,
-    /// Revision of the knowledge about the code that samples were in.
+    /// Revision of the known code of samples.
     pub(crate) code: u64,
 }
 
@@ -92,9 +92,9 @@ pub(crate) struct SeenKey {
     pub(crate) data: u64,
     pub(crate) filter: Filter,
     pub(crate) view: View,
-    /// Function with its callers and callees, where the view shows one function.
+    /// Function with its callers and callees, if the view shows one function.
     pub(crate) function: Option<u64>,
-    /// Revision of the open rows, where opening them asks for more of the tree.
+    /// Revision of the open rows, if opening rows asks for more of the tree.
     pub(crate) expanded: Option<u64>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct RowsKey {
     pub(crate) choices: u64,
 }
 
-/// Choices of the user that decide the order of rows: after such a choice rows change places at once.
+/// Choices of the user that decide the order of rows. After such a choice, rows change places at once.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderKey {
     pub(crate) view: View,
@@ -118,7 +118,7 @@ pub(crate) struct OrderKey {
     pub(crate) matches_only: bool,
     /// Choice of numbers, without their unit.
     pub(crate) query: Query,
-    /// The process id and its reset epoch, because the order of other counters does not apply.
+    /// The process id and the reset epoch, because the former order was by other counters.
     pub(crate) counted_from: Option<(u32, u64)>,
 }
 
@@ -127,13 +127,13 @@ pub(crate) struct OrderKey {
 pub(crate) struct Derived {
     /// The tables of the snapshot on screen.
     pub(crate) data: Option<Data>,
-    /// Stretch of time on screen; `None` since the reset.
+    /// Stretch of time on screen; `None` for all time since the reset.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window to compare with; `None` where the past does not reach so far.
+    /// Length in ns of the window to compare with; `None` if the past does not reach so far.
     pub(crate) before_ns: Option<u64>,
     /// Details of the selected row.
     pub(crate) detail: Option<Detail>,
-    /// Source of the function on the screen, if it was asked for.
+    /// Source of the function on the screen, if it was requested.
     pub(crate) source: Option<Source>,
     pub(crate) data_memo: Memo<DataKey>,
     /// Key: revision of the tables, and the divisor.

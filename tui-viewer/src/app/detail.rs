@@ -16,19 +16,19 @@ use crate::keys::view::View;
 /// Details of a row: threads, callers, members, waits.
 #[derive(Debug, Default)]
 pub(crate) struct Detail {
-    /// Threads with their share of the row's time, the largest first. In the tree it is total time, in the hotspots
-    /// self time.
+    /// Threads with their share of the row's time, the largest first: of total time in the tree, of self time in the
+    /// hotspots.
     pub(crate) threads: Vec<(String, f64)>,
-    /// Functions that call it, with their share of its self time, the largest first; hotspots only. For a counter, `threads` and
-    /// `callers` have shares of its calls.
+    /// Functions that call the row's function, with their share of its self time, the largest first; hotspots only. For
+    /// a counter, `threads` and `callers` have shares of its calls.
     pub(crate) callers: Vec<(String, f64)>,
     /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,
-    /// Start of the row's first open scope; `None` where no scope of the row is open.
+    /// Start of the row's first open scope; `None` if no scope of the row is open.
     pub(crate) began: Option<Began>,
     /// System calls in which the row waits, callees included, the most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
-    /// Callers and callees of the row's function, where there is room for them.
+    /// Callers and callees of the row's function, if there is room for them.
     pub(crate) around: Option<Around>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Began {
 }
 
 impl Detail {
-    /// Looks a row up in the snapshot, thread by thread. `around` adds its callers and callees, where there is room
+    /// Looks a row up in the snapshot, thread by thread. `around` adds its callers and callees, if there is room
     /// for them.
     pub(crate) fn of(data: &Data, what: What, around: bool) -> Self {
         let function = data.function(what).filter(|_| around);
@@ -57,7 +57,7 @@ impl Detail {
     pub(crate) fn of_path(data: &Data, row: u32) -> Self {
         let what = View::Tree.row(row);
         let is_row = data.tree.nodes_of([row]);
-        // Bottom-up the whole time of a row is its own.
+        // In a bottom-up tree, the nodes of the row alone have all its time.
         let below = match data.bottom_up {
             true => vec![row],
             false => with_rows_below(&data.tree, vec![row]),

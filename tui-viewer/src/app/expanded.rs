@@ -12,7 +12,6 @@ pub(crate) struct Expanded {
 }
 
 impl Expanded {
-    /// Returns the open rows.
     pub(crate) fn paths(&self) -> &KeySet<PathId> {
         &self.paths
     }
@@ -39,7 +38,6 @@ impl Expanded {
         self.revision += u64::from(self.paths.remove(&path));
     }
 
-    /// Opens or closes a row.
     pub(crate) fn set(&mut self, path: PathId, open: bool) {
         match open {
             true => drop(self.insert(path)),
@@ -47,7 +45,6 @@ impl Expanded {
         }
     }
 
-    /// Opens several rows.
     pub(crate) fn extend(&mut self, paths: impl IntoIterator<Item = PathId>) {
         for path in paths {
             self.insert(path);

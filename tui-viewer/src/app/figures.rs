@@ -1,8 +1,8 @@
-//! The place of a row's figures.
+//! A row of the current data, and parts of its figures.
 
 use crate::keys::view::View;
 
-/// Place of a row's figures: a row in the table of a view.
+/// A row of the current data: the table of a view, and an index in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct What {
     /// View whose table has the row.
@@ -44,7 +44,7 @@ pub(crate) enum Portion {
     Own,
 }
 
-/// Returns a part of a whole, from 0 to 1; 0 where the whole is 0.
+/// Returns a part of a whole, from 0 to 1; 0 if the whole is 0.
 pub(crate) fn share(part_ns: u64, whole_ns: u64) -> f64 {
     if whole_ns == 0 {
         0.0

@@ -11,7 +11,8 @@ use crate::app::cursor::Cursor;
 use crate::app::keyhash::KeySet;
 use crate::keys::view::View;
 
-/// Number of callers that a bottom-up tree looks up at first, in some tens of milliseconds; others follow when rows open.
+/// Number of callers that a bottom-up tree looks up at first, which takes some tens of milliseconds. Other callers
+/// follow when rows open.
 const STEPS: usize = 100_000;
 
 /// Changes to the tree before it is shown.
@@ -23,11 +24,11 @@ pub(crate) struct Filter {
     pub(crate) inverted: bool,
     /// Whether recursion is folded into one row; in the view Tree only.
     pub(crate) folded: bool,
-    /// Whether groups stand in place of their members; not in the views of all.
+    /// Whether groups stand in place of their members; not in views whose `is_of_all` is set.
     pub(crate) grouped: bool,
 }
 
-/// The only row to be shown.
+/// A row in focus: only its calls are shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Focus {
     /// Row or function in focus.
@@ -43,11 +44,11 @@ pub(crate) struct Focus {
 /// The trees that a view shows.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// Calls in focus, every call in its place.
+    /// Calls in focus, neither inverted nor folded.
     pub(crate) calls: Rc<CallTree>,
-    /// The same calls as the view shows them.
+    /// The calls in focus as the view shows them.
     pub(crate) tree: Rc<CallTree>,
-    /// Whether the tree is from the bottom up.
+    /// Whether the tree is bottom-up.
     pub(crate) bottom_up: bool,
     /// Whether the tree is incomplete, so that opening rows asks for more.
     pub(crate) in_part: bool,

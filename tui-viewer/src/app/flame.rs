@@ -6,7 +6,7 @@ use crate::app::row::RowId;
 /// Part of the graph on the screen, and its frames.
 #[derive(Debug, Default)]
 pub(crate) struct Flame {
-    /// Ids of the row that fills the width and of all rows above, the row itself last; empty where the whole tree fills it.
+    /// Ids of the row that fills the width and of all rows above, the row itself last; empty if the whole tree fills it.
     pub(crate) zoom: Vec<RowId>,
     /// The first line on the screen.
     pub(crate) top: usize,

@@ -11,7 +11,7 @@ use tickscope_analysis::call_tree::CallTree;
 pub(crate) struct Frame {
     /// Row of the tree; for several rows that are too small for a cell each, the row above them.
     pub(crate) row: Option<u32>,
-    /// Number of rows in the frame, where they are too small for a cell each; else 0.
+    /// Number of rows in the frame, if they are too small for a cell each; else 0.
     pub(crate) few: u32,
     /// Index of the frame above.
     pub(crate) parent: Option<u32>,
@@ -21,16 +21,17 @@ pub(crate) struct Frame {
     pub(crate) x: u16,
     /// Number of cells of the frame.
     pub(crate) width: u16,
-    /// Whether the frame has the darker tone. Neighbours look different, and the frame above too, where that leaves a choice.
+    /// Whether the frame has the darker tone. The tone differs from the frame at the left, or without such a frame from
+    /// the frame above.
     pub(crate) darker: bool,
 }
 
 /// The frames of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
-    /// Frames line by line, from left to right. The rows of the list are the frames of a single function.
+    /// Frames line by line, from left to right. Frames of a single row are also rows of the list.
     pub(crate) all: Vec<Frame>,
-    /// The frame of each row of the list.
+    /// Index in `all` of the frame of each row of the list.
     pub(crate) of_row: Vec<u32>,
     /// Line of the row that fills the width, while it is in the tree.
     pub(crate) zoom_line: Option<usize>,
@@ -143,7 +144,7 @@ fn divide(
     large.sort_by(|&a, &b| order(a, b));
     let mut begun = 0;
     let mut put = |row: Option<u32>, few: u32, ns: u64| {
-        // The edge is the nearest edge of a cell.
+        // Rounds to the nearest edge of a cell.
         let edge = |ns: u128| ((2 * ns.min(whole) * cells + whole) / (2 * whole)) as u16;
         let (start, end) = (edge(begun), edge(begun + u128::from(ns)));
         begun += u128::from(ns);

@@ -1,4 +1,4 @@
-//! The function on the screen of callers and callees, its lines, and the steps that led to it.
+//! The function of the view Function, its lines, and the steps that led to it.
 
 use tickscope_analysis::call_tree::{AsyncCalls, CallTree, Figures, SampledTime};
 use tickscope_analysis::callers::{Link, Neighbours};
@@ -11,7 +11,7 @@ use crate::app::row::CallId;
 use crate::app::view::Origin;
 use crate::keys::view::View;
 
-/// The choice of a function.
+/// The chosen function, and the way to it.
 #[derive(Debug, Default)]
 pub(crate) struct FunctionView {
     /// Chosen function; `None` until the view is first shown.
@@ -25,7 +25,6 @@ pub(crate) struct FunctionView {
 /// A function, in any snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
-    /// Key of the function.
     pub(crate) key: u64,
     /// Full name of the function, shown while the snapshot lacks it.
     pub(crate) name: String,
@@ -37,7 +36,7 @@ pub(crate) struct Step {
     pub(crate) view: View,
     pub(crate) chosen: Option<Chosen>,
     pub(crate) cursor: Cursor,
-    /// Place to which Escape led from there.
+    /// View to which Escape led before the step.
     pub(crate) came_from: Option<Origin>,
 }
 
@@ -51,13 +50,10 @@ pub(crate) struct Around {
 /// A line of a function's callers and callees.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum FunctionRow<'a> {
-    /// A heading.
     Heading(CallId),
-    /// A caller.
     Caller(&'a Link),
     /// The function itself.
     Own,
-    /// A callee.
     Callee(&'a Link),
 }
 
@@ -127,7 +123,6 @@ impl Around {
         }
     }
 
-    /// Returns the figures of a line.
     pub(crate) fn figures(&self, line: u32) -> Figures {
         let of = &self.neighbours;
         match self.line(line) {

@@ -1,4 +1,4 @@
-//! The help as lines, made from the key table. Drawing and scrolling take its length from here.
+//! The help as lines, made from the key table. Drawing and scrolling take the length of the help from this module.
 
 pub(crate) mod line;
 mod words;
@@ -70,7 +70,8 @@ fn lines_of(section: Section, ascii: bool) -> Vec<HelpLine> {
     lines
 }
 
-/// Returns the cells that the keys of a line ask for. Long keys ask for none, because they would move all other texts aside.
+/// Returns the cells that a line needs in the column of keys. Long keys get none, because they would move the texts of
+/// all lines aside.
 pub(crate) fn cells_of_keys(line: &HelpLine) -> usize {
     match line {
         HelpLine::Keys(keys, _) if width(keys) <= 18 => width(keys),

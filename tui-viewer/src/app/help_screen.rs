@@ -15,7 +15,6 @@ const ABOVE: usize = 4;
 pub(crate) struct HelpScreen {
     /// Number of lines scrolled away.
     pub(crate) scroll: usize,
-    /// Search in the help.
     pub(crate) search: Option<HelpSearch>,
 }
 
@@ -51,7 +50,7 @@ impl HelpScreen {
         }
     }
 
-    /// Goes to the next or the previous line that has the text, around the ends.
+    /// Goes to the next or the previous line that has the text; wraps around at the ends.
     pub(crate) fn step(&mut self, forward: bool, screen: &ScreenInfo) {
         let count = self.found(screen).len();
         let Some(search) = self.search.as_ref().filter(|_| count > 0) else {

@@ -5,10 +5,10 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map from such keys.
+/// A map from keys that are hashes.
 pub(crate) type KeyMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<KeyHasher>>;
 
-/// A set of such keys.
+/// A set of keys that are hashes.
 pub(crate) type KeySet<K> = std::collections::HashSet<K, BuildHasherDefault<KeyHasher>>;
 
 /// Mixes words by one multiplication each.

@@ -34,19 +34,19 @@ const NO_LATENCY_LINES: u16 = 3;
 /// Lines of the chart of the last seconds, which is below the latencies, or beside them on wide screens.
 const SECONDS_LINES: u16 = 5;
 
-/// Lines that lists keep when charts come: short lists the lines they need, long lists at most the upper bound.
+/// Lines that lists keep if charts are shown below them: as many as the lists need, within these bounds.
 const LISTS_KEEP: std::ops::RangeInclusive<u16> = 7..=12;
 
 /// Lines that the source keeps.
 const SOURCE_KEEPS: u16 = 14;
 
-/// Size from which the source comes by itself where the file is there.
+/// Size from which the source is shown without a key, if its file exists.
 pub(crate) const SOURCE_COMES: Size = Size {
     width: SIDE_BY_SIDE,
     height: 44,
 };
 
-/// Width from which charts have room beside the source, and their cells.
+/// Width from which charts stand beside the source, and the width of these charts.
 const CHARTS_BESIDE: u16 = 180;
 const CHARTS_CELLS: u16 = 64;
 
@@ -54,7 +54,7 @@ const CHARTS_CELLS: u16 = 64;
 const LARGE_PANE: u16 = 17;
 const ROOM_FOR_LARGE_PANE: u16 = 48;
 
-/// Size from which a second view comes by itself.
+/// Size from which a second view is shown without a key.
 pub(crate) const SECOND_COMES: Size = Size {
     width: 200,
     height: 50,
@@ -69,7 +69,7 @@ pub(crate) struct Layout {
     pub(crate) header: Rect,
     /// Views and settings, on tall screens.
     pub(crate) tabs: Option<Rect>,
-    /// Title, where the list is about one thing.
+    /// Title, if the list is about one thing.
     pub(crate) title: Option<Rect>,
     /// Titles of the columns.
     pub(crate) columns: Rect,
@@ -147,7 +147,7 @@ impl Layout {
         self.with_lines(lines)
     }
 
-    /// Returns the layout with a large pane, where there is room: beside the list, or below it with more lines.
+    /// Returns the layout with a large pane, if there is room: beside the list, or below it with more lines.
     pub(crate) fn with_large_pane(mut self) -> Self {
         let Some(below) = self.detail else { return self };
         if self.area.width < PANE_BESIDE {
@@ -223,7 +223,8 @@ impl Layout {
         layout
     }
 
-    /// Returns the layout with charts below lists of `rows` rows, where these keep their room; `latencies`: there are some.
+    /// Returns the layout with charts below lists of `rows` rows, as far as the lists keep their lines. `latencies`
+    /// tells whether there are latencies.
     pub(crate) fn with_charts(mut self, rows: u16, latencies: bool) -> Self {
         let keep = rows
             .saturating_add(1)
@@ -239,7 +240,7 @@ impl Layout {
     }
 
     /// Returns the layout with source below lists of `rows` rows, and charts above it or beside it. The pane stays
-    /// below the source where there is room for both.
+    /// below the source if there is room for both.
     pub(crate) fn with_source(self, rows: u16, latencies: bool) -> Self {
         let mut layout = self.with_answer(2, rows, u16::MAX);
         let Some(mut source) = layout.detail.take() else {
@@ -282,7 +283,7 @@ impl Layout {
         self
     }
 
-    /// Returns the line for typed text and notices: the footer, or the last row where there is no footer.
+    /// Returns the line for typed text and notices: the footer, or the last row if there is no footer.
     pub(crate) fn bottom_line(&self) -> Rect {
         self.footer.unwrap_or(Rect {
             y: self.area.bottom().saturating_sub(1),
@@ -292,7 +293,7 @@ impl Layout {
     }
 }
 
-/// Returns two halves of an area, with one cell between them; `None` where they are too narrow.
+/// Returns two halves of an area, with one cell between them; `None` if they are too narrow.
 pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     if area.width < SIDE_BY_SIDE {
         return None;
@@ -307,7 +308,8 @@ pub(crate) fn halves(area: Rect) -> Option<[Rect; 2]> {
     Some([first, second])
 }
 
-/// Returns the lines that charts take of `lines` lines; the last seconds leave first.
+/// Returns how many of `lines` lines charts take. Without enough lines, the chart of the last seconds is left out
+/// first.
 fn chart_lines(width: u16, lines: u16, latencies: bool) -> u16 {
     let first = if latencies {
         LATENCY_LINES

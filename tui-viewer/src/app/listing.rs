@@ -1,4 +1,5 @@
-//! Makes the rows of a list from data, in order and folded. Below closed rows it only looks for matches.
+//! Makes the rows of a list from data, in order and folded. Below closed rows, only matches of a search are
+//! found.
 
 use tickscope_analysis::call_tree::PathId;
 
@@ -18,7 +19,7 @@ pub(crate) const ROOM_FOR_HEADINGS: usize = 6;
 pub(crate) struct Shape<'a> {
     /// Order of siblings.
     pub(crate) sort: Sort,
-    /// Places of rows before.
+    /// Order of the rows in the previous list.
     pub(crate) before: &'a Before<'a>,
     /// Rows of the tree that are open.
     pub(crate) open: &'a KeySet<PathId>,
@@ -35,9 +36,8 @@ pub(crate) struct Shape<'a> {
 /// A list, and the matches of a search in it and behind closed rows.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// The rows.
     pub(crate) rows: Vec<Row>,
-    /// Index of the first row of the second list, where two lists stand side by side.
+    /// Index of the first row of the second list, if two lists stand side by side.
     pub(crate) second: Option<usize>,
     /// All matches, in order.
     pub(crate) hits: Vec<What>,
@@ -54,16 +54,16 @@ struct Level {
     next: usize,
     parent: Option<u32>,
     depth: u32,
-    /// Whether rows are listed; false below a closed row, where only matches are looked for.
+    /// Whether rows are listed. Below a closed row they are only searched for matches.
     shown: bool,
 }
 
-/// Returns rows with the rows below them, from these rows at the top on.
+/// Lists the rows of `top`, sorted, each followed by the rows below it.
 pub(crate) fn walk(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     walk_as_it_is(data, shape, arranged(data, shape, top))
 }
 
-/// Lists the same rows with the rows at the top in the order in which they are given.
+/// Like [`walk`], but with the rows of `top` in the given order.
 pub(crate) fn walk_as_it_is(data: &Data, shape: &Shape<'_>, top: Vec<What>) -> Listing {
     let mut out = Listing::default();
     // The levels are on the heap, because a deep call tree would overflow the stack.

@@ -1,4 +1,4 @@
-//! Messages that come in, and effects to carry out outside.
+//! Messages to the app, and effects that the event loop carries out.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -32,17 +32,17 @@ pub(crate) enum Message {
     Wheel(isize, u16, u16),
     /// The wheel to the side over a cell; whether to the right.
     WheelAside(bool, u16, u16),
-    /// A key without a meaning where it was pressed.
+    /// A key that has no meaning in the context in which it was pressed.
     Unknown(Code),
-    /// The feed was looked at.
+    /// The feed was polled.
     Events(Box<Events>),
     /// Time since the screen began.
     Time(Duration),
     /// The terminal has another size.
     Resize(Size),
-    /// A file was written, or several, or none: its kind, and the paths or the reason.
+    /// Files were written, or were not: their kind, and the paths or the reason.
     Wrote(&'static str, Result<Vec<PathBuf>, String>),
-    /// Code that was asked for.
+    /// Answer to a request for code.
     FoundCode(FoundCode),
     /// A request could not be sent.
     NotSent(Request, String),
@@ -50,7 +50,7 @@ pub(crate) enum Message {
     NotOpened(String),
 }
 
-/// Something to do outside.
+/// Something for the event loop to do.
 #[derive(Clone, Debug)]
 pub(crate) enum Effect {
     /// Leave the viewer.
@@ -63,7 +63,7 @@ pub(crate) enum Effect {
     Send(Request),
     /// Open a ring file.
     Open(PathBuf),
-    /// Find the code of the program that is not known.
+    /// Find code of the program that is not known yet.
     FindCode(Unknown),
     /// Write the report of a snapshot.
     WriteReport {
@@ -100,9 +100,10 @@ pub(crate) enum Effect {
 /// A place in the source, as a program names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SourcePlace {
-    /// File as the compiler saw it: from the root, or from where the project was built.
+    /// File as the compiler saw it: an absolute path, or a path from the folder in which the project was
+    /// built.
     pub(crate) file: String,
-    /// Line, counted from 1; 0 where it is not known.
+    /// Line, counted from 1; 0 if it is not known.
     pub(crate) line: u32,
     /// Process id of the program, if it runs.
     pub(crate) pid: Option<u32>,

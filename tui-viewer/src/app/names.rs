@@ -25,7 +25,7 @@ pub(crate) struct Names {
 }
 
 impl Names {
-    /// Returns the names of these functions; the former ones if nothing has changed.
+    /// Returns the names of these functions; `former` itself if its functions are the same.
     pub(crate) fn of(functions: &Functions, former: Option<&Rc<Self>>, ascii: bool) -> Rc<Self> {
         let same = |names: &&Rc<Self>| {
             names

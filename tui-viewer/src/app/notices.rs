@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::text::cells::{safe, wrapped};
 
-/// Time for which a notice stands.
+/// Time for which a notice is shown.
 pub(crate) const SHOWN_FOR: Duration = Duration::from_secs(5);
 
-/// Time for which the hint about the help stands.
+/// Time for which the hint about the help is shown.
 const HINT_FOR: Duration = Duration::from_secs(3);
 
 /// Number of keys without a meaning in a row after which the help is pointed out.
@@ -22,16 +22,15 @@ pub(crate) struct Notices {
     unknown_keys: u8,
 }
 
-/// A line that goes away by itself.
+/// A line that is shown for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notice {
-    /// Text of the notice.
     pub(crate) text: String,
-    /// Whether it is an error.
+    /// Whether the notice is an error.
     pub(crate) error: bool,
-    /// Time until which the notice stands.
+    /// Time at which the notice disappears.
     pub(crate) until: Duration,
-    /// Time for which the notice stands; `None` once it is on the screen.
+    /// Time for which the notice is shown; `None` once it was drawn.
     stands_for: Option<Duration>,
 }
 
@@ -50,12 +49,12 @@ impl Notice {
 }
 
 impl Notices {
-    /// Tells what was done.
+    /// Shows a message that is no error.
     pub(crate) fn tell(&mut self, now: Duration, text: impl Into<String>) {
         self.show(text.into(), false, now, SHOWN_FOR);
     }
 
-    /// Tells about an error.
+    /// Shows an error.
     pub(crate) fn complain(&mut self, now: Duration, text: impl Into<String>) {
         self.show(text.into(), true, now, SHOWN_FOR);
     }
@@ -78,8 +77,8 @@ impl Notices {
         }
     }
 
-    /// Drops a notice that is no error, because the user goes on; an error stays its time. Returns whether a notice
-    /// went.
+    /// Drops a notice that is no error, because the user goes on. An error is shown for its whole time. Returns
+    /// whether a notice was dropped.
     pub(crate) fn read(&mut self) -> bool {
         self.current.take_if(|notice| !notice.error).is_some()
     }

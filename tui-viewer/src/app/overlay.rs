@@ -10,7 +10,6 @@ use crate::app::help_screen::HelpScreen;
 pub(crate) enum Overlay {
     /// The line in which a search is typed.
     Search,
-    /// The help.
     Help(HelpScreen),
     /// The list of threads to choose from.
     Threads {

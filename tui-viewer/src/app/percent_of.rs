@@ -13,7 +13,8 @@ pub(crate) enum PercentOf {
 }
 
 impl PercentOf {
-    /// Returns the choice that holds in a view: a function without a place has no parent.
+    /// Returns the choice that applies in a view: in a view without parents, all measured time takes the
+    /// place of the parent.
     pub(crate) fn within(self, has_parents: bool) -> Self {
         if self == Self::Parent && !has_parents {
             return Self::Measured;

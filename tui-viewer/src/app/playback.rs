@@ -1,4 +1,4 @@
-//! Where the screen stands in time: it follows the program, stands still, or shows a moment of the past.
+//! The position of the screen in time: it follows the program, stands still, or shows a moment of the past.
 
 use std::rc::Rc;
 
@@ -99,7 +99,8 @@ impl Playback {
 
     /// Shows a moment of the past.
     pub(crate) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
-        // The distance back counts from where the user stopped: it stays the same while the program goes on.
+        // The distance back counts from the moment at which the user stopped, so it stays the same while the program
+        // goes on.
         let stopped = self.still().and_then(|still| still.stopped_ns);
         let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
         let stopped_ns = if stopped.is_none_or(is_ahead) {
@@ -131,13 +132,14 @@ impl Playback {
         mark.is_some()
     }
 
-    /// Returns the length of the open recording in ns; `None` where no recording is open.
+    /// Returns the length of the open recording in ns; `None` if no recording is open.
     pub(crate) fn recorded_ns(&self, program: &Program) -> Option<u64> {
         let begin = self.past.begin_ns.filter(|_| program.status == Status::Kept)?;
         program.newest_ns()?.checked_sub(begin).filter(|&long| long > 0)
     }
 
-    /// Returns the time in ns that a timeline shows by itself: a recording, or the short run of a program that has ended.
+    /// Returns the time in ns that a timeline shows if the user has chosen none: a recording, or the short run of a
+    /// program that has ended.
     pub(crate) fn whole_ns(&self, program: &Program) -> Option<u64> {
         let ended = matches!(program.status, Status::Exited { .. } | Status::Crashed { .. });
         let run_ns = program.newest.as_ref().map(|newest| newest.process.uptime_ns);
@@ -152,7 +154,7 @@ impl Playback {
         Some(all.saturating_sub(newest.saturating_sub(shown)))
     }
 
-    /// Returns the snapshot that was captured then.
+    /// Returns the snapshot that was captured at this time.
     pub(crate) fn snapshot_of(&self, program: &Program, unix_ns: u64) -> Option<Rc<Snapshot>> {
         match &program.newest {
             Some(newest) if newest.capture.unix_ns == unix_ns => Some(Rc::clone(newest)),

@@ -12,19 +12,18 @@ use tickscope_programs::status::Status;
 /// The program on the screen; before a program is open, the ring files to choose from.
 #[derive(Debug)]
 pub(crate) struct Program {
-    /// Status of the program.
     pub(crate) status: Status,
     /// Target that is open.
     pub(crate) target: Option<Target>,
     /// Ring files to choose from while no program is open.
     pub(crate) found: Vec<RingLine>,
-    /// The processes, where several are shown together.
+    /// The processes, if several are shown together.
     pub(crate) processes: Option<Processes>,
     /// The selected ring file.
     pub(crate) chosen: usize,
     /// The newest snapshot.
     pub(crate) newest: Option<Rc<Snapshot>>,
-    /// All functions of the program, where they are known.
+    /// All functions of the program, if they are known.
     pub(crate) functions: Option<Rc<KnownFunctions>>,
     /// Events of slow calls that are kept whole.
     pub(crate) traces: Rc<KeptTraces>,

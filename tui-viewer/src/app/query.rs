@@ -20,9 +20,9 @@ pub(crate) struct Query {
     pub(crate) window: Window,
     /// Moment or window to compare the numbers with.
     pub(crate) against: Option<Against>,
-    /// Measure of shares, totals and the order, where the program counts it.
+    /// Measure of shares, totals and the order, if the program counts it.
     pub(crate) measure: Measure,
-    /// Whole of the percents, where the view allows it.
+    /// Meaning of 100 %, in views that leave the choice.
     pub(crate) percent_of: PercentOf,
     /// Row by whose calls every number is divided.
     pub(crate) per_call: Option<PerCall>,

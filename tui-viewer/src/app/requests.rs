@@ -12,22 +12,23 @@ use tickscope_programs::events::Request;
 /// Time that a program may take to answer before the user is told.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Requests to the program. Another process never answers them, so all are dropped together.
+/// Requests to the program. All are dropped together when the process changes, because another process never answers
+/// them.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     /// A pending reset, undoing of a reset, or change of mode.
     pub(crate) pending: Option<Pending>,
-    /// Whether a reset was made from here and can be undone.
+    /// Whether this viewer has requested a reset that can be undone.
     pub(crate) undoable: bool,
     /// Requested rate in snapshots a second, until a snapshot shows it.
     pub(crate) wished_hz: Option<u64>,
-    /// Receivers of the last answered request, where several programs were asked.
+    /// Receivers of the last answered request, in words, if several programs were asked.
     pub(crate) words: Option<String>,
     /// Sites that the program was asked to switch.
     pub(crate) switching: Vec<Switching>,
-    /// Patterns of the functions that the program was asked from here to watch.
+    /// Patterns of the functions that this viewer has asked the program to watch.
     pub(crate) watched: BTreeSet<String>,
-    /// Rules that one key asked for, and the notice when the last of them is in force.
+    /// Rules that one key has requested, and the notice when the last of them is in force.
     pub(crate) together: Option<(Vec<Request>, String)>,
 }
 
@@ -95,7 +96,7 @@ pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
 pub(crate) enum Settled {
     /// The last rule.
     One(Request),
-    /// All rules that one key asked for, in words.
+    /// All rules that one key has requested, in words.
     Together(String),
 }
 
@@ -125,7 +126,7 @@ impl Requests {
         });
     }
 
-    /// Notes the reset epoch that the program named, in which a request shows.
+    /// Notes the reset epoch that the program named: its snapshots show the request.
     pub(crate) fn answered(&mut self, request: Request, epoch: u64, now: Duration) {
         match &mut self.pending {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),
@@ -196,7 +197,7 @@ impl Requests {
             self.pending = None;
             Some("the program has answered, but it ended before a snapshot of it came")
         } else if pending.epoch.is_some() {
-            // The request is done, but no snapshot shows it yet: the header goes on saying so.
+            // The request is done, but no snapshot shows it yet, so the header still has it as pending.
             pending.asked = now;
             Some("the program has answered, but no snapshot of it has come in 2 s")
         } else {
@@ -205,9 +206,9 @@ impl Requests {
         }
     }
 
-    /// Returns the new state of a site whose rule is pending; `off` where no rule is.
+    /// Returns the new state of a site whose rule is pending; `off` if no rule is pending.
     pub(crate) fn is_switched_off(&self, pattern: &Pattern, off: bool) -> bool {
-        // A site whose rule is taken back is on, where nothing else keeps it off.
+        // A site whose rule is taken back is on, unless something else keeps it off.
         let mut rules = self
             .switching
             .iter()
@@ -218,7 +219,7 @@ impl Requests {
             .map_or(off, |(_, off)| off == Some(true))
     }
 
-    /// Waits for a rule to show; a later rule of the same pattern replaces the rule before.
+    /// Waits until a snapshot shows a rule. A later rule replaces an earlier rule with the same pattern.
     pub(crate) fn await_rule(&mut self, request: Request, now: Duration, granted: bool) {
         self.switching
             .retain(|switching| pattern_of(switching.request) != pattern_of(request));
@@ -229,9 +230,9 @@ impl Requests {
         });
     }
 
-    /// Notes that the program says that a rule is in force.
+    /// Notes the program's answer that a rule is in force.
     pub(crate) fn granted(&mut self, request: Request, now: Duration) {
-        // The requests after this one were waiting for it.
+        // Later requests were waiting for this one, so their time begins now.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }
@@ -259,19 +260,19 @@ impl Requests {
         done.last().map(|switching| Settled::One(switching.request))
     }
 
-    /// Returns the time at which a rule has waited long enough.
+    /// Returns the time at which the first pending rule is given up.
     fn rules_deadline(&self) -> Option<Duration> {
         let deadlines = self.switching.iter().map(|switching| switching.asked + PATIENCE);
         deadlines.min()
     }
 
-    /// Returns the time at which a request has waited long enough.
+    /// Returns the time at which the first pending request is given up.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         let pending = self.pending.map(|pending| pending.deadline());
         [pending, self.rules_deadline()].into_iter().flatten().min()
     }
 
-    /// Gives up the rules that have waited long enough; returns the notice about them.
+    /// Drops the rules that have waited too long; returns the notice about them.
     pub(crate) fn expire_rules(&mut self, now: Duration) -> Option<String> {
         let is_due = |switching: &Switching| switching.asked + PATIENCE <= now;
         let late = self.switching.iter().copied().find(is_due)?;

@@ -15,7 +15,7 @@ pub(crate) enum RowId {
     Call(CallId),
     /// A thread, by name and id.
     Thread(u64),
-    /// A place in the source.
+    /// A site or a module, by its key.
     Site(u64),
     /// A path of futures that await each other.
     Task(PathId),
@@ -39,19 +39,18 @@ pub(crate) enum Fold {
 /// A line of a list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    /// Id of the row.
     pub(crate) id: RowId,
-    /// Place of its figures in the current data.
+    /// The row in the current data.
     pub(crate) what: What,
     /// Depth in the tree; 0 at the top.
     pub(crate) depth: u32,
-    /// Index of its parent in the same list.
+    /// Index of the row's parent in the same list.
     pub(crate) parent: Option<u32>,
     /// Whether no sibling follows.
     pub(crate) last: bool,
     /// State of the rows below.
     pub(crate) fold: Fold,
-    /// Whether the search found it.
+    /// Whether the search found the row.
     pub(crate) hit: bool,
 }
 
@@ -60,7 +59,7 @@ pub(crate) struct Row {
 pub(crate) enum CallId {
     /// Heading of the callers.
     CalledFrom,
-    /// A caller, by its key; `None` where the calls stand at the top of a thread.
+    /// A caller, by its key; `None` if the calls stand at the top of a thread.
     Caller(Option<u64>),
     /// Heading of the callees.
     TimeGoesTo,
@@ -104,7 +103,7 @@ impl Row {
     }
 }
 
-/// Returns the line to select in place of a possible heading: the next line on the way, else the line before.
+/// Returns the line to select if `index` may be a heading: the next line on the way, else the line before.
 pub(crate) fn past_headings(rows: &[Row], index: usize, down: bool) -> usize {
     let free = |&at: &usize| rows.get(at).is_some_and(|row| !row.is_heading());
     let below = || (index..rows.len()).find(free);

@@ -51,15 +51,13 @@ pub(crate) trait RowTable: Sync {
     /// Returns the id of a row, which is the same in all snapshots.
     fn id(&self, data: &Data, row: u32) -> RowId;
 
-    /// Returns the figures of a row.
     fn figures(&self, data: &Data, row: u32) -> Figures;
 
-    /// Returns the function of a row.
     fn function(&self, _data: &Data, _row: u32) -> Option<FunctionId> {
         None
     }
 
-    /// Returns a short name that is none of a function.
+    /// Returns the short name of a row, if it is not the name of a function.
     fn label<'a>(&self, _data: &'a Data, _row: u32) -> Option<&'a str> {
         None
     }
@@ -74,12 +72,12 @@ pub(crate) trait RowTable: Sync {
         &NO_LATENCY
     }
 
-    /// Returns the uncertainty of a row's times; `None` where they are exact.
+    /// Returns the uncertainty of a row's times; `None` if they are exact.
     fn uncertainty(&self, _data: &Data, _row: u32) -> Option<Uncertainty> {
         None
     }
 
-    /// Returns total and self time of a row in ticks, where they are known exactly.
+    /// Returns total and self time of a row in ticks, if they are known exactly.
     fn ticks(&self, _data: &Data, _row: u32) -> Option<(u64, u64)> {
         None
     }
@@ -94,12 +92,12 @@ pub(crate) trait RowTable: Sync {
         data.measured_ns
     }
 
-    /// Returns the row that a row is below.
+    /// Returns the row directly above a row.
     fn above(&self, _data: &Data, _row: u32) -> Option<u32> {
         None
     }
 
-    /// Returns the rows below a row, which are listed where it is open.
+    /// Returns the rows directly below a row, which are listed if the row is open.
     fn children<'a>(&self, _data: &'a Data, _row: u32) -> &'a [u32] {
         &[]
     }
@@ -129,7 +127,8 @@ pub(crate) trait RowTable: Sync {
         false
     }
 
-    /// Returns the row with the figures of the whole function, where the row has the figures of a part of it.
+    /// Returns the row with the figures of the whole function, if the row has the figures of only a part of
+    /// it.
     fn in_full(&self, _data: &Data, _row: u32) -> Option<What> {
         None
     }

@@ -10,11 +10,11 @@ use crate::cli::args::look::ThemeKind;
 /// Size, time, and look of the screen.
 #[derive(Debug)]
 pub(crate) struct ScreenInfo {
-    /// Cells of the terminal.
+    /// Size of the terminal in cells.
     pub(crate) size: Size,
     /// Time since the screen began.
     pub(crate) now: Duration,
-    /// Offset of local time from UTC, where it is known.
+    /// Offset of local time from UTC, if it is known.
     pub(crate) utc_offset: UtcOffset,
     /// Whether only ASCII is written.
     pub(crate) ascii: bool,

@@ -17,11 +17,11 @@ pub(crate) struct Search {
     pub(crate) input: Input,
     /// Whether only matches and the rows above them are listed.
     pub(crate) only: bool,
-    /// The selection before, to return to.
+    /// The selection before the search, to return to.
     pub(crate) origin: Vec<RowId>,
-    /// The first row on screen before.
+    /// The first row on screen before the search.
     pub(crate) origin_offset: usize,
-    /// Rows that were opened for the match on screen and close again with the next.
+    /// Rows that were opened for the current match, and close again at the next match.
     pub(crate) opened: Vec<PathId>,
     /// The matches, in the order of the list.
     pub(crate) hits: Vec<What>,
@@ -36,12 +36,11 @@ pub(crate) struct Search {
 /// The rows of the data that match.
 #[derive(Debug, Default)]
 pub(crate) struct Matcher {
-    /// The text.
     pub(crate) text: String,
     by_function: Vec<bool>,
     /// For rows of the tree: whether a row below matches.
     pub(crate) inside: Vec<bool>,
-    /// For places below modules: whether each matches, and whether a place below it does.
+    /// For rows of the table of sites: whether each matches, and whether a row below it does.
     places: OnceCell<(Vec<bool>, Vec<bool>)>,
 }
 
@@ -78,7 +77,7 @@ impl Matcher {
         }
     }
 
-    /// Returns for places below modules whether each matches, and whether a place below it does.
+    /// Returns for rows of the table of sites whether each matches, and whether a row below it does.
     pub(crate) fn places(&self, data: &Data) -> &(Vec<bool>, Vec<bool>) {
         self.places
             .get_or_init(|| data.site_table().places().matching(&self.text))

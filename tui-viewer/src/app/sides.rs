@@ -16,16 +16,16 @@ use crate::app::window::{Stretch, Window};
 pub(crate) struct Sides {
     /// Snapshot that is shown.
     pub(crate) now: Rc<Snapshot>,
-    /// Snapshot that it is compared with, with the same rows.
+    /// Snapshot to compare with; it has the same rows.
     pub(crate) then: Option<Rc<Snapshot>>,
-    /// Window of both.
+    /// Window of both snapshots.
     pub(crate) stretch: Option<Stretch>,
-    /// Length in ns of the window before it, where the comparison is with that window.
+    /// Length in ns of the window before, if the comparison is with that window.
     pub(crate) before_ns: Option<u64>,
 }
 
 impl Playback {
-    /// Returns the mark, while its differences are on screen.
+    /// Returns the mark, while differences to it are on screen.
     pub(crate) fn compared_mark(&self, query: &Query) -> Option<&Mark> {
         let is_mark = query.against == Some(Against::Mark);
         self.mark.as_ref().filter(|_| is_mark)
@@ -43,7 +43,7 @@ impl Playback {
         }
     }
 
-    /// Returns the same snapshots, each with its own rows only.
+    /// Like [`Self::sides`], but each snapshot has only its own rows.
     pub(crate) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
         let (now, stretch) = self.in_window(query, shown);
         let Some(mark) = self.compared_mark(query) else {
@@ -59,7 +59,8 @@ impl Playback {
                 before_ns,
             };
         };
-        // Both sides count from a reset where the mark has no such window; since the mark, the mark itself has no time.
+        // If the mark has no such window, both sides count from a reset. In the window since the mark, the mark itself
+        // has no time.
         let (now, then, stretch) = match mark.begin(query.window) {
             Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
             None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),

@@ -1,7 +1,9 @@
-//! The places in the source that were met. Where the program has functions, all of them stand below their crates and modules.
+//! The places in the source that were met. If the program has functions, all functions stand below their crates and
+//! modules.
 //!
-//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have one. Functions
-//! that were never called are in no snapshot: they come from the table in the program's file (`source/known_functions.rs`).
+//! Without functions the list is flat: there are tens of sites, all chosen by hand, and most modules would have only
+//! one site. Functions that were never called are in no snapshot. They come from the table in the program's file
+//! (`known_functions.rs` of tickscope-programs).
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -44,13 +46,13 @@ pub(crate) struct Place {
     pub(crate) path: String,
     /// Whole path, printable.
     pub(crate) full: String,
-    /// Whole path in the form that a search reads.
+    /// Whole path in lower case, for searches.
     small_path: String,
-    /// Module that it is in.
+    /// Row of the module that the row is in.
     pub(crate) parent: Option<u32>,
     /// Rows in a module.
     pub(crate) children: Vec<u32>,
-    /// Number of rows below it.
+    /// Number of rows below the row.
     pub(crate) below: u32,
 }
 
@@ -94,7 +96,7 @@ impl Places {
         places
     }
 
-    /// Whether these are the places of a snapshot, as they look now.
+    /// Whether these are the places of a snapshot, with these known functions and this character set.
     pub(crate) fn are_of(
         &self,
         snapshot: &Snapshot,
@@ -205,7 +207,8 @@ impl Places {
         }
     }
 
-    /// Returns by row whether its name or, where no name matches, its path has the text; and whether a row below it matches.
+    /// Returns for each row whether its name or, if no name matches, its path has the text; and whether a row below it
+    /// matches.
     pub(crate) fn matching(&self, text: &str) -> (Vec<bool>, Vec<bool>) {
         let places = &self.rows;
         let exact = text.chars().any(char::is_uppercase);
@@ -235,7 +238,6 @@ impl Places {
 }
 
 impl Place {
-    /// Whether it is a module.
     pub(crate) fn is_module(&self) -> bool {
         !self.children.is_empty()
     }

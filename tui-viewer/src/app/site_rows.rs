@@ -1,7 +1,7 @@
 //! The rows of the view Sites: calls and state of each place in the source, and sums for modules.
 //!
-//! Rules and choice in the snapshot decide which places are on, by the collector's own code (`function_choice.rs` of
-//! tickscope-format).
+//! The rules and the choice in the snapshot decide which places are on. They are applied by the collector's own code
+//! (`function_choice.rs` of tickscope-format).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -42,13 +42,13 @@ pub(crate) struct SiteRow {
     pub(crate) calls: u64,
     /// State of the place; for a module the best state of its places.
     pub(crate) state: SiteState,
-    /// Index of the rule that decides whether the place is measured; `None` where no rule chooses it.
+    /// Index of the rule that decides whether the place is measured; `None` if no rule chooses it.
     rule: Option<u16>,
     /// Reason why the place was not chosen.
     pub(crate) chosen: Chosen,
-    /// Cost of measuring, where it was over the budget, so that the place is off.
+    /// Cost of measuring, if it was over the budget, so that the place is off.
     pub(crate) over_budget: Option<OverBudget>,
-    /// Number of places in it, and of places that are on; a place counts itself.
+    /// Number of places in the row, and of places in it that are on. A place is in its own row.
     pub(crate) places: u32,
     pub(crate) on: u32,
 }
@@ -113,7 +113,6 @@ impl SiteTable {
         &self.kept
     }
 
-    /// Returns all rows.
     pub(crate) fn rows(&self) -> &[SiteRow] {
         &self.rows
     }
@@ -128,7 +127,7 @@ impl SiteTable {
         &self.kept.places
     }
 
-    /// Returns what does not change of a row.
+    /// Returns the part of a row that is the same in all snapshots.
     pub(crate) fn place(&self, row: u32) -> &Place {
         &self.kept.places.rows[row as usize]
     }
@@ -242,7 +241,6 @@ impl SiteRow {
 }
 
 impl SiteState {
-    /// Returns the state in words.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Off => "off",

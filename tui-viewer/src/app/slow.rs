@@ -9,9 +9,9 @@ use tickscope_analysis::waterfall::Waterfall;
 /// Choices of the user in the view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SlowView {
-    /// Pattern of the watched function; the first function is shown where it is not there.
+    /// Pattern of the watched function; if no watch has it, the first function is shown.
     pub(crate) function: Option<String>,
-    /// Number of the call whose waterfall is shown; the longest call is shown where it is not there.
+    /// Number of the call whose waterfall is shown; if there is no such call, the longest call is shown.
     pub(crate) call: Option<u64>,
     /// Part of the call that is shown, in ticks; `None` for the whole call.
     pub(crate) zoom: Option<Range<u64>>,

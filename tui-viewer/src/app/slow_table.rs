@@ -64,9 +64,9 @@ pub(crate) struct CallLine {
     pub(crate) began: String,
     /// Duration of the call in ns.
     pub(crate) ns: u64,
-    /// Name of its thread.
+    /// Name of the call's thread.
     pub(crate) thread: String,
-    /// Cause of most of its time.
+    /// Cause of most of the call's time.
     pub(crate) cause: String,
     /// Notes of the program in the call.
     pub(crate) notes: String,

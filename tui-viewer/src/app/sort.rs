@@ -1,4 +1,4 @@
-//! The order of rows: by one column, and steady where its values are equal.
+//! The order of rows: by one column. Rows with equal values keep their order.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -14,14 +14,14 @@ use crate::app::row::{Row, RowId};
 /// The value that rows are compared by.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
-    /// Name of the order: columns whose orders have one name sort alike.
+    /// Name of the order. Columns sort alike if the names of their orders are equal.
     name: &'static str,
     /// Returns the value of a row, the largest first; `None` compares names.
     value: Option<fn(&Data, What) -> u64>,
     /// Whether rows of differences are compared by the change of the value. A value without a difference on the screen is
     /// compared by its current amount.
     pub(crate) is_compared: bool,
-    /// Whether the value is a sum, so that a call of a row has a mean part of it.
+    /// Whether the value is a sum over calls, so that it can be divided by the number of calls.
     adds_up: bool,
     /// Whether the value changes all the time.
     is_amount: bool,
@@ -41,12 +41,12 @@ impl Order {
     };
     /// Total time.
     pub(crate) const TOTAL: Self = Self::of("total", |data, what| data.figures(what).total_ns).adding_up();
-    /// Self time; of hotspots without waits.
+    /// Self time; in the hotspots without waits.
     pub(crate) const SELF: Self =
         Self::of("self", |data, what| what.table().sorted_self_ns(data, what.row)).adding_up();
     /// Number of calls.
     pub(crate) const CALLS: Self = Self::of("calls", |data, what| data.figures(what).calls).adding_up();
-    /// Time that half, and 99 of 100 calls did not exceed.
+    /// Latency that half, or 99 %, of the finished calls did not exceed.
     pub(crate) const P50: Self = Self::of("p50", |data, what| quantile(data, what, 0.5));
     pub(crate) const P99: Self = Self::of("p99", |data, what| quantile(data, what, 0.99));
 
@@ -61,31 +61,31 @@ impl Order {
         }
     }
 
-    /// Returns the same order by the sum of a value.
+    /// Marks the value as a sum over calls.
     pub(crate) const fn adding_up(mut self) -> Self {
         self.adds_up = true;
         self
     }
 
-    /// Returns the same order by a value that is of now, also beside numbers of another time.
+    /// Marks the value as current: it is not compared with the value at another time.
     pub(crate) const fn of_now(mut self) -> Self {
         self.is_compared = false;
         self
     }
 
-    /// Returns the same order by a value that seldom changes.
+    /// Marks the value as one that seldom changes.
     pub(crate) const fn fixed(mut self) -> Self {
         self.is_amount = false;
         self.of_now()
     }
 }
 
-/// Returns the value of a number that may be unknown: rows without it stand below all others.
+/// Returns the value of a number that may be unknown. Rows without the number stand below all others.
 pub(crate) fn or_last(number: Option<u64>) -> u64 {
     number.map_or(0, |number| number.saturating_add(1))
 }
 
-/// Returns the time that a part of the calls did not exceed. Numbers of values do not compare with times.
+/// Returns the time that a part of the calls did not exceed; 0 for a counter, whose values do not compare with times.
 fn quantile(data: &Data, what: What, part: f64) -> u64 {
     match data.figures(what).tally {
         Some(_) => 0,
@@ -93,7 +93,7 @@ fn quantile(data: &Data, what: What, part: f64) -> u64 {
     }
 }
 
-/// Whether functions are sorted by their self time without waits; another measure names itself.
+/// Whether functions are sorted by their self time without waits: only by the measure time, and if waits are known.
 pub(crate) fn leaves_out_waits(snapshot: &Snapshot) -> bool {
     snapshot.values == Values::Time && snapshot.waits
 }
@@ -107,15 +107,15 @@ pub(crate) struct Sort {
     pub(crate) reversed: bool,
 }
 
-/// The order of the rows before, and whether it must stay.
+/// The previous order of the rows, and whether it must stay.
 #[derive(Debug, Default)]
 pub(crate) struct Before<'a> {
     rows: &'a [Row],
-    /// Places of rows, made when first asked for, because an order without equal values does not need them.
+    /// Positions of rows in the previous order, made when first asked for, because only equal values need them.
     ranks: OnceCell<KeyMap<RowId, u32>>,
-    /// Whether rows that were there keep their order at any values; new rows follow.
+    /// Whether rows of the previous list keep their order whatever their values are; new rows follow.
     pub(crate) hold: bool,
-    /// Whether threads that do the same work change places only where a thread is clearly ahead.
+    /// Whether threads that do the same work change places only if a thread is clearly ahead.
     pub(crate) calm: bool,
 }
 
@@ -153,7 +153,7 @@ impl Sort {
         }
     }
 
-    /// Returns the value per call where numbers are per call, because each side has its own calls.
+    /// Returns the value per call if numbers are per call, because each side has its own calls.
     fn per_call(self, data: &Data, value: u64) -> u64 {
         match data.per_calls.filter(|_| self.key.adds_up) {
             None => value,
@@ -193,7 +193,7 @@ impl Sort {
         }
         let rank = |what: What| before.rank(data.id(what));
         let by_name = |a: What, b: What| match (self.key.value.is_none(), self.reversed) {
-            // Changes are often equal, and now and then in turn, so equal rows are in the order of names.
+            // Changes are often equal, and some alternate, so rows with equal changes are in the order of names.
             (false, _) if data.then.is_some() && self.key.is_compared => data.label(a).cmp(data.label(b)),
             (false, _) => Ordering::Equal,
             (true, false) => data.label(a).cmp(data.label(b)),

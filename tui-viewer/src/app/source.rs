@@ -1,4 +1,4 @@
-//! The source of the function on the screen of callers and callees: lines with samples, and scopes that begin there.
+//! The source of the function of the view Function: lines with samples, and scopes that begin in them.
 
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
@@ -20,9 +20,9 @@ use crate::source::code_reader::{FoundCode, Unknown};
 pub(crate) struct SourceView {
     /// Whether the user wants the pane; `None` shows it on large screens.
     pub(crate) wanted: Option<bool>,
-    /// First line that is shown, where the user chose it, with the key of the function.
+    /// First line that is shown, if the user chose it, with the key of the function.
     pub(crate) first: Option<(u64, u32)>,
-    /// Whether the program was asked from here to sample.
+    /// Whether this viewer has asked the program to sample.
     pub(crate) has_asked: bool,
     /// Known code of the program.
     pub(crate) known: KnownCode,
@@ -38,7 +38,7 @@ pub(crate) struct KnownCode {
     pid: u32,
     asked: HashMap<Module, HashSet<u64>>,
     addresses: Addresses,
-    /// Source files; `None` while they are looked for.
+    /// Source files; `None` while a file is being read.
     files: HashMap<String, Option<FileLines>>,
     /// Modules of which a part is unknown, by path, with the reason.
     problems: BTreeMap<String, String>,
@@ -51,7 +51,7 @@ pub(crate) struct KnownCode {
 pub(crate) struct Called {
     /// Name as the debug information has it.
     pub(crate) name: String,
-    /// Name without the parts that tell it from no other function here.
+    /// Name without the parts that are not needed to tell it from the other functions here.
     pub(crate) short: String,
     /// Samples of the function.
     pub(crate) sampled: Sampled,
@@ -64,7 +64,7 @@ pub(crate) struct Source {
     key: u64,
     /// File, as the debug information names it, else as the program does.
     pub(crate) file: String,
-    /// Line at which the function begins; 0 where it is not known.
+    /// Line at which the function begins; 0 if it is not known.
     line: u32,
     /// Text of the file; `None` while it is read.
     pub(crate) text: Option<FileLines>,
@@ -74,11 +74,11 @@ pub(crate) struct Source {
     pub(crate) of_program: Sampled,
     /// Samples by line.
     pub(crate) sampled: BTreeMap<u32, Sampled>,
-    /// Functions that it has called and that are not measured, by samples, the most first.
+    /// Functions that are not measured and that the function has called, the most samples first.
     pub(crate) called: Vec<Called>,
     /// Time in ns of functions with a scope in this file, by the line where it begins.
     pub(crate) scopes: BTreeMap<u32, u64>,
-    /// Modules with its samples of which a part is unknown, with the reason.
+    /// Modules with samples of the function that are unknown in part, with the reason.
     pub(crate) problems: Vec<String>,
 }
 
@@ -182,7 +182,7 @@ impl Source {
         of_text.max(of_samples)
     }
 
-    /// Returns the text of a line; empty where it is not known.
+    /// Returns the text of a line; empty if it is not known.
     pub(crate) fn text_of(&self, line: u32) -> &str {
         let lines = self.text.as_ref().and_then(|text| text.as_ref().ok());
         lines
@@ -219,7 +219,7 @@ impl KnownCode {
         self.revision
     }
 
-    /// Returns the same number once an address is named, and 0 before.
+    /// Returns [`Self::revision`] once an address is named, and 0 before.
     pub(crate) fn named(&self) -> u64 {
         match self.addresses.is_empty() {
             true => 0,
@@ -249,7 +249,7 @@ impl KnownCode {
         self.revision += 1;
     }
 
-    /// Returns the unknown code of a snapshot's samples that was not asked for yet. `pid` is the process, or 0 for a
+    /// Returns the unknown code of a snapshot's samples that was not requested yet. `pid` is the process, or 0 for a
     /// process of another system.
     pub(crate) fn addresses_of(&mut self, snapshot: &Snapshot, pid: u32) -> Option<Unknown> {
         self.be_of(pid);
@@ -292,7 +292,7 @@ impl KnownCode {
         }
     }
 
-    /// Returns the request for a source file, if it was not asked for yet.
+    /// Returns the request for a source file, if it was not requested before.
     pub(crate) fn file(&mut self, file: &str) -> Option<Unknown> {
         let Entry::Vacant(vacant) = self.files.entry(file.to_owned()) else {
             return None;

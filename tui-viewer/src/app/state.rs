@@ -88,7 +88,7 @@ impl App {
         self.derived.data.as_ref()
     }
 
-    /// Returns the search in the list, where it has a text.
+    /// Returns the search in the list, if it has a text.
     pub(crate) fn searched(&self) -> Option<&Search> {
         self.views.search.as_ref().filter(|search| search.is_set())
     }
@@ -151,7 +151,7 @@ impl App {
         match (self.views.wants_below.unwrap_or(usual), &self.derived.data) {
             _ if size.height < ROOM_FOR_SECOND => Below::Nothing,
             (_, None) => Below::Nothing,
-            // Bottom-up a row is no part of the row above it.
+            // In a bottom-up tree, a row is no part of the row above it.
             (Below::Flame, Some(data)) if data.bottom_up => Below::Nothing,
             (below, Some(_)) => below,
         }
@@ -201,7 +201,8 @@ impl App {
         !matches!(self.overlay, None | Some(Overlay::Search))
     }
 
-    /// Returns the measure of shares, totals and the order: the user's choice, where the snapshot on screen has it, else time.
+    /// Returns the measure of shares, totals and the order: the user's choice, if the snapshot on screen has it, else
+    /// time.
     pub(crate) fn measure(&self) -> Measure {
         let wanted = self.query.measure;
         match self.shown() {
@@ -223,17 +224,17 @@ impl App {
         by.into_iter().chain(per).chain(ticks).collect()
     }
 
-    /// Returns the whole of percents in this view.
+    /// Returns the meaning of 100 % in this view.
     pub(crate) fn percent_of(&self) -> PercentOf {
         self.views.current.kind().percent_of(self).0
     }
 
-    /// Returns the whole of percents in words.
+    /// Returns the meaning of 100 % in this view, in words.
     pub(crate) fn percent_label(&self) -> &'static str {
         self.views.current.kind().percent_of(self).1
     }
 
-    /// Returns the whole of percents by the user's choice for most views, and that whole in words.
+    /// Returns the meaning of 100 % by the user's choice, and its words, for views that have no choice of their own.
     pub(crate) fn percent_of_query(&self) -> (PercentOf, &'static str) {
         let view = self.views.current;
         let focuses = self.query.filter.focuses(view);
@@ -245,7 +246,7 @@ impl App {
         }
     }
 
-    /// Switches to the next of these wholes.
+    /// Switches to the next meaning of 100 % of [`Self::percent_of_query`].
     pub(crate) fn next_percent_of_query(&mut self) {
         let view = self.views.current;
         let has_parents = view.about().has_parents;
@@ -256,7 +257,7 @@ impl App {
         self.query.percent_of = next;
     }
 
-    /// Switches to the next whole of percents.
+    /// Switches to the next meaning of 100 % in this view.
     pub(crate) fn next_percent_of(&mut self) {
         self.views.current.kind().next_percent_of(self);
     }
@@ -268,13 +269,13 @@ impl App {
         (share(figures.total_ns, whole), share(figures.self_ns, whole))
     }
 
-    /// Tells what was done.
+    /// Shows a message that is no error.
     pub(crate) fn tell(&mut self, text: impl Into<String>) {
         self.notices.tell(self.screen.now, text);
         self.screen.dirty = true;
     }
 
-    /// Tells about an error.
+    /// Shows an error.
     pub(crate) fn complain(&mut self, text: impl Into<String>) {
         self.notices.complain(self.screen.now, text);
         self.screen.dirty = true;

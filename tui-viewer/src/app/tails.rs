@@ -8,15 +8,16 @@ use tickscope_format::latency::{Histogram, lower_edge, upper_edge};
 /// Minimum number of calls, because a tail of fewer calls says little.
 const CALLS_LEAST: u64 = 200;
 
-/// Factor of the median from which a call is in the tail.
+/// Multiple of the median from which a call is in the tail.
 const TIMES_MEDIAN: u64 = 2;
 
 /// A function with a tail.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    /// Index of its row among the hotspots.
+    /// Index of the function's row among the hotspots.
     pub(crate) hot: u32,
-    /// Latency histogram of its outermost calls, because the time of a nested call is a part of the outer call.
+    /// Latency histogram of the function's outermost calls, because the time of a nested call is a part of the
+    /// outer call.
     pub(crate) latency: Histogram,
     /// Time of the calls in the tail above the median, in ticks.
     pub(crate) ticks: u64,
@@ -97,7 +98,7 @@ mod tests {
     #[test]
     fn a_tail_is_the_time_above_the_median_of_calls_of_twice_it() {
         let tail = of(&[(1_024, 290), (1_500, 8), (10_240, 2)]).unwrap();
-        // The time is accurate to a bucket; calls half as long again as the median are no tail.
+        // The time is accurate to a bucket. Calls of one and a half medians are not in the tail.
         assert!((16_000..22_000).contains(&tail), "{tail}");
         assert_eq!(of(&[(1_024, 190), (10_240, 9)]), None, "too few calls");
         assert_eq!(of(&[(1_024, 290), (1_500, 20)]), None);

@@ -11,7 +11,6 @@ pub(crate) enum ThreadChoice {
     All,
     /// One thread.
     One {
-        /// Name of the thread.
         name: String,
         /// Kernel id of the thread.
         tid: u32,

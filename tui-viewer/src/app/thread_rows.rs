@@ -34,9 +34,8 @@ pub(crate) struct ThreadRow {
     pub(crate) name: String,
     /// Key of the row, the same in all snapshots.
     pub(crate) key: u64,
-    /// State of the thread.
     pub(crate) run_state: RunState,
-    /// Share of a CPU in the last interval, where it is known.
+    /// Share of a CPU in the last interval, if it is known.
     pub(crate) busy: Option<f64>,
     /// The innermost function that is open.
     pub(crate) doing: Option<FunctionId>,
@@ -77,7 +76,7 @@ pub(crate) fn of(
         .collect()
 }
 
-/// Returns the state of a thread. Where its CPU time is unknown, the program's newest look at the thread decides.
+/// Returns the state of a thread. If its CPU time is unknown, the program's newest observation of the thread decides.
 pub(crate) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
     match state {
         ThreadState::Running if busy.is_none() && matches!(now, Some(Now::In(_))) => RunState::Waiting,
@@ -99,7 +98,7 @@ impl RunState {
         Self::Finished,
     ];
 
-    /// Returns the state in a word, and its meaning for a wide and for a narrow screen; empty where the word is enough.
+    /// Returns the state in a word, and its meaning for a wide and for a narrow screen; empty if the word is enough.
     pub(crate) fn words(self) -> [&'static str; 3] {
         match self {
             Self::Running => ["running", "in a scope", "in a scope"],
@@ -110,7 +109,6 @@ impl RunState {
         }
     }
 
-    /// Returns the state in a word.
     pub(crate) fn word(self) -> &'static str {
         let [word, ..] = self.words();
         word

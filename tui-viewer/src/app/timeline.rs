@@ -37,13 +37,13 @@ pub(crate) enum Span {
     All,
 }
 
-/// Length in ns of the time on the screen where none was chosen.
+/// Length in ns of the time on the screen, if the user has chosen none.
 pub(crate) const USUAL_NS: u64 = 30 * SECOND_NS;
 
 /// Spans in seconds to choose from, without the whole recording.
 const SPANS: [u64; 6] = [10, 30, 120, 600, 1_800, 3_600];
 
-/// Returns the cells of the names in front of lines of `width` cells.
+/// Returns the width of the names in front of lines of `width` cells.
 pub(crate) fn name_cells(width: u16) -> u16 {
     (width / 5).clamp(6, 26)
 }
@@ -53,7 +53,7 @@ pub(crate) fn columns_in(width: u16) -> u16 {
     width.saturating_sub(name_cells(width) + 3).max(1)
 }
 
-/// Returns the screen lines of each of `lanes` lanes, where they share `lines` lines of the screen.
+/// Returns the screen lines of each of `lanes` lanes that share `lines` lines of the screen.
 pub(crate) fn lines_of_lane(lanes: usize, lines: u16) -> u16 {
     let fits = |high: &u16| lanes.max(1) * usize::from(*high) <= usize::from(lines);
     (1..=LANE_LINES).rev().find(fits).unwrap_or(1)
@@ -77,7 +77,7 @@ pub(crate) struct Timeline {
     drawn: Lanes,
     /// Keys of the threads that have a line.
     threads: KeySet<u64>,
-    /// Length of the time on the screen, where it was chosen.
+    /// Length of the time on the screen, if it was chosen.
     span: Option<Span>,
     choice: Option<Choice>,
     /// Number of the last slot on the screen.
@@ -113,11 +113,11 @@ pub(crate) struct Shown<'a> {
     pub(crate) lanes: Lanes,
     /// Threads that have a line.
     pub(crate) threads: &'a [ThreadRow],
-    /// Length in ns of the whole recording or run, where it has an end.
+    /// Length in ns of the whole recording or run, if it has an end.
     pub(crate) whole_ns: Option<u64>,
     /// Unix time in ns of the moment on screen, while the screen stands still.
     pub(crate) cursor_ns: Option<u64>,
-    /// Whether that moment is the end of the timeline.
+    /// Whether the timeline ends at that moment.
     pub(crate) ends_there: bool,
 }
 
@@ -126,11 +126,11 @@ pub(crate) struct Shown<'a> {
 pub(crate) struct Part {
     /// Key of the function.
     pub(crate) function: u64,
-    /// Part in the range, or in the whole screen where there is no range.
+    /// Part in the range, or in the whole screen if there is no range.
     pub(crate) inside: f64,
     /// Part in the rest of the screen; `None` without a range.
     pub(crate) outside: Option<f64>,
-    /// Part of its time in the range that was off the CPU.
+    /// Part of the function's time in the range that was off the CPU.
     pub(crate) waiting: f64,
 }
 
@@ -146,7 +146,7 @@ impl Timeline {
             .unwrap_or(usual)
     }
 
-    /// Shows more or less time on the screen; returns false where no other span is left.
+    /// Shows more or less time on the screen; returns false if no other span is left.
     pub(crate) fn zoom(&mut self, closer: bool, whole_ns: Option<u64>) -> bool {
         let all_s = whole_ns.map(|ns| ns.div_ceil(SECOND_NS));
         let seconds = match self.span(whole_ns.is_some()) {
@@ -192,7 +192,8 @@ impl Timeline {
         self.columns = columns.max(1);
         let slot_ns = span_ns.div_ceil(u64::from(self.columns)).max(1);
         let follows = shown.cursor_ns.is_none();
-        // A short slot is shown when it is over, because it would be read several times; a long slot after half its time.
+        // A short slot is shown when it is over, because before that it would be read several times. A long slot is
+        // shown after half its time.
         let known_ns = match shown.whole_ns {
             Some(_) => newest_ns.saturating_sub(1),
             None if slot_ns < SECOND_NS => newest_ns.saturating_sub(slot_ns),
@@ -207,7 +208,7 @@ impl Timeline {
             if shown.ends_there {
                 self.last = cursor;
             } else if self.first() > cursor || self.last < cursor {
-                // The screen follows the cursor, with the cursor in the middle where possible.
+                // The screen follows the cursor, with the cursor in the middle if possible.
                 self.last = (cursor + u64::from(self.columns) / 2).min(newest.max(cursor));
             }
         }
@@ -292,12 +293,12 @@ impl Timeline {
         }
     }
 
-    /// Returns the slot of a column; `None` where it is not known.
+    /// Returns the slot of a column; `None` if it is not known.
     pub(crate) fn slot(&self, column: u16) -> Option<&Slot> {
         self.slots.get(self.first() + u64::from(column))
     }
 
-    /// Returns the load of a line in a column; `None` where nothing is known of that time.
+    /// Returns the load of a line in a column; `None` if nothing is known of that time.
     pub(crate) fn load(&self, key: u64, column: u16) -> Option<Load> {
         let slot = self.slot(column)?;
         Some(match self.drawn {
@@ -306,7 +307,7 @@ impl Timeline {
         })
     }
 
-    /// Returns the mean of a line over all known columns; `None` where no column is known.
+    /// Returns the mean of a line over all known columns; `None` if no column is known.
     pub(crate) fn mean(&self, key: u64) -> Option<Load> {
         let mean = self.summed.means.get(&key).copied().unwrap_or_default();
         self.summed.is_known.then_some(mean)
@@ -317,7 +318,7 @@ impl Timeline {
         &self.summed.parts
     }
 
-    /// Returns the column that ends with a moment; `None` where it is not on the screen.
+    /// Returns the column that ends with a moment; `None` if it is not on the screen.
     pub(crate) fn column_before(&self, unix_ns: u64) -> Option<u16> {
         self.column_of(self.number_before(unix_ns, self.slots.slot_ns.max(1)))
     }
@@ -336,7 +337,8 @@ impl Timeline {
         (begin <= last).then(|| Some(self.column_of(begin)?..=self.column_of(last)?))?
     }
 
-    /// Extends the choice to column `to`; it begins at `from` where it is new or `anew`. Returns the ends of the chosen time.
+    /// Extends the choice to column `to`. A new choice, or one with `anew`, begins at `from`. Returns the ends of the
+    /// chosen time.
     pub(crate) fn choose_to(&mut self, from: u16, to: u16, anew: bool) -> (u64, u64) {
         let middle = |column: u16| {
             let number = self.first() + u64::from(column);

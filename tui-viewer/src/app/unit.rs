@@ -15,9 +15,9 @@ pub(crate) struct PerCall {
     pub(crate) of: Of,
     /// Short name of the row.
     pub(crate) label: String,
-    /// Filter of the calls when the row was chosen, so that the same calls go on being counted.
+    /// Filter of the calls when the row was chosen. The divisor goes on counting the same calls.
     pub(crate) filter: Filter,
-    /// Whether groups stood in place of their members then.
+    /// Whether groups stood in place of their members when the row was chosen.
     pub(crate) grouped: bool,
     /// View in which the row was chosen.
     pub(crate) view: View,
@@ -28,7 +28,7 @@ pub(crate) struct PerCall {
 pub(crate) enum Of {
     /// A path of functions.
     Path(PathId),
-    /// A function in all its places, by its key.
+    /// A function on all its paths, by its key.
     Function(u64),
 }
 

@@ -38,14 +38,14 @@ use crate::text::glyphs::Glyphs;
 use crate::text::words::in_words;
 
 impl App {
-    /// Takes one message; returns the effects to carry out outside.
+    /// Takes one message; returns the effects for the event loop.
     pub(crate) fn update(&mut self, message: Message) -> Vec<Effect> {
         match message {
             Message::Do(action) => {
                 self.screen.touch();
                 self.notices.key_is_known();
                 if self.is_available(action) {
-                    // `back` decides itself where Escape leads.
+                    // `back` drops the notice itself, because a notice decides where Escape leads.
                     if action != Action::Back {
                         self.notices.read();
                     }
@@ -105,7 +105,7 @@ impl App {
                     self.compared().filter(|_| what == "report"),
                     self.screen.size.width,
                 ) {
-                    // On a narrow screen the endings name two of the three.
+                    // On a narrow screen, the endings of the files name two of the three tools.
                     (None, 140..) if what == "call" => {
                         ": for ui.perfetto.dev, profiler.firefox.com, speedscope.app"
                     }
@@ -113,7 +113,7 @@ impl App {
                     (Some(_), ..100) => " (plain; see tickscope diff)",
                     (Some(_), _) => ": the plain numbers; tickscope diff compares",
                 };
-                // The name of a file says more than its path.
+                // The beginning of a path is cut, because the file's name says more.
                 let room = usize::from(self.screen.size.width).saturating_sub(before.len() + after.len() + 2);
                 let paths = in_words(&paths);
                 let paths = cut_start(&paths, room, Glyphs::of(self.screen.ascii).cut);
@@ -149,7 +149,7 @@ impl App {
     pub(crate) fn back(&mut self) {
         let told = self.notices.read();
         match self.overlay.take() {
-            // The help stays where only a search in it ends.
+            // If only a search in the help ends, the help stays.
             Some(Overlay::Help(HelpScreen {
                 scroll,
                 search: Some(_),
@@ -160,7 +160,7 @@ impl App {
         }
     }
 
-    /// Escape in a view: undoes the last thing that can be undone; `told` says that a notice went.
+    /// Escape in a view: undoes the last thing that can be undone; `told` tells whether a notice was dropped.
     fn step_back(&mut self, told: bool) {
         if self.views.search.is_some() {
             self.search_end(false);

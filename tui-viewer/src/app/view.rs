@@ -1,4 +1,4 @@
-//! The views, one question each.
+//! The tabs of the views, the second view below the tree, and the way back to a view.
 
 use crate::app::layout::Layout;
 pub(crate) use crate::keys::view::View;
@@ -15,7 +15,8 @@ pub(crate) enum Below {
 }
 
 impl Below {
-    /// Returns the next choice of the key. Bottom-up a row is no part of the row above it, so there is no graph then.
+    /// Returns the next choice of the key. In a bottom-up tree, a row is no part of the row above it, so there is no
+    /// graph.
     pub(crate) fn next(self, bottom_up: bool) -> Self {
         match self {
             Self::Nothing if bottom_up => Self::Timeline,
@@ -35,7 +36,7 @@ impl Below {
     }
 }
 
-/// Form of the tabs by the room for them.
+/// Form of the tabs, by the width of their line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TabForm {
     /// Whole names, and two cells between two tabs: ` 3 Function `.
@@ -44,7 +45,7 @@ pub(crate) enum TabForm {
     Close,
     /// The same with shorter names: ` 3 Fn`.
     Narrow,
-    /// In a line with other things: `[1 Tree] 2 3`.
+    /// In a line with other items: `[1 Tree] 2 3`.
     Digits,
 }
 
@@ -72,7 +73,7 @@ impl TabForm {
 
     /// Whether a blank follows the tab of a view, so that a mark may take its place.
     pub(crate) fn has_room_for_mark(self, view: View, shown: View) -> bool {
-        // Where tabs stand close, the next tab begins with the blank.
+        // If tabs stand close, the next tab begins with the blank.
         self != Self::Digits && shown != view && (self == Self::Wide || shown != view.beside(1))
     }
 }

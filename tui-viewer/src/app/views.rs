@@ -19,11 +19,10 @@ use crate::keys::view::View;
 /// The list of a view.
 #[derive(Debug)]
 pub(crate) struct List {
-    /// The order of its rows.
+    /// The order of the rows.
     pub(crate) sort: Sort,
-    /// Its rows.
     pub(crate) rows: Vec<Row>,
-    /// Index of the first row of the second list, where two lists stand side by side.
+    /// Index of the first row of the second list, if two lists stand side by side.
     pub(crate) second: Option<usize>,
     /// Selection.
     pub(crate) cursor: Cursor,
@@ -33,11 +32,9 @@ pub(crate) struct List {
     pub(crate) is_held: bool,
 }
 
-/// The list of each view.
 #[derive(Debug)]
 pub(crate) struct Lists([List; View::ALL.len()]);
 
-/// All views.
 #[derive(Debug, Default)]
 pub(crate) struct Views {
     /// View on screen.
@@ -66,7 +63,7 @@ pub(crate) struct Views {
     pub(crate) timeline: Timeline,
     /// Load of threads in the last 30 s, beside their names.
     pub(crate) strip: Timeline,
-    /// Place to which Escape leads back.
+    /// View to which Escape leads back.
     pub(crate) came_from: Option<Origin>,
 }
 
@@ -87,7 +84,6 @@ impl List {
         self.rows.iter().position(|row| row.id == id)
     }
 
-    /// Returns the selected row.
     pub(crate) fn selected(&self) -> Option<&Row> {
         self.rows.get(self.cursor.index)
     }
@@ -101,8 +97,8 @@ impl List {
         }
     }
 
-    /// Returns the rows from the first on the screen on. In the list with the cursor they begin at its scroll position, in the
-    /// other list at its first row.
+    /// Returns the rows of each list from the first row on screen to the list's end. The list with the cursor begins at
+    /// its scroll position, the other list at its first row.
     pub(crate) fn on_screen(&self) -> impl Iterator<Item = Range<usize>> {
         let second = self.second.unwrap_or(self.rows.len());
         let lists = [0..second, second..self.rows.len()];

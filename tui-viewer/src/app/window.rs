@@ -1,4 +1,4 @@
-//! The stretch of time that the numbers are of.
+//! The stretch of time that the numbers cover.
 
 use tickscope_programs::clock_time::seconds;
 
@@ -21,7 +21,7 @@ pub(crate) enum Window {
 /// Length of the window on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// Window that was asked for.
+    /// Window that the user chose.
     pub(crate) window: Window,
     /// Length in ns.
     pub(crate) ns: u64,
@@ -30,7 +30,7 @@ pub(crate) struct Stretch {
 }
 
 impl Window {
-    /// Returns the length of the window in ns; `None` where it is no fixed time.
+    /// Returns the length of the window in ns; `None` if it has no fixed length.
     pub(crate) fn length_ns(self) -> Option<u64> {
         match self {
             Self::Second => Some(1_000_000_000),
@@ -62,12 +62,12 @@ impl Window {
 }
 
 impl Stretch {
-    /// Returns the label above the columns: the real length, and the part missing of the wanted length.
+    /// Returns the label above the columns: the real length, and the wanted length if that is longer.
     pub(crate) fn label(self) -> String {
         let long = seconds(self.ns);
         let from = if self.since_reset { " since reset" } else { "" };
         match self.window.length_ns() {
-            // Snapshots do not arrive to the microsecond.
+            // Snapshots do not arrive at exact times.
             Some(wanted) if self.ns + wanted / 100 < wanted => {
                 format!("window {long}{from}, not yet {} s", wanted / 1_000_000_000)
             }

@@ -1,4 +1,4 @@
-//! Commands: the same data without a screen, and the ways to the screen.
+//! Commands: the data of the screen as text or files, and the ways to the screen.
 
 pub mod agents;
 pub mod attach;

@@ -50,7 +50,7 @@ pub(crate) struct Fired {
     pub(crate) unix_ns: u64,
     /// True comparisons, in words: `p99(app::handle) = 63.1ms > 50ms in the last 5.0 s (104 calls)`.
     pub(crate) words: String,
-    /// The comparison that was true, the first one of several.
+    /// The first comparison that was true.
     pub(crate) comparison: Comparison,
     /// Finding for the comparison.
     pub(crate) finding: Finding,
@@ -72,7 +72,6 @@ impl Watch {
         }
     }
 
-    /// Returns the condition.
     pub(crate) fn condition(&self) -> &Condition {
         &self.condition
     }
@@ -148,13 +147,13 @@ impl Watch {
         }
     }
 
-    /// Returns the last verdict and the length of its window in nanoseconds; none where there was no window yet.
+    /// Returns the last verdict and the length of its window in nanoseconds; none if there was no window yet.
     pub(crate) fn found(&self) -> Option<(&Verdict, u64)> {
         let judgement = self.found.as_ref().ok()?;
         Some((&judgement.verdict, judgement.window_ns))
     }
 
-    /// Returns the same for the last action; none where the trigger never acted.
+    /// Returns the verdict and the window length of the last action; `None` if the trigger never acted.
     pub(crate) fn true_once(&self) -> Option<(&Verdict, u64)> {
         let judgement = self.fired.as_ref()?;
         Some((&judgement.verdict, judgement.window_ns))

@@ -23,7 +23,7 @@ pub(crate) struct Editor {
 /// Returns the editor that the environment names, with arguments that open a file at a line.
 ///
 /// # Errors
-/// Fails where the environment names no editor.
+/// Fails if the environment names no editor.
 pub(crate) fn editor(
     variable: impl Fn(&str) -> Option<String>,
     file: &Path,

@@ -16,7 +16,7 @@ use crate::text::words::in_words;
 /// Maximum number of files of one program and second.
 const MOST: u32 = 100;
 
-/// The forms of a report: to read, and to look around in.
+/// The forms of a report: text to read, and a page to explore.
 const REPORT_FORMS: [Form; 2] = [Form::Text, Form::Html];
 
 /// The forms of a slow call, and the endings of their files.
@@ -52,7 +52,7 @@ pub(crate) fn write_reports(
     Ok(paths)
 }
 
-/// Returns the first paths of a name that are free in every ending; the last paths where none are.
+/// Returns the paths of the first name that is free with every ending; the last paths if no name is free.
 fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<PathBuf> {
     let mut last = Vec::new();
     for stem in stems(snapshot, offset) {
@@ -121,7 +121,7 @@ fn write_first(
     Err(format!("{} exists already", there.display()))
 }
 
-/// Returns the path of a recording that begins now: a free path, if any path is free.
+/// Returns a path for a recording that begins now: a free path, if any path is free.
 pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
     let paths = numbered(format!("{}-{}", tame(stem), stamp(unix_ns, offset)));
     let mut last = PathBuf::new();
@@ -139,7 +139,7 @@ fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl I
     stems(snapshot, offset).map(move |stem| PathBuf::from(format!("{stem}.{extension}")))
 }
 
-/// Returns the same paths without their endings.
+/// Returns the paths of [`candidates`] without their endings.
 fn stems(snapshot: &Snapshot, offset: UtcOffset) -> impl Iterator<Item = String> + use<> {
     numbered(format!(
         "{}-{}-{}",

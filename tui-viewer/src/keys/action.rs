@@ -38,9 +38,7 @@ pub(crate) enum Action {
     Up,
     /// One row down.
     Down,
-    /// One page up.
     PageUp,
-    /// One page down.
     PageDown,
     /// Half a page up.
     HalfUp,
@@ -64,9 +62,9 @@ pub(crate) enum Action {
     HotPath,
     /// Go to the sibling above.
     PreviousSibling,
-    /// Go to the callers beside, at the same height.
+    /// Go to the callers at the left, on the same line.
     ToCallers,
-    /// Go to the callees beside, at the same height.
+    /// Go to the callees at the right, on the same line.
     ToCallees,
     /// Go to the sibling below.
     NextSibling,
@@ -76,9 +74,9 @@ pub(crate) enum Action {
     Enter,
     /// Take the selected row.
     Choose,
-    /// Show a function at its heaviest place in the tree.
+    /// Show a function at its heaviest row in the tree.
     ToTree,
-    /// Show only this function, in all its places, or all calls again.
+    /// Show only the calls of this function, on all paths, or all calls again.
     FocusFunction,
     /// Show only the calls below this row, or all calls again.
     FocusSubtree,
@@ -88,7 +86,7 @@ pub(crate) enum Action {
     FoldRecursion,
     /// Show groups in place of their members, or the members.
     Groups,
-    /// Go to the next place of the same function.
+    /// Go to the next row of the same function.
     OtherPlace,
     /// Start a search.
     Search,
@@ -104,7 +102,7 @@ pub(crate) enum Action {
     SortRight,
     /// Turn the order round.
     Reverse,
-    /// Change the whole of percents.
+    /// Change what 100 % means.
     Percent,
     /// Show every number per call of this row, or totals.
     PerCall,
@@ -112,7 +110,7 @@ pub(crate) enum Action {
     Units,
     /// Change the measure of shares, totals and the order.
     Measure,
-    /// Show numbers since the reset, or of the last seconds.
+    /// Show numbers since the reset, or only those of the last seconds.
     Window,
     /// Go to the snapshot before the one on screen.
     Earlier,
@@ -124,7 +122,7 @@ pub(crate) enum Action {
     FarLater,
     /// Go to the oldest snapshot.
     Oldest,
-    /// Go to the newest snapshot, standing still.
+    /// Go to the newest snapshot, and stay there.
     Newest,
     /// Follow the program again.
     Live,
@@ -144,7 +142,7 @@ pub(crate) enum Action {
     Modes,
     /// Answer a question with yes.
     Yes,
-    /// Switch a place in the source off, or on again.
+    /// Switch a site off, or on again.
     ToggleSite,
     /// Switch the functions that the row calls off, or on again.
     ToggleCallees,
@@ -162,7 +160,7 @@ pub(crate) enum Action {
     NextWatch,
     /// Choose the next of the slowest calls.
     NextCall,
-    /// Choose the slow call before.
+    /// Choose the previous slow call.
     PreviousCall,
     /// Write the call for other tools.
     ExportCall,
@@ -201,7 +199,6 @@ pub(crate) enum Action {
 /// Part of the screen that has the keyboard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Context {
-    /// A view.
     In(View),
     /// The line of a search.
     Typing,
@@ -245,13 +242,13 @@ pub(crate) enum Section {
 pub(crate) struct Hint {
     /// Text of one or two words.
     pub(crate) text: &'static str,
-    /// Rank: with a lower rank the hint stays longer when the line gets short.
+    /// Rank: hints with a lower rank stay longer when the line gets short.
     pub(crate) rank: u8,
     /// Whether the hint stands at the right end of the line.
     pub(crate) right: bool,
 }
 
-/// Most keys of a line.
+/// Most keys of a binding.
 pub(crate) const KEYS_MOST: usize = 4;
 
 /// A line of the help: keys that belong together.
@@ -261,14 +258,14 @@ pub(crate) struct Binding {
     pub(crate) section: Section,
     /// Views in which the keys work.
     pub(crate) views: &'static [View],
-    /// Other contexts in which they work.
+    /// Other contexts in which the keys work.
     pub(crate) others: &'static [Context],
-    /// Keys and their actions, and their number.
+    /// Keys and their actions. Only the first `count` are used.
     pub(crate) keys: [(Code, Action); KEYS_MOST],
     pub(crate) count: usize,
     /// Help text.
     pub(crate) help: &'static str,
-    /// Text that only the book adds, because it has the room.
+    /// Text that only the book adds, because the screen has no space for it.
     pub(crate) note: &'static str,
     /// Hint in the footer, if there is one.
     pub(crate) hint: Option<Hint>,
@@ -276,7 +273,7 @@ pub(crate) struct Binding {
     pub(crate) early: &'static [View],
 }
 
-/// Rank of a hint where it comes early.
+/// Rank of a hint in the views of [`Binding::early`].
 const EARLY: u8 = 3;
 
 impl Binding {
@@ -286,7 +283,6 @@ impl Binding {
         in_view || self.others.contains(&context)
     }
 
-    /// Returns the keys and their actions.
     pub(crate) fn keys(&self) -> &[(Code, Action)] {
         &self.keys[..self.count]
     }
@@ -305,7 +301,7 @@ impl Binding {
         Some(Hint { rank, ..hint })
     }
 
-    /// Returns the first key's name, or the first two close together where their actions differ: `↑↓`.
+    /// Returns the first key's name, or the first two if their actions differ, close together: `↑↓`.
     pub(crate) fn hint_keys(&self, ascii: bool) -> String {
         let two = self.count > 1 && self.keys[0].1 != self.keys[1].1;
         let first: Vec<String> = self.keys()[..1 + usize::from(two)]

@@ -1,7 +1,8 @@
 //! Bytes from the terminal as keys.
 //!
-//! This is own code, because the usual reader sleeps inside half a sequence and drops bytes that do not fit into its first read.
-//! It also spins when the terminal goes away. Here the loop alone decides when to read and when to wait.
+//! This decoder replaces the usual reader, which sleeps inside half a sequence and drops bytes that do not fit into its
+//! first read. The usual reader also spins when the terminal goes away. Here the loop alone decides when to read and
+//! when to wait.
 
 /// A pressed key, or an event of the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,11 +15,8 @@ pub(crate) enum Code {
     Enter,
     /// Escape.
     Esc,
-    /// Backspace.
     Backspace,
-    /// Delete.
     Delete,
-    /// Tab.
     Tab,
     /// Shift-Tab.
     BackTab,
@@ -34,15 +32,10 @@ pub(crate) enum Code {
     ShiftLeft,
     /// Arrow right with Shift.
     ShiftRight,
-    /// Home.
     Home,
-    /// End.
     End,
-    /// Page up.
     PageUp,
-    /// Page down.
     PageDown,
-    /// F1.
     F1,
     /// An event of the mouse, on a cell counted from 0.
     Mouse(Mouse, u16, u16),
@@ -69,7 +62,7 @@ pub(crate) enum Mouse {
     Nothing,
 }
 
-/// Bytes above the longest sequence of a key; longer input is not from a keyboard.
+/// A length in bytes above that of every key; longer input is not from a keyboard.
 const LONGEST: usize = 32;
 
 /// Turns bytes into keys; holds the bytes of an incomplete key.
@@ -79,7 +72,7 @@ pub(crate) struct Keyboard {
 }
 
 impl Keyboard {
-    /// Returns the keys in held and new bytes.
+    /// Returns the keys in the held and the new bytes.
     pub(crate) fn take(&mut self, bytes: &[u8]) -> Vec<Code> {
         self.held.extend_from_slice(bytes);
         let mut keys = Vec::new();
@@ -122,7 +115,7 @@ impl Keyboard {
     }
 }
 
-/// Returns the first key and its length in bytes; `None` where more bytes are needed.
+/// Returns the first key and its length in bytes; `None` if more bytes are needed.
 fn parse(bytes: &[u8]) -> Option<(Code, usize)> {
     match *bytes {
         [0x1b] => None,
@@ -157,7 +150,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
         .iter()
         .position(|b| (0x40..=0x7e).contains(b) || b.is_ascii_control())?;
     if rest[end].is_ascii_control() {
-        // No sequence contains such a byte: it is a key of its own, above all Ctrl-C.
+        // No sequence contains such a byte. It is a key of its own, above all Ctrl-C.
         return Some((Code::Other, end));
     }
     if rest.first() == Some(&b'<') {
@@ -184,7 +177,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
                 _ => (Code::Other, 2),
             });
         }
-        // The second number gives the keys held with it: 2 is Shift.
+        // The second number gives the modifier: 2 is Shift.
         (b'D', _) if rest[..end].ends_with(b";2") => Code::ShiftLeft,
         (b'C', _) if rest[..end].ends_with(b";2") => Code::ShiftRight,
         (last, _) => named(last),
@@ -205,11 +198,11 @@ fn mouse(numbers: &[u8], last: u8) -> Code {
     };
     let event = match (button, last) {
         (0, b'M') => Mouse::Press,
-        // 32 is motion.
+        // 32 is the bit for motion.
         (32, b'M') => Mouse::Drag,
         (64, b'M') => Mouse::WheelUp,
         (65, b'M') => Mouse::WheelDown,
-        // 4 is Shift.
+        // 4 is the bit for Shift.
         (66 | 68, b'M') => Mouse::WheelLeft,
         (67 | 69, b'M') => Mouse::WheelRight,
         _ => Mouse::Nothing,
@@ -244,7 +237,6 @@ fn plain(byte: u8) -> Code {
     }
 }
 
-/// Returns the name of a key.
 pub(crate) fn key_name(key: Code, ascii: bool) -> String {
     let arrow = |arrow: &'static str, word| if ascii { word } else { arrow };
     let name = match key {

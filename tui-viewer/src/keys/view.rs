@@ -1,6 +1,6 @@
 //! The views: their order, their names, and the help of the keys that show them.
 
-/// View that the list shows.
+/// The views of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum View {
     /// Functions below their callers.
@@ -27,10 +27,10 @@ pub(crate) enum View {
 /// Words of a view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Words {
-    /// Name on its tab, and where there is little room.
+    /// Name on its tab, and the name on a narrow tab.
     pub(crate) title: &'static str,
     pub(crate) short: &'static str,
-    /// Help of the key that shows it, and a text that only the book adds.
+    /// Help of the key that shows the view, and a text that only the book adds.
     pub(crate) help: &'static str,
     pub(crate) note: &'static str,
 }
@@ -49,7 +49,6 @@ impl View {
         Self::Timeline,
     ];
 
-    /// Returns the words of the view.
     pub(crate) const fn words(self) -> Words {
         let (title, short, help, note) = match self {
             Self::Tree => ("Tree", "Tree", "tree: each function below its caller", ""),
@@ -75,7 +74,7 @@ impl View {
         }
     }
 
-    /// Returns the view this number of tabs to the right; the first follows the last.
+    /// Returns the view this number of tabs to the right. After the last view comes the first.
     pub(crate) fn beside(self, steps: isize) -> Self {
         let at = (self as isize + steps).rem_euclid(Self::ALL.len() as isize);
         Self::ALL[at as usize % Self::ALL.len()]

@@ -17,7 +17,8 @@ pub enum Switch {
     Back,
 }
 
-/// Describes the state in the snapshot; the pattern also selects `unmet` functions that the snapshot does not have.
+/// Describes the state in the snapshot. `unmet` counts functions that the pattern selects and the snapshot does not
+/// have.
 pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     if snapshot.functions.is_some() {
         return of_functions(snapshot, unmet, pattern, switch);
@@ -43,7 +44,7 @@ pub(crate) fn outcome(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, swit
     }
 }
 
-/// Describes the state of a program with prepared functions, which are all known from the beginning.
+/// Describes the state of a program with prepared functions, which the program knows from the beginning.
 fn of_functions(snapshot: &Snapshot, unmet: usize, pattern: &Pattern, switch: Switch) -> String {
     let name = printable(pattern.as_str());
     let chosen = sites(snapshot)

@@ -10,13 +10,13 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Over, Site, WATCHES_MAX, Watch, WatchState};
 use tickscope_report::slow::{Answer, SlowOptions, Typed};
 
-/// Returns the watch of a function: the watch of this pattern, or the first one whose function it matches.
+/// Returns the watch with this pattern, or the first watch of a function that the pattern matches.
 pub(crate) fn watch_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Option<&'a Watch> {
     watches_of(snapshot, function).first().copied()
 }
 
-/// Returns the watches that a name may mean: the watch of this pattern alone, else the watches of functions with the
-/// name, else all whose functions the pattern matches.
+/// Returns the watches that a name may mean: the watch with this pattern alone, else the watches of functions with
+/// this name, else all watches of functions that the pattern matches.
 pub(crate) fn watches_of<'a>(snapshot: &'a Snapshot, function: &Pattern) -> Vec<&'a Watch> {
     let of_function = |is_it: &dyn Fn(&Site) -> bool| -> Vec<&'a Watch> {
         let has_it = |watch: &&Watch| watched_sites(snapshot, watch).any(is_it);
@@ -82,7 +82,7 @@ pub(crate) fn began(
 /// Describes the watch of a function in a viewer, and the next key; `is_shown` says that the answer is on screen.
 pub(crate) fn began_here(now: Option<&Snapshot>, function: &Pattern, is_shown: bool) -> String {
     let full = printable(function.as_str());
-    // The modules would push the key off a narrow screen.
+    // The name's modules would push the key off a narrow screen.
     let name = tail(&full, 1);
     let next = match is_shown {
         true => "its slow calls come here",

@@ -20,7 +20,7 @@ pub(crate) enum Unknown {
     Addresses {
         /// The process, if it still runs.
         pid: u32,
-        /// Module and address of each position.
+        /// Module and address of each sampled position.
         addresses: Vec<(Module, u64)>,
     },
     /// A source file, as a program or its debug information names it.
@@ -39,7 +39,7 @@ pub(crate) enum FoundCode {
     Addresses {
         /// Process that the addresses belong to.
         pid: u32,
-        /// Module, address and frames of each position.
+        /// Module, address and frames of each sampled position.
         frames: Vec<(Module, u64, Vec<Frame>)>,
         /// Reasons for missing information, by the path of the module.
         problems: BTreeMap<String, String>,

@@ -21,8 +21,8 @@ pub(crate) fn of_demo(file: &str, pid: u32) -> Option<&'static str> {
     (own.dev() == its.dev() && own.ino() == its.ino()).then_some(text)
 }
 
-/// Returns directories to search for a program's files, most likely first. The project that it was built from names
-/// the files, and the user's own directory may hold another project with files of the same names.
+/// Returns directories to search for a program's files, most likely first. The executable's project comes first,
+/// because the user's own directory may hold another project with files of the same names.
 pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
     let of_it = |what: &str| fs::read_link(format!("/proc/{}/{what}", pid?)).ok();
     let executable = of_it("exe").and_then(|exe| Some(exe.parent()?.to_path_buf()));
@@ -32,7 +32,7 @@ pub(crate) fn places(pid: Option<u32>) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Finds the file: an absolute path as it is, else below one of the places or a directory above them.
+/// Finds the file: an absolute path as it is, else below one of the places or a directory above one of them.
 ///
 /// # Errors
 /// The file is not there: a message with the name and the places.

@@ -14,14 +14,14 @@ use rustix::termios::{
 /// Bytes that save the title, and show the alternate screen without a cursor.
 const IN: &[u8] = b"\x1b[22;2t\x1b[?1049h\x1b[?25l";
 
-/// Bytes that end a half frame, and restore plain text, the main screen, the cursor, and the former title.
+/// Bytes that end an unfinished frame, and restore plain text, the main screen, the cursor, and the former title.
 const OUT: &[u8] = b"\x1b[?2026l\x1b[0m\x1b[?1049l\x1b[?25h\x1b[23;2t";
 
 /// Bytes that turn mouse reports on: presses, drags and the wheel, with numbers for every cell.
 const MOUSE_ON: &[u8] = b"\x1b[?1000h\x1b[?1002h\x1b[?1006h";
 const MOUSE_OFF: &[u8] = b"\x1b[?1006l\x1b[?1002l\x1b[?1000l";
 
-/// Whether the screen uses the mouse. No mouse bytes are written before it does.
+/// Whether the screen uses the mouse. Until it does, no mouse bytes are written.
 static MOUSE: AtomicBool = AtomicBool::new(false);
 
 struct Saved {
@@ -32,12 +32,12 @@ struct Saved {
 /// Whether bytes were dropped because the terminal did not take them.
 static DROPPED: AtomicBool = AtomicBool::new(false);
 
-/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it
-/// too.
+/// The terminal's former state, set while the viewer has the terminal. It is static because the panic hook reads it as
+/// well.
 static SAVED: Mutex<Option<Arc<Saved>>> = Mutex::new(None);
 
-/// Takes the terminal. If the viewer has it already, after a SIGSTOP, only sets the state that a shell may have
-/// changed, because one `leave` would not undo a second alternate screen or title.
+/// Takes the terminal. If the viewer has it already, after a SIGSTOP, sets only the state that a shell may have
+/// changed. Saving the title and showing the alternate screen twice would not be undone by one `leave`.
 pub(super) fn enter(tty: &OwnedFd) -> io::Result<()> {
     let mut saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let ours = saved.is_some();
@@ -68,10 +68,11 @@ pub(super) fn leave() {
     if MOUSE.load(Ordering::Relaxed) {
         let _ = write(MOUSE_OFF);
     }
-    // Keys pressed meanwhile were for the screen, not for the shell. Errors are ignored, because no other way is left.
+    // Keys pressed before this moment were for the screen, not for the shell. Errors are ignored, because nothing else
+    // can be done.
     let _ = tcflush(tty, QueueSelector::IFlush);
     let _ = write(OUT);
-    // The viewer has the terminal until it has taken the bytes, so that the hang-up watcher unblocks the write above.
+    // `SAVED` stays set during the write above, because the hang-up watcher unblocks a write only while it is set.
     let mut left = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     if DROPPED.load(Ordering::Relaxed) {
         // A part of `OUT` may have been dropped. It fits into the empty buffer, so this write does not wait.
@@ -97,10 +98,10 @@ pub(super) fn unblock() -> bool {
     let saved = SAVED.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(saved) = saved.as_ref() else { return false };
     DROPPED.store(true, Ordering::Relaxed);
-    // Errors are ignored, because no other way is left.
+    // Errors are ignored, because nothing else can be done.
     let _ = tcflow(&saved.tty, Action::OOff);
     let _ = tcflush(&saved.tty, QueueSelector::OFlush);
-    // Only this call wakes a waiting writer, even where output was not stopped before.
+    // Only this call wakes a waiting writer, even if output was not stopped before.
     let _ = tcflow(&saved.tty, Action::OOn);
     true
 }
@@ -118,7 +119,7 @@ pub(super) fn mouse(on: bool) -> io::Result<()> {
     write(if on { MOUSE_ON } else { MOUSE_OFF })
 }
 
-/// Installs a hook that on a panic gives the terminal back first, so that the message is printed where it can be read.
+/// Installs a hook that gives the terminal back on a panic, before the message is printed.
 pub(super) fn install_panic_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -130,7 +131,7 @@ pub(super) fn install_panic_hook() {
     });
 }
 
-/// Writes all bytes, past the buffer of the standard library, because a panic may have left half a frame in it.
+/// Writes all bytes directly and not through the standard library, whose buffer may hold half a frame after a panic.
 pub(super) fn write(mut bytes: &[u8]) -> io::Result<()> {
     let out = io::stdout();
     while !bytes.is_empty() {

@@ -1,5 +1,6 @@
-//! Ends the program in two cases in which the loop cannot: the terminal is closed although SIGHUP is not sent or is
-//! ignored, or the loop waits for a terminal that takes no bytes while a signal asks the program to end.
+//! Ends the program in two cases in which the loop cannot. In the first case, the terminal is closed, and SIGHUP is
+//! ignored or not sent. In the second case, a signal asks the program to end while the loop waits for a terminal that
+//! takes no bytes.
 
 use std::io;
 use std::io::Read;
@@ -20,13 +21,13 @@ use crate::terminal::guard;
 /// Number that a shell adds to a signal's number to report a death by that signal.
 const BY_SIGNAL: i32 = 128;
 
-/// Time for the loop to end by itself.
+/// Time for the loop to end without help.
 const ITS_TURN: Duration = Duration::from_millis(400);
 
-/// Time for the loop to end while the terminal is made to take bytes, for a frame and the bytes that restore the screen.
+/// Time for the loop to end while its bytes are dropped: the rest of a frame, and the bytes that restore the screen.
 const LAST_TURN: Duration = Duration::from_secs(2);
 
-/// Time in which the loop fills the terminal's buffer, at most.
+/// Longest time until a writing loop has filled the terminal's buffer again.
 const FILLS: Duration = Duration::from_millis(20);
 
 /// Watches in a thread that sleeps until the terminal is gone or a signal asks for the end.
@@ -64,13 +65,13 @@ pub(super) fn watch(tty: OwnedFd) -> io::Result<()> {
             }
         }
     };
-    // Without the thread, the loop notices these events at its next look.
+    // Without the thread, only the loop notices these events.
     let _ = thread::Builder::new().name("hangup".to_string()).spawn(sleep);
     Ok(())
 }
 
-/// Ends the program if the loop does not. Returns once the loop has given the terminal back, or if it is lent to another
-/// program, which must not be disturbed, and whose keys may have sent the signal.
+/// Ends the program if the loop does not. Returns once the loop has given the terminal back. Returns at once if the
+/// terminal is lent to another program, which must not be disturbed, and whose keys may have sent the signal.
 fn insist(signal: i32) {
     if !guard::is_ours() {
         return;

@@ -24,8 +24,8 @@ pub(crate) struct Painter {
 impl Painter {
     /// Returns a painter before the first frame.
     pub(crate) fn new(colours: Colours) -> Self {
-        // The theme decides whether there are colours. By default the library would answer NO_COLOR with a plain reset,
-        // which also removes bold and reversed text.
+        // The theme decides whether there are colours. By default the library obeys NO_COLOR with a plain reset, which
+        // also removes bold and reversed text.
         crossterm::style::force_color_output(true);
         Self {
             spoiled: true,
@@ -39,7 +39,7 @@ impl Painter {
         self.spoiled = true;
     }
 
-    /// Returns the bytes that turn the shown frame into a new frame; empty if nothing changes.
+    /// Returns the bytes that turn the shown frame into a new frame; empty if no cell changes.
     pub(crate) fn frame(&mut self, size: Size, draw: impl FnOnce(&mut Buffer)) -> io::Result<Vec<u8>> {
         let area = Rect::new(0, 0, size.width, size.height);
         self.next.resize(area);
@@ -69,7 +69,7 @@ impl Painter {
             return Ok(Vec::new());
         }
         CrosstermBackend::new(&mut bytes).draw(changes.into_iter())?;
-        // The hidden cursor rests at the origin, because some terminals show its place nevertheless.
+        // The hidden cursor rests at the origin, because some terminals show its position nevertheless.
         bytes.extend_from_slice(b"\x1b[H\x1b[?2026l");
         std::mem::swap(&mut self.shown, &mut self.next);
         self.spoiled = false;

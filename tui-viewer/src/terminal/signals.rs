@@ -29,7 +29,7 @@ impl Signals {
         wakeup.set_nonblocking(true)?;
         let flags: [Arc<AtomicBool>; 7] = std::array::from_fn(|_| Arc::new(AtomicBool::new(false)));
         let [stops_at_once, quits_at_once] = [(); 2].map(|()| Arc::new(AtomicBool::new(false)));
-        // These handlers stay when the screen is gone, because a handler cannot be given back.
+        // These handlers stay after the screen has gone, because a handler cannot be removed.
         for (signal, at_once) in [(SIGTSTP, &stops_at_once), (SIGQUIT, &quits_at_once)] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(at_once))?;
         }
@@ -132,8 +132,8 @@ pub(crate) struct Woken {
 }
 
 /// Returns whether no shell would notice that this process group stops, so that nobody would continue it. In such a
-/// group no process has a parent outside the group in the same session, and the kernel ignores SIGTSTP. Only this
-/// process and the processes above it are checked.
+/// group, no process has a parent in the same session but outside the group, and the kernel ignores SIGTSTP. Only
+/// this process and its ancestors are checked.
 pub(super) fn is_orphaned() -> bool {
     let Some(own) = Kin::of("self") else { return true };
     let mut above = own.parent;
@@ -146,8 +146,8 @@ pub(super) fn is_orphaned() -> bool {
     true
 }
 
-/// Place of a process among others. A process outside this PID namespace is 0 here, as in the kernel's answers;
-/// `rustix` has no such number, and panics.
+/// The parent, process group and session of a process. The number of a process outside this PID namespace is 0, as
+/// in the kernel's answers. `rustix` cannot represent 0, and panics.
 struct Kin {
     parent: i32,
     group: i32,

@@ -1,4 +1,4 @@
-//! Text in cells: names that cannot move the cursor, cut at the end of a cell.
+//! Text in cells: names that cannot move the cursor, and cuts between cells.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,8 @@ fn right_to_left(c: char) -> bool {
     matches!(c as u32, 0x590..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfeff | 0x10800..=0x10fff | 0x1e800..=0x1efff)
 }
 
-/// Returns whether a letter joins the letter before it in one picture. Terminals disagree on the cells that both take.
+/// Returns whether a letter forms one picture with the letter before it. Terminals disagree on the cells that both
+/// take.
 fn joins(c: char) -> bool {
     matches!(c as u32, 0x1f1e6..=0x1f1ff | 0x1f3fb..=0x1f3ff)
 }
@@ -39,12 +40,13 @@ pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns a name, or only its last part with its closures if the name does not fit into the cells.
+/// Returns a name, or its last part alone if the whole name does not fit into the cells. Closures belong to the last
+/// part.
 pub(crate) fn without_module(name: &str, cells: usize) -> &str {
     if width(name) > cells { tail(name, 1) } else { name }
 }
 
-/// Cuts in the middle to at most `cells`, and keeps more of the tail, which is the function itself.
+/// Cuts a name in the middle to at most `cells`. More is kept of its end, which is the function itself.
 pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= cells {
         return Cow::Borrowed(text);
@@ -83,7 +85,7 @@ pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, 
     Cow::Owned(format!("{mark}{}", back(text, cells - mark_cells)))
 }
 
-/// Cuts a path at the beginning, between two folders if that leaves enough.
+/// Cuts a path at the beginning to at most `cells`. Cuts between two folders if that leaves enough.
 pub(crate) fn cut_path<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
     if width(text) <= cells {
         return Cow::Borrowed(text);

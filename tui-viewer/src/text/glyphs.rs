@@ -9,7 +9,7 @@ pub(crate) struct Glyphs {
     pub(crate) branch: &'static str,
     /// Mark before the last sibling.
     pub(crate) last: &'static str,
-    /// Mark below a row with siblings after it.
+    /// Mark in the lines below a row with siblings after it.
     pub(crate) line: &'static str,
     /// Mark of a row whose children are shown.
     pub(crate) open: &'static str,
@@ -21,11 +21,11 @@ pub(crate) struct Glyphs {
     pub(crate) running: &'static str,
     /// Mark of a row that is open now, but only in threads that wait.
     pub(crate) waits: &'static str,
-    /// Mark of recursion in one row, or of a function that calls back.
+    /// Mark of recursion in one row, or of a function that calls its caller.
     pub(crate) again: &'static str,
     /// Marks before callers, before the function itself, and before callees.
     pub(crate) calls: [&'static str; 3],
-    /// Mark of a cut.
+    /// Mark of a place where a text was cut.
     pub(crate) cut: &'static str,
     /// Mark of a column that is sorted from the largest value.
     pub(crate) falls: &'static str,
@@ -35,7 +35,7 @@ pub(crate) struct Glyphs {
     pub(crate) rule: &'static str,
     /// Mark between the parts of a path.
     pub(crate) then: &'static str,
-    /// Mark between things in one line.
+    /// Mark between items in one line.
     pub(crate) dot: &'static str,
     /// Mark between the ends of a range.
     pub(crate) to: &'static str,
@@ -52,7 +52,7 @@ pub(crate) struct Glyphs {
     pub(crate) heights: &'static [&'static str],
     /// Parts of a cell, from empty to full.
     pub(crate) eighths: &'static [&'static str],
-    /// Cell of a bar, and cell of a frame in Flame, for time off the CPU.
+    /// Cell of a bar, and cell of a frame in Flame, for time in which the thread was not on a CPU.
     pub(crate) off_cpu: [&'static str; 2],
     /// Corners and sides of a frame: top left, top right, bottom left, bottom right, upright.
     pub(crate) frame: [&'static str; 5],

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Returns the words of a line, without quotes. A quote that is not closed holds the rest of the line.
+/// Returns the words of a line, without quotes. A quote without an end holds the rest of the line.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut inside = false;

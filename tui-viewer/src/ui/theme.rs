@@ -32,7 +32,7 @@ pub(crate) enum Meaning {
     Small,
     /// Title of the column that rows are sorted by.
     Sorted,
-    /// A place where the search found its text.
+    /// A match of the search.
     Match,
     /// All is well.
     Good,

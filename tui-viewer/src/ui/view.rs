@@ -1,4 +1,4 @@
-//! Converts the app to cells. Nothing here changes the app, and only rows on the screen are looked at.
+//! Draws the app into cells. Drawing changes nothing in the app, and reads only the rows on the screen.
 
 mod banner;
 pub(crate) mod bar;

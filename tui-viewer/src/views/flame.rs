@@ -21,7 +21,6 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::detail::Legend;
 use crate::views::view_type::{ViewType, number_of};
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Flame;
 

@@ -32,7 +32,6 @@ use crate::ui::view::detail::Legend;
 use crate::views::functions;
 use crate::views::view_type::{ViewType, number_of};
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Function;
 
@@ -54,7 +53,7 @@ const ACTS: &[Act] = &[
 ];
 
 impl App {
-    /// Returns the areas of callers and callees side by side, where they have room in `area`.
+    /// Returns the areas of callers and callees side by side, if they fit into `area`.
     pub(crate) fn lists_beside(&self, area: Rect) -> Option<[Rect; 2]> {
         halves(area).filter(|_| self.views.current == View::Function)
     }

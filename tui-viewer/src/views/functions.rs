@@ -30,12 +30,12 @@ static TOT_SHARE: Column = numbers("%TOT", 6, "share of all time shown, callees 
 static OWN_SHARE: Column = numbers("%SELF", 6, "share of all time shown, without callees")
     .of(Value::Share(Portion::Own))
     .by(Order::SELF)
-    // At the top of a thread, all time of a row is its own.
+    // In a bottom-up tree, a row's own part is time at the top of a thread.
     .titled(|app, _| bottom_up(app).then(|| "%TOP".to_string()));
 static OF_SHARE: Column = numbers("%OF", 6, "share of the function that is shown")
     .of(Value::Share(Portion::Total))
     .by(Order::TOTAL);
-/// The main share of the view as a bar. Where moments are compared, the change of the mean stands in its place.
+/// The main share of the view as a bar. If moments are compared, the change of the mean takes its place.
 static BAR: Column = texts("", "the first share, as a bar")
     .drawn(draw_bar)
     .titled(|app, width| {
@@ -133,7 +133,7 @@ pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
     let Some(halves) = halves(area) else {
         return vec![(area, places(&FUNCTION, area.width, false))];
     };
-    // Both lists have the same columns, even where one list is a cell wider.
+    // Both lists have the same columns, even if one list is a cell wider.
     let width = halves[0].width;
     let columns = if width < ROOM_FOR_ALL_CALLS {
         &NARROW
@@ -150,9 +150,10 @@ pub(crate) fn of_function(area: Rect) -> Vec<(Rect, Vec<Place>)> {
     halves.map(places_on).to_vec()
 }
 
-/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half`: another list stands beside it.
+/// Returns the columns of a list that is `width` cells wide, from left to right. `is_half` tells whether another list
+/// stands beside it.
 fn places(columns: &[&'static Column], width: u16, is_half: bool) -> Vec<Place> {
-    // The least needed columns leave first, until the name has its part of the line. The pane shows all values.
+    // The least needed columns are left out first, until the name has its part of the line. The pane shows all values.
     let (share, time) = match *columns[0] == TOT_SHARE {
         true => (&OWN_SHARE, &SELF),
         false => (&TOT_SHARE, &TOTAL),
@@ -174,7 +175,7 @@ fn places(columns: &[&'static Column], width: u16, is_half: bool) -> Vec<Place> 
     if !is_half {
         return places(if width >= 100 { LONG_BAR } else { SHORT_BAR });
     }
-    // The longest bar for which no column leaves.
+    // The longest bar for which no column is left out.
     let short = places(SHORT_BAR);
     let longer = (SHORT_BAR + 1..=LONG_BAR).rev().map(places);
     let mut fitting = longer.filter(|places| places.len() == short.len());
@@ -188,7 +189,7 @@ const LONG_BAR: u16 = 10;
 /// Width in cells below which a list has no bar, because the bar says too little.
 const ROOM_FOR_BAR: u16 = 60;
 
-/// Width in cells of a list beside another, below which calls by a function stand without all calls.
+/// Width in cells below which one of two lists shows calls by a function without the number of all calls.
 const ROOM_FOR_ALL_CALLS: u16 = 72;
 
 /// Maximum number of cells of a function's file and line.
@@ -236,7 +237,7 @@ fn bottom_up(app: &App) -> bool {
 /// Width from which on the line of tabs has room for the filter of calls.
 const ROOM_IN_TABS: u16 = 110;
 
-/// Returns the title of names with the filter of calls, where no line above says it.
+/// Returns the title of names with the filter of calls; `None` if there is no filter, or a line above shows it.
 fn title_of_names(app: &App, cells: u16) -> Option<String> {
     let layout = app.layout();
     let words = app.query.filter.words(app.views.current).join("  ");
@@ -252,7 +253,8 @@ fn title_of_names(app: &App, cells: u16) -> Option<String> {
     })
 }
 
-/// Returns the larger share of a row now and then: a row that has become small keeps the colour of its former share.
+/// Returns the larger share of a row at both moments, so that a row that has become small keeps the colour of its
+/// former share.
 fn main_share(app: &App, data: &Data, what: What) -> f64 {
     let share = |data: &Data, what| {
         let (total, own) = app.shares(data, what);
@@ -265,7 +267,7 @@ fn main_share(app: &App, data: &Data, what: What) -> f64 {
     share(data, what).max(then.map_or(0.0, |(then, there)| share(then, there)))
 }
 
-/// Returns the look of the first cell of a row, and of the others.
+/// Returns the look of the first cell of a row, and of the other cells.
 pub(crate) fn weigh(app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
     if data.figures(row.what).tally.is_some() {
         return [Meaning::Plain; 2];
@@ -330,7 +332,7 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
         Fold::Open | Fold::Leaf => String::new(),
     };
     let room = pen.room();
-    // The count of hidden rows goes first, because the mark before the name says that there are some.
+    // The count of hidden rows is left out first, because the mark before the name says that there are some.
     let extra = if hidden.is_empty() { 0 } else { hidden.len() + 2 };
     let is_part = row.what.table().is_part(data, row.what.row);
     let text = match is_part && app.layout().title.is_none() {

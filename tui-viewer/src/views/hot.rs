@@ -24,7 +24,6 @@ use crate::ui::view::column::Place;
 use crate::views::functions;
 use crate::views::view_type::ViewType;
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Hot;
 

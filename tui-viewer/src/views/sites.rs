@@ -29,7 +29,6 @@ use crate::ui::view::column::Place;
 use crate::ui::view::detail;
 use crate::views::view_type::ViewType;
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Sites;
 
@@ -45,7 +44,7 @@ const ABOUT: About = About {
 const ACTS: &[Act] = &[
     act(&[Action::Enter], has_rows, App::enter_place),
     act(&[Action::ToggleSite], has_rows, App::toggle_site),
-    // Sites stand below modules where the program has functions.
+    // Sites stand below modules if the program has functions.
     only(
         &[
             Action::Open,
@@ -59,7 +58,7 @@ const ACTS: &[Act] = &[
 ];
 
 impl App {
-    /// Shows the function of a place, opens or closes a module, or tells that the callers of a function are not known.
+    /// Shows the function of a site, opens or closes a module, or tells that the callers of a function are not known.
     fn enter_place(&mut self) {
         if let Some(chosen) = self.selected_function() {
             return self.go_to_function(chosen);

@@ -28,7 +28,6 @@ use crate::ui::view::table;
 use crate::views::slow::call::{LARGE, NOTABLE};
 use crate::views::view_type::{ViewType, number_of};
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Slow;
 
@@ -113,7 +112,7 @@ impl ViewType for Slow {
         number_of(&app.views.slow.function)
     }
 
-    /// Its keys choose calls and move in time, so they do not hold the order of its rows.
+    /// The keys of this view choose calls and move in time, so they do not hold the order of rows.
     fn holds(&self, app: &App) -> bool {
         let data = app.data();
         data.is_some_and(|data| data.slow().watches.is_empty())

@@ -23,11 +23,10 @@ use crate::ui::view::column::Place;
 use crate::ui::view::detail;
 use crate::views::view_type::ViewType;
 
-/// Text where no future was polled.
+/// Text while no future was polled.
 const NOTHING: &str = "No profiled future has been polled. #[tickscope::profile] on async functions and tickscope::wait! \
     at awaits show them here.";
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Tasks;
 

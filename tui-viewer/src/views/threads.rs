@@ -27,7 +27,6 @@ use crate::ui::view::column::Place;
 use crate::views::timeline::keys::TimeColumns;
 use crate::views::view_type::ViewType;
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Threads;
 

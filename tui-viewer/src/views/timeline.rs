@@ -21,7 +21,6 @@ use crate::views::timeline::keys::TimeColumns;
 use crate::views::view_type::ViewType;
 use crate::views::{hot, threads};
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Timeline;
 

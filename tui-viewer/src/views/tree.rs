@@ -33,7 +33,6 @@ use crate::views::timeline::keys::TimeColumns;
 use crate::views::view_type::{ViewType, number_of};
 use crate::views::{flame, functions, threads, timeline};
 
-/// The view.
 #[derive(Debug)]
 pub(crate) struct Tree;
 

@@ -1,4 +1,5 @@
-//! What a view is: the questions that the rest of the program asks it, with the answers of most views.
+//! The trait of views: the questions that the rest of the program asks a view, with the answers of most
+//! views.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -21,7 +22,7 @@ use crate::views::functions;
 use crate::views::timeline::keys::TimeColumns;
 
 impl App {
-    /// Returns the columns of the view on screen on these cells, from left to right.
+    /// Returns the columns of the view on screen, on the cells of `area`, from left to right.
     pub(crate) fn places(&self, area: Rect) -> Vec<Place> {
         let lists = self.views.current.kind().lists(self, area);
         lists.into_iter().flat_map(|(_, places)| places).collect()
@@ -37,65 +38,65 @@ pub(crate) fn number_of(choices: impl Hash) -> u64 {
 
 /// A view of the program.
 pub(crate) trait ViewType: Sync {
-    /// Returns the facts about it that hold at any time.
+    /// Returns the facts about the view that hold at any time.
     fn about(&self) -> &'static About;
 
     // Rows
 
-    /// Returns its rows.
+    /// Returns the rows of the view.
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing;
 
-    /// Returns its columns on a list that is `width` cells wide, from left to right.
+    /// Returns the columns of the view on a list that is `width` cells wide, from left to right.
     fn columns(&self, _width: u16) -> Vec<Place> {
         Vec::new()
     }
 
-    /// Returns its columns on these cells of the screen, list by list.
+    /// Returns the columns of the view on these cells of the screen, list by list.
     fn lists(&self, _app: &App, area: Rect) -> Vec<(Rect, Vec<Place>)> {
         vec![(area, self.columns(area.width))]
     }
 
-    /// Returns the columns of its tables, in the order of the help.
+    /// Returns the columns of the view's tables, in the order of the help.
     fn all_columns(&self) -> Vec<&'static Column> {
         let widest = self.columns(u16::MAX).into_iter();
         widest.map(|place| place.column).collect()
     }
 
-    /// Returns the look of the first cell of a row, and of the others.
+    /// Returns the look of the first cell of a row, and of the other cells.
     fn weigh(&self, app: &App, data: &Data, row: &Row) -> [Meaning; 2] {
         functions::weigh(app, data, row)
     }
 
-    /// Returns a number that changes with each choice of its own that its rows are made of.
+    /// Returns a number that changes with each choice in the view that decides on its rows.
     fn choices(&self, _app: &App) -> u64 {
         0
     }
 
-    /// Whether a key holds the order of its rows for a moment.
+    /// Whether a key holds the order of the view's rows for a moment.
     fn holds(&self, _app: &App) -> bool {
         true
     }
 
-    /// Returns the row that is selected where none was.
+    /// Returns the row that is selected if no row was selected before.
     fn first<'a>(&self, _data: &Data, rows: &'a [Row]) -> Option<&'a Row> {
         rows.first()
     }
 
-    /// Returns the number of rows that a search looks at, and the word for several rows.
+    /// Returns the number of rows that a search covers, and the word for several rows.
     fn searched(&self, app: &App, data: &Data) -> (usize, &'static str) {
         let count = app.views.current.table().count(data);
         (count as usize, self.about().rows)
     }
 
-    /// Chooses its subject for the first look at it.
+    /// Chooses the subject of the view when it is first shown.
     fn begin(&self, _app: &mut App) {}
 
-    /// Returns the key of the function whose callers and callees it shows.
+    /// Returns the key of the function whose callers and callees the view shows.
     fn subject(&self, _app: &App) -> Option<u64> {
         None
     }
 
-    /// Corrects its state after its rows were made.
+    /// Corrects the state of the view after its rows were made.
     fn settle(&self, _app: &mut App) {}
 
     /// Returns the reason for an empty list.
@@ -108,40 +109,41 @@ pub(crate) trait ViewType: Sync {
         app.nothing_in_focus(data).or(nothing)
     }
 
-    /// Returns the columns of time that it shows.
+    /// Returns the columns of time that the view shows.
     fn time_columns(&self, _app: &App) -> Option<TimeColumns> {
         None
     }
 
     // Keys and mouse
 
-    /// Takes one step back inside it; returns false without a step.
+    /// Takes one step back inside the view; returns false without a step.
     fn step_back(&self, _app: &mut App) -> bool {
         false
     }
 
-    /// Returns the word for the place to which Escape leads.
+    /// Returns the word for the state to which Escape leads.
     fn way_back(&self, app: &App) -> Option<&'static str> {
         app.way_back()
     }
 
-    /// Selects a row that may be hidden; returns false where that takes the steps of a list.
+    /// Selects a row that may be hidden. Returns false if the view has a list, in which rows above must be
+    /// opened.
     fn reveal(&self, _app: &mut App, _what: What) -> bool {
         false
     }
 
-    /// Takes a click on its rows, on line `line` of them.
+    /// Takes a click on the view's rows, on line `line` of them.
     fn click(&self, app: &mut App, at: Position, line: usize) {
         app.click_row_of(0, at.x, line);
     }
 
-    /// Takes a click on the pane of its selected row.
+    /// Takes a click on the pane of the selected row.
     fn click_pane(&self, _app: &mut App, _at: Position) {}
 
     /// Takes a move of the mouse while its button is held.
     fn drag(&self, _app: &mut App, _at: Position) {}
 
-    /// Takes the wheel; returns false where it scrolls a list.
+    /// Takes the wheel; returns false if the wheel should scroll the list.
     fn wheel(&self, _app: &mut App, _rows: isize, _at: Position) -> bool {
         false
     }
@@ -151,7 +153,7 @@ pub(crate) trait ViewType: Sync {
 
     // Screen
 
-    /// Cuts its parts out of a layout.
+    /// Cuts the view's parts out of a layout.
     fn layout(&self, _app: &App, layout: Layout) -> Layout {
         layout
     }
@@ -168,17 +170,17 @@ pub(crate) trait ViewType: Sync {
         (list.cursor.offset.saturating_sub(together.start), together.len())
     }
 
-    /// Returns the whole of its percents, and that whole in words.
+    /// Returns the meaning of 100 % in the view, and its words.
     fn percent_of(&self, app: &App) -> (PercentOf, &'static str) {
         app.percent_of_query()
     }
 
-    /// Switches to the next whole of percents.
+    /// Switches to the next meaning of 100 %.
     fn next_percent_of(&self, app: &mut App) {
         app.next_percent_of_query();
     }
 
-    /// Returns settings of its own, in words.
+    /// Returns settings that only this view has, in words.
     fn settings(&self, _app: &App) -> Option<String> {
         None
     }
@@ -196,10 +198,10 @@ pub(crate) trait ViewType: Sync {
         table::draw(canvas, app, data, area);
     }
 
-    /// Draws its parts below the rows.
+    /// Draws the view's parts below the rows.
     fn below(&self, _canvas: &mut Canvas<'_>, _app: &App, _data: &Data, _layout: &Layout) {}
 
-    /// Returns the line that says how to read its columns.
+    /// Returns the line that says how to read the view's columns.
     fn legend(&self, legend: &Legend) -> String {
         let (dot, itself, inside) = (legend.glyphs.dot, legend.itself, &legend.inside);
         format!("{itself}{dot}{inside}{dot}recursion counts once{}", legend.bars())

@@ -1,6 +1,5 @@
 //! A line of the help.
 
-/// A line of the help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum HelpLine {
     /// A heading.

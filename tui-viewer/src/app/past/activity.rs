@@ -15,7 +15,7 @@ use crate::app::thread_choice::ThreadChoice;
 /// Number of seconds that are kept.
 pub(crate) const BEATS: usize = 30;
 
-/// Least time in ns that counts as a second, because snapshots do not arrive to the microsecond.
+/// Least time in ns that counts as a second, because snapshots do not arrive at exact times.
 pub(crate) const SHORTEST_NS: u64 = 950_000_000;
 
 /// Longest time in ns between two snapshots; after a longer pause the seconds between are unknown.
@@ -44,12 +44,13 @@ pub(crate) struct Activity {
 pub(crate) struct Beats {
     /// Total time when the last second ended.
     pub(crate) total_ns: u64,
-    /// Total time of each second as a bucket of an eighth of an octave, from 1: a sparkline shows no more.
+    /// Total time of each second: 0 for no time, [`UNKNOWN`], or the number of a bucket plus 1. Buckets are an
+    /// eighth of an octave wide, which is enough for a sparkline.
     pub(crate) seconds: [u16; BEATS],
 }
 
 impl Activity {
-    /// Returns the seconds before a snapshot from the history; `None` where reading it would take too long.
+    /// Returns the seconds before a snapshot from the history; `None` if reading it would take too long.
     pub(crate) fn until(history: &History, end: &Snapshot, scope: &ThreadChoice) -> Option<Self> {
         if end.nodes.len() > REBUILT_NODES {
             return None;
@@ -72,7 +73,7 @@ impl Activity {
         Some(activity)
     }
 
-    /// Whether a second is over.
+    /// Whether a second has passed since the last one was noted.
     pub(crate) fn is_due(&self, unix_ns: u64) -> bool {
         let last_ns = self.last.map(|last| last.unix_ns);
         last_ns.is_none_or(|last_ns| unix_ns < last_ns || unix_ns - last_ns >= SHORTEST_NS)
@@ -141,7 +142,7 @@ impl Activity {
     }
 
     /// Returns the last seconds of a row as at most `steps` values from 0 to 1, oldest first; `None` for an unknown
-    /// value. Returns `None` where no second of the row is known.
+    /// value. Returns `None` if no second of the row is known.
     pub(crate) fn steps(&self, id: RowId, steps: usize) -> Option<Vec<Option<f64>>> {
         let beats = self.rows.get(&id)?;
         let mut in_order = beats.seconds;

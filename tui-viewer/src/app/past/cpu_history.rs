@@ -10,7 +10,7 @@ use tickscope_format::snapshot::saturating_sum;
 use crate::app::keyhash::KeyMap;
 use crate::app::past::{Moment, Since};
 
-/// Number of intervals that are remembered at any number of threads.
+/// Number of intervals that are remembered however many threads there are.
 const LEAST: usize = 20;
 
 /// Maximum number of threads remembered of a snapshot.
@@ -31,7 +31,7 @@ struct CpuTimes {
 /// Load of the whole process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Load {
-    /// CPUs that the process kept busy; `None` where the system does not tell.
+    /// CPUs that the process kept busy; `None` if the system does not tell.
     pub(crate) cpus: Option<f64>,
     /// Calls that began, per second.
     pub(crate) calls_per_second: f64,
@@ -62,7 +62,7 @@ impl CpuTimes {
         }
     }
 
-    /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` where it is not known.
+    /// Returns the share of the time since an earlier moment that a thread was on a CPU; `None` if it is not known.
     fn busy_since(&self, earlier: &Self, key: u64) -> Option<f64> {
         let since = self.at.since(earlier.at)?;
         let before = match since.from_zero {
@@ -95,7 +95,7 @@ impl CpuHistory {
         }
     }
 
-    /// Returns the history as it was at a snapshot; empty where that snapshot is not remembered.
+    /// Returns the history as it was at a snapshot; empty if that snapshot is not remembered.
     pub(crate) fn until(&self, snapshot: &Snapshot) -> Self {
         let end = self
             .moments
@@ -124,10 +124,10 @@ impl CpuHistory {
         self.moments[last].busy_since(self.moments.get(last.checked_sub(1)?)?, key)
     }
 
-    /// Returns the load in the last second, or over a shorter time watched since a reset.
+    /// Returns the load over the last second, or over the shorter time since a reset or the first snapshot.
     pub(crate) fn load(&self) -> Option<Load> {
         let last = self.moments.back()?;
-        // The first moment that is a second old, else the oldest.
+        // The load begins at the newest moment that is a second old, else at the oldest moment.
         let mut from = None;
         for moment in self.moments.iter().rev().skip(1) {
             match last.at.since(moment.at) {

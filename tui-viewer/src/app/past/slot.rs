@@ -22,7 +22,7 @@ pub(crate) struct Load {
 pub(crate) struct Slot {
     /// Load by the key of the thread.
     pub(crate) threads: KeyMap<u64, Load>,
-    /// Keys of these threads by the key that they have once they have ended.
+    /// For the key that a thread gets when it ends: the keys of such threads in `threads`.
     pub(super) by_line_once_ended: KeyMap<u64, Vec<u64>>,
     /// Load by the key of the function, in all threads.
     pub(crate) functions: KeyMap<u64, Load>,
@@ -84,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// The last moment of a recording has only ended threads. Their lines were empty except for the last column.
+    /// The last moment of a recording has only ended threads. Their lines must not be empty before the last column.
     #[test]
     fn what_a_thread_did_is_in_the_line_of_its_name_once_it_has_ended() {
         let worker = |tid| Thread {

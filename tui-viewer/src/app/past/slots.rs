@@ -16,7 +16,7 @@ use crate::app::source::KnownCode;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Number of snapshot rows that are read at once, in some milliseconds. The rest is read at the next call.
+/// Number of snapshot rows that one call reads, which takes some milliseconds. The next call reads the rest.
 const ROWS_AT_ONCE: usize = 40_000;
 
 /// Number of snapshots whose self times are kept, because neighbouring slots share an end.
@@ -25,7 +25,8 @@ const SPENT_KEPT: usize = 4;
 /// Most records that are added up for one slot, because a program may reset all the time.
 const RESETS_MOST: usize = 64;
 
-/// Gap in ns above which the load between moments is unknown, unless all gaps are long: the coarse history has one per 10 s.
+/// Gap in ns above which the load between moments is unknown, unless all gaps are long, as in the coarse history with a
+/// moment every 10 s.
 const GAP_NS: u64 = 30 * SECOND_NS;
 
 /// The source of snapshots.
@@ -33,7 +34,7 @@ const GAP_NS: u64 = 30 * SECOND_NS;
 pub(crate) struct Records<'a> {
     /// Records of the program.
     pub(crate) history: &'a History,
-    /// Newest snapshot of the program, which need not be decoded.
+    /// Newest snapshot of the program, which is decoded already.
     pub(crate) newest: &'a Rc<Snapshot>,
     /// Known code of samples.
     pub(crate) code: &'a KnownCode,
@@ -94,7 +95,8 @@ impl Records<'_> {
 }
 
 impl Slots {
-    /// Reads the unknown slots from `first` to `last`, the newest first. Returns false where some are left for the next time.
+    /// Reads the unknown slots from `first` to `last`, the newest first. Returns false if some slots are left for the
+    /// next call.
     pub(crate) fn read(&mut self, records: Records<'_>, slot_ns: u64, first: u64, last: u64) -> bool {
         if self.slot_ns != slot_ns {
             self.slots.clear();
@@ -103,7 +105,7 @@ impl Slots {
         }
         let revision = records.history.revision();
         if self.revision != revision {
-            // Older moments have come.
+            // Older moments have arrived, so unknown slots are read again.
             self.slots.retain(|_, slot| slot.is_some());
             self.revision = revision;
         }
@@ -187,7 +189,7 @@ impl Slots {
         Some(spent)
     }
 
-    /// Returns a slot; `None` where it is not known.
+    /// Returns a slot; `None` if it is not known.
     pub(crate) fn get(&self, number: u64) -> Option<&Slot> {
         self.slots.get(&number)?.as_deref()
     }

@@ -16,11 +16,11 @@ impl Past {
         let end = self.begin_of(shown, length_ns)?;
         let before = match self.begin_of(&end, length_ns) {
             Some(begin) => Rc::new(between(&end, &begin)),
-            // The window has all since the reset, which may well be longer.
+            // The window before has all time since the reset, which may well be longer.
             None => end,
         };
         let ns = before.capture.since_reset_ns;
-        // Snapshots do not arrive to the microsecond, and older snapshots not every second.
+        // Snapshots do not arrive at exact times, and older snapshots are not kept for every second.
         let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
         alike.then_some((before, ns))
     }
@@ -32,7 +32,7 @@ impl Past {
         oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
     }
 
-    /// Returns the start of a window of this length, counted from the same reset; `None` where a reset lies in it.
+    /// Returns the start of a window of this length, counted from the same reset; `None` if a reset lies in it.
     pub(in crate::app) fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let base = self.base_of(shown, length_ns)?;
         if same_epoch(shown, &base) {
@@ -50,7 +50,7 @@ impl Past {
     pub(crate) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
         let history = &self.history;
         let end = shown.capture.unix_ns;
-        // Snapshots do not arrive to the microsecond.
+        // Snapshots do not arrive at exact times.
         let slack = length_ns / 200;
         let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
         let oldest = || history.times().next().filter(|&at| at < end);

@@ -11,7 +11,7 @@ fn watched_long(width: u16, height: u16) -> App {
     app
 }
 
-/// Returns the same screen, but its busiest function took twice as long in the last ten seconds.
+/// Like [`watched_long`], but the busiest function took twice as long in the last ten seconds.
 fn slower_of_late() -> App {
     let mut app = empty(120, 30);
     for tenth in 1_100..=1_340 {
@@ -139,7 +139,7 @@ fn what_is_not_known_is_not_compared() {
     keys(&mut app, "w'");
     has(&tabs(&app), "window 1.0 s   vs 1.0 s before");
     sums_hold(data(&app));
-    // A longer window needs more past than there is; then back again.
+    // A longer window needs more past than there is. The next key goes back to the shorter window.
     keys(&mut app, "w");
     has(&tabs(&app), "window 10.0 s   nothing known before");
     assert!(data(&app).then.is_none());
@@ -198,7 +198,8 @@ fn a_window_reaches_over_a_reset_that_was_taken_back() {
     }
     let mut other = empty(120, 30);
     lives(&mut other, 1_100..=1_320);
-    // The windows begin before the reset, and in the part that does not count: then at the reset.
+    // The first window begins before the reset. The second begins in the part that does not count, and so at
+    // the reset.
     for (typed, window) in [("ww", "window 10.0 s"), ("wwp,,w", "")] {
         keys(&mut app, typed);
         keys(&mut other, typed);

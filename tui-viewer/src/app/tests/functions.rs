@@ -60,7 +60,7 @@ fn each_function_says_why_it_is_off_and_whose_its_time_is() {
         to(&mut app, name);
         assert!(text(&app).contains(why), "{name}: {}", text(&app));
     }
-    // The heirs are its callers in the tree, and the functions above callers that are off as well.
+    // The heirs are the function's callers in the tree, and the functions above callers that are off as well.
     let heirs = |app: &App| line_of(&text(app), "its time is counted in");
     has(&heirs(&app), "book::apply");
     let caller = s.sites.iter().position(|site| site.name == "apply");
@@ -169,7 +169,7 @@ fn callees_of_a_row_are_switched_together_and_said_once() {
     let back = asked(keys(&mut app, "-"));
     let is_back = |request: &Request| matches!(request, Request::ForgetRule(_));
     assert!(back.len() == 3 && back.iter().all(is_back), "{back:?}");
-    // From the bottom up the children are callers.
+    // In a bottom-up tree the children are callers.
     keys(&mut app, "i");
     assert!(keys(&mut app, "-").is_empty());
     says(&app, "below are callers here");

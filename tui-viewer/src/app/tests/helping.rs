@@ -1,4 +1,4 @@
-//! The help, and what helps at the first look.
+//! The help, and the help on the first screen.
 
 use super::*;
 

@@ -264,7 +264,7 @@ fn windows_are_compared_with_the_same_window_then() {
     sums_hold(now);
 }
 
-/// Returns another build: a call of `rebalance` takes half as long again, one function is new, one function is gone.
+/// Returns another build: a call of `rebalance` takes 1.5 times as long, one function is new, one function is gone.
 pub(crate) fn other_build() -> Snapshot {
     let mut s = snapshot(1_340);
     s.process.pid += 1;

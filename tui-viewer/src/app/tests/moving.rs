@@ -19,12 +19,12 @@ fn what_is_hot_opens_once_and_only_once() {
 
 #[test]
 fn the_first_look_fits_the_screen() {
-    // 12 lines have the hottest path, and no other rows, because these would not all be visible.
+    // A list of 12 lines shows the hottest path alone, because other rows would not all be visible.
     assert_eq!(live(60, 15).list().rows.len(), 11);
-    // 20 lines have all rows that take a twentieth of the time.
+    // A list of 20 lines shows all rows that take a twentieth of the time.
     let app = live(120, 30);
     assert!(names(&app).contains(&"wire::checksum") && !names(&app).contains(&"stats::publish"));
-    // 3 lines still open the hottest path at its full length.
+    // A list of 3 lines still opens the hottest path at its full length.
     assert_eq!(live(20, 5).list().rows.len(), 11);
 }
 

@@ -247,7 +247,7 @@ fn what_a_window_cannot_tell_of_latencies() {
         }
     }
     shows(&app, why);
-    // Ten seconds ago only coarse records exist.
+    // Ten seconds back there are only coarse records.
     let mut app = empty(WIDE, 40);
     for tenth in [1_240, 1_330, 1_340] {
         let mut s = snapshot(tenth);
@@ -269,7 +269,7 @@ fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
     assert!(text(&app).contains("Waiting for the program."), "{}", text(&app));
 }
 
-/// The cause and the next step used to be cut off at the screen's width.
+/// The cause and the next step must not be cut off at the screen's width.
 #[test]
 fn a_notice_that_is_longer_than_a_line_goes_on_in_the_next_ones() {
     let why = "cannot create /a/b/x.txt: there is no directory /a/b; make the directory first";

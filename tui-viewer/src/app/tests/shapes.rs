@@ -5,7 +5,8 @@ use tickscope_testkit::fixture;
 
 use super::*;
 
-/// Returns the made-up program, where `cancel` inserts again below `rebalance`, and `decode` calls `encode` as well.
+/// Returns the made-up program, in which `cancel` inserts again below `rebalance`, and `decode` calls `encode` as
+/// well.
 fn recursive(tenths: u64) -> Snapshot {
     let mut s = snapshot(tenths);
     // The thread `main` is the last one: its rows may grow.
@@ -132,7 +133,7 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
     }
     keys(&mut app, "jl");
     assert_eq!(selected(&app), "alloc::slab_get", "the third row of either list");
-    // Where one list is below the other, there is no side to go to.
+    // If one list is below the other, there is no side to go to.
     app.update(Message::Resize(Size::new(80, 24)));
     key(&mut app, Code::Left);
     assert_eq!(selected(&app), "alloc::slab_get");

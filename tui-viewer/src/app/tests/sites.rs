@@ -227,7 +227,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
         keys(&mut app, digit);
         assert_eq!(selected(&app), next);
     }
-    // The switch must hit the function that was looked at.
+    // The switch must hit the function that is selected.
     let mut app = live(120, 30);
     keys(&mut app, "2/cancel\n");
     let effects = keys(&mut app, "6 ");

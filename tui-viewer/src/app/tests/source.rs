@@ -115,7 +115,7 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     assert!(!app.shows_source());
     key(&mut app, Code::Char('S'));
     assert!(app.shows_source());
-    // Where the file is not there, no pane stands in its place.
+    // If the file does not exist, there is no pane.
     let mut app = showing(120, 50, fixture::slow_frames());
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Enter);
@@ -164,7 +164,7 @@ fn samples_that_are_not_known_yet_come_when_they_are_found() {
     assert!(text(&app).contains("reading the source"), "{}", text(&app));
     find_code(&mut app, effects);
     assert!(!text(&app).contains("reading the source"), "{}", text(&app));
-    // No file is asked for twice.
+    // No file is requested twice.
     let mut next = fixture::sampled();
     next.capture.seq += 1;
     next.lines.samples[0].samples += 5;

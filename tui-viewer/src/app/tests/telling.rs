@@ -121,7 +121,7 @@ fn differences_keep_their_units_and_say_how_they_are_sorted() {
 #[test]
 fn equal_changes_stand_by_name() {
     let mut app = compared(120, 30, |next| {
-        // No call was made since.
+        // No call was made since the mark.
         *next = snapshot(1_340);
         next.capture.unix_ns += 1_000_000_000;
     });

@@ -30,7 +30,8 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
 
 #[test]
 fn what_the_second_thread_does_now_is_six_keys_away() {
-    // Where rows have room for the function, it takes one key; else the function is only in the tree of the thread.
+    // If rows are wide enough for the function, one key shows it; else the function is only in the tree of the
+    // thread.
     for (width, height, typed) in [(120, 30, "4"), (80, 24, "4"), (60, 15, "4")] {
         let mut app = live(width, height);
         keys(&mut app, typed);
@@ -142,7 +143,7 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
         let mut app = live(width, height);
         assert!(!text(&app).contains("only "));
         keys(&mut app, "ajj\n");
-        // The word stays beside all other words about the numbers.
+        // The words for one thread stay beside all other words about the numbers.
         keys(&mut app, "wwbm");
         let screen = text(&app);
         let top: Vec<&str> = screen.lines().take(2).collect();

@@ -63,7 +63,7 @@ fn columns_add_up_to_what_happened_in_their_time() {
         timeline.end_ns(),
         timeline.slot_ns() * u64::from(timeline.columns()),
     );
-    // The screen came at 120.0 s, so 14 of its 30 s are known.
+    // The screen began at 120.0 s, so 14 of its 30 s are known.
     let known_s = known(&app) as f64 * timeline.slot_ns() as f64 / 1e9;
     assert!((13.0..14.1).contains(&known_s), "{known_s} s are known");
     assert!((30_000_000_000..31_000_000_000).contains(&long_ns));
@@ -188,7 +188,7 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     assert_eq!(app.views.timeline.end_ns(), end_ns);
     keys(&mut app, "l");
     assert_eq!(app.cursor_ns(), Some(first));
-    // By other keys the cursor may leave the screen, and the lines follow it.
+    // Other keys may move the cursor off the screen, and the lines follow it.
     keys(&mut app, "{");
     let oldest = app.cursor_ns().expect("the screen is paused");
     assert!(app.views.timeline.column_before(oldest).is_some());
@@ -371,7 +371,7 @@ fn a_time_line_below_the_tree_is_read_while_it_is_there() {
     assert!(
         app.layout().second.is_none() && text(&app).contains("below the tree: nothing; P: the flame graph")
     );
-    // New snapshots are not read then.
+    // Without the timeline, new snapshots are not read.
     let end_ns = app.views.timeline.end_ns();
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     assert_eq!(app.views.timeline.end_ns(), end_ns);
@@ -394,7 +394,7 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     assert!(lines[0].contains('┌') && lines[0].contains('┐'), "{lines:?}");
     key(&mut app, Code::Esc);
     assert!(!below(&app)[0].contains('┌'), "{:?}", below(&app));
-    // Bottom-up the timeline stays, because only the graph is of the tree.
+    // In a bottom-up tree the timeline stays, because only the graph is of the tree.
     keys(&mut app, "i");
     assert!(below(&app)[1].contains("match-0"), "{:?}", below(&app));
     keys(&mut app, "P");

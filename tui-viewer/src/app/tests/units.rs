@@ -30,7 +30,7 @@ fn row(app: &App, name: &str) -> Vec<String> {
 #[test]
 fn numbers_are_divided_by_the_calls_of_the_row() {
     let mut app = live(290, 30);
-    // `match::step` has 8.41 M calls; in the other views too, and over snapshots.
+    // `match::step` has 8.41 M calls. They divide the numbers of other views and of later snapshots too.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
     assert_eq!(
@@ -138,7 +138,7 @@ fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
         keys(&mut app, "b");
         let calls = data(&app).per_calls;
         assert!(calls > Some(0), "{before}");
-        // The number stays with the next snapshot, in another view, and with the setting taken back.
+        // The divisor stays the same with the next snapshot, in another view, and after the setting is taken back.
         for then in ["", "2", "1", back] {
             keys(&mut app, then);
             if back.is_empty() && then == "1" {
@@ -166,7 +166,7 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     let mut app = live(120, 30);
     app.compare_with(fewer_calls().into(), "before.tks".into());
     events(&mut app, Status::Live, Some(snapshot(1_340)));
-    // The calls of `step` are the same; for each call there were 0.33 calls of `insert`, and are 0.67.
+    // The calls of `step` are the same. For each call there were 0.33 calls of `insert`, and there are 0.67 now.
     keys(&mut app, "jb");
     let screen = text(&app);
     assert!(
@@ -246,7 +246,7 @@ fn by_allocations_numbers_are_per_call_and_reports_follow() {
 fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     let mut app = live(120, 30);
     let by_time = text(&app);
-    // One moment has the measure, and one has not.
+    // One snapshot has the measure, the other has not.
     events(&mut app, Status::Live, Some(allocating(1_340)));
     keys(&mut app, "vv");
     assert_eq!(app.measure(), Measure::Bytes);

@@ -1,4 +1,4 @@
-//! What each action does, and when it does anything. A view has a table of its own, which comes first.
+//! What each action does, and when it is available. A view's own table comes first.
 
 use crate::app::message::Effect;
 use crate::app::overlay::Overlay;
@@ -12,22 +12,22 @@ enum Run {
     Each(fn(&mut App, Action)),
 }
 
-/// Some actions.
+/// Actions, the condition under which they are available, and their effect.
 #[derive(Debug)]
 pub(crate) struct Act {
     actions: &'static [Action],
     when: fn(&App) -> bool,
-    /// What they do; `None` where that is the same as in other views.
+    /// Effect of the actions; `None` if it is the same as in other views.
     run: Option<Run>,
 }
 
-/// Returns actions that a view limits to these times.
+/// Returns actions that a view allows only under this condition.
 pub(crate) const fn only(actions: &'static [Action], when: fn(&App) -> bool) -> Act {
     let run = None;
     Act { actions, when, run }
 }
 
-/// Returns actions that do the same thing, at these times.
+/// Returns actions with one common effect.
 pub(crate) const fn act(actions: &'static [Action], when: fn(&App) -> bool, run: fn(&mut App)) -> Act {
     let run = Some(Run::Plainly(run));
     Act { actions, when, run }
@@ -79,7 +79,7 @@ pub(crate) fn shows(app: &App) -> bool {
     app.shown().is_some()
 }
 
-/// Whether the program may be asked; where it cannot answer, the action says why.
+/// Whether a request may be tried. If the program cannot answer, the action says why.
 fn may_ask(app: &App) -> bool {
     shows(app) && app.requests.pending.is_none()
 }
@@ -218,7 +218,6 @@ impl App {
         act.map_or(matches!(action, Action::Show(_)), |act| (act.when)(self))
     }
 
-    /// Carries an action out.
     pub(super) fn perform(&mut self, action: Action) {
         if let Action::Show(view) = action {
             return self.show(view);

@@ -7,7 +7,7 @@ use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 use crate::keys::view::View;
 
-/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` where no view gives it one.
+/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` if no view gives it one.
 pub(crate) fn elsewhere(key: Code) -> Option<String> {
     let has = |view: &View| {
         let mut lines = KEYS.iter().filter(|line| line.views.contains(view));
@@ -31,7 +31,7 @@ impl App {
         self.is_available(action)
             && (action != Action::Live || self.playback.stands_still())
             && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
-            // Calls are in a column in any measure.
+            // Without other measures only calls can be chosen, and calls are in a column in any measure.
             && (action != Action::Measure || self.shown().is_some_and(|shown| !shown.measures.is_empty()))
             && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
             && (!of_the_program
@@ -40,7 +40,8 @@ impl App {
                 || (action == Action::Freeze && self.playback.stands_still()))
     }
 
-    /// Whether there may be a time just before to compare with; an estimate is enough for the footer.
+    /// Whether the past may reach back to the ten seconds before the last ten, to compare with. An estimate
+    /// is enough for the footer.
     fn reaches_back(&self) -> bool {
         self.shown()
             .is_some_and(|shown| self.playback.past.reaches_back(shown, Window::Ten))

@@ -18,7 +18,7 @@ const ROOM_FOR_FIRST_LOOK: u16 = 20;
 const ROOM_FOR_ALL_KEYS: u16 = 110;
 
 impl App {
-    /// Returns the word and the mark of the state, the screen's own state first.
+    /// Returns the word and the mark of the state. The screen's own state comes before the program's state.
     pub(crate) fn face(&self) -> (&'static str, Mark) {
         if self.playback.is_past() {
             ("PAST", Mark::Frozen)
@@ -62,7 +62,7 @@ impl App {
             && self.screen.size.height >= ROOM_FOR_FIRST_LOOK
     }
 
-    /// Returns the cause and the next step, where a state over data needs an explanation.
+    /// Returns the cause and the next step, if data is on screen in a state that needs an explanation.
     pub(crate) fn banner(&self) -> Option<String> {
         let shown = self.shown()?;
         // The text fits in 60 cells, so that it is quick to read on wide screens too.
@@ -93,7 +93,7 @@ impl App {
             Status::Waiting { why } if why.is_empty() => "Waiting for the program.",
             Status::Waiting { why } | Status::Broken { why } => why,
         };
-        // The banner has one line; longer texts are shown where there is no data.
+        // The banner has one line; longer texts are shown while there is no data.
         text.lines().next().map(str::to_string)
     }
 
@@ -121,7 +121,8 @@ impl App {
             all => format!(" (and {} more)", all - 1),
         };
         let more = format!("{more}  Esc: seen");
-        // The report has the cut end of the warning; only this line tells that there are more, and the next key.
+        // The report has the whole warning, but only this line tells that there are more warnings, and the next
+        // key.
         let room = usize::from(self.screen.size.width).saturating_sub(width(&more) + 4);
         let first = cut_end(
             &safe(first, self.screen.ascii),

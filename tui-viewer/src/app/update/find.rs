@@ -33,7 +33,7 @@ impl App {
         }
         self.home();
         self.refresh();
-        // The first match from the former row on is shown, around the end.
+        // The first match from the former row on is shown; if there is none, the first match of all.
         let hit = self.views.search.as_ref().and_then(|search| {
             let hits = &search.hits;
             (!hits.is_empty()).then(|| hits[search.before % hits.len()])
@@ -92,7 +92,7 @@ impl App {
         }
     }
 
-    /// Goes to the next or the previous match, around the ends.
+    /// Goes to the next or the previous match; wraps around at the ends.
     pub(crate) fn search_step(&mut self, forward: bool) {
         let search = self.views.search.as_ref();
         let Some(search) = search.filter(|search| !search.hits.is_empty()) else {
@@ -124,8 +124,8 @@ impl App {
         }
     }
 
-    /// Counts the matches before the selected row, where the selection has changed; returns whether that takes a walk
-    /// over the data.
+    /// Counts the matches before the selected row, if the selection has changed. Returns whether that takes a walk over
+    /// the data.
     pub(crate) fn recount_hits(&mut self) -> bool {
         let selected = self.list().selected().map(|row| (row.id, row.what));
         let Some(search) = self.views.search.as_mut().filter(|search| search.is_set()) else {

@@ -21,7 +21,7 @@ impl App {
         }
     }
 
-    /// Shows only this function, in all its places, or all calls again.
+    /// Shows only the calls of this function, on all paths, or all calls again.
     pub(crate) fn focus_function(&mut self) {
         let Some(Chosen { key, .. }) = self.selected_function() else {
             return self.tell("no function to focus on: choose a row with a function");
@@ -116,13 +116,13 @@ impl App {
         });
     }
 
-    /// Goes from a function to its heaviest place in the tree.
+    /// Goes from a function to its heaviest row in the tree.
     pub(crate) fn show_in_tree(&mut self) {
         let Some(chosen) = self.selected_function() else {
             return self.tell("no function, so no place in the tree");
         };
         let (key, from) = (chosen.key, self.views.current);
-        // A frame of the graph is one place; in other views a function has many places.
+        // A frame of the graph is one row of the tree; in other views a function may have many rows there.
         let id = self.list().selected().map(|row| row.id);
         self.switch_to(View::Tree);
         self.refresh();
@@ -145,7 +145,7 @@ impl App {
         });
     }
 
-    /// Selects the heaviest place of a function in the tree; returns false where it has no place.
+    /// Selects the heaviest row of a function in the tree; returns false if the function has no row there.
     pub(crate) fn find_function(&mut self, key: u64) -> bool {
         let Some(row) = self.data().and_then(|data| data.place_of(key)) else {
             return false;
@@ -155,7 +155,7 @@ impl App {
         true
     }
 
-    /// Returns the function that the user has selected; `None` where the selection has not been moved.
+    /// Returns the function that the user has selected; `None` if the selection has not been moved.
     pub(crate) fn chosen_by_hand(&self) -> Option<Chosen> {
         self.selected_function().filter(|_| self.list().cursor.touched)
     }
@@ -189,7 +189,8 @@ impl App {
         }
     }
 
-    /// Returns the reason why a function is not shown, where its group is shown, or only its members are.
+    /// Returns the reason why a function is not shown: its group is shown, or it is a group and its members
+    /// are shown.
     pub(crate) fn hidden_by_groups(&self, data: &Data, key: u64, name: &str) -> Option<String> {
         let shows = match self.query.filter.grouped {
             true => "the functions in groups",
@@ -199,7 +200,7 @@ impl App {
         is_hidden.then(|| format!("{name} is not shown now. & shows {shows}."))
     }
 
-    /// Returns the reason for an empty list where no call is in focus.
+    /// Returns the reason for an empty list if no call is in focus.
     pub(crate) fn nothing_in_focus(&self, data: &Data) -> Option<String> {
         let filter = &self.query.filter;
         let focus = filter

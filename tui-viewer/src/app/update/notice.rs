@@ -1,4 +1,4 @@
-//! The place of a notice, and its lines.
+//! The area of a notice, and its lines.
 
 use ratatui::layout::Rect;
 
@@ -28,7 +28,8 @@ impl App {
         both.is_some_and(|(notice, line)| notice.intersects(line))
     }
 
-    /// Returns the place of the notice: in place of the keys, or above them while a search needs them.
+    /// Returns the area of the notice: the line of the keys, or the lines above it while a search needs the
+    /// keys.
     pub(crate) fn notice_line(&self) -> Option<Rect> {
         self.notices.current.as_ref()?;
         let layout = self.layout();

@@ -133,7 +133,7 @@ impl App {
             }
             (request, Ok(epoch)) => self.requests.answered(request, epoch, self.screen.now),
             (request, Err(why)) => {
-                // For any reason, asking again would get the same answer.
+                // Whatever the reason is, asking again would get the same answer.
                 self.requests.undoable &= request != Request::Undo;
                 self.refused(request, &why);
             }
@@ -194,7 +194,7 @@ impl App {
         }
     }
 
-    /// Tells what was done, and its receivers, where several programs were asked.
+    /// Tells what was done, and its receivers if several programs were asked.
     pub(crate) fn tell_done(&mut self, text: String) {
         match self.requests.words.take() {
             Some(words) => self.tell(format!("{words}: {text}")),
@@ -210,7 +210,7 @@ impl App {
             }
             Request::Reset => "counting from zero; u takes it back".into(),
             Request::Undo | Request::Interval { .. } => "the reset is taken back".into(),
-            // Rules have notices of their own, where a snapshot shows them.
+            // Rules have notices of their own when a snapshot shows them.
             Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_) => String::new(),
             Request::Watch(function, _) => {
                 let newest = self.program.newest.as_deref();

@@ -202,7 +202,7 @@ impl App {
         }
         let begins = data.as_ref().map(counted_from);
         if began.is_some() && begins.is_some() && begins != began {
-            // Rows of other counters are sorted at once: an earlier key does not hold the rows of their first moment.
+            // Rows of counters that began anew are sorted at once, even just after a key.
             self.screen.last_key = self.screen.last_key.map(|_| Duration::ZERO);
         }
         self.derived.stretch = stretch;
@@ -274,7 +274,7 @@ impl App {
             selected,
         };
         let listing = kind.list(self, data, &shape);
-        // Until the first key the cursor is on the top row, even where that row changes.
+        // Until the first key the cursor is on the top row, even if another row comes to the top.
         let stays = !list.cursor.touched && self.views.current.about().stays_at_top;
         let first = (list.cursor.want.is_empty() || stays)
             .then(|| kind.first(data, &listing.rows).map(|row| row.id))
@@ -323,7 +323,7 @@ impl App {
             return;
         }
         self.views.greeted = true;
-        // The banner of the first look soon leaves its line to the list.
+        // The banner of the first look soon disappears, so its line counts as a line of the list.
         let page = self.page() + usize::from(self.is_first_look() && self.banner().is_none());
         let open = travel::first_look(data, page);
         self.views.expanded.extend(open);

@@ -59,7 +59,7 @@ impl App {
         }
     }
 
-    /// Whether the program answers; where it does not, the user is told why.
+    /// Whether the program answers; if it does not, the user is told why.
     pub(crate) fn answers(&mut self, cannot: &str) -> bool {
         let answers = self.program.status.answers();
         if !answers {
@@ -88,7 +88,8 @@ impl App {
         }
     }
 
-    /// Sends a request that others see as well; asks the user first where another viewer is there.
+    /// Sends a request whose effect other viewers see as well. Asks the user first if there is another
+    /// viewer.
     pub(crate) fn send_or_confirm(&mut self, request: Request) {
         let newest = self.program.newest.as_ref();
         if newest.is_some_and(|newest| newest.capture.viewers > 1) {
@@ -112,7 +113,8 @@ impl App {
         self.effects.push(Effect::Send(request));
     }
 
-    /// Returns the activities left on in the program by requests from here, and how to end them: a line each.
+    /// Returns a line for each activity that requests of this viewer have left on in the program, with the
+    /// way to end it.
     pub(crate) fn left_on(&self) -> Vec<String> {
         let newest = self.program.newest.as_ref();
         let Some(newest) = newest.filter(|_| self.program.status.answers()) else {

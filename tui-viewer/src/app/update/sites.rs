@@ -1,4 +1,4 @@
-//! Switching places in the source off and on. A switch is done when a snapshot shows it, not when it was promised.
+//! Switching sites off and on. A switch is done when a snapshot shows it, not when it was promised.
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::SiteId;
@@ -36,7 +36,7 @@ fn pattern_of(site: &Site) -> Result<Pattern, String> {
     naming(&path)
 }
 
-/// Returns the pattern of a row: the path of a place, or all places in a module.
+/// Returns the pattern of a row: the path of a site, or all sites in a module.
 fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
     let table = data.site_table();
     match table.source(row) {
@@ -47,7 +47,7 @@ fn pattern_of_row(data: &Data, row: u32) -> Result<Pattern, String> {
 }
 
 impl App {
-    /// Switches the selected place, or all places in the selected module, off or on again.
+    /// Switches the selected site, or all sites in the selected module, off or on again.
     pub(crate) fn toggle_site(&mut self) {
         if !self.answers("nothing to switch: ") {
             return;
@@ -71,11 +71,11 @@ impl App {
 
     /// Returns the request that switches the sites of a pattern to the other state.
     fn toggled(&self, data: &Data, pattern: Pattern, is_off: bool) -> Request {
-        // A second request before the screen shows the first one takes it back.
+        // A second request takes the first one back, even before the screen shows the first one.
         if !self.requests.is_switched_off(&pattern, is_off) {
             return Request::SitesOff(pattern);
         }
-        // Some functions are off without a rule. Without the rule they are as before.
+        // Some functions are off without a rule, so removing the rule restores their former state.
         let table = data.site_table();
         let is_own = table.rule_of(&pattern).is_some_and(|rule| rule.off);
         if table.is_grouped() && (is_own || !is_off) {
@@ -140,13 +140,13 @@ impl App {
         self.requests.together = Some((requests, said));
     }
 
-    /// Notes that the program says that a rule is in force; it is done as soon as a snapshot shows it.
+    /// Notes the program's answer that a rule is in force. The switch is done as soon as a snapshot shows it.
     pub(crate) fn rule_is_granted(&mut self, request: Request) {
         self.requests.granted(request, self.screen.now);
         self.settle_rules();
     }
 
-    /// Tells which rules are done as soon as the newest snapshot shows them.
+    /// Tells the user which rules the newest snapshot shows.
     pub(crate) fn settle_rules(&mut self) {
         let Some(newest) = &self.program.newest else {
             return;
@@ -164,7 +164,7 @@ impl App {
 /// Returns the sites of the functions that a row calls.
 fn callees(data: &Data, what: What) -> Result<Vec<SiteId>, String> {
     let functions = what.table().callees(data, what.row)?;
-    // The row itself is left out, where it calls itself.
+    // A row that calls itself is left out.
     let own = data.function(what);
     let of_site = data.tree.functions.of_site.iter().zip(0u32..);
     let chosen = of_site.filter(|(function, _)| functions.contains(function) && Some(**function) != own);

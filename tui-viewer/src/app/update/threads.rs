@@ -7,7 +7,7 @@ use crate::app::threads::busiest_first;
 use crate::app::view::{Origin, View};
 
 impl App {
-    /// Shows only the selected thread, in the tree; all threads again where it is already the only one.
+    /// Shows only the selected thread, in the tree; shows all threads again if it is already the only one.
     pub(crate) fn enter_thread(&mut self) {
         let Some((data, row)) = self.selected() else {
             return;
@@ -32,7 +32,7 @@ impl App {
         }
     }
 
-    /// Shows the list of threads, or all threads again where one is chosen.
+    /// Shows the list of threads, or all threads again if one is chosen.
     pub(crate) fn choose_threads(&mut self) {
         if self.query.threads == ThreadChoice::All {
             let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();

@@ -59,7 +59,7 @@ impl App {
     /// Notes the arrival of older records.
     pub(crate) fn past_has_come(&mut self) {
         self.playback.restart_activity(&self.program, &self.query.threads);
-        // The screen shows the length of a recording.
+        // The screen shows the length of a recording, which has changed.
         let is_recording = self.program.status == Status::Kept;
         let in_window = self.query.window != Window::Reset && !self.playback.stands_still();
         self.screen.dirty |= is_recording || in_window;
@@ -75,7 +75,7 @@ impl App {
         ))
     }
 
-    /// Returns the window, and the moment or window to compare with, where they are on screen.
+    /// Returns the window, and the moment or window to compare with, if they are on screen.
     pub(crate) fn time_labels(&self) -> Vec<String> {
         let window = self.derived.stretch.map(Stretch::label);
         let compared = match self.compared() {

@@ -43,7 +43,7 @@ impl App {
         self.query.per_call = Some(per);
     }
 
-    /// Shows totals again; returns false where they are shown already.
+    /// Shows totals again; returns false if they are shown already.
     pub(crate) fn per_call_end(&mut self) -> bool {
         let ends = self.query.per_call.take().is_some();
         if ends {
@@ -74,7 +74,7 @@ impl App {
         });
     }
 
-    /// Counts the calls by which numbers are divided, where data or divisor have changed.
+    /// Counts the calls by which numbers are divided, if the data or the divisor has changed.
     pub(crate) fn count_calls(&mut self) {
         let key = (self.derived.data_memo.revision(), self.query.per_call.clone());
         if !self.derived.per_call_memo.is_new(key) {

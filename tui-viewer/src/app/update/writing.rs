@@ -20,7 +20,7 @@ impl App {
         let Sides { now, .. } = self.playback.sides_apart(&self.query, &shown);
         let mut snapshot = now;
         if self.query.threads.is_missing(&snapshot) {
-            // A thread that only the other side of a comparison has stands among the others with no time.
+            // A thread that only the other side of a comparison has is added here, with no time.
             snapshot = self.playback.sides(&self.query, &shown).now;
         }
         if self.query.threads.is_missing(&snapshot) {

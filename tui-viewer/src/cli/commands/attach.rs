@@ -72,7 +72,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
             ..ReportArgs::default()
         });
     }
-    // An unreadable directory does not become readable by waiting either.
+    // An unreadable directory does not become readable by waiting.
     target::check_dir(args.dir.as_deref())?;
     if let Wanted::File(_) | Wanted::Pid(_) = wanted {
         // A missing file or process does not appear by waiting, so the error comes before the screen.
@@ -96,7 +96,7 @@ pub fn run(args: &TargetArgs, look: &LookArgs, compare: &CompareArgs) -> anyhow:
     Ok(event_loop::run(&mut feed, options)?.exit_code())
 }
 
-/// Reads the newest snapshot of a file, and its name.
+/// Reads the newest snapshot of a file to compare with. The label is the file's name.
 fn compared(path: &Path) -> anyhow::Result<Compared> {
     let mut addresses = Addresses::default();
     let snapshot = match target::find(&Wanted::File(path.to_path_buf()), None)? {

@@ -59,7 +59,7 @@ complete -c tickscope -n 'not string match -q -- \"-*\" (commandline -ct)' -a '(
     }
     let mut named = String::new();
     for line in script.lines() {
-        // This argument names a program; files complete as before.
+        // This argument is a program or a file, so names of programs are offered beside files.
         let target = line.strip_prefix("'::target ");
         match target.and_then(|rest| rest.strip_suffix(":_default' \\")) {
             Some(words) => named.push_str(&format!("'::target {words}:_tickscope_target' \\\n")),

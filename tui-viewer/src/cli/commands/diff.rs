@@ -1,4 +1,4 @@
-//! `tickscope diff`: two builds or two runs side by side, and gates that fail where a measure has grown.
+//! `tickscope diff`: two builds or two runs side by side, and gates that fail if a measure has grown.
 
 use tickscope_analysis::compare::diff::{Diff, DiffError};
 use tickscope_analysis::compare::gate::{self, Condition, GateError, Verdict};

@@ -6,8 +6,8 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// Nameless file to which a program appends, and which is read from the beginning. It is opened twice, because
-/// with one position reading would move the place where the program writes.
+/// Nameless file to which a program appends, and which is read from the beginning. The program gets handles of
+/// its own, so that it shares no position in the file with the reader.
 #[derive(Debug)]
 pub struct KeptOutput {
     file: File,

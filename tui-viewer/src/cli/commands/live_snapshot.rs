@@ -24,7 +24,7 @@ use crate::cli::args::TargetArgs;
 /// Longest time for a program to publish.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Time between two looks for an answer or a program.
+/// Time between two polls for an answer or a program.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Snapshot, and the state of its program.
@@ -58,8 +58,7 @@ impl Reader {
 /// ended before does not end the wait.
 ///
 /// # Errors
-/// As [`target::find`]. For a script also: there is only an earlier run than the named one, and `--ended` does not
-/// allow it.
+/// As [`target::find`]. For a script also: only an earlier run than the named one exists, and `--ended` is not given.
 pub fn find(target: &TargetArgs, reader: Reader, wait: Option<Duration>) -> anyhow::Result<Found> {
     let wanted = target.wanted();
     let (begin, begin_unix_ns) = (Instant::now(), unix_ns());
@@ -93,7 +92,7 @@ enum Earlier {
     OfPid(u32),
 }
 
-/// Returns the kind of earlier run, if a ring is not of the named run.
+/// Returns the kind of earlier run; `None` if the ring is of the wanted run.
 fn earlier_run(wanted: &Wanted, ring: &RingFile, liveness: &Liveness) -> Option<Earlier> {
     let header = ring.header();
     let is_other = |started| started != header.start_time || header.boot_id != os::boot_id();

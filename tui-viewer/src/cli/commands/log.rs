@@ -26,19 +26,20 @@ use crate::cli::commands::live_snapshot;
 /// Longest time for the program to answer.
 const ANSWER: Duration = Duration::from_secs(1);
 
-/// Time between two looks for an answer.
+/// Time between two polls for an answer.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// Longest time between two looks for a record, and so the largest delay of a line.
+/// Longest time between two polls for a record, and so the largest delay of a line.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Shortest and longest interval that is requested of the program. The log's interval is limited to this range.
+/// Shortest and longest publishing interval that is requested of the program. The log's interval is limited to
+/// this range.
 const WISHES: (Duration, Duration) = (Duration::from_millis(10), Duration::from_secs(1));
 
-/// Most records between two looks that are searched for resets.
+/// Most records between two polls that are searched for resets.
 const MISSED_MOST: usize = 4096;
 
-/// Number of functions that are named if there are no groups.
+/// Number of functions that the error message names if the program has no groups.
 const NAMED: usize = 4;
 
 /// Prints lines until the program ends, the time is over, or the reader closes the pipe.
@@ -98,7 +99,8 @@ pub fn run(args: &LogArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Checks that there is something to follow. Names that were chosen may be met later.
+/// Checks that there is something to follow. Chosen names that were not met yet are no error, because they may
+/// be met later.
 fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     if snapshot.sites.is_empty() {
         return Ok(());
@@ -130,7 +132,7 @@ fn check(choice: &Choice, snapshot: &Snapshot) -> anyhow::Result<()> {
     Err(Misuse(why).into())
 }
 
-/// Returns messages on chosen names that were not met yet, with the groups that there are.
+/// Returns messages on chosen names that were not met yet, with the names of the groups that exist.
 fn missing(choice: &Choice, snapshot: &Snapshot) -> Vec<String> {
     let (groups, _) = groups::names(snapshot);
     let there = match groups.len() {
@@ -176,7 +178,7 @@ impl Log {
 #[derive(Debug)]
 struct Followed {
     ring: RingFile,
-    /// Slot that makes the program publish at the wished rate while it is held.
+    /// Slot that makes the program publish at the wanted rate while it is held.
     slot: Option<Slot>,
     /// Position and number of the newest record that was read.
     read: Option<(u64, u64)>,
@@ -184,7 +186,7 @@ struct Followed {
     read_at: Instant,
     /// Publishing interval, as that record gives it.
     interval: Duration,
-    /// Whether a message has said that no more records come.
+    /// Whether the message was printed that no more records come.
     silent: bool,
 }
 
@@ -244,7 +246,7 @@ impl Followed {
             return Ok(Vec::new());
         }
         let newest = match self.ring.newest() {
-            // The program was faster than the reader on every try: the next look comes soon.
+            // On every try the program overwrote the record while it was read. The next poll comes soon.
             Err(FormatError::Lapped { .. }) => return Ok(Vec::new()),
             newest => newest?,
         };
@@ -263,7 +265,7 @@ impl Followed {
         Ok(events)
     }
 
-    /// Prints once that no more records come.
+    /// Prints a message, once in each silence, that no more records come.
     fn complain_of_silence(&mut self) {
         let longest = self.interval.max(WISHES.1).saturating_mul(3);
         if !self.silent && self.read_at.elapsed() > longest {

@@ -1,7 +1,7 @@
 //! `tickscope mcp`: answers a client of the Model Context Protocol on standard input and output.
 //!
-//! The protocol is read and written here, with serde_json. Maintained crates for it bring an async runtime, and a
-//! server with tools alone needs only five methods. `input` limits the input, `message` parses it, and `protocol`
+//! This server reads and writes the protocol itself, with serde_json: it needs only five methods, and maintained
+//! crates for the protocol bring an async runtime. `input` limits the input, `message` parses it, and `protocol`
 //! answers both kinds of revisions: those that begin with `initialize`, and those with a version in each request.
 //! `tools` has the six tools, and `marks` the snapshots of the tool `mark`.
 

@@ -26,7 +26,7 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::{LiveSnapshot, Reader};
 use crate::source::source_files;
 
-/// Smallest share of the measured time for a row of a text, without an option.
+/// Smallest share of the measured time for a row of the text, if no option gives it.
 const LEAST_SHARE: f64 = 0.005;
 
 /// Writes the report on a target.

@@ -103,7 +103,8 @@ pub fn ask_of(ring: RingFile, op: Op, what: &str) -> anyhow::Result<Granted> {
         match slot.reply(&sent)? {
             Some(reply) => break reply,
             None if begin.elapsed() > ANSWER => {
-                // Another request replaces this one, because a stopped program would carry it out later.
+                // Another request replaces the unanswered one, because a stopped program would carry it out
+                // later.
                 slot.send(Op::PublishNow)?;
                 bail!(
                     "{} did not answer within 2 s (is it stopped?); the request is withdrawn",

@@ -22,7 +22,7 @@ use crate::cli::commands::attach::{has_screen, watch};
 use crate::cli::commands::kept_output::KeptOutput;
 use crate::cli::commands::{live_snapshot, report};
 
-/// Started program, and the place of its ring.
+/// Started program, and where its ring is found.
 #[derive(Debug)]
 pub struct Started {
     /// The running command.

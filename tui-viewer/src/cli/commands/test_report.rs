@@ -94,7 +94,7 @@ fn sums(snapshot: &Snapshot, of_site: &[Option<SetId>], tests: usize) -> Vec<Inc
     sums
 }
 
-/// Returns the test that a function belongs to, by its path without the crate. Closures inside a test count for it.
+/// Returns the test whose path is the function's path without the crate. Closures inside a test belong to the test.
 fn test_of(function: &str, tests: &[String]) -> Option<SetId> {
     let (_, path) = function.split_once("::")?;
     let path = path.split("::{").next().unwrap_or(path);

@@ -26,7 +26,7 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::status_line::StatusLine;
 use crate::cli::trigger::{Event, Fired, Watch};
 
-/// Longest time between two looks, and so until Ctrl-C is noticed.
+/// Longest time between two polls, and so until Ctrl-C is noticed.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Watches until the program ends, a signal comes, or the reader of standard output closes it.
@@ -123,7 +123,7 @@ struct Session<'a> {
     has_failed: bool,
     /// Last message about a function that is missing, or cannot be measured.
     doubt: Option<String>,
-    /// Whether a message has said that the limit holds recordings back.
+    /// Whether the message was printed that the limit holds recordings back.
     told_held_back: bool,
 }
 

@@ -25,7 +25,7 @@ use crate::cli::commands::live_snapshot;
 use crate::cli::commands::live_snapshot::Reader;
 use crate::cli::trigger::{Watch, words};
 
-/// Longest time between two looks.
+/// Longest time between two polls.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Waits until the condition is true, the time is over, or the program has ended.
@@ -89,7 +89,7 @@ fn wait(
         let events = feed.poll();
         if let Some(watch) = &mut watch {
             watch.take(&events.past, begin.elapsed());
-            // If records are read late, the condition may have been true between them.
+            // A judgement that was true before the last one counts as well, because records may be read late.
             if let Some((verdict, window_ns)) = watch.true_once().or_else(|| watch.found()) {
                 (judged.verdict, judged.over_ns) = (verdict.clone(), window_ns);
             }

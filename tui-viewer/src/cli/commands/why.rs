@@ -36,10 +36,10 @@ use crate::cli::commands::record::stop_on_signals;
 use crate::cli::commands::{live_snapshot, request, watch};
 use crate::outcome::watched::{others, watch_of, watches_of};
 
-/// Number of snapshots that are searched for traces, because each snapshot holds only some of them.
+/// Number of snapshots that are searched for traces, because each snapshot holds only some traces.
 const TURNS: usize = 64;
 
-/// Time between two looks for a new record.
+/// Time between two polls for a new record.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Prints why slow calls are slow.
@@ -156,7 +156,7 @@ fn write(
         .into());
     }
     console::write(&text)?;
-    // The JSON document has only numbers.
+    // The JSON document has only numbers, so words of doubt are printed separately.
     if (args.json || args.format == WhyFormat::Json)
         && let Some(doubt) = answer.doubt()
     {

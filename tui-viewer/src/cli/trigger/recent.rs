@@ -12,7 +12,7 @@ use tickscope_format::codec::Decoder;
 use tickscope_format::snapshot::CaptureKind;
 use tickscope_programs::events::Past;
 
-/// Most bytes of all payloads together, beside the two that a window needs.
+/// Most bytes of all payloads together. The two records that a window needs are kept above it as well.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Records closer together than the window's length divided by this number count as one.
@@ -34,7 +34,7 @@ pub(super) struct Recent {
     bytes: usize,
     /// Number of the newest record.
     seq: u64,
-    /// Whether the newest record is the first with which the records reach back far enough.
+    /// Whether the records reach back far enough with the newest record, but did not before it.
     fills: bool,
     decoder: RefCell<Decoder>,
 }
@@ -113,7 +113,7 @@ impl Recent {
         ends.is_none_or(|(first, begin_ns)| first.unix_ns > begin_ns)
     }
 
-    /// Drops the newest record where the next one is close to the record before it.
+    /// Drops the newest record if the next one is close to the record before the newest.
     fn merge_newest(&mut self, unix_ns: u64, reset_epoch: u64) {
         let Some(at) = self.records.len().checked_sub(1) else {
             return;

@@ -80,7 +80,7 @@ fn records_that_come_together_are_all_judged() {
     };
     assert!((record(1_015, 0).unix_ns..record(1_018, 0).unix_ns).contains(&fired.unix_ns));
     assert_eq!(watch.acted(), 1);
-    // Calls from before the trigger's begin are no news.
+    // Calls from before the trigger's start do not count.
     let mut watch = self::watch("max(check) > 50ms", 200, "100/h");
     assert!(watch.take(&late, TENTH * 1_030).is_none());
 }

@@ -64,7 +64,7 @@ pub(super) fn unmeasured(condition: &Condition, judgement: &Judgement) -> Option
     comparisons.zip(findings).find_map(doubt)
 }
 
-/// Returns the message that a function was not met yet, with a similar name.
+/// Returns the message that a function was not met yet, and a similar name.
 pub(crate) fn unmet(condition: &Condition, newest: &Snapshot) -> Option<String> {
     let pattern = condition.unmet(newest)?.function;
     let pattern = pattern.as_str();

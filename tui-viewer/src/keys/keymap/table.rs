@@ -55,7 +55,7 @@ const fn all(help: &'static str) -> Binding {
     within(VIEWS, help)
 }
 
-/// Returns a line whose keys work while these are on top.
+/// Returns a line whose keys work while one of these contexts has the keyboard.
 const fn top(others: &'static [Context], help: &'static str) -> Binding {
     within(&[], help).and(others)
 }
@@ -97,7 +97,6 @@ impl Binding {
     }
 }
 
-/// All keys.
 pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
     let show = VIEWS.iter().zip("1234567890".chars()).map(|(&view, digit)| {
         let words = view.words();
@@ -111,7 +110,7 @@ pub(crate) static KEYS: LazyLock<Vec<Binding>> = LazyLock::new(|| {
     show.chain(others).collect()
 });
 
-/// All keys, in groups of a section of the help.
+/// All keys, grouped by section of the help.
 const GROUPS: &[(Section, &[Binding])] = &[
     (
         Section::Views,

@@ -2,10 +2,10 @@
 
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 
-/// Variable that names the theme where no option does.
+/// Variable that names the theme if no option does.
 const VARIABLE: &str = "TICKSCOPE_THEME";
 
-/// Returns the theme that the variable names, where no option names one.
+/// Returns the theme that the option names, else the theme that the variable names.
 ///
 /// # Errors
 /// The variable names no theme.
@@ -24,8 +24,8 @@ pub(crate) fn chosen(
     }
 }
 
-/// Decides on colours or none: `--color`, then NO_COLOR, then FORCE_COLOR, then a terminal without colours. The
-/// wish says which colours.
+/// Returns the theme: Mono without colours, else `wish` or the default theme. `--color` decides on colours, then
+/// NO_COLOR, then FORCE_COLOR, then the kind of terminal.
 pub(crate) fn decide(
     choice: ColorChoice,
     wish: Option<ThemeKind>,

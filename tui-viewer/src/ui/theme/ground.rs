@@ -1,6 +1,6 @@
 //! Solid colours behind text: frames of the flame graph, and other filled areas.
 //!
-//! A program searched for the colours; it holds them apart for normal vision and for the three kinds of colour
+//! A program found the colours by search, so that they differ for normal vision and for the three kinds of colour
 //! blindness. The tests below check that again. Each colour has a second, darker tone, which tells neighbours apart.
 
 use ratatui::style::{Color, Modifier, Style};
@@ -69,7 +69,7 @@ const LIGHT_INK: Color = Color::from_u32(0xe4_e6_ea);
 /// Text that should step back, on dark and on light.
 const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e_5e_5e)];
 
-/// Colours of modules. Of sixteen colours, only four in both tones look different to everybody; some hues share them.
+/// Colours of modules. Of the sixteen colours, only four pairs look different to everybody, so some hues share a pair.
 const MODULES: [Pair; HUES] = [
     [
         tone(COLOURS[0][0], 216, Color::LightYellow),

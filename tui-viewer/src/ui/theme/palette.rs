@@ -94,7 +94,7 @@ fn look(meaning: Meaning) -> (Modifier, [Option<Color>; 3]) {
     }
 }
 
-/// Steps of the cube of 6 x 6 x 6 colours that begins at 16.
+/// Steps of the cube of 6 x 6 x 6 colours that begins at number 16.
 const STEPS: [u8; 6] = [0, 95, 135, 175, 215, 255];
 
 /// Returns the nearest of the 256 colours of nearly every terminal, or the colour that was chosen for a ground.
@@ -215,7 +215,7 @@ pub(super) mod tests {
         Meaning::Alarm,
     ];
 
-    /// Sign of a meaning without hues.
+    /// Sign by which a meaning is told without hues.
     #[derive(PartialEq)]
     enum Told {
         /// Bold, underlined or reversed text.
@@ -224,7 +224,7 @@ pub(super) mod tests {
         MarkOrWord,
         /// The number itself, whose rank the colour only repeats.
         Number,
-        /// None: the text is only overlooked more easily.
+        /// Nothing: without its hue, the text is only less easily overlooked.
         Nothing,
     }
 

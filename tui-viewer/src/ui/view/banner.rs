@@ -11,16 +11,15 @@ use crate::ui::view::pen::Pen;
 /// Width from which on the first look explains more than how to read the columns.
 const WORDY: u16 = 110;
 
-/// Lines from which on a pane below the list itself says how to read the columns.
+/// Number of lines from which the pane below the list itself explains how to read the columns.
 const EXPLAINS: u16 = 7;
 
-/// Draws the line.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(text) = app.banner() else {
         return first_look(canvas, app, area);
     };
     let (_, mark) = app.face();
-    // A warning from a program that is well is not about its state.
+    // If the program is well, the text is a warning, which is not about its state.
     let mark = if mark == Mark::Live { Mark::Stale } else { mark };
     let mut pen = Pen::on(canvas, area.inner(Margin::new(1, 0)), 0);
     pen.put(pen.canvas.glyphs.mark(mark), Meaning::of(mark));

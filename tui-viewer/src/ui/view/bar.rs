@@ -12,8 +12,8 @@ pub(crate) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
     out
 }
 
-/// Returns the same in two tones; the second one is for time off the CPU, which is the part `off` of the share, 0 to 1. A bar
-/// of one tone has parts of a cell; each of two tones has whole cells.
+/// Like [`bar`], in two tones. The second tone is for time off the CPU: the part `off` of the share, 0 to 1. A bar of
+/// one tone has parts of a cell; each of two tones has whole cells.
 pub(crate) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
     let whole = |share: f64| (share.clamp(0.0, 1.0) * f64::from(cells)).round() as usize;
     let (all, working) = (whole(share), whole(share * (1.0 - off.clamp(0.0, 1.0))));

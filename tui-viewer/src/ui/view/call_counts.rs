@@ -9,8 +9,8 @@ use crate::ui::view::unit::counted;
 /// Cells of a count.
 pub(crate) const COUNT: usize = 5;
 
-/// Formats the calls from caller to callee, of all calls of the callee; for the function itself the outermost and the
-/// recursive calls. The separator between the two numbers always has the same cell.
+/// Formats two numbers: the calls from caller to callee, and all calls of the callee. For the function itself, these
+/// are the outermost and the recursive calls. The separator between the two numbers always has the same cell.
 pub(crate) fn calls(data: &Data, what: What) -> Option<String> {
     let around = data.around.as_ref()?;
     let of = &around.neighbours;

@@ -24,7 +24,7 @@ pub(crate) struct Canvas<'a> {
 
 #[cfg(test)]
 std::thread_local! {
-    /// Number of writes on this thread: a frame that looks at more rows than it shows writes more often than it
+    /// Number of writes on this thread. A frame that reads more rows than it shows writes more often than it
     /// has cells.
     pub(crate) static PUTS: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
@@ -69,7 +69,7 @@ impl<'a> Canvas<'a> {
         self.put(x, y, cells, &self.cut_end(&text, cells.into()), meaning)
     }
 
-    /// Writes such a text on a line of an area; lines count from 0.
+    /// Like [`Self::put_cut`], on a line of an area; lines count from 0.
     pub(crate) fn line(&mut self, area: Rect, line: u16, text: &str, meaning: Meaning) {
         self.put_cut(area.x, area.y + line, area.width, text, meaning);
     }
@@ -99,7 +99,7 @@ impl<'a> Canvas<'a> {
         cut_start(text, cells, self.glyphs.cut)
     }
 
-    /// Shortens a path at its beginning, between two folders where possible.
+    /// Shortens a path at its beginning, between two folders if possible.
     pub(crate) fn cut_path<'t>(&self, text: &'t str, cells: usize) -> Cow<'t, str> {
         cut_path(text, cells, self.glyphs.cut)
     }

@@ -14,7 +14,7 @@ use crate::ui::view::{counter, latency, spark};
 /// Lines of the chart of the last seconds.
 const SECONDS: u16 = 3;
 
-/// Column of a pane, and the line where its next part goes.
+/// Column of a pane, and the line for its next part.
 pub(crate) struct Column {
     pub(crate) area: Rect,
     pub(crate) y: u16,

@@ -21,17 +21,17 @@ pub(crate) struct Column {
     pub(crate) title: &'static str,
     /// Text for the help.
     pub(crate) help: &'static str,
-    /// Cells of the column; 0 where the layout of its table decides.
+    /// Cells of the column; 0 if the layout of its table decides.
     pub(crate) width: u16,
-    /// Whether its text is a number, which stands on the right.
+    /// Whether the text is a number, which stands on the right.
     pub(crate) is_number: bool,
-    /// Whether it has the names of the rows.
+    /// Whether the column has the names of the rows.
     pub(crate) is_name: bool,
     /// Order that the title sorts by.
     pub(crate) sort: Option<Order>,
     /// Content of a cell.
     pub(crate) content: Content,
-    /// Look of a cell, where it is not the look of the row.
+    /// Look of a cell, if it is not the look of the row.
     pub(crate) meaning: Option<fn(&Cell<'_>) -> Meaning>,
     /// Title in place of the usual title, for this number of cells.
     pub(crate) title_now: Option<fn(&App, u16) -> Option<String>>,
@@ -40,7 +40,7 @@ pub(crate) struct Column {
 /// Content of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Content {
-    /// A value. Numbers and differences of each kind are written in one place.
+    /// A value. Numbers and differences are formatted alike in all tables.
     Value(Value),
     /// A text of the view's own.
     Text(fn(&Canvas<'_>, &Cell<'_>) -> String),
@@ -61,7 +61,7 @@ pub(crate) enum Value {
     CallsOf,
     /// Total time of a call on average.
     Mean,
-    /// Time that this percentage of calls did not exceed.
+    /// Latency that this percentage of the finished calls did not exceed.
     Quantile(u8),
     /// The longest call.
     Longest,
@@ -69,12 +69,12 @@ pub(crate) enum Value {
     TimeOf(fn(&Data, What) -> u64),
     /// Part of the time off the CPU under any measure, in nanoseconds.
     OffCpu(fn(OffCpu) -> u64),
-    /// Time that adds up over rows under any measure, in nanoseconds; `None` where it is not known.
+    /// Time that adds up over rows under any measure, in nanoseconds; `None` if it is not known.
     CpuTime(fn(&Data, What) -> Option<u64>),
 }
 
 impl Value {
-    /// Whether it is a number of calls.
+    /// Whether the value is a number of calls.
     pub(crate) fn is_count(self) -> bool {
         matches!(self, Self::Calls | Self::CallsOf)
     }
@@ -165,7 +165,7 @@ impl Column {
     }
 }
 
-/// Cells that a name keeps of its column, but at most three of five, at any depth.
+/// Cells of its column that a name keeps at any depth, but at most three fifths of the column.
 const NAME_CELLS: u16 = 20;
 
 /// A column on its cells.
@@ -219,11 +219,11 @@ pub(crate) struct Cell<'a> {
     pub(crate) place: Place,
     pub(crate) y: u16,
     pub(crate) look: Look,
-    /// Whether it is the first of its row.
+    /// Whether the cell is the first of its row.
     pub(crate) is_first: bool,
-    /// Look of the first cell of the row, and of the others.
+    /// Look of the first cell of the row, and of the other cells.
     pub(crate) weights: [Meaning; 2],
-    /// Whether all names of the list have room, once it is known.
+    /// Whether all names of the list fit; made when first asked for.
     pub(crate) names_fit: &'a OnceCell<bool>,
 }
 
@@ -243,7 +243,7 @@ impl Cell<'_> {
         self.weights[usize::from(!self.is_first)]
     }
 
-    /// Returns the look of a name.
+    /// Returns the look of a name: strong if the search found the row, else `meaning`.
     pub(crate) fn name(&self, meaning: Meaning) -> Meaning {
         match self.row.hit {
             true => Meaning::Strong,
@@ -256,7 +256,7 @@ impl Cell<'_> {
         canvas.cut_middle(text, self.room()).into_owned()
     }
 
-    /// Whether the names of all rows of the list have room, because one rule shortens all of them.
+    /// Whether the names of all rows of the list fit, because one rule shortens all of them.
     pub(crate) fn names_fit(&self) -> bool {
         *self.names_fit.get_or_init(|| {
             let rows = &self.app.list().rows;

@@ -35,12 +35,12 @@ pub(crate) fn text(
     text.unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Formats a sum, whole or per call of the function that numbers are per call of, or a level.
+/// Formats a sum, whole or divided by the calls that numbers are per call of, or a level.
 pub(crate) fn main(data: &Data, of: Tally) -> String {
     tally::main(of, |all| counted(data, all)).unwrap_or_else(|| UNKNOWN.to_string())
 }
 
-/// Formats a number of calls or a sum, also per second where it is not per call of a function.
+/// Formats a number of calls or a sum, with the rate per second unless numbers are per call.
 pub(crate) fn often(data: &Data, count: u64) -> String {
     let seconds = data.snapshot.capture.since_reset_ns as f64 / 1e9;
     let rate = (count as f64 / seconds).round();
@@ -50,8 +50,9 @@ pub(crate) fn often(data: &Data, count: u64) -> String {
     }
 }
 
-/// Returns the facts of the pane: of a counter its sum and calls, each also per second, and the mean per call; of a value also
-/// its smallest and largest number; of a gauge its level, the lowest and the highest, and how often it was set.
+/// Returns the facts of the pane. A counter has its sum and calls, each also per second, and the mean per call. A value
+/// also has its smallest and largest number. A gauge has its level, its lowest and highest level, and how often it was
+/// set.
 pub(crate) fn facts(
     canvas: &Canvas<'_>,
     data: &Data,
@@ -88,7 +89,7 @@ pub(crate) fn no_latencies(of: Tally) -> &'static str {
     }
 }
 
-/// Describes the same row at another moment.
+/// Describes the row of a counter in the data to compare with.
 pub(crate) fn then(canvas: &Canvas<'_>, data: &Data, what: What, of: Tally) -> String {
     let cell = |value| text(canvas, data, what, of, Portion::Total, value);
     let mut text = format!(

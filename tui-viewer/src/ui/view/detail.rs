@@ -48,12 +48,12 @@ pub(crate) fn inside(area: Rect) -> Rect {
     Rect { x, width, ..area }
 }
 
-/// Draws the pane.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     canvas.rule(area);
     let inner = inside(area);
     if let Some(row) = app.list().selected() {
-        // A line of callers and callees has a part of a function's figures: the pane shows all of them.
+        // A line of callers and callees has a part of a function's figures; the pane shows the whole function's
+        // figures.
         let row = &data.in_full(row);
         // In the view of one function, the line below has the whole name.
         if data.function(row.what).is_none() {
@@ -92,7 +92,8 @@ pub(crate) fn figures_of(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &
     }
     if !notes.is_empty() {
         let mut pen = Pen::on(canvas, area, last);
-        // Waits come first on the line for both, unless moments are compared, because those figures have no other place.
+        // On one line for both, waits come first. If moments are compared, the other moment's figures have no other
+        // place.
         if short && data.then.is_none() {
             waits(&mut pen, app, data, row);
         }
@@ -110,7 +111,7 @@ fn title(canvas: &mut Canvas<'_>, data: &Data, row: &Row, inner: Rect, area: Rec
     canvas.put(area.x + 1, area.y, inner.width, &text, Meaning::Strong);
 }
 
-/// Returns the place of the function of a row in the source; empty where it is not known.
+/// Returns the place of the function of a row in the source; empty if it is not known.
 pub(crate) fn place_of(data: &Data, row: &Row) -> String {
     match data.function(row.what).map(|of| data.tree.functions.get(of)) {
         Some(function) if function.file.is_empty() => String::new(),
@@ -139,7 +140,7 @@ pub(crate) fn heading(canvas: &mut Canvas<'_>, app: &App, data: &Data, row: &Row
             (place, _) if place.is_empty() => place,
             (place, group) => format!("[{group}] {place}"),
         };
-        // The name comes first; the place keeps its end, where the file is.
+        // The name has precedence. The place is cut at its beginning, because the file is at its end.
         let room = cells.saturating_sub(width(name).min(cells) + 3).max(cells / 3);
         let place = canvas.cut_start(&canvas.safe(&place), room).into_owned();
         let name = canvas.cut_middle(name, cells.saturating_sub(width(&place) + 2));
@@ -181,7 +182,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     let of_self_time = (exact.self_estimated, rough.self_estimated, exact.self_error);
     let of_total_time = (exact.total_estimated, rough.total_estimated, exact.total_error);
     let ticks = unit::ticks(data, row.what);
-    // Bottom-up, the total is self time, and the row's own part is time without a measured caller.
+    // In a bottom-up tree, the total is self time, and the row's own part is time without a measured caller.
     let (own, all) = match data.bottom_up {
         true => ("not called", "self"),
         false => ("self", "total"),
@@ -212,8 +213,8 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
     facts
 }
 
-/// Returns when the first open call began, as a clock time: an age would have to be drawn again and again. Returns
-/// none where the time was not measured.
+/// Returns when the first open call began; none if that was not measured. It is a clock time, because an age would have
+/// to be drawn again and again.
 fn since(app: &App, data: &Data) -> Option<String> {
     let Some(Began::At(tick)) = app.derived.detail.as_ref()?.began else {
         return None;
@@ -355,7 +356,7 @@ fn compared(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> String {
     format!("then ({label})  {then}{dot}columns show now minus then{more}")
 }
 
-/// Explains the marks of this row; empty where it has none.
+/// Explains the marks of this row; empty if it has none.
 fn notes(canvas: &Canvas<'_>, data: &Data, row: &Row) -> String {
     let mut notes = Vec::new();
     if data.is_doubtful(row.what) {
@@ -381,19 +382,19 @@ pub(crate) struct Legend {
     pub(crate) is_wide: bool,
     /// Name of the measure.
     pub(crate) of: &'static str,
-    /// Meaning of shares with callees, and of the function itself.
+    /// Meaning of shares with callees, and of shares of the function itself.
     pub(crate) inside: String,
     pub(crate) itself: &'static str,
     /// Whether waits are known, and whether bars and frames have two tones for them.
     pub(crate) waits: bool,
     pub(crate) has_two_tones: bool,
-    /// Whether the tree is from the bottom up.
+    /// Whether the tree is bottom-up.
     pub(crate) is_bottom_up: bool,
     pub(crate) glyphs: &'static Glyphs,
 }
 
 impl Legend {
-    /// Explains the two tones of bars, where there is room.
+    /// Explains the two tones of bars, if there is room.
     pub(crate) fn bars(&self) -> String {
         match self.has_two_tones && self.is_wide {
             true => format!("{}{} off CPU", self.glyphs.dot, self.glyphs.off_cpu[0]),

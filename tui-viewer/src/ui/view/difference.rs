@@ -17,7 +17,7 @@ use crate::ui::view::unit::{self, clock_ticks, counts, quotient, rounded, ticks,
 /// Text for no change.
 const SAME: &str = "0";
 
-/// Cells of a number that leave one of its column's six for the sign.
+/// Most cells of a number that leave one of its column's six cells for the sign.
 const LONGEST_SIGNED: usize = 5;
 
 /// Change of a column's value between two moments, or a number of a column at one of them.
@@ -29,7 +29,7 @@ enum Change {
     Hundredths(i128),
     /// Difference of shares, in hundredths of the whole.
     Points(f64),
-    /// There is a value only now, or only then.
+    /// There is a value only now, or only at the other moment.
     New,
     Gone,
     Unknown,
@@ -70,7 +70,7 @@ pub(crate) fn text(canvas: &Canvas<'_>, app: &App, now: &Data, what: What, value
     let change = match (amount(app, now, what, value), then) {
         (_, _) if matches!(value, Value::OffCpu(_)) && !now.snapshot.waits => Change::Unknown,
         (Some(now), Some(then)) => now.minus(&then),
-        // A row that was missing then had nothing.
+        // A row that was missing at the other moment had no time and no calls.
         (Some(now), None) if adds_up && there.is_none() => now,
         (Some(_), None) if !adds_up => Change::New,
         (None, Some(_)) if !adds_up && is_gone(now, what) => Change::Gone,
@@ -162,7 +162,7 @@ fn amount(app: &App, data: &Data, what: What, value: Value) -> Option<Change> {
     }
 }
 
-/// Returns a number in parts of one, or its part per call; none where the row that it is per call of has no calls.
+/// Returns `n` in parts of one, divided by the calls that numbers are per call of; none if there are no such calls.
 fn per_call(data: &Data, n: u64, parts: u128) -> Option<i128> {
     let n = u128::from(n) * parts;
     let each = match data.per_calls.map(u128::from) {
@@ -189,7 +189,7 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
         Change::Hundredths(n) => format!("{}{}", sign(n > 0), quotient(size(n), 100)),
         Change::Time(ns) => {
             let mut text = in_seconds(size(ns)).unwrap_or_else(|| canvas.duration(size(ns)));
-            // Two numbers with only a sign between them look like one number: then two digits must do.
+            // Two numbers with only a sign between them look like one number, so they have two digits.
             if width(&text) > LONGEST_SIGNED && (tight || about) {
                 text = canvas.rough(size(ns));
                 // `39m58s`, `12d23h`: of two units, only the larger one has room.
@@ -210,8 +210,8 @@ fn written(canvas: &Canvas<'_>, tight: bool, change: &Change, about: bool) -> St
     }
 }
 
-/// Formats changes of minutes in seconds, because they stand among changes of seconds and are compared at a
-/// glance. Returns none for shorter changes, and where the seconds are too many.
+/// Formats changes of minutes in seconds, because they stand among changes of seconds and are compared at a glance.
+/// Returns none for shorter changes, and if the seconds are too many.
 fn in_seconds(ns: u64) -> Option<String> {
     let seconds = (ns + 500_000_000) / 1_000_000_000;
     (100..10_000).contains(&seconds).then(|| format!("{seconds}s"))
@@ -221,7 +221,7 @@ fn sign(more: bool) -> char {
     if more { '+' } else { '-' }
 }
 
-/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` where it was not
+/// Returns how much longer a call takes now, as a part of its earlier time: 0.09 is 9 % more. `None` if it was not
 /// called at both times.
 fn change_of_avg(now: (&Data, What), then: (&Data, What)) -> Option<f64> {
     let mean = |(data, what): (&Data, What)| {

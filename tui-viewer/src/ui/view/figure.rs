@@ -16,8 +16,8 @@ use crate::ui::view::place::gap;
 use crate::ui::view::unit;
 use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ticks, ticks_of};
 
-/// Returns the text of a column of numbers, or of its change where two moments are compared. It is at most one cell longer than
-/// the column.
+/// Returns the text of a column of numbers, or of its change if two moments are compared. It is at most one cell longer
+/// than the column.
 pub(crate) fn text(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, value: Value) -> String {
     match &data.then {
         Some(_) => difference::text(canvas, app, data, what, value),
@@ -37,7 +37,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     let uncertainty = rough(data, what);
     let (total_is_estimated, self_is_estimated) = (uncertainty.total_estimated, uncertainty.self_estimated);
     let quantile = |share: f64| Some(length(canvas, app, data, data.latency(what).quantile(share)?));
-    // Two numbers with only a mark between them look like one number: then two digits must do.
+    // Two numbers with only a mark between them look like one number, so they have two digits.
     let tight = gap(app.list_cells()) == 1;
     let time = |ns: u64, ticks: u64, estimated: bool, per: Option<u64>| {
         let known = Known::of(ns, estimated, figures);
@@ -93,12 +93,12 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
     }
 }
 
-/// Formats the longest call: exact, an upper bound, or a lower bound where not all calls were timed.
+/// Formats the longest call: exact, an upper bound, or a lower bound if not all calls were timed.
 pub(crate) fn longest(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Option<String> {
     let (ticks, exact) = data.latency(what).max()?;
     Some(match (timed_in_part(data, what), exact) {
         (true, _) => format!("{}{}", canvas.glyphs.at_least, length(canvas, app, data, ticks)),
-        // It has the digits of percentiles, so that no percentile looks longer than the longest call.
+        // The longest call has the digits of percentiles, so that no percentile looks longer.
         (false, true) => length(canvas, app, data, ticks),
         (false, false) => format!("{}{}", canvas.glyphs.at_most, length_up(canvas, app, data, ticks)),
     })

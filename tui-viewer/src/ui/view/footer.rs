@@ -23,7 +23,6 @@ const LEAST_TEXT: usize = 15;
 /// Number of keys that are named beside the key for all of them and the key that quits.
 const HINTS: usize = 6;
 
-/// Draws the line.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     let context = app.context();
     let line = layout.bottom_line();
@@ -60,7 +59,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
     }
 }
 
-/// Draws the views and the position, where no line above says it; returns the cell after it.
+/// Draws the views and the position, if no line above shows them; returns the cell after them.
 fn place(canvas: &mut Canvas<'_>, app: &App, line: Rect) -> u16 {
     let x = tabs::views(canvas, app, line.x + 1, line.y);
     let rows = usize::from(app.layout().rows.height);
@@ -149,7 +148,7 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
     let searched = kept.is_some() && context != Context::Help;
     let mut hints: Vec<(String, Hint)> = lines(context)
         .filter(|line| line.keys().iter().any(|&(_, action)| app.offers(action)))
-        // The kept search itself stands there.
+        // The kept search itself stands in place of its key.
         .filter(|line| !(searched && line.keys().iter().any(|&(_, action)| action == Action::Search)))
         .filter_map(|line| Some((line.hint_keys(canvas.ascii), line.hint_in(context)?)))
         .collect();
@@ -168,11 +167,11 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         let found = found(app, search, usize::from(line.width) / 6);
         hints.insert(0, (format!("/{text}  {found}"), hint("", 2, false)));
     }
-    // The key that quits stands at the end, where the eye ends.
+    // The key that quits is at the end of the line, because the eye ends there.
     hints.sort_by_key(|(_, hint)| hint.right && hint.rank <= 1);
     let cells = |(keys, hint): &(String, Hint)| width(keys) + hint.text.len() + 3;
     let room = usize::from(line.width).saturating_sub(2);
-    // Few keys are read and many are passed over: `?` shows all of them. The highest rank leaves first.
+    // Few keys are read and many are passed over: `?` shows all of them. The highest rank is left out first.
     while hints.iter().filter(|(_, hint)| hint.rank > 0).count() > HINTS
         || hints.iter().map(cells).sum::<usize>() > room + 2
     {

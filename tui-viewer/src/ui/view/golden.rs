@@ -18,11 +18,11 @@ use crate::orderbook;
 use crate::test_driver;
 use crate::test_driver::{events, keys, live, looks, text};
 
-/// A large screen and a small one; the invariants hold at every size.
+/// A large screen and a small one; tests of invariants cover every size.
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 
-/// Compares screens of these sizes after these keys.
+/// Compares the made-up program's screens of these sizes after these keys with stored screens.
 fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     for &(width, height) in sizes {
         let mut app = live(width, height);
@@ -31,7 +31,7 @@ fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     }
 }
 
-/// Compares screens of these sizes that show another snapshot.
+/// Compares screens of these sizes that show another snapshot with stored screens.
 fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
     for &(width, height) in sizes {
         let mut app = test_driver::showing(width, height, snapshot.clone());
@@ -182,7 +182,7 @@ fn without_unicode() {
 
 #[test]
 fn percentiles() {
-    // Where their columns have no room, the pane below shows them; in Hot they come at 136 cells.
+    // If the columns of percentiles do not fit, the pane below shows them. In Hot the columns come at 136 cells.
     typed("percentiles", &[(120, 30), (80, 24)], "Gll");
     typed("percentiles_hot", &[(140, 30)], "2>>>>>");
 }

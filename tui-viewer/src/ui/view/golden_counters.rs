@@ -51,7 +51,7 @@ fn counting(tenths: u64) -> Snapshot {
     s
 }
 
-/// Shows the program, with a row selected by its name.
+/// Shows the program of [`counting`], with a row selected by its name.
 fn shown(width: u16, height: u16, name: &str) -> App {
     let mut app = showing(width, height, counting(1_340));
     keys(&mut app, "*");
@@ -131,7 +131,7 @@ fn in_ascii_the_sign_is_a_word() {
     assert!(text(&app).is_ascii());
 }
 
-/// Returns the same with a thread that records the rows of its queries and the length of its queue.
+/// Like [`counting`], with a thread that records the rows of its queries and the length of its queue.
 fn giving(tenths: u64) -> Snapshot {
     let mut s = counting(tenths);
     let first_site = s.sites.len() as u32;
@@ -196,7 +196,7 @@ fn giving(tenths: u64) -> Snapshot {
     s
 }
 
-/// Shows the program, with a row selected by its name.
+/// Shows the program of [`giving`], with a row selected by its name.
 fn given(width: u16, height: u16, name: &str) -> App {
     let mut app = showing(width, height, giving(1_340));
     keys(&mut app, "*");

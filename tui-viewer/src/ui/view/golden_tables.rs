@@ -14,7 +14,7 @@ use crate::test_driver::{keys, looks, screen, showing, text};
 pub(crate) fn with_cpu(tenths: u64) -> Snapshot {
     let mut s = orderbook::snapshot(tenths);
     for (thread, percent) in s.threads.iter_mut().zip([99, 81, 46, 0]) {
-        // The share differs each time.
+        // The share differs from snapshot to snapshot.
         let share = percent * (90 + (tenths % 4) * 3) / 100;
         thread.cpu_ns = Some(tenths * 100_000_000 * percent / 100 + share * 1_000_000);
     }
@@ -84,7 +84,7 @@ fn working_and_waiting_have_two_tones_in_every_theme() {
         {
             (app.screen.theme, app.screen.ascii) = (theme, ascii);
             let screen = screen(&app);
-            // Without colours, characters in the graph take their place.
+            // Without colours, characters in the graph take the place of colours.
             let look = |x| {
                 let cell = &screen[(x, y)];
                 let symbol = (!theme.fills()).then(|| cell.symbol().to_string());

@@ -27,9 +27,9 @@ const LONGEST_ONLY: usize = 20;
 struct Part {
     text: String,
     meaning: Meaning,
-    /// Parts with a high rank give way first; 0 never does.
+    /// Parts with a high rank are left out first; a part of rank 0 never is.
     rank: u8,
-    /// Cells before it.
+    /// Cells before the part.
     gap: usize,
 }
 
@@ -42,7 +42,6 @@ fn part(text: impl Into<String>, meaning: Meaning, rank: u8, gap: usize) -> Part
     }
 }
 
-/// Draws the line.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let wordy = area.width >= WORDY;
     let mut left = Vec::new();
@@ -60,7 +59,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
         }
         let gap = if wordy { 3 } else { 1 };
         if let Some(mode) = mode(snapshot, area.width) {
-            // The usual mode gives way; another mode does not.
+            // The usual mode is left out early; another mode is not.
             let (meaning, rank) = match snapshot.capture.mode == Mode::USUAL {
                 true => (Meaning::Plain, 7),
                 false => (Meaning::Notable, 1),
@@ -178,7 +177,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
         let word = format!("{word}{}", canvas.glyphs.cut);
         left.push(part(word, Meaning::Notable, 0, 1));
     } else if let Some(time) = app.face_time() {
-        // For the past, the moment says more than the time counted until then.
+        // For a moment of the past, its time says more than the time counted until then.
         let rank = if app.playback.is_past() { 1 } else { 5 };
         left.push(part(time, Meaning::Plain, rank, 1));
     } else if let (Status::Live, Some(shown)) = (&app.program.status, app.shown()) {
@@ -186,7 +185,7 @@ fn state(canvas: &Canvas<'_>, app: &App, wordy: bool, left: &mut Vec<Part>) {
     }
 }
 
-/// Returns the measuring mode; where there is little room, only an unusual one.
+/// Returns the measuring mode; on narrow screens only an unusual one.
 fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
     let mode = snapshot.capture.mode;
     let name = mode.as_str();
@@ -205,13 +204,13 @@ fn mode(snapshot: &Snapshot, width: u16) -> Option<String> {
 
 fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right: &mut Vec<Part>) {
     let gap = if wordy { 2 } else { 1 };
-    // Live threads count; of a program that has ended, all threads that there were.
+    // Live threads are counted. Of a program that has ended, all its threads are counted.
     let is_live = |thread: &&Thread| thread.state != ThreadState::Finished;
     let live = snapshot.threads.iter().filter(is_live).count() as u64;
     let ever = snapshot.threads.iter().map(|thread| thread.count.max(1)).sum();
     let chosen = app.data().and_then(|data| data.thread);
     let chosen = chosen.and_then(|id| snapshot.threads.get(id.0 as usize));
-    // Live threads do not include ended ones.
+    // An ended thread is not among the live threads.
     let threads = match live {
         0 => ever,
         _ if chosen.is_some_and(|thread| !is_live(&thread)) => ever,
@@ -238,7 +237,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     } else if app.screen.size.width >= RANGES {
         cost_text(low, high, canvas.glyphs.to)
     } else {
-        // The short form has only the upper bound, which never looks too good.
+        // The short form has only the upper bound, so the cost never looks too low.
         format!("{}{}", canvas.glyphs.at_most, number::percent(high))
     };
     if low > 0.05 {
@@ -261,7 +260,7 @@ fn facts(canvas: &Canvas<'_>, app: &App, snapshot: &Snapshot, wordy: bool, right
     }
 }
 
-/// Formats a range as `0.3–0.9%`, or as one number where both ends look the same.
+/// Formats a range as `0.3–0.9%`, or as one number if both ends look the same.
 fn cost_text(low: f64, high: f64, to: &str) -> String {
     let (low, high) = (number::percent(low), number::percent(high));
     if low == high {

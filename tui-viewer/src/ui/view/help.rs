@@ -13,7 +13,6 @@ use crate::ui::view::canvas::Canvas;
 /// Cells between the columns.
 const GUTTER: u16 = 3;
 
-/// Draws the help.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
     let size = app.screen.size;
     let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));

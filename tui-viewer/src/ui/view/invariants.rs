@@ -93,7 +93,7 @@ fn every_size_draws_every_view_with_whatever_is_on_top() {
     for view in View::ALL {
         for (n, typed) in ON_TOP.into_iter().enumerate() {
             let mut app = staged(view, typed, (80, 24));
-            // Each has an eighth of the sizes; the next one has other sizes.
+            // Each app gets an eighth of the sizes; the next one gets other sizes.
             for &size in sizes.iter().skip(n % 8).step_by(8) {
                 resize(&mut app, size);
                 test_driver::screen(&app);
@@ -116,7 +116,7 @@ fn every_key_in_every_view_leaves_a_screen() {
     for view in View::ALL {
         for (n, size) in [(120, 30), (60, 15), (39, 9), (20, 5)].into_iter().enumerate() {
             let mut app = staged(view, "", size);
-            // Each size has a quarter of the keys, one after the other.
+            // Each size gets a quarter of the keys.
             for code in codes().into_iter().skip(n).step_by(4) {
                 show(&mut app, view);
                 key(&mut app, code);

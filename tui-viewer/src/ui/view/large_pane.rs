@@ -46,14 +46,13 @@ impl Columns {
         Self((0..count).map(column).collect())
     }
 
-    /// Returns the column at this place, or the last.
+    /// Returns the column with this index, or the last column.
     fn at(&mut self, place: usize) -> &mut Column {
         let last = self.0.len() - 1;
         &mut self.0[place.min(last)]
     }
 }
 
-/// Draws the pane.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let is_below = area.x == app.layout().area.x;
     if is_below {

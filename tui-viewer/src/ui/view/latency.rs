@@ -34,7 +34,6 @@ const TALL: u16 = 4;
 /// Lines of the tall chart with its ends and quantiles.
 pub(crate) const TALL_LINES: u16 = TALL + 3;
 
-/// Draws the line.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: What, area: Rect, line: u16) {
     if what.is_outside() {
         return;
@@ -200,7 +199,7 @@ fn columns(latency: &Histogram, steps: usize) -> Vec<u64> {
     columns
 }
 
-/// Returns the same counts as a line of characters.
+/// Returns the counts of [`columns`] as a line of characters.
 fn chart(latency: &Histogram, heights: &[&str]) -> String {
     let columns = columns(latency, CHART);
     let highest = columns.iter().copied().max().unwrap_or(0).max(1);

@@ -6,7 +6,8 @@ use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
-/// Draws colours with their words while there is room from `from` on; `waits` adds the colour of waits, which keeps its room.
+/// Draws the colours that fit from cell `from` on, with their words. `waits` adds the colour of waits, which is left
+/// out last.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, all: Vec<(Ground, String)>, waits: bool, area: Rect, from: u16) {
     let mut room = area.right().saturating_sub(from + 1);
     let mut fit = Vec::new();

@@ -8,7 +8,7 @@ use crate::app::figures::What;
 /// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";
 
-/// Cells of a number that leave one of its column's six for the mark.
+/// Most cells of a number that leave one of its column's six cells for the mark.
 pub(crate) const LONGEST_MARKED: usize = 5;
 
 /// Text for an unknown number.
@@ -17,11 +17,11 @@ pub(crate) const UNKNOWN: &str = "-";
 /// Accuracy of a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// It was measured.
+    /// The time was measured.
     Exactly,
-    /// It is an estimate.
+    /// The time is an estimate.
     About,
-    /// No sample fell into it: it is short, but its length is not known.
+    /// No sample fell into the row: its time is short, but not known.
     Unseen,
 }
 

@@ -19,7 +19,6 @@ const LOSS: [&str; 2] = [
     "s keeps a snapshot first.",
 ];
 
-/// Draws the list.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, index: usize) {
     let rows = Mode::ALL.len();
     let area = middle(app, 60, (rows + LOSS.len() + 3) as u16);

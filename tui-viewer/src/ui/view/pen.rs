@@ -6,7 +6,7 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// A place on a line.
+/// A position on a line.
 pub(crate) struct Pen<'a, 'b> {
     pub(crate) canvas: &'a mut Canvas<'b>,
     /// Cell of the next text.
@@ -65,7 +65,7 @@ impl<'a, 'b> Pen<'a, 'b> {
         self.canvas.put_right(self.x, self.y, self.left(), text, meaning);
     }
 
-    /// Writes words with their values while they fit, `gap` cells apart; returns how many of them.
+    /// Writes words with their values while they fit, `gap` cells apart; returns how many were written.
     pub(crate) fn facts(&mut self, facts: &[(&str, String)], gap: u16) -> usize {
         for (at, (word, text)) in facts.iter().enumerate() {
             let lead = width(word) + usize::from(!word.is_empty());

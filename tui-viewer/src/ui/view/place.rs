@@ -13,19 +13,19 @@ pub(crate) enum Width {
     Parts(u16),
 }
 
-/// Columns with their cells, from left to right, each with the width of a line from which on it stands.
+/// Columns with their cells, from left to right, and the width of a line from which the column is shown.
 pub(crate) type Columns = [(&'static Column, Width, u16)];
 
 /// A name has at least this part of the line, in percent.
 const NAME_PERCENT: u16 = 45;
 
-/// Whether a name has its part of a line.
+/// Whether a name of `name` cells has its part of a line.
 pub(crate) fn has_its_part(name: u16, width: u16) -> bool {
     u32::from(name) * 100 >= u32::from(width) * u32::from(NAME_PERCENT)
 }
 
-/// Places columns so that names together have their part of the line. Until then the least needed columns leave, in
-/// the order of `leaving`. `place` places all columns except the given ones, which have left.
+/// Places columns so that names together have their part of the line. Until they have it, columns are left out in the
+/// order of `leaving`. `place` places all columns except the given ones.
 pub(crate) fn names_first(
     names: &[&'static Column],
     leaving: &[&'static Column],

@@ -36,12 +36,12 @@ pub(crate) fn nothing(app: &App, data: &Data) -> &'static str {
     }
 }
 
-/// Whether bars and frames tell time off the CPU.
+/// Whether bars and frames show time off the CPU.
 pub(crate) fn tells_waits(app: &App, data: &Data) -> bool {
     app.measure() == Measure::Time && data.snapshot.waits
 }
 
-/// Returns the part of a bar's time that is off the CPU, 0 to 1: only where the measure is time.
+/// Returns the part of a bar's time that is off the CPU, 0 to 1; 0 if the measure is not time.
 pub(crate) fn off_cpu(app: &App, data: &Data, what: What) -> f64 {
     if !tells_waits(app, data) {
         return 0.0;
@@ -92,7 +92,7 @@ pub(crate) fn highlight(canvas: &mut Canvas<'_>, cell: &Cell<'_>, text: &str, x:
     } else {
         Cow::Owned(text.to_lowercase())
     };
-    // Letters with a longer lower case would shift the mark; then the whole name is marked.
+    // Letters with a longer lower case would shift the mark, so with them the whole name is marked.
     let found = seen.find(wanted).filter(|_| seen.len() == text.len());
     let (at, part) = found.map_or((0, text), |at| (at, &text[at..at + wanted.len()]));
     if found.is_none() && seen.contains("::") && !look.selected {

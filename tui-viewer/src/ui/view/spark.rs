@@ -7,7 +7,7 @@ use crate::app::state::App;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
-/// Returns the last seconds of a row in these cells, or fewer, the newest on the right; empty where nothing is
+/// Returns the last seconds of a row in these cells, or fewer, the newest on the right; empty if nothing is
 /// known. Each column's height is its part of the row's own busiest second.
 pub(crate) fn of(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> String {
     let steps = app

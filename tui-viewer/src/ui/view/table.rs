@@ -16,8 +16,8 @@ use crate::ui::view::column::{Cell, Column, Content, Look, Place};
 use crate::ui::view::pen::Pen;
 use crate::ui::view::{figure, rows};
 
-/// Returns the column of an order. For differences it is the number itself, because a share has a different whole at each
-/// time.
+/// Returns the column that an order sorts by. For differences it is the column of the number itself, because a share
+/// has a different whole at each time.
 pub(crate) fn sorting(places: &[Place], order: Order, compares: bool) -> Option<&'static Column> {
     let mut columns = places
         .iter()
@@ -145,7 +145,7 @@ fn each_of<'a>(
     }
 }
 
-/// Draws a line between the two lists.
+/// Draws a line with a heading between the two lists.
 fn heading(canvas: &mut Canvas<'_>, text: &str, area: Rect) {
     canvas.rule(area);
     let inner = area.inner(Margin::new(1, 0));

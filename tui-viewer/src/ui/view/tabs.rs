@@ -37,7 +37,6 @@ struct Setting {
     short: Option<String>,
 }
 
-/// Draws the line.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let end = views(canvas, app, area.x + 1, area.y);
     let settings = settings(canvas, app);
@@ -63,7 +62,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     }
 }
 
-/// Formats `only render-0`, where only one thread is shown.
+/// Formats `only render-0`, if only one thread is shown.
 pub(crate) fn only(canvas: &Canvas<'_>, app: &App, cells: usize) -> Option<String> {
     // In these views, calls of all threads count for each choice of a thread.
     let is_of_all = app.views.current.about().is_of_all;
@@ -93,7 +92,7 @@ pub(crate) fn views(canvas: &mut Canvas<'_>, app: &App, mut x: u16, y: u16) -> u
         }
     }
     if let Some((start, mut tab)) = current.filter(|_| app.screen.theme.fills()) {
-        // Where tabs stand close, the next tab begins with the bracket.
+        // If tabs stand close, the next tab begins with the bracket.
         if !tab.ends_with(']') {
             tab.push(']');
         }
@@ -120,7 +119,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     let mark = table::mark(canvas, sort);
     let view = app.views.current;
     let mut all: Vec<Setting> = view.kind().settings(app).into_iter().map(plain).collect();
-    // The default is the first to give way.
+    // The setting of all threads is the default, so it is left out first.
     if app.query.threads.only().is_none() || view.about().is_of_all {
         all.push(plain("all threads".to_string()));
     }
@@ -141,7 +140,7 @@ fn settings(canvas: &Canvas<'_>, app: &App) -> Vec<Setting> {
     if view.about().is_of_time && !view.about().is_of_all {
         all.push(plain(app.percent_label().to_string()));
     }
-    // Few people expect the largest change first, so this is among the last to give way.
+    // Few people expect the largest change first, so this setting is among the last that are left out.
     all.extend(sorted.filter(|_| changes).map(plain));
     let words = app.query.filter.words(app.views.current);
     all.extend(

@@ -13,8 +13,7 @@ use crate::text::cells::width;
 use crate::ui::view::canvas::{Canvas, up};
 use crate::ui::view::marks::{LONGEST_MARKED, UNKNOWN};
 
-/// Formats a value of the chosen measure: the whole, or its part per call. Returns none where the row that it is per
-/// call of has no calls.
+/// Formats a value of the chosen measure, divided by `per_calls` if given. Returns none if `per_calls` is 0.
 pub(crate) fn scaled(
     canvas: &Canvas<'_>,
     app: &App,
@@ -60,7 +59,8 @@ pub(crate) fn time(
     })
 }
 
-/// Formats a number of calls: all of them, or the calls per call.
+/// Formats a number of calls: all of them, or the calls per call of the chosen row. Returns none if that row has no
+/// calls.
 pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     match data.per_calls {
         None => Some(number::count(calls)),
@@ -69,7 +69,7 @@ pub(crate) fn calls(data: &Data, calls: u64) -> Option<String> {
     }
 }
 
-/// Formats the same; a dash where the row that they are per call of has no calls.
+/// Like [`calls`]; a dash if the chosen row has no calls.
 pub(crate) fn counted(data: &Data, number: u64) -> String {
     calls(data, number).unwrap_or_else(|| UNKNOWN.to_string())
 }
@@ -110,7 +110,7 @@ pub(crate) fn length(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) ->
     }
 }
 
-/// Formats the same, rounded up.
+/// Like [`length`], but rounded up.
 pub(crate) fn length_up(canvas: &Canvas<'_>, app: &App, data: &Data, ticks: u64) -> String {
     if app.query.in_ticks {
         number::count(up(ticks))

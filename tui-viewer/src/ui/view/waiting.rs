@@ -24,7 +24,7 @@ pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, layout: &Layout) {
         Status::Broken { why } => (why.as_str(), "Nothing can be shown of it."),
         Status::Waiting { .. } if live > 1 => ("Several programs are running here.", "Choose one."),
         Status::Waiting { why } if why.is_empty() => ("Looking for a program.", APPEARS),
-        // These reasons say how it goes on.
+        // Reasons of several lines name the next step themselves.
         Status::Waiting { why } if why.contains('\n') => (why.as_str(), ""),
         Status::Waiting { why } => (why.as_str(), APPEARS),
         Status::Piped(Pipe::Closed) => (

@@ -30,7 +30,7 @@ pub(crate) const EDGES: [&str; 2] = ["▏", "|"];
 /// Mark for frames that are too small for a cell each.
 const FEW: [&str; 2] = ["…", "+"];
 
-/// Draws the line above: the selected frame with its share and its time, and the meaning of the colours.
+/// Draws the line above the frames: the selected frame with its share and its time, and the meaning of the colours.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let Some(row) = app.list().selected() else {
         return;
@@ -52,7 +52,7 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     legend(canvas, app, data, area, x + 3);
 }
 
-/// Draws the meaning of the colours at the end of the line above, in the room from `from` on.
+/// Draws the meaning of the colours at the end of the line above the frames, as far as it fits from cell `from` on.
 fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16) {
     let flame = &app.views.flame;
     if !app.screen.theme.fills() {
@@ -171,7 +171,7 @@ fn frames(
     }
 }
 
-/// Draws frames that are too small as one: a mark, and their number where it fits.
+/// Draws one frame for frames that are too small: a mark, and their number if it fits.
 fn few(canvas: &mut Canvas<'_>, frame: &Frame, area: Rect) {
     let mark = FEW[usize::from(canvas.ascii)];
     let count = number::count(u64::from(frame.few));
@@ -214,7 +214,7 @@ fn points(app: &App, data: &Data, what: What) -> f64 {
     100.0 * (app.shares(data, what).0 - then)
 }
 
-/// Formats a share as `48 %`, with its change where moments are compared.
+/// Formats a share as `48 %`, with its change if moments are compared.
 fn percent(app: &App, data: &Data, what: What) -> String {
     let (of_total, _) = app.shares(data, what);
     let mut text = match of_total * 100.0 {
@@ -251,7 +251,7 @@ fn solid(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
         true => Modifier::BOLD | Modifier::UNDERLINED,
         false => Modifier::BOLD,
     };
-    // Where there is room, a cell on each side stays empty, so that names of neighbours do not touch.
+    // If there is room, a cell on each side stays empty, so that names of neighbours do not touch.
     let x = area.x + u16::from(area.width > 3);
     let room = area.right().saturating_sub(x + u16::from(area.width > 4));
     let percent = percent(app, data, what);
@@ -336,7 +336,7 @@ fn drawn(canvas: &mut Canvas<'_>, app: &App, data: &Data, frame: &Frame, area: R
     }
 }
 
-/// Shortens a name to these cells: with its module, without it, or cut in the middle. Where that leaves too little, it
+/// Shortens a name to these cells: with its module, without it, or cut in the middle. If few cells are left, the name
 /// is cut at the end.
 fn fitting(canvas: &Canvas<'_>, name: &str, cells: usize) -> String {
     let name = match cells < ROOM_FOR_BOTH_ENDS {

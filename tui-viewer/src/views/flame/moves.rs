@@ -66,7 +66,7 @@ impl App {
         largest.map(|(index, _)| index)
     }
 
-    /// Goes to the frame beside it on its line.
+    /// Goes to a frame beside the selected frame, on the same line.
     pub(crate) fn flame_beside(&mut self, step: isize) {
         let (rows, at) = (&self.list().rows, self.list().cursor.index);
         let line = rows.get(at).map(|row| row.depth);
@@ -137,7 +137,7 @@ impl App {
             app.list().place_of(*id)
         };
         if found(self).is_none() {
-            // The frame is outside, or less than a cell: then its caller fills the width.
+            // The frame is outside, or less than a cell, so its caller fills the width.
             let caller = want[..want.len().saturating_sub(1)].to_vec();
             for zoom in [Vec::new(), caller, want.clone()] {
                 if found(self).is_none() {

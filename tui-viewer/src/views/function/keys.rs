@@ -37,7 +37,8 @@ impl App {
         Some(chosen(data, data.function(row.what)?))
     }
 
-    /// Chooses the function for the first look at the view: the selected one, else the largest by self time.
+    /// Chooses the function when the view is first shown: the selected function, else the one with the
+    /// largest self time.
     pub(crate) fn choose_function(&mut self) {
         if self.views.function.chosen.is_some() {
             return;
@@ -77,7 +78,7 @@ impl App {
         }
     }
 
-    /// Goes to the other of two lists side by side, to the row at the height of the selected row.
+    /// Goes to the other of two lists side by side, to the row on the line of the selected row.
     pub(crate) fn go_beside(&mut self, to: usize) {
         let list = self.list();
         let both: Vec<Range<usize>> = list.on_screen().collect();
@@ -89,7 +90,7 @@ impl App {
         }
         let high = list.cursor.index.saturating_sub(from.start);
         let free = |&at: &usize| !list.rows[at].is_heading();
-        // In a list that ends above that height, the last row is selected.
+        // In a list that ends above that line, the last row is selected.
         let up_to = beside.clone().take(high + 1).rev().find(free);
         if let Some(index) = up_to.or_else(|| beside.clone().find(free)) {
             self.list_mut().cursor.offset = beside.start;
@@ -97,7 +98,7 @@ impl App {
         }
     }
 
-    /// Returns the word for the place to which Escape leads.
+    /// Returns the word for the state to which Escape leads.
     pub(crate) fn way_back(&self) -> Option<&'static str> {
         if self.views.came_from.is_some() {
             return Some("back");

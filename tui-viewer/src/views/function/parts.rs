@@ -28,7 +28,7 @@ use crate::ui::view::unit::{self, counted};
 /// Width from which on all figures have room.
 const WORDY: u16 = 76;
 
-/// Draws name and place of the function, and its figures where there is a second line.
+/// Draws name and place of the function, and its figures if there is a second line.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let (x, cells) = (area.x + 1, area.width.saturating_sub(2));
     let Some(around) = &data.around else {
@@ -47,7 +47,7 @@ pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     };
     let place = canvas.safe(&place);
     let full = &data.names.full[id.index()];
-    // The name comes first; the place keeps its end, where the file is.
+    // The name has precedence. The place is cut at its beginning, because the file is at its end.
     let room = usize::from(cells).saturating_sub(width(full) + 3);
     let place = match room {
         12.. => canvas.cut_path(&place, room),
@@ -96,7 +96,8 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
         ];
         facts.extend(tally::mean(tally, calls).map(|mean| ("mean", mean)));
     } else if let Some(what) = data.hotspot_of(of.function) {
-        // The mean covers all its calls, as in every other view: the rows below tell the outermost ones apart.
+        // The mean covers all calls of the function, as in every other view; the rows below tell the outermost calls
+        // apart.
         let avg = figure::plain(canvas, app, data, what, Value::Mean);
         facts.extend((avg != UNKNOWN).then_some(("avg", avg)));
     }
@@ -113,7 +114,7 @@ fn figures(canvas: &mut Canvas<'_>, app: &App, data: &Data, around: &Around, are
     Pen::on(canvas, area, 1).facts(&facts, gap);
 }
 
-/// Formats p99 of a function's calls; returns none where latencies were not counted.
+/// Formats p99 of a function's calls; returns none if latencies were not counted.
 fn p99(canvas: &Canvas<'_>, app: &App, data: &Data, function: FunctionId) -> Option<String> {
     let what = data.hotspot_of(function)?;
     data.latency(what).quantile(0.99)?;

@@ -16,12 +16,12 @@ use crate::source::code_reader::FoundCode;
 /// Number of lines of one step up or down.
 const STEP: u32 = 3;
 
-/// Lines of the pane that are none of the source: its title, and the titles of its columns.
+/// Lines of the pane without source: the title of the pane, and the titles of its columns.
 pub(crate) const HEAD_LINES: u16 = 2;
 
 impl App {
-    /// Shows the source of the selected function, and asks the program for samples of its lines. On the screen of
-    /// that function it hides the pane again, and ends the samples that were asked for from here.
+    /// Shows the source of the selected function, and asks the program for samples of its lines. On the screen of that
+    /// function it hides the pane again, and ends the samples that this viewer has requested.
     pub(crate) fn turn_source(&mut self) {
         let state = self.program.newest.as_ref().map(|newest| newest.lines.state);
         if self.views.current != View::Function {
@@ -31,7 +31,7 @@ impl App {
             self.views.source.wanted = Some(true);
             self.go_to_function(chosen);
         } else {
-            // A pane that came by itself gets its samples first.
+            // A pane that came without a key gets samples first; only the next key hides it.
             let lacks_samples = self.views.source.wanted.is_none() && state == Some(LinesState::Off);
             self.views.source.wanted = Some(!self.shows_source() || lacks_samples);
         }
@@ -82,14 +82,14 @@ impl App {
         self.layout().source.is_some()
     }
 
-    /// Whether the pane of source should be on the screen: the user's choice, else on large screens where the file is there.
+    /// Whether the pane of source should be on the screen: the user's choice, else on large screens if the file exists.
     pub(crate) fn wants_source(&self) -> bool {
         let is_there = |source: &Source| !matches!(source.text, Some(Err(_)));
         self.may_want_source()
             && (self.views.source.wanted.is_some() || self.derived.source.as_ref().is_some_and(is_there))
     }
 
-    /// Whether the code for the pane is asked for.
+    /// Whether the code for the pane is requested.
     fn may_want_source(&self) -> bool {
         let size = self.screen.size;
         let large = size.width >= SOURCE_COMES.width && size.height >= SOURCE_COMES.height;
@@ -121,7 +121,7 @@ impl App {
         }
     }
 
-    /// Returns the process id of a snapshot, or 0 where its number belongs to another program here.
+    /// Returns the process id of a snapshot, or 0 if the number belongs to another process on this host.
     fn pid_here(&self, snapshot: &Snapshot) -> u32 {
         match self.program.is_elsewhere() {
             true => 0,
@@ -129,7 +129,7 @@ impl App {
         }
     }
 
-    /// Asks for the code that the samples on the screen were in.
+    /// Requests the unknown code of the samples on the screen.
     fn find_code(&mut self) {
         let revision = self.derived.data_memo.revision();
         if let Some(data) = &self.derived.data
@@ -143,7 +143,7 @@ impl App {
         }
     }
 
-    /// Makes the pane again where its numbers have changed, and asks for unknown code.
+    /// Makes the pane again if its numbers have changed, and requests unknown code.
     pub(crate) fn derive_source(&mut self) {
         self.find_code();
         if !self.may_want_source() {

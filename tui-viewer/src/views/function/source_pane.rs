@@ -29,7 +29,6 @@ const CPU_END: u16 = 15;
 const SCOPE_END: u16 = 24;
 const LINE_END: u16 = 31;
 
-/// Draws the pane.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let Some(source) = app.source() else { return };
     let Some(data) = &app.derived.data else { return };

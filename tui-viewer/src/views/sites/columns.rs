@@ -69,7 +69,7 @@ fn of<'a>(cell: &Cell<'a>) -> &'a SiteRow {
     &cell.data.sites()[cell.row.what.row as usize]
 }
 
-/// Draws a name: below its module, or without its module where not all modules have room.
+/// Draws a name. If the sites are not below modules, and not all names fit, the modules of all names are left out.
 fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     let label = cell.data.label(cell.row.what);
     let meaning = cell.name(cell.usual());
@@ -88,8 +88,8 @@ fn draw_name(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     rows::highlight(canvas, cell, &name, x);
 }
 
-/// Describes the state: with the rule that switched the site off where there is room, and in a word where there is little. For
-/// a module, the number of its functions that are on.
+/// Describes the state: with the rule that switched the site off if it fits, else in a word. For a module, the number
+/// of its functions that are on.
 fn state(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (site, room) = (of(cell), cell.room());
     let cut = |words: &str| canvas.cut_end(words, room).into_owned();

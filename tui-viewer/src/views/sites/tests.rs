@@ -12,7 +12,7 @@ use crate::keys::view::View;
 use crate::orderbook;
 use crate::test_driver::{empty, events, keys, looks, tell_functions, text, with_functions};
 
-/// A large screen, a small one, and one with room for the list alone; the invariants hold at every size.
+/// A large screen, a small one, and one with room for the list alone; tests of invariants cover every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
 #[test]

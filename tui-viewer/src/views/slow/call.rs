@@ -13,7 +13,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::pen::Pen;
 use crate::views::flame::graph::{EDGES, FILLS};
 
-/// Text where no function is watched.
+/// Text while no function is watched.
 const NOTHING: &str = "No function is watched, and no function has a tail: 200 calls or more, of which some take twice the median. W on a \
     row of another view watches its function anyway; this view then says why its slow calls are slow.";
 
@@ -27,7 +27,7 @@ const BETWEEN_MARKS: u16 = 12;
 pub(crate) const LARGE: f64 = 0.25;
 pub(crate) const NOTABLE: f64 = 0.05;
 
-/// Draws the sentences.
+/// Draws the sentences above the table.
 pub(crate) fn title(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let lines = app.answer_lines();
     for ((text, is_cause), line) in lines.iter().zip(0..area.height) {
@@ -123,7 +123,7 @@ fn over_time(canvas: &mut Canvas<'_>, app: &App, data: &Data, waterfall: &Waterf
             false => (off.ready, "no CPU"),
         };
         let all = off.waiting.saturating_add(off.ready);
-        // The place of the wait in the stretch is not known: it is drawn at the end.
+        // Where in the stretch the wait was is not known, so it is drawn at the end.
         let (from, to) = (cell(off.end.saturating_sub(all)), cell(off.end));
         if off.depth >= u32::from(lines) || to <= from {
             continue;

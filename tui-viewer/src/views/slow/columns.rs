@@ -125,7 +125,7 @@ fn time(canvas: &Canvas<'_>, ns: Option<f64>) -> String {
     ns.map_or_else(unknown, |ns| duration(ns, canvas.ascii))
 }
 
-/// Returns which calls the columns are means of, in many words and in few: the sentences above tell them apart by cause.
+/// Returns in long and in short words which calls the columns are means of, if the sentences above tell causes apart.
 fn whose_means(app: &App) -> Vec<String> {
     let Some(slow) = app.watched().map(|watch| &watch.slow) else {
         return Vec::new();
@@ -140,7 +140,7 @@ fn whose_means(app: &App) -> Vec<String> {
     ]
 }
 
-/// Formats a path, and its part off the CPU where that is much of the difference.
+/// Formats a path, and its part off the CPU if that is much of the difference.
 fn name(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     let (means, room) = (of(cell), cell.room());
     let name = cell.data.label(cell.row.what);

@@ -41,7 +41,7 @@ pub(crate) struct CallAreas {
 }
 
 impl App {
-    /// Watches the function of the selected row; where it is watched already, shows why its slow calls are slow.
+    /// Watches the function of the selected row. If it is watched already, shows why its slow calls are slow.
     pub(crate) fn watch_row(&mut self) {
         let function = self.selected().and_then(|(data, row)| {
             let function = data.tree.functions.get(data.function(row.what)?);
@@ -82,7 +82,7 @@ impl App {
         }
     }
 
-    /// Switches to the next watched function; the first follows the last.
+    /// Switches to the next watched function; after the last comes the first.
     pub(crate) fn next_watch(&mut self) {
         let Some(data) = &self.derived.data else { return };
         let table = data.slow();
@@ -100,7 +100,7 @@ impl App {
         self.list_mut().cursor = Default::default();
     }
 
-    /// Chooses the next of the slowest calls, or the call before.
+    /// Chooses the next or the previous of the slowest calls.
     pub(crate) fn step_call(&mut self, forward: bool) {
         let Some(watch) = self.watched() else { return };
         let at = self.call_at(watch);
@@ -204,7 +204,7 @@ impl App {
         })
     }
 
-    /// Shows the clicked one of the slowest calls; a click on the waterfall zooms at that moment.
+    /// Shows the slow call that was clicked; a click on the waterfall zooms at that moment.
     pub(crate) fn click_call(&mut self, at: Position) {
         let Some(areas) = self.layout().detail.and_then(|area| self.call_areas(area)) else {
             return;
@@ -260,7 +260,6 @@ impl App {
         self.views.slow.zoom.take().is_some()
     }
 
-    /// Returns the chosen call.
     pub(crate) fn chosen_call(&self) -> Option<&CallLine> {
         let watch = self.watched()?;
         watch.calls.get(self.call_at(watch))
@@ -305,7 +304,7 @@ impl App {
         }
     }
 
-    /// Returns the waterfall of the chosen call; `None` where its events are not known yet.
+    /// Returns the waterfall of the chosen call; `None` if its events are not known yet.
     pub(crate) fn waterfall(&self) -> Option<Rc<Waterfall>> {
         let data = self.data()?;
         let at = data.slow().place_of(self.views.slow.function.as_deref())?;
@@ -322,7 +321,7 @@ impl App {
         Some(waterfall)
     }
 
-    /// Returns the lines of the sentences above the list, each with a mark for causes.
+    /// Returns the lines of the sentences above the list, and whether each names a cause.
     pub(crate) fn answer_lines(&self) -> Vec<(String, bool)> {
         let cells = usize::from(self.screen.size.width.saturating_sub(2)).max(1);
         let Some(watch) = self.watched() else {

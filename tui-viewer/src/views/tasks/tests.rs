@@ -5,7 +5,7 @@ use tickscope_testkit::fixture;
 
 use crate::test_driver::{golden, keys, live, showing, text};
 
-/// A large screen, a small one, and one with room for the list alone; the invariants hold at every size.
+/// A large screen, a small one, and one with room for the list alone; tests of invariants cover every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 
 #[test]

@@ -135,7 +135,7 @@ fn now(canvas: &Canvas<'_>, cell: &Cell<'_>) -> String {
     match (does, function) {
         (Some(does), Some(function)) => {
             let room = cells.saturating_sub(width(&does) + IN.len());
-            // Where only one of both fits, the function stays.
+            // If only one of both fits, the function is shown.
             if room < ROOM_FOR_FUNCTION.min(width(without_module(function, room))) {
                 return short(function, cells);
             }

@@ -18,7 +18,7 @@ pub(crate) struct TimeColumns {
     pub(crate) columns: u16,
     /// Kind of the lines.
     pub(crate) lanes: Lanes,
-    /// Whether they stand beside a list, and end with the moment on screen.
+    /// Whether the columns stand beside a list, and end with the moment on screen.
     pub(crate) is_strip: bool,
 }
 
@@ -175,7 +175,7 @@ impl App {
         }
     }
 
-    /// Shows all time again, and the newest moment; returns false where no part of it was chosen.
+    /// Shows all time again, and the newest moment; returns false if no part of the time was chosen.
     pub(crate) fn leave_range(&mut self) -> bool {
         let had = self.has_range();
         if had {

@@ -34,14 +34,15 @@ fn lanes_of(app: &App, area: Rect) -> Rect {
     Rect { x, width, ..area }
 }
 
-/// Draws the line above: the length of the time, the times of some columns, the cursor, and the ends of the chosen time.
+/// Draws the line above the lanes: the length of the time, the times of some columns, the cursor, and the ends of the
+/// chosen time.
 pub(crate) fn axis(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     let words = app.timeline_words();
     canvas.put_cut(area.x + 1, area.y, name_cells(area.width), &words, Meaning::Quiet);
     times(canvas, app, area, "");
 }
 
-/// Draws the same line below the tree, on a rule.
+/// Like [`axis`], on a rule below the tree.
 fn axis_on_rule(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
     canvas.rule(area);
     let words = format!(" {} ", app.timeline_words());
@@ -57,7 +58,7 @@ fn times(canvas: &mut Canvas<'_>, app: &App, area: Rect, around: &str) {
     let slot_ns = timeline.slot_ns().max(1);
     let end_ns = timeline.end_ns();
     let begin_ns = end_ns.saturating_sub(slot_ns * u64::from(lanes.width));
-    // Times of a recording count from its beginning, others back from now.
+    // Times of a recording count from its beginning; other times count back from now.
     let zero_ns = app.playback.past.begin_ns;
     let least_ns = MARK_CELLS * slot_ns;
     let step_s = STEPS.iter().find(|&&step| step * SECOND_NS >= least_ns);
@@ -124,7 +125,6 @@ fn label(ns: u64, back: bool) -> String {
     }
 }
 
-/// Draws the lines.
 pub(crate) fn draw(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect) {
     let list = app.list();
     if list.rows.is_empty() {

@@ -39,7 +39,7 @@ impl App {
         });
     }
 
-    /// Goes to the next place of the same function.
+    /// Goes to the next row of the same function.
     pub(crate) fn other_place(&mut self) {
         let Some((data, row)) = self.selected().filter(|(_, row)| !row.what.is_outside()) else {
             return;

@@ -8,7 +8,7 @@ use tickscope_format::codec;
 /// Largest number of marks that are kept. The oldest mark is dropped first.
 pub(super) const MARKS_MAX: usize = 16;
 
-/// Largest sum of all marks, as they are stored, in bytes.
+/// Largest size of all marks together as they are stored, in bytes.
 const BYTES_MAX: usize = 64 << 20;
 
 /// Snapshots that were marked.
@@ -80,7 +80,7 @@ impl Marks {
     }
 }
 
-/// Returns whether a text has the form of a handle. Programs should not have such names.
+/// Returns whether a text has the form of a handle. A program with such a name cannot be chosen by its name.
 fn is_handle(text: &str) -> bool {
     let number = text.strip_prefix("mark-");
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))

@@ -228,7 +228,7 @@ mod tests {
         assert_eq!(other["data"]["supported"][0], "2026-07-28");
         let now = || meta("2026-07-28");
         for (method, params, code) in [
-            // Neither `initialize` nor a version, then a version that is no text, and a version without capabilities.
+            // In order: neither `initialize` nor a version, a version that is no text, a version without capabilities.
             ("tools/list", json!({}), -32_602),
             ("tools/list", json!({ "_meta": { VERSION: 7 } }), -32_602),
             (
@@ -237,7 +237,7 @@ mod tests {
                 -32_602,
             ),
             ("resources/list", now(), -32_601),
-            // This revision has no `ping` any more.
+            // This revision has no `ping`.
             ("ping", now(), -32_601),
             ("initialize", json!({ "protocolVersion": 5 }), -32_602),
             // The tool has no name.

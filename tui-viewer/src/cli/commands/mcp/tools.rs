@@ -1,4 +1,4 @@
-//! The six tools. They read; only `why` may make a program watch a function, and only if that is allowed.
+//! The six tools. They only read, except `why`, which may make a program watch a function if that is allowed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -48,9 +48,9 @@ pub(super) struct Copier {
     begin: Begin,
     /// Number of the record that was copied last.
     copied: Option<u64>,
-    /// Position of the newest record at the last look.
+    /// Position of the newest record at the last poll.
     latest: Option<u64>,
-    /// Times of the first record and of the last.
+    /// Capture times of the first and the last record, in nanoseconds since the Unix epoch.
     times: Option<(u64, u64)>,
     /// Number of records that the program overwrote before they were read.
     lost: u64,
@@ -120,7 +120,7 @@ impl Copier {
         self.copy()
     }
 
-    /// Copies the records since the last look.
+    /// Copies the records since the last call.
     ///
     /// # Errors
     /// The file cannot be written, or the ring cannot be read any more.
@@ -185,7 +185,7 @@ impl Copier {
         Ok(())
     }
 
-    /// Returns the place of the recording and its size.
+    /// Describes the recording: its path, and its records' number, time and size.
     pub(super) fn summary(&self) -> String {
         let long_ns = self.times.map_or(0, |(first, last)| last.saturating_sub(first));
         let lost = match self.lost {

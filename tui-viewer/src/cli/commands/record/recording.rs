@@ -23,7 +23,7 @@ use crate::cli::commands::record::copier::{Copier, ReaderGone, bytes, records};
 use crate::cli::commands::status_line::StatusLine;
 use crate::event_loop::saved_files;
 
-/// Time between two looks for a record: far below the interval of records, and the ring holds many.
+/// Time between two polls for a record. It is far below the interval of records, and the ring holds many records.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 /// Time between two checks whether the program still runs.
@@ -37,7 +37,7 @@ pub(crate) const SUCCESSOR: Duration = Duration::from_secs(1);
 pub(crate) enum End {
     /// The time is over.
     Time,
-    /// The user has stopped it.
+    /// The user has stopped the recording.
     Interrupted,
     /// The program ended.
     Program(Liveness),
@@ -113,7 +113,7 @@ pub(crate) fn copy(
             Err(error) => Err(error),
         };
         if !is_live(&liveness) {
-            // Records between the last look and the program's end.
+            // Copies the records between the last poll and the program's end.
             return unless_gone(copier.copy(), End::Program(liveness));
         }
         let left = duration.map(|duration| duration.saturating_sub(begin.elapsed()));

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Command for `sh -c`, which runs at most once at a time.
 ///
-/// The command contains no text of the watched program. Such facts are in environment variables.
+/// The command contains no text of the watched program: such text is passed in environment variables.
 #[derive(Debug)]
 pub(super) struct Action {
     command: Option<String>,
@@ -65,7 +65,7 @@ impl Action {
         }
     }
 
-    /// Returns whether the command has failed since the last look. [`Self::tell_end`] prints the failure.
+    /// Returns whether the command has failed since the last check. [`Self::tell_end`] prints the failure.
     pub(super) fn has_ended(&mut self) -> bool {
         let ended = self.running.as_mut().map(Child::try_wait);
         matches!(ended, Some(Ok(Some(status))) if !status.success()) || matches!(ended, Some(Err(_)))

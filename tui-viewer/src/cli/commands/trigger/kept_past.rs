@@ -29,7 +29,7 @@ pub(crate) struct KeptPast {
 /// time.
 ///
 /// # Errors
-/// The ring cannot be read or the file cannot be written: one line.
+/// The ring cannot be read or the file cannot be written. The message has one line.
 pub(crate) fn keep(ring: &Path, wanted: Duration, offset: UtcOffset) -> Result<KeptPast, String> {
     let ring = RingFile::open(ring).map_err(|error| about(ring, &error))?;
     let (records, words) = gather(&ring, wanted).map_err(|error| about(ring.path(), &error))?;

@@ -26,7 +26,7 @@ use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::invariants::{ON_TOP, staged};
 
-/// Returns the places where numbers end: titles that end above the last digit of every row, followed by a blank.
+/// Returns the cells of columns of numbers: titles that end above the last digit of every row, followed by a blank.
 fn columns(app: &App) -> Vec<Range<usize>> {
     let screen = lines(app);
     let layout = app.layout();
@@ -94,7 +94,7 @@ fn columns_stand_still_over_many_snapshots() {
             show(&mut app, view);
             let screen = lines(&app);
             if view != View::Flame {
-                // In this view, the selected frame is named in their place.
+                // In Flame, the name of the selected frame takes the place of titles.
                 assert_eq!(titles(&app, &screen), then, "{view:?}");
             }
             for row in rows(&app, &screen) {

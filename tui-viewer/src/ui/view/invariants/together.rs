@@ -90,7 +90,8 @@ impl Program {
         s.capture.unix_ns = orderbook::STARTED_UNIX_NS + self.tenths * 100_000_000;
         s.capture.seq = self.tenths - self.started + 1;
         s.capture.reset_epoch = self.epoch;
-        // 1: recursion at the end of main; 2: a function has another name; 4: a thread has ended; 8: threads are new.
+        // Bits of the shape: 1: recursion at the end of main; 2: a function has another name; 4: a thread has ended;
+        // 8: threads are new.
         if shape & 1 != 0 {
             let ms = |ms: u64| ms * 1_000_000 * since / 1_340;
             let publish = NodeId(s.nodes.len() as u32 - 1);
@@ -392,7 +393,8 @@ proptest! {
                         prop_assert_eq!(found - list.cursor.offset, line, "step {}: another line", step);
                     }
                 }
-                // Another way to look at it does not change the unit "per call". Slow and Timeline cover all threads.
+                // Another form of the view does not change the divisor of numbers per call. Slow and Timeline cover
+                // all threads.
                 if matches!(deed, Deed::Letter(b'f' | b'F' | b'i' | b'c' | b'E' | b'H' | b'%' | b'1'..=b'6'))
                     && !popup && app.query.per_call.is_some() && !app.has_popup() && data.thread == thread
                 {
