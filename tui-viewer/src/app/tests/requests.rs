@@ -62,7 +62,11 @@ fn the_next_ring_of_the_same_process_leaves_what_was_known_of_it() {
         let known = app.playback.past.history.times().next();
         assert!(known.is_some());
         begins(&mut app, new, Some((41_873, new)), snapshot(1_341));
-        assert_eq!(app.playback.past.history.times().next() == known, is_kept, "{new}");
+        assert_eq!(
+            app.playback.past.history.times().next() == known,
+            is_kept,
+            "{new}"
+        );
     }
 }
 

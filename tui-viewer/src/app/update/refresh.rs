@@ -8,13 +8,13 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_programs::status::Status;
 
-use crate::app::past::activity::ROWS_MAX;
 use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::derived::{DataKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
 use crate::app::function::Around;
 use crate::app::listing::Shape;
+use crate::app::past::activity::ROWS_MAX;
 use crate::app::percent_of::PercentOf;
 use crate::app::query::Query;
 use crate::app::search::Matcher;

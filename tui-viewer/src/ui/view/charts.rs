@@ -2,9 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::past::activity::BEATS;
 use crate::app::data::Data;
 use crate::app::figures::What;
+use crate::app::past::activity::BEATS;
 use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::ui::theme::Meaning;

@@ -6,10 +6,10 @@ use tickscope_format::snapshot::Values;
 use tickscope_programs::clock_time::clock_time;
 use tickscope_report::number;
 
-use crate::app::past::activity::BEATS;
 use crate::app::data::Data;
 use crate::app::detail::Began;
 use crate::app::figures::{Portion, share};
+use crate::app::past::activity::BEATS;
 use crate::app::percent_of::PercentOf;
 use crate::app::row::Row;
 use crate::app::state::App;
