@@ -81,10 +81,10 @@ fn the_environment_alone_makes_a_log_of_a_call_that_waits() {
         "{}",
         done.stderr
     );
+    // A thread that loses its CPU in the middle of an event shows the time since the last event only after it.
+    let of_main = |line: &Line| line.thread == "main" && line.name == "[pipe]";
     assert!(
-        lines
-            .iter()
-            .all(|line| line.thread == "main" && line.name == "[pipe]"),
+        lines.iter().all(|line| of_main(line) || line.name == "(nothing)"),
         "{}",
         done.stderr
     );

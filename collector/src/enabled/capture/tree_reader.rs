@@ -164,6 +164,7 @@ impl Reader {
             let whole = pending.before.saturating_add(pending.behind);
             let off = clocks().map_or(0, |clocks| self.open_gap.off(tree, last, whole, clocks));
             let off_before = off.min(pending.before);
+            self.open_gap.begin_to_show(last, current);
             for (node, ticks, off) in [
                 (Tree::charged(current), pending.before, off_before),
                 (current, pending.behind, off - off_before),
@@ -175,11 +176,13 @@ impl Reader {
                 if off > 0 {
                     self.measured.resize(self.rows.len(), Measured::default());
                     if let Some(measured) = self.measured.get_mut(index) {
-                        let waiting = &mut measured.0[Quantity::Waiting.code() as usize];
-                        *waiting = waiting.saturating_add(off);
+                        measured.add_waiting(off);
                     }
                 }
+                self.open_gap.show(index, &self.counts, &self.measured);
             }
+        } else {
+            self.open_gap.keep(last, &mut self.counts, &mut self.measured);
         }
         quiet
     }
@@ -215,7 +218,9 @@ impl Reader {
 
     /// Finds the open calls. `quiet` is the node where the thread is, if that is known.
     fn finish(&mut self, tree: &'static Tree, quiet: Option<&'static Node>) -> Reading {
-        let innermost = quiet.or_else(|| find_current(tree));
+        let innermost = quiet
+            .or_else(|| find_current(tree))
+            .or_else(|| self.open_gap.node_since(tree.last.load(Ordering::Relaxed)));
         let mut open = Vec::new();
         let mut at = innermost;
         while let Some(node) = at.filter(|node| node.site.get().is_some()) {
@@ -238,7 +243,7 @@ impl Reader {
         let state = match (tree.is_paused(), open.is_empty()) {
             (true, _) => ThreadState::Paused,
             (false, false) => ThreadState::Running,
-            // This includes a thread that was descheduled in the middle of an event, where its node is unknown.
+            // This includes a thread that was descheduled in the middle of the first event after a reading.
             (false, true) => ThreadState::Idle,
         };
         let lost = Lost {

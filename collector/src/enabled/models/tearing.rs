@@ -23,8 +23,7 @@ impl Ticks {
 }
 
 /// Returns the ticks that a capture shows, summed over all nodes, and the tick at which it was taken.
-fn shown(tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
-    let mut reader = Reader::default();
+fn shown(reader: &mut Reader, tree: &'static Tree, clock: &Ticks) -> (u64, u64) {
     let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
     let mut at = 0;
     let now = || {
@@ -45,19 +44,25 @@ fn captured_during(
         tree.caught_up_to
             .store(mode_switch::newest().word, Ordering::Relaxed);
         let clock = Ticks(Arc::default());
+        let mut reader = Reader::default();
+        shown(&mut reader, tree, &clock);
+        let at_rest = reader.counts.clone();
         let owner = modelled::spawn({
             let clock = clock.clone();
             move || events(tree, &clock)
         });
-        let (ticks, at) = shown(tree, &clock);
+        let (ticks, at) = shown(&mut reader, tree, &clock);
         assert!(ticks <= at, "{ticks} ticks at tick {at}");
+        for (counts, before) in reader.counts.iter().zip(at_rest) {
+            assert!(counts.ticks >= before.ticks, "{counts:?} after {before:?}");
+        }
         owner.join().unwrap();
-        let (ticks, at) = shown(tree, &clock);
+        let (ticks, at) = shown(&mut reader, tree, &clock);
         assert_eq!(ticks, at, "at rest nothing is missing");
     });
 }
 
-/// A call begins: no tick is shown twice.
+/// A call begins: no tick is shown twice, and none that was shown is taken back.
 #[test]
 fn what_a_capture_adds_is_never_charged_as_well() {
     captured_during(Some(2), |tree, clock| begin(tree, &OUTER, || clock.now()));

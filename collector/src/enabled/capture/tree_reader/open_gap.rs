@@ -1,8 +1,10 @@
 //! The time since a tree's last event, which the next event will charge.
 
+use crate::enabled::capture::baseline::{Counts, Measured};
 use crate::enabled::platform::off_cpu::Clocks;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::mode_switch;
+use crate::enabled::record::node::Node;
 use crate::enabled::record::tree::{PAUSED, Tree};
 use crate::enabled::record::waits::ticks_per_ns;
 
@@ -15,6 +17,18 @@ pub(super) struct OpenGap {
     off: u64,
     /// The thread's clocks at the last reading.
     clocks: Clocks,
+    /// Tick of the event before the gap whose time was shown last, and the node where the thread was.
+    shown_since: Option<(u64, &'static Node)>,
+    /// Rows that showed the time of that gap.
+    shown: Vec<Shown>,
+}
+
+/// A row with the time of an open gap, at the last reading.
+#[derive(Debug)]
+struct Shown {
+    index: usize,
+    ticks: u64,
+    waiting: u64,
 }
 
 /// Time that the tree's next event will charge.
@@ -67,5 +81,43 @@ impl OpenGap {
         self.last = last;
         self.clocks = clocks;
         self.off
+    }
+
+    /// Begins to note what rows show of the gap after the event at tick `last`, in which the thread is in `current`.
+    pub(super) fn begin_to_show(&mut self, last: u64, current: &'static Node) {
+        self.shown_since = Some((last, current));
+        self.shown.clear();
+    }
+
+    /// Notes the amounts of a row that shows time of the gap.
+    pub(super) fn show(&mut self, index: usize, counts: &[Counts], measured: &[Measured]) {
+        self.shown.push(Shown {
+            index,
+            ticks: counts.get(index).map_or(0, |counts| counts.ticks),
+            waiting: measured.get(index).map_or(0, Measured::waiting),
+        });
+    }
+
+    /// Lets no row fall below what it showed of the gap after the event at tick `last`. The thread is in the middle of the event that
+    /// ends the gap, and may have lost its CPU there: its counters may not have the gap's time yet.
+    pub(super) fn keep(&self, last: u64, counts: &mut [Counts], measured: &mut [Measured]) {
+        if self.node_since(last).is_none() {
+            return;
+        }
+        for shown in &self.shown {
+            if let Some(counts) = counts.get_mut(shown.index) {
+                counts.ticks = counts.ticks.max(shown.ticks);
+            }
+            if let Some(measured) = measured.get_mut(shown.index) {
+                measured.add_waiting(shown.waiting.saturating_sub(measured.waiting()));
+            }
+        }
+    }
+
+    /// Returns the node where the thread was at the last reading, if it has ended no event since.
+    pub(super) fn node_since(&self, last: u64) -> Option<&'static Node> {
+        self.shown_since
+            .filter(|&(since, _)| since == last)
+            .map(|(_, current)| current)
     }
 }
