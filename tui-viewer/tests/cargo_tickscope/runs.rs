@@ -132,15 +132,15 @@ fn what_is_built_can_be_run_by_hand() {
     assert!(done.out.contains("answer 42"), "{done}");
     // A wrong value of a variable is reported, and the program still runs.
     let report = project.dir().join("report.txt");
-    let mut command = project.command(project.built("debug/app").to_str().unwrap());
+    let mut command = project.command(project.built("debug/app"));
     command
         .env("TICKSCOPE_REPORT", &report)
         .env("TICKSCOPE_FUNCTIONS", "maybe")
         .env("TICKSCOPE_BUDGET", "lots")
         .env("TICKSCOPE_NOT", "mylib,,other");
     finish(command.arg("3")).with_code(3);
-    let mut command = project.command(env!("CARGO_BIN_EXE_tickscope"));
-    let done = finish(command.arg("report").arg(report.with_extension("txt.tks"))).with_code(0);
+    let kept = report.with_extension("txt.tks");
+    let done = project.viewer(&["report", kept.to_str().unwrap()]).with_code(0);
     let said = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "TICKSCOPE_FUNCTIONS=maybe is not understood; allowed: on, every, off; the variable is ignored",

@@ -1,10 +1,12 @@
 //! Projects, and the results of `cargo tickscope` on them.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use object::{Object, ObjectSection, ObjectSymbol};
+use serde_json::Value;
 use tickscope_testkit::command;
 
 /// Target of the built programs, unless the environment of the tests' own build has named another target.
@@ -157,7 +159,7 @@ impl Project {
 
     /// Returns a command in the project, without the environment of the tester's own build. Builds are not incremental,
     /// because most tests build only once.
-    pub(crate) fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
@@ -173,10 +175,7 @@ impl Project {
         command
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_INCREMENTAL", "0")
-            .env(
-                "XDG_CACHE_HOME",
-                Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
-            )
+            .env("XDG_CACHE_HOME", cache())
             .env("TICKSCOPE_DIR", self.rings())
             .env("LC_ALL", "C.UTF-8")
             .current_dir(self.dir())
@@ -194,6 +193,29 @@ impl Project {
     /// Runs `cargo tickscope LINE`.
     pub(crate) fn run(&self, line: &str) -> Done {
         finish(&mut self.tickscope(line))
+    }
+
+    /// Runs `tickscope WORDS`.
+    pub(crate) fn viewer(&self, words: &[&str]) -> Done {
+        finish(self.command(env!("CARGO_BIN_EXE_tickscope")).args(words))
+    }
+
+    /// Returns the report on a kept file or a program as JSON.
+    pub(crate) fn report(&self, target: impl AsRef<OsStr>) -> Value {
+        let target = target.as_ref().to_str().unwrap();
+        let done = self.viewer(&["report", "-f", "json", target]).with_code(0);
+        serde_json::from_str(&done.out).unwrap()
+    }
+
+    /// Returns a command with all functions measured, and the path of the report that it will keep.
+    pub(crate) fn measured(&self, program: impl AsRef<OsStr>, name: &str) -> (Command, PathBuf) {
+        let report = self.dir().join(format!("{name}.txt"));
+        let mut command = self.command(program);
+        command
+            .env("TICKSCOPE_REPORT", &report)
+            .env("TICKSCOPE_FUNCTIONS", "every")
+            .env("TICKSCOPE_BUDGET", "off");
+        (command, report.with_extension("txt.tks"))
     }
 
     /// Returns the path of a file that was built for the target.
