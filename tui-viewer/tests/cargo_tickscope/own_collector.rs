@@ -151,14 +151,13 @@ fn one_of_another_version_is_refused_with_both_named() {
         format!("{start}[dependencies]\ntickscope = {{ path = \"other\", features = [\"enable\"] }}\n");
     project.write("Cargo.toml", &with);
     project.write("src/main.rs", "fn main() { tickscope::nothing() }");
-    project
-        .run("run")
-        .with_code(101)
-        .says(&[
+    project.run("run").failed(
+        101,
+        &[
             "depends on tickscope 0.77.1",
             &format!("cargo tickscope {}", env!("CARGO_PKG_VERSION")),
-        ])
-        .has_messages(1);
+        ],
+    );
 }
 
 tickscope_testkit::tests![

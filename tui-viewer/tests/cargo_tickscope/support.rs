@@ -50,6 +50,15 @@ impl Done {
         self
     }
 
+    /// Asserts that standard output has all of these words.
+    #[track_caller]
+    pub(crate) fn prints(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.out.contains(word), "no {word:?} in {self}");
+        }
+        self
+    }
+
     /// Asserts that standard error has none of these words.
     #[track_caller]
     pub(crate) fn says_nothing_of(self, words: &[&str]) -> Self {
@@ -57,6 +66,12 @@ impl Done {
             assert!(!self.err.contains(word), "{word:?} in {self}");
         }
         self
+    }
+
+    /// Asserts that the command failed with one message, which has all of these words.
+    #[track_caller]
+    pub(crate) fn failed(self, code: i32, words: &[&str]) -> Self {
+        self.with_code(code).says(words).has_messages(1)
     }
 
     /// Asserts that standard error has this number of messages.
@@ -193,6 +208,11 @@ impl Project {
     /// Runs `cargo tickscope LINE`.
     pub(crate) fn run(&self, line: &str) -> Done {
         finish(&mut self.tickscope(line))
+    }
+
+    /// Runs `cargo tickscope LINE` with a variable in its environment.
+    pub(crate) fn run_with(&self, line: &str, variable: &str, value: impl AsRef<OsStr>) -> Done {
+        finish(self.tickscope(line).env(variable, value))
     }
 
     /// Runs `tickscope WORDS`.
