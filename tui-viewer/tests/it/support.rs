@@ -99,6 +99,16 @@ impl Place {
         finish(&mut command)
     }
 
+    /// Runs `tickscope ARGS`, which must succeed in silence; returns its output.
+    pub(crate) fn told<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
+        self.tickscope(args).ok().quiet().out
+    }
+
+    /// Runs `tickscope ARGS`, which must succeed in silence; returns the JSON that it writes.
+    pub(crate) fn document<S: AsRef<OsStr>>(&self, args: &[S]) -> Value {
+        self.tickscope(args).ok().quiet().json()
+    }
+
     /// Returns the JSON report on a program.
     pub(crate) fn json(&self, target: &str) -> Value {
         self.tickscope(&["report", "-f", "json", target]).ok().json()
@@ -342,6 +352,18 @@ impl Done {
             assert!(self.err.contains(part), "wanted {part:?} in: {}", self.err);
         }
         self
+    }
+
+    /// Asserts that standard output has all of these words.
+    pub(crate) fn prints(&self, words: &[&str]) {
+        for word in words {
+            assert!(self.out.contains(word), "wanted {word:?} in: {}", self.out);
+        }
+    }
+
+    /// Asserts that standard output begins with a text.
+    pub(crate) fn begins(&self, text: &str) {
+        assert!(self.out.starts_with(text), "wanted {text:?} in: {}", self.out);
     }
 
     /// Asserts that standard error is silent.

@@ -27,23 +27,20 @@ fn counts_are_a_gate_without_noise() {
             .tickscope(&["diff", "a.tks", after, "--fail-if", "calls > 0"])
             .ok()
             .quiet();
-        assert!(done.out.contains("\npassed  calls > 0: "), "{}", done.out);
+        done.prints(&["\npassed  calls > 0: "]);
     }
     let gate = ["--per", "frame", "--fail-if", "calls > 1%"];
-    place
-        .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat())
-        .ok()
-        .quiet();
+    place.told(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat());
     // Without `--per` the longer run has more calls.
     let done = place
         .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[2..]].concat())
         .with_code(3);
-    assert!(done.out.contains("\nhint    "), "{}", done.out);
+    done.prints(&["\nhint    "]);
     let done = place
         .tickscope(&[&["diff", "a.tks", "more.tks"], &gate[..]].concat())
         .with_code(3)
         .quiet();
-    assert!(done.out.contains("leaf 3 → 4 calls (+33.3%)"), "{}", done.out);
+    done.prints(&["leaf 3 → 4 calls (+33.3%)"]);
 }
 
 fn every_form_says_why_it_failed() {
@@ -69,7 +66,7 @@ fn every_form_says_why_it_failed() {
         }
     }
     let args = ["diff", "a.tks", "b.tks", "--view", "functions", "-o", "c.txt"];
-    assert_eq!(place.tickscope(&args).ok().quiet().out, "");
+    assert_eq!(place.told(&args), "");
     let text = fs::read_to_string(place.work().join("c.txt")).unwrap();
     assert!(text.contains("leaf") && !text.contains("Paths"), "{text}");
     place
@@ -186,12 +183,7 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
         finish(&mut command)
     };
     let done = compare("./after", "calls > 1%").with_code(3);
-    assert!(
-        done.out
-            .starts_with("tickscope diff: 5 runs before, 5 runs after"),
-        "{}",
-        done.out
-    );
+    done.begins("tickscope diff: 5 runs before, 5 runs after");
     assert_eq!(
         compare("false", "calls > 1%").code,
         Some(1),
@@ -239,7 +231,7 @@ fn the_action_for_pull_requests_compares_two_commands() {
         ("FAIL_IF", "calls > 1%\n\ncalls(whole) > 0\n"),
     ])
     .with_code(3);
-    assert!(done.out.contains("**tickscope diff: FAILED**"), "{}", done.out);
+    done.prints(&["**tickscope diff: FAILED**"]);
     assert_eq!(
         fs::read_to_string(place.work().join("summary")).unwrap(),
         done.out

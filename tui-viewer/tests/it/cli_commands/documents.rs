@@ -40,7 +40,7 @@ fn a_report_into_a_file_that_opens_again_is_the_snapshot() {
     let place = kept();
     let json = |target: &str, part: &[&str]| {
         let args = [&["report", target, "-f", "json"], part].concat();
-        place.tickscope(&args).ok().quiet().out
+        place.told(&args)
     };
     for (number, part) in [&[][..], &["--thread", "match-0"], &["--min-share", "50%"]]
         .into_iter()

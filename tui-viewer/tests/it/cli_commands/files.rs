@@ -127,7 +127,7 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
         assert!(line.contains("broken") && line.contains(says), "{line}");
         assert_eq!(line.matches(path).count(), 1, "{line}");
     }
-    let json = place.tickscope(&["list", "--json"]).ok().quiet().json();
+    let json = place.document(&["list", "--json"]);
     for (path, says) in &files {
         let programs = json["programs"].as_array().unwrap();
         let entry = programs

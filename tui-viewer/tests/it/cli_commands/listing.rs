@@ -24,11 +24,11 @@ fn the_list_tells_running_stale_exited_and_crashed() {
     crashed.kill();
     stale.stop();
     let list = until("the stopped one is stale", || {
-        let list = place.tickscope(&["list", "--json"]).ok().quiet().json();
+        let list = place.document(&["list", "--json"]);
         (entry(&list, &stale)["state"] == "stale").then_some(list)
     });
     assert_eq!(list["tickscope"], 1);
-    let text = place.tickscope(&["ls"]).ok().quiet().out;
+    let text = place.told(&["ls"]);
     assert!(text.starts_with("NAME"), "{text}");
     for (program, state, live) in [
         (&running, "running", true),
@@ -81,9 +81,9 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     assert!(place.ring_of(exited.pid()).is_none() && place.ring_of(crashed.pid()).is_none());
     assert!(place.ring_of(running.pid()).is_some() && place.ring_of(stopped.pid()).is_some());
     // The rings of living programs are unharmed.
-    place.tickscope(&["reset", &held]).ok().quiet();
+    place.told(&["reset", &held]);
     stopped.go_on();
-    place.tickscope(&["reset", &stopped.name]).ok().quiet();
+    place.told(&["reset", &stopped.name]);
     list(&["--clean", "--json"]).says(&["removed 0"]).json();
 }
 

@@ -96,7 +96,7 @@ fn what_is_shown_was_captured_after_the_command_began() {
             "a record from before the command"
         );
         let before = unix_ns();
-        let kept = place.tickscope(&["snapshot", &program.name]).ok().quiet().out;
+        let kept = place.told(&["snapshot", &program.name]);
         let kept = place.json(kept.trim());
         assert!(number(&kept["unix_ns"]) >= before);
     }
@@ -123,7 +123,7 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
     let second = time();
     assert!(second > first, "{first} {second}");
 
-    let stacks = place.tickscope(&["stacks", &program.name]).ok().quiet().out;
+    let stacks = place.told(&["stacks", &program.name]);
     let line = stacks
         .lines()
         .find(|line| line.contains("stuck_in_here"))
@@ -146,7 +146,7 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
             program.name,
             program.pid()
         );
-        assert!(done.out.starts_with(&says), "{}", done.out);
+        done.begins(&says);
         let document = place.json(&program.name);
         check(&document);
         assert_eq!(number(&document["reset_epoch"]), epoch);
@@ -169,10 +169,7 @@ fn reset_after_a_while_waits_first() {
     let place = Place::new();
     let program = place.start("stuck");
     let begin = std::time::Instant::now();
-    place
-        .tickscope(&["reset", &program.name, "--after", "300ms"])
-        .ok()
-        .quiet();
+    place.told(&["reset", &program.name, "--after", "300ms"]);
     assert!(begin.elapsed() >= std::time::Duration::from_millis(300));
     let document = place.json(&program.name);
     assert_eq!(number(&document["reset_epoch"]), 1);

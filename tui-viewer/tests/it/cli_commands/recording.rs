@@ -103,14 +103,14 @@ fn a_running_program_is_recorded_for_a_while() {
 fn a_command_is_recorded_from_its_start_to_its_end() {
     let place = Place::new();
     let done = record_role(&place, &["-o", "run.tks"], "attribute", "7").with_code(7);
-    assert!(done.out.contains("the program's output\n"), "{}", done.out);
+    done.prints(&["the program's output\n"]);
     let done = done.says(&["the program's complaint", "run.tks: ", "the program has ended"]);
     assert!(!done.err.contains("tickscope report"), "{}", done.err);
     let all = snapshots(&path_in(&place, "run.tks"));
     let last = all.last().unwrap();
     assert_eq!((last.capture.kind, last.calls()), (CaptureKind::Final, 1));
     let report = place.tickscope(&["report", "run.tks"]).ok();
-    assert!(report.out.contains("roles::marked"), "{}", report.out);
+    report.prints(&["roles::marked"]);
     // The exit code for a program that a signal ends is a shell's: 128 plus the signal. All its records are kept.
     record_role(&place, &["-o", "killed.tks"], "killed", "")
         .with_code(128 + 15)
@@ -206,7 +206,7 @@ fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
         for moment in series.moments() {
             assert!(series.snapshot(moment).unwrap().calls() > 0);
         }
-        place.tickscope(&["report", "run.tks"]).ok().quiet();
+        place.told(&["report", "run.tks"]);
     }
 }
 

@@ -23,7 +23,7 @@ fn one_attribute_and_one_command_give_a_tree() {
     let place = Place::new();
     for args in [&[][..], &["--report"]] {
         let done = run(&place, args, "attribute", "0", b"").ok();
-        assert!(done.out.contains("the program's output\n"), "{}", done.out);
+        done.prints(&["the program's output\n"]);
         assert!(
             !done.out.contains("tickscope report"),
             "the report is not the program's output"
@@ -99,7 +99,7 @@ fn arguments_and_input_reach_the_program() {
     let done = run(&place, &["--report"], "echo", "", b"what is typed")
         .ok()
         .says(&["echo"]);
-    assert!(done.out.contains("heard what is typed"), "{}", done.out);
+    done.prints(&["heard what is typed"]);
     let done = plain(
         &place,
         &["--", "printf", "%s,", "--report", "-p", "a b", "--", ""],
@@ -170,11 +170,7 @@ fn run_into_a_directory_of_its_own() {
 fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     let place = Place::new();
     let done = place.tickscope(&["demo"]).ok().quiet();
-    assert!(
-        done.out.starts_with("tickscope report: demo, pid "),
-        "{}",
-        done.out
-    );
+    done.begins("tickscope report: demo, pid ");
     let first = done.out.lines().next().unwrap();
     assert!(first.contains("exited"), "it has ended: {first}");
     let row = done
@@ -187,12 +183,7 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
     // `Pool::take` and other functions have a smaller share.
-    assert!(
-        done.out
-            .contains("rows below 0.5% are not shown (--all-rows shows them)"),
-        "{}",
-        done.out
-    );
+    done.prints(&["rows below 0.5% are not shown (--all-rows shows them)"]);
 }
 
 tickscope_testkit::tests![

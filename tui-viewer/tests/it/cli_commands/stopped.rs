@@ -37,14 +37,10 @@ fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     assert_eq!(stale["reset_epoch"], 0);
 
     program.go_on();
-    let after = place
-        .tickscope(&["report", "-f", "json", &program.name])
-        .ok()
-        .quiet()
-        .json();
+    let after = place.document(&["report", "-f", "json", &program.name]);
     assert_eq!(after["process"]["state"], "running");
     assert!(after["seq"].as_u64() > stale["seq"].as_u64());
-    place.tickscope(&["reset", &program.name]).ok().quiet();
+    place.told(&["reset", &program.name]);
     assert_eq!(
         place.json(&program.name)["reset_epoch"],
         1,

@@ -26,10 +26,7 @@ fn by_name_by_pid_and_by_path_it_is_the_same_program() {
         vec![path.to_str().unwrap()],
     ] {
         let args = [vec!["report", "-f", "json"], args].concat();
-        assert_eq!(
-            place.tickscope(&args).ok().quiet().json()["process"]["pid"],
-            program.pid()
-        );
+        assert_eq!(place.document(&args)["process"]["pid"], program.pid());
     }
 }
 
@@ -38,11 +35,7 @@ fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
     let first = place.start("stuck");
     let second = place.start_named("stuck", &first.name);
     let all = [first.name.as_str(), "--all"];
-    let report = place
-        .tickscope(&[&["report", "-f", "json"], &all[..]].concat())
-        .ok()
-        .quiet()
-        .json();
+    let report = place.document(&[&["report", "-f", "json"], &all[..]].concat());
     let name = format!("all of {} (2 processes)", first.name);
     assert_eq!(
         (&report["process"]["name"], &report["process"]["pid"]),
@@ -292,10 +285,7 @@ fn several_live_ones_of_a_name_are_a_choice() {
             .collect();
         assert_eq!(offered.len(), 2, "{}", done.err);
         // The suggested pid works.
-        place
-            .tickscope(&["report", &offered[0].pid().to_string()])
-            .ok()
-            .quiet();
+        place.told(&["report", &offered[0].pid().to_string()]);
     }
     assert_eq!(
         place.json(&programs[2].pid().to_string())["reset_epoch"],
@@ -353,7 +343,7 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
             .tickscope(&["report", ring.to_str().unwrap()])
             .ok()
             .says(&["does not answer"]);
-        assert!(done.out.starts_with("tickscope report: "), "{}", done.out);
+        done.begins("tickscope report: ");
     }
 }
 

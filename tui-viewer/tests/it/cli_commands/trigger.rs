@@ -153,7 +153,7 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
     // The call took two seconds, and the time before it is in the recording as well.
     assert!(last.capture.unix_ns - first.capture.unix_ns > 2_000_000_000);
     let report = place.tickscope(&["report", path.to_str().unwrap()]).ok();
-    assert!(report.out.contains("roles::handle"), "{}", report.out);
+    report.prints(&["roles::handle"]);
 
     // The kept recording is in the list of this directory.
     let list = place.tickscope(&["list"]).ok().out;
@@ -187,7 +187,7 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
     trigger.interrupt();
     let done = trigger.end().ok().says(&["1 recording was kept"]);
     let found = "calls(it::cli_commands::roles::lookup) = 1 > 0 in the last ";
-    assert!(done.out.contains(found), "{}", done.out);
+    done.prints(&[found]);
 
     let mut trigger = Trigger::start(&place, &["calls(lokup) < 1", &program.name]);
     trigger.says("no function that matches lokup was met yet (did you mean lookup?)");
