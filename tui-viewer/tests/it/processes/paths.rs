@@ -16,7 +16,7 @@ use tickscope_format::{Snapshot, codec, os};
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::header;
-use crate::support::{Done, Place, VIEWER};
+use crate::support::{Place, VIEWER};
 
 /// Makes a ring that is not linked yet, with its first record. Also returns the name that it will have.
 fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
@@ -113,8 +113,7 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
     let old = place.rings().join("old.making");
     symlink(&victim, &old).unwrap();
     let before = (state(&place.rings()), state(elsewhere.path()));
-    let Done { out: list, code, .. } = place.tickscope(&["list"]);
-    assert_eq!(code, Some(0));
+    let list = place.tickscope(&["list"]).ok().out;
     for (path, says) in &planted {
         let error = RingFile::open(path).unwrap_err().to_string();
         assert!(error.contains(says), "{}: {error}", path.display());
@@ -123,15 +122,12 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
             .find(|line| line.contains(path.to_str().unwrap()))
             .unwrap();
         assert!(line.contains("broken") && line.contains(says), "{line}");
-        let Done { err, code, .. } = place.tickscope(&["report", path.to_str().unwrap()]);
-        assert!(
-            code == Some(1) && err.contains(says) && err.lines().count() == 1,
-            "{err}"
-        );
+        place
+            .tickscope(&["report", path.to_str().unwrap()])
+            .failed(1, &[says]);
     }
     assert_eq!(clean(&place.rings(), 0, None), Vec::<PathBuf>::new());
-    let Done { err, .. } = place.tickscope(&["list", "--clean"]);
-    assert!(err.contains("removed 0 files"), "{err}");
+    place.tickscope(&["list", "--clean"]).says(&["removed 0 files"]);
     assert_eq!((state(&place.rings()), state(elsewhere.path())), before);
 }
 

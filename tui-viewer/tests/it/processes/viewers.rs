@@ -15,7 +15,7 @@ use tickscope_programs::feed::RingFeed;
 use tickscope_programs::target::wanted::Wanted;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Chance, Done, Place, Program, VIEWER, number, until};
+use crate::support::{Chance, Place, Program, VIEWER, number, until};
 
 /// Returns the records per second that a program publishes during `time`. They must not depend on its viewers.
 fn records(ring: &RingFile, time: Duration) -> f64 {
@@ -86,12 +86,9 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     let why = last.send(Request::Reset).unwrap_err();
     assert!(why.contains("16 viewers are there already"), "{why}");
     let path = ring.path().to_str().unwrap().to_string();
-    let Done { err, code, .. } = place.tickscope(&["reset", &path]);
-    assert_eq!(code, Some(1));
-    assert!(err.contains("16 viewers are there already"), "{err}");
-    let Done { out, err, code } = place.tickscope(&["report", &path]);
-    assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("asked"), "{out}");
+    let done = place.tickscope(&["reset", &path]).with_code(1);
+    done.says(&["16 viewers are there already"]);
+    place.tickscope(&["report", &path]).ok().prints(&["asked"]);
 
     // All viewers are killed at once: their slots are free, and a waiting viewer gets one.
     for watcher in &mut watchers {
