@@ -16,8 +16,9 @@ use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::layout::WORD;
 use tickscope_format::recording::Writer;
 use tickscope_format::ring::Stamp;
-use tickscope_format::{codec, snapshot_file};
+use tickscope_format::snapshot_file;
 use tickscope_testkit::suite::skip;
+use tickscope_testkit::test_program::payload;
 pub(crate) use tickscope_testkit::until::until;
 
 /// Environment variable with the role that this binary plays.
@@ -63,9 +64,8 @@ impl Place {
     pub(crate) fn record(&self, file: &str, snapshots: &[Snapshot]) {
         let mut writer = Writer::create(&self.work().join(file), false).unwrap();
         for snapshot in snapshots {
-            let mut payload = Vec::new();
-            codec::encode(snapshot, &mut payload).unwrap();
-            writer.append(Stamp::from(&snapshot.capture), &payload).unwrap();
+            let stamp = Stamp::from(&snapshot.capture);
+            writer.append(stamp, &payload(snapshot)).unwrap();
         }
         writer.finish().unwrap();
     }
@@ -178,6 +178,11 @@ impl Place {
         let mut files = self.ring_files().into_iter();
         files.find(|path| path.file_name().unwrap().to_string_lossy().contains(&pid))
     }
+}
+
+/// Returns the directory for the rings of this process, which plays a role.
+pub(crate) fn own_rings() -> PathBuf {
+    std::env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
 
 /// Returns the rings in a directory.

@@ -5,30 +5,18 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
-use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::layout::{WORD, state};
-use tickscope_format::ring::Stamp;
-use tickscope_format::snapshot::CaptureKind;
-use tickscope_format::{codec, os};
+use tickscope_format::os;
 use tickscope_testkit::suite::skip;
 
-use crate::processes::roles::{header, numbered};
+use crate::processes::roles::{first_record, header};
 use crate::support::{Place, Program, VIEWER, played, rings_in, until};
 
 /// Makes the ring of a program that has ended without closing it, with a heartbeat at the given time.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
-    let mut ring = OwnRing::create(&place.rings(), header).unwrap();
-    let snapshot = numbered(1);
-    let mut payload = Vec::new();
-    codec::encode(&snapshot, &mut payload).unwrap();
-    let stamp = Stamp {
-        kind: CaptureKind::Periodic,
-        tick: 1,
-        unix_ns: snapshot.capture.unix_ns,
-    };
-    ring.publish(stamp, &payload).unwrap();
+    let mut ring = first_record(&place.rings(), header);
     ring.beat(beat, 1_000_000_000);
     ring.link().unwrap();
     let path = ring.path().to_path_buf();
