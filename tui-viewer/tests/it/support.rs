@@ -278,6 +278,12 @@ impl Program {
         Self { child, name }
     }
 
+    /// Kills a child at the latest with the test.
+    pub(crate) fn of(child: Child) -> Self {
+        let name = String::new();
+        Self { child, name }
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -389,12 +395,7 @@ pub(crate) fn finish(command: &mut Command) -> Done {
 
 /// Runs a command to its end with bytes on standard input.
 pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = piped(command.stdin(Stdio::piped()));
     // A command that does not read its input may be gone already.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || ended(child));
@@ -402,6 +403,12 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
         reader.is_finished().then_some(())
     });
     reader.join().unwrap()
+}
+
+/// Starts a command with pipes for its output.
+pub(crate) fn piped(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
 }
 
 /// Returns the output of a command that ends.

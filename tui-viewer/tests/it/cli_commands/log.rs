@@ -1,11 +1,11 @@
 //! The log of a running program: waiting calls fill intervals, resets do not change it, and it ends with the program.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout};
 
 use serde_json::Value;
 
-use crate::support::{Done, Place, Program, VIEWER, until};
+use crate::support::{Done, Place, Program, VIEWER, piped, until};
 
 /// Returns the objects of a log.
 fn objects(done: &Done) -> Vec<Value> {
@@ -29,11 +29,7 @@ impl Running {
     fn start(place: &Place, program: &Program, args: &[&str]) -> Self {
         let mut command = place.command(VIEWER);
         command.args(["log", &program.name]).args(args);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = piped(&mut command);
         let out = BufReader::new(child.stdout.take().unwrap());
         let mut log = Self { child, out };
         let header = log.line();

@@ -2,15 +2,15 @@
 //! has a session with the official client.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{ChildStdin, ChildStdout, Stdio};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Place, VIEWER, finish_with, send, until};
+use crate::support::{Place, Program, VIEWER, finish_with, send, until};
 
 struct Client {
-    child: Child,
+    server: Program,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     id: u64,
@@ -28,7 +28,7 @@ impl Client {
         Self {
             input: child.stdin.take(),
             output: BufReader::new(child.stdout.take().unwrap()),
-            child,
+            server: Program::of(child),
             id: 0,
         }
     }
@@ -82,13 +82,6 @@ impl Client {
             .as_str()
             .unwrap()
             .to_string()
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -192,7 +185,7 @@ fn the_six_tools_answer_from_a_program_that_runs() {
 
     // The end of standard input ends the server.
     drop(client.input.take());
-    assert!(client.child.wait().unwrap().success());
+    assert!(client.server.child.wait().unwrap().success());
 }
 
 fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
@@ -229,9 +222,9 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         if leaves {
             drop(client.input.take());
         } else {
-            send(&client.child, Signal::TERM);
+            send(&client.server.child, Signal::TERM);
         }
-        let status = client.child.wait().unwrap();
+        let status = client.server.child.wait().unwrap();
         assert_eq!(status.code(), Some(if leaves { 0 } else { 143 }));
         assert!(!is_watched());
     }

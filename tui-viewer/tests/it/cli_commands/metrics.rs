@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use tickscope_testkit::open_metrics::Metrics;
@@ -13,7 +13,7 @@ use crate::support::{Place, Program, VIEWER, finish, name, send, until};
 
 /// `tickscope metrics` at a port of its own.
 struct Agent {
-    child: Child,
+    program: Program,
     address: String,
     /// Standard error of the agent, kept open for its later lines.
     _said: BufReader<std::process::ChildStderr>,
@@ -27,17 +27,11 @@ impl Agent {
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
-        let address = line
-            .split("http://")
-            .nth(1)
-            .unwrap()
-            .split('/')
-            .next()
-            .unwrap()
-            .to_owned();
+        let (_, address) = line.split_once("http://").unwrap();
+        let (address, _) = address.split_once('/').unwrap();
         Self {
-            child,
-            address,
+            program: Program::of(child),
+            address: address.to_owned(),
             _said: said,
         }
     }
@@ -67,13 +61,6 @@ impl Agent {
     }
 }
 
-impl Drop for Agent {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 fn up(metrics: &Metrics, program: &str) -> Option<f64> {
     metrics.get("tickscope_up", &[("program", program)])
 }
@@ -86,12 +73,8 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
     let report = place.json(ring.to_str().unwrap());
-    report["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|node| node["calls"].as_f64().unwrap())
-        .sum()
+    let nodes = report["nodes"].as_array().unwrap().iter();
+    nodes.map(|node| node["calls"].as_f64().unwrap()).sum()
 }
 
 fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
@@ -145,7 +128,7 @@ fn what_no_scrape_asks_for_is_answered() {
         let answer = agent.request(request);
         assert!(answer.starts_with(begins) && answer.contains(has), "{answer}");
     }
-    let status = fs::read_to_string(format!("/proc/{}/status", agent.child.id())).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", agent.program.pid())).unwrap();
     assert!(status.contains("\nThreads:\t1\n"), "{status}");
 }
 
@@ -178,7 +161,7 @@ fn an_agent_that_is_started_again_goes_on() {
     agent.until("it is met", |metrics| calls(metrics, &program) > 0.0);
     run.end();
     let before = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
-    send(&agent.child, Signal::TERM);
+    send(&agent.program.child, Signal::TERM);
     let state = place.work().join("state");
     until("its state is kept", || {
         fs::read_to_string(&state)

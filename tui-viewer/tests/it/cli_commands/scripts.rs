@@ -1,10 +1,8 @@
 //! Commands for scripts and agents: `tickscope top`, `tickscope wait-until`, `tickscope agents`.
 
-use std::process::Stdio;
-
 use tickscope_testkit::fixture;
 
-use crate::support::{Place, VIEWER, ended, finish, until};
+use crate::support::{Place, VIEWER, ended, finish, piped, until};
 
 fn top_shows_as_many_functions_as_are_asked_for() {
     let place = Place::new();
@@ -87,8 +85,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
 
     let mut waiting = place.command(VIEWER);
     waiting.args(["wait-until", never, &name]);
-    waiting.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let waiting = waiting.spawn().unwrap();
+    let waiting = piped(&mut waiting);
     // The command counts as a second viewer once it follows the program.
     until("it watches", || {
         (place.json(&name)["viewers"].as_u64()? > 1).then_some(())

@@ -1,11 +1,10 @@
 //! Recordings through pipes: `tickscope record -o -`, and commands that read `-`.
 
 use std::fs;
-use std::process::Stdio;
 
 use tickscope_format::recording::{Piece, Stream};
 
-use crate::support::{Place, VIEWER, ended, finish_with, name, until};
+use crate::support::{Place, VIEWER, ended, finish_with, name, piped, until};
 
 /// Returns the bytes that `tickscope record` writes to a pipe.
 fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
@@ -116,11 +115,7 @@ fn a_recorder_whose_reader_leaves_ends_in_silence() {
     let place = Place::new();
     let program = place.start("stuck");
     let mut command = place.command(VIEWER);
-    command
-        .args(["record", "-o", "-", &program.name])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut recorder = command.spawn().unwrap();
+    let mut recorder = piped(command.args(["record", "-o", "-", &program.name]));
     drop(recorder.stdout.take());
     ended(recorder).ok().quiet();
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr};
 
 use rustix::process::Signal;
 use tickscope_analysis::call_tree::CallTree;
@@ -11,7 +11,7 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_format::recording::Recording;
 
-use crate::support::{Done, Place, VIEWER, send, until};
+use crate::support::{Done, Place, VIEWER, piped, send, until};
 
 /// A running trigger, and its messages so far.
 struct Trigger {
@@ -24,11 +24,7 @@ impl Trigger {
     fn start(place: &Place, args: &[&str]) -> Self {
         let mut command = place.command(VIEWER);
         command.arg("trigger").args(args);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = piped(&mut command);
         let err = BufReader::new(child.stderr.take().unwrap());
         Self {
             child,
