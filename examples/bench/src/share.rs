@@ -2,17 +2,17 @@
 //! records the program with scopes: the difference is the effect of scopes, and the rest is tickscope's error.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tickscope::Mode;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot_file;
 
 use crate::shown::Shown;
+use crate::timing::run_for;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
 /// Share of its time that a mode runs before it is measured, because adaptive mode learns.
@@ -53,14 +53,6 @@ const MODES: [(&str, Mode); 3] = [
     ("sampled", Mode::Sampled),
 ];
 
-/// Runs a unit repeatedly for this time.
-pub fn run_for(time: Duration, unit: impl Fn()) {
-    let begin = Instant::now();
-    while begin.elapsed() < time {
-        unit();
-    }
-}
-
 /// Runs units for this many seconds, in the process that perf records or that shows its own numbers. With a mode, the
 /// units have scopes, and run for a while before the measurement, so that the mode can learn.
 ///
@@ -85,7 +77,8 @@ pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result
 
 /// Returns the last snapshot of a separate process, in which no earlier allocations change the result.
 fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot, String> {
-    let kept = std::env::temp_dir().join(format!("accuracy-{}.tks", std::process::id()));
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let kept = directory.path().join("kept.tks");
     let done = Command::new(program.file)
         .args(program.words)
         .args([mode, seconds])
@@ -93,10 +86,8 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{}: {error}", program.file.display()))?;
-    let snapshot = snapshot_file::read(&kept);
-    // Without a report there is no file to remove.
-    _ = fs::remove_file(&kept);
-    snapshot.map_err(|error| format!("{error}; {}", String::from_utf8_lossy(&done.stderr)))
+    let said = String::from_utf8_lossy(&done.stderr);
+    snapshot_file::read(&kept).map_err(|error| format!("{error}; {said}"))
 }
 
 /// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use addr2line::Loader;
@@ -92,14 +92,9 @@ pub fn say_where_loaded() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the path in a line of `/proc/self/maps`, its sixth word.
+/// Returns the path in a line of `/proc/self/maps`; nothing before it has a slash.
 fn path_of(line: &str) -> &str {
-    let mut rest = line;
-    for _ in 0..5 {
-        rest = rest.trim_start();
-        rest = rest.find(' ').map_or("", |end| &rest[end..]);
-    }
-    rest.trim_start()
+    line.find('/').map_or("", |begin| &line[begin..])
 }
 
 /// Records a program with these arguments until it ends.
@@ -111,7 +106,9 @@ pub fn record<S: AsRef<OsStr>>(
     arguments: &[S],
     functions: &[Function],
 ) -> Result<Truth, NoTruth> {
-    let data = Data::new();
+    let failed = |error: String| NoTruth::Failed(format!("{}: {error}", program.display()));
+    let directory = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
+    let data = directory.path().join("perf");
     let output = Command::new("perf")
         .args([
             "record",
@@ -123,7 +120,7 @@ pub fn record<S: AsRef<OsStr>>(
             "dwarf",
             "-o",
         ])
-        .arg(&data.0)
+        .arg(&data)
         .arg("--")
         .arg(program)
         .args(arguments)
@@ -140,14 +137,13 @@ pub fn record<S: AsRef<OsStr>>(
             .unwrap_or("nothing");
         return Err(NoTruth::NoPerf(format!("perf does not record, it says: {line}")));
     };
-    let failed = |error: String| NoTruth::Failed(format!("{}: {error}", program.display()));
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
     let address = u64::from_str_radix(address, 16).map_err(|error| failed(error.to_string()))?;
     let stacks = Command::new("perf")
         .args(["script", "--no-inline", "-F", "ip,sym,dso", "-i"])
-        .arg(&data.0)
+        .arg(&data)
         .output();
     let stacks = stacks.map_err(|error| failed(error.to_string()))?;
     if !stacks.status.success() {
@@ -158,22 +154,6 @@ pub fn record<S: AsRef<OsStr>>(
         .map_err(|error| failed(error.to_string()))?;
     let symbols = Symbols::new(&program, address, functions).map_err(failed)?;
     Ok(symbols.count(&String::from_utf8_lossy(&stacks.stdout)))
-}
-
-/// The file that perf writes, which is removed when this is dropped.
-struct Data(PathBuf);
-
-impl Data {
-    fn new() -> Self {
-        Self(std::env::temp_dir().join(format!("accuracy-{}.perf", std::process::id())))
-    }
-}
-
-impl Drop for Data {
-    fn drop(&mut self) {
-        // The file is missing if perf has written nothing.
-        _ = fs::remove_file(&self.0);
-    }
 }
 
 /// Finds the named functions at the addresses of one program.
