@@ -11,10 +11,9 @@ pub(crate) mod sizes;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
 use tickscope_bench::callgrind;
-use tickscope_format::file::open::{RingFile, Slot};
 
 use crate::cases::{CASES, Case};
-use crate::start;
+use crate::{start, viewer};
 use measure::Measured;
 
 /// The options of the command line.
@@ -90,15 +89,8 @@ fn measure_case(
             Err(error) => eprintln!("{}: instructions are not counted: {error}", case.name),
         }
     }
-    if let Some(_watching) = attach(session) {
+    if let Ok(_watching) = viewer::attach(session) {
         rows.push(measure::measure_watched(case, threads));
     }
     rows
-}
-
-/// Acts as a viewer until the result is dropped: it takes a slot, for which the program writes ten records a second.
-/// Returns `None` if nothing is published.
-fn attach(session: &tickscope::Session) -> Option<Slot> {
-    let ring = RingFile::open(&session.path()?).ok()?;
-    ring.take_slot().ok().flatten()
 }

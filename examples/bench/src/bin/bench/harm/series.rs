@@ -11,6 +11,8 @@ use tickscope_bench::{Plain, Probe, Scoped, probe};
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
 
+use crate::viewer;
+
 /// Number of records a second that the viewer requests.
 pub(crate) const HZ: u64 = 10;
 
@@ -34,9 +36,6 @@ const PAGE_WORDS: usize = 512;
 
 /// Pause before each series, in which a session makes its ring and removes the rings of ended programs.
 const SETTLED: Duration = Duration::from_millis(150);
-
-/// Longest wait for a ring.
-const LONGEST: Duration = Duration::from_secs(10);
 
 struct Series {
     /// Nanoseconds of all operations, sorted.
@@ -166,19 +165,7 @@ impl Watched {
         let session = tickscope::Builder::new("harm")
             .mode(tickscope::Mode::Exact)
             .start();
-        let begin = Instant::now();
-        let path = loop {
-            match session.path() {
-                Some(path) => break path,
-                None if begin.elapsed() > LONGEST => {
-                    return Err(format!("no ring: {}", session.warnings().join("; ")));
-                }
-                None => thread::sleep(Duration::from_millis(1)),
-            }
-        };
-        let ring = RingFile::open(&path).map_err(|error| error.to_string())?;
-        let slot = ring.take_slot().map_err(|error| error.to_string())?;
-        let mut slot = slot.ok_or("no slot for a viewer")?;
+        let (ring, mut slot) = viewer::attach(&session)?;
         let wish = Op::Interval(1_000_000_000 / HZ);
         slot.send(wish).map_err(|error| error.to_string())?;
         Ok(Self {

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tickscope_bench::kernel::publisher_cpu;
 use tickscope_bench::timing::run_for;
 
-use super::attach;
 use super::measure::{Task, start};
 use crate::cases::Case;
 use crate::modes::Mode;
+use crate::viewer;
 use crate::workers::Workers;
 
 /// Time until the publisher has found its interval.
@@ -36,8 +36,8 @@ pub(crate) fn print(session: &tickscope::Session) -> Result<(), String> {
         let workers = start(THREADS);
         mode.enter();
         let unwatched = share(&workers, case, mode, MEASURED[0]);
-        let slot = attach(session);
-        let watched = slot.as_ref().map(|_| share(&workers, case, mode, MEASURED[1]));
+        let viewer = viewer::attach(session);
+        let watched = viewer.as_ref().map(|_| share(&workers, case, mode, MEASURED[1]));
         let watched = watched.map_or("?".to_owned(), |share| format!("{share:.2}"));
         println!("{:<36} {unwatched:>9.2}  with a viewer {watched}", mode.name());
     }
