@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::task::{Context, Waker};
 use std::thread;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use tickscope_programs::feed::RingFeed;
 use tickscope_programs::target::wanted::Wanted;
 use tickscope_testkit::test_program::payload;
 
-use crate::support::{Chance, own_rings, rings_in};
+use crate::support::{Chance, Place, Program, own_rings, rings_in};
 
 /// Plays a role; returns false for an unknown role.
 pub(crate) fn play(role: &str, argument: &str) -> bool {
@@ -268,6 +268,18 @@ pub(crate) fn request(number: u64) -> Request {
     }
 }
 
+/// Starts a viewer without a screen that sends requests of its own choice. Also returns the path of its log.
+pub(crate) fn ask(place: &Place, ring: &RingFile, seed: u64) -> (Program, PathBuf) {
+    let log = place.work().join(format!("log.{seed}"));
+    let argument = format!("{}\n{}\n{seed}", ring.path().display(), log.display());
+    (Program::spawn(&mut place.role("asker", argument)), log)
+}
+
+/// Returns a viewer without a screen in this process.
+pub(crate) fn feed(ring: &Path) -> RingFeed {
+    RingFeed::new(Wanted::File(ring.into()), None, None)
+}
+
 /// Runs a viewer without a screen that sends one request after another. It logs each request before it is sent, and
 /// then its result. The argument has the ring, the log and the seed, one per line.
 fn asker(argument: &str) {
@@ -277,7 +289,7 @@ fn asker(argument: &str) {
     let (ring, log, seed) = (next(), next(), next());
     let mut log = File::options().append(true).create(true).open(log).unwrap();
     let mut chance = Chance(seed.parse().unwrap());
-    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    let mut feed = feed(ring.as_ref());
     feed.poll();
     loop {
         let number = chance.below(100);
@@ -305,7 +317,7 @@ fn asker(argument: &str) {
 fn watcher(argument: &str) {
     end_with_input();
     let (ring, told) = argument.split_once('\n').unwrap();
-    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    let mut feed = feed(ring.as_ref());
     let mut seen = 0;
     loop {
         seen += u32::from(feed.poll().snapshot.is_some());
