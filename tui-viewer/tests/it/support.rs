@@ -21,6 +21,8 @@ use tickscope_testkit::suite::skip;
 use tickscope_testkit::test_program::payload;
 pub(crate) use tickscope_testkit::until::until;
 
+use crate::docs::shell;
+
 /// Environment variable with the role that this binary plays.
 pub(crate) const ROLE: &str = "IT_ROLE";
 /// Environment variable with the data of the role: a session's name, an exit code.
@@ -403,6 +405,21 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
         reader.is_finished().then_some(())
     });
     reader.join().unwrap()
+}
+
+/// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each what it has done, the exit code that it is to
+/// have, and the text that is to be in its error.
+pub(crate) fn refusals<'a>(
+    table: &'a str,
+    run: impl Fn(&[String]) -> Done,
+) -> impl Iterator<Item = (Done, i32, &'a str)> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(move |line| {
+        let (command, says) = line.split_once(" => ").expect(line);
+        let (code, command) = command.split_once(' ').expect(line);
+        let words = shell::commands(command).concat();
+        (run(&words), code.parse().expect(line), says)
+    })
 }
 
 /// Starts a command with pipes for its output.

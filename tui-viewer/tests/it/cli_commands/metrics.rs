@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use tickscope_testkit::open_metrics::Metrics;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Place, Program, VIEWER, finish, name, send, until};
+use crate::support::{Place, Program, VIEWER, finish, name, refusals, send, until};
 
 /// `tickscope metrics` at a port of its own.
 struct Agent {
@@ -178,27 +178,16 @@ fn what_cannot_be_served_is_said() {
     let place = Place::new();
     let agent = Agent::start(&place, &[]);
     fs::write(place.work().join("state"), "noise").unwrap();
-    for (args, code, says) in [
-        (&["--listen", &agent.address][..], 1, "another address"),
-        (
-            &["--listen", "nowhere"],
-            2,
-            "found \"nowhere\", wanted an address and a port",
-        ),
-        (&["--textfile", "missing"], 1, "there is no directory missing"),
-        (
-            &["--listen", "127.0.0.1:0", "--dir", "gone"],
-            2,
-            "--dir gone: does not exist",
-        ),
-        (
-            &["--listen", "127.0.0.1:0", "--state", "state"],
-            1,
-            "remove the file to begin at zero",
-        ),
-        (&[], 2, "--listen"),
-    ] {
-        let done = place.tickscope(&[&["metrics"], args].concat());
+    let table = r#"
+        1 metrics --listen TAKEN => another address
+        2 metrics --listen nowhere => found "nowhere", wanted an address and a port
+        1 metrics --textfile missing => there is no directory missing
+        2 metrics --listen 127.0.0.1:0 --dir gone => --dir gone: does not exist
+        1 metrics --listen 127.0.0.1:0 --state state => remove the file to begin at zero
+        2 metrics => --listen
+    "#;
+    let table = table.replace("TAKEN", &agent.address);
+    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
         done.with_code(code).says(&[says]);
     }
 }

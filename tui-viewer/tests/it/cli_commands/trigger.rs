@@ -11,7 +11,7 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_format::recording::Recording;
 
-use crate::support::{Done, Place, VIEWER, piped, send, until};
+use crate::support::{Done, Place, VIEWER, piped, refusals, send, until};
 
 /// A running trigger, and its messages so far.
 struct Trigger {
@@ -199,16 +199,14 @@ fn what_cannot_be_a_trigger_is_refused_at_once() {
     place.keep("run.tks", &Snapshot::default());
     let mut program = place.start("stuck");
     program.end();
-    for (target, says) in [
-        ("nobody-is-called-so", "no program called"),
-        (
-            "./run.tks",
-            "run.tks is a file; a trigger needs a running program",
-        ),
-        (&program.name, "has ended; a trigger needs a running program"),
-    ] {
-        let done = place.tickscope(&["trigger", "max(f) > 1s", target]);
-        assert_eq!(done.with_code(2).says(&[says]).out, "");
+    let table = "
+        2 trigger 'max(f) > 1s' nobody-is-called-so => no program called
+        2 trigger 'max(f) > 1s' ./run.tks => run.tks is a file; a trigger needs a running program
+        2 trigger 'max(f) > 1s' ENDED => has ended; a trigger needs a running program
+    ";
+    let table = table.replace("ENDED", &program.name);
+    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
+        assert_eq!(done.with_code(code).says(&[says]).out, "");
     }
 }
 
