@@ -16,23 +16,16 @@ fn not_a_project() {
 
 fn command_lines_that_make_no_sense() {
     let project = Project::fixture();
-    for (line, words) in [
-        (
-            "run --only x",
-            "put it before run, as in cargo tickscope --only run",
-        ),
-        ("--report build", "build runs nothing"),
-        ("--record x.json run", "ending .tks"),
-        (
-            "run -Zbuild-std",
-            "-Zbuild-std: the collector needs the standard library that came with the compiler",
-        ),
-        (
-            "build --target aarch64-unknown-linux-gnu",
-            "the target is aarch64-unknown-linux-gnu",
-        ),
-        ("build --target wasm32-unknown-unknown", "x86_64 Linux"),
-    ] {
+    let table = "
+        run --only x => put it before run, as in cargo tickscope --only run
+        --report build => build runs nothing
+        --record x.json run => ending .tks
+        run -Zbuild-std => -Zbuild-std: the collector needs the standard library that came with the compiler
+        build --target aarch64-unknown-linux-gnu => the target is aarch64-unknown-linux-gnu
+        build --target wasm32-unknown-unknown => x86_64 Linux
+    ";
+    for line in table.trim().lines() {
+        let (line, words) = line.split_once(" => ").unwrap();
         project.run(line).failed(2, &[words]);
     }
     assert!(!project.dir().join("target").exists());

@@ -19,18 +19,10 @@ fn top_shows_as_many_functions_as_are_asked_for() {
     assert_eq!(own, all["whole"].as_u64().unwrap(), "self adds up to whole");
     let text = place.told(&["top", "2", "-p", &pid]);
     assert!(text.contains("Top functions by self working (2 of "), "{text}");
-    for (args, says) in [
-        (
-            &["top", "one", &program.name][..],
-            "one: wanted a number of functions, 1 to 10000",
-        ),
-        (
-            &["top", "app", "-p", &pid],
-            "app and -p: one program is shown at a time",
-        ),
-    ] {
-        place.tickscope(args).failed(2, &[says]);
-    }
+    let one = place.tickscope(&["top", "one", &program.name]);
+    one.failed(2, &["one: wanted a number of functions, 1 to 10000"]);
+    let app = place.tickscope(&["top", "app", "-p", &pid]);
+    app.failed(2, &["app and -p: one program is shown at a time"]);
 }
 
 fn the_commands_to_go_on_with_go_on() {
@@ -73,15 +65,16 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
     let never = "calls(leaf) < 1";
     let late = place.tickscope(&["wait-until", never, &name, "--timeout", "50ms"]);
     late.failed(3, &["calls(leaf) < 1 did not become true within 0.1 s: calls("]);
-    let late = place.tickscope(&[
+    let nowhere = [
         "wait-until",
         "p99(nowhere) > 1s",
         &name,
         "--timeout",
         "50ms",
         "--json",
-    ]);
-    assert_eq!(late.with_code(3).quiet().json()["outcome"], "timeout");
+    ];
+    let late = place.tickscope(&nowhere).with_code(3).quiet();
+    assert_eq!(late.json()["outcome"], "timeout");
 
     let mut waiting = place.command(VIEWER);
     waiting.args(["wait-until", never, &name]);
