@@ -110,16 +110,7 @@ pub fn record<S: AsRef<OsStr>>(
     let directory = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
     let data = directory.path().join("perf");
     let output = Command::new("perf")
-        .args([
-            "record",
-            "-e",
-            "cpu-clock",
-            "-F",
-            "1000",
-            "--call-graph",
-            "dwarf",
-            "-o",
-        ])
+        .args("record -e cpu-clock -F 1000 --call-graph dwarf -o".split(' '))
         .arg(&data)
         .arg("--")
         .arg(program)

@@ -158,28 +158,22 @@ impl Report {
 
     /// Returns the hottest function, with its share and the stated error of the share.
     pub(crate) fn top(&self) -> Option<(&str, f64, f64)> {
-        let top = self
-            .functions
-            .iter()
-            .max_by(|a, b| a.1.cpu_ns.total_cmp(&b.1.cpu_ns));
-        top.map(|(key, shown)| {
-            (
-                key.as_str(),
-                shown.cpu_ns / self.all_ns,
-                shown.error_ns / self.all_ns,
-            )
-        })
+        let (key, shown) = *self.hottest_first().first()?;
+        Some((key, shown.cpu_ns / self.all_ns, shown.error_ns / self.all_ns))
     }
 
     /// Returns the [`SHOWN`] hottest functions.
     pub(crate) fn hottest(&self) -> BTreeSet<&str> {
-        let mut all: Vec<_> = self
-            .functions
-            .iter()
-            .filter(|(_, shown)| shown.cpu_ns > 0.0)
-            .collect();
+        let shown = self.hottest_first().into_iter().take(SHOWN);
+        shown.map(|(key, _)| key).collect()
+    }
+
+    /// Returns the functions that have used the CPU.
+    fn hottest_first(&self) -> Vec<(&str, &Shown)> {
+        let all = self.functions.iter().map(|(key, shown)| (key.as_str(), shown));
+        let mut all: Vec<_> = all.filter(|(_, shown)| shown.cpu_ns > 0.0).collect();
         all.sort_by(|a, b| b.1.cpu_ns.total_cmp(&a.1.cpu_ns));
-        all.into_iter().take(SHOWN).map(|(key, _)| key.as_str()).collect()
+        all
     }
 }
 

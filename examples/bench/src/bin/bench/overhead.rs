@@ -13,6 +13,7 @@ use clap::{Args, value_parser};
 use tickscope_bench::callgrind;
 
 use crate::cases::{CASES, Case};
+use crate::modes::Mode;
 use crate::{start, viewer};
 use measure::Measured;
 
@@ -76,7 +77,7 @@ fn measure_case(
     options: &Options,
     session: &tickscope::Session,
 ) -> Vec<Measured> {
-    let mut rows = measure::measure(case, threads);
+    let mut rows = measure::measure(case, threads, &Mode::ALL, false);
     // With fewer scopes, the rest of the program dominates the difference.
     if !options.no_instructions && threads == 1 && case.scopes(case.amount) >= 1_000 {
         match instructions::added(case) {
@@ -90,7 +91,7 @@ fn measure_case(
         }
     }
     if let Ok(_watching) = viewer::attach(session) {
-        rows.push(measure::measure_watched(case, threads));
+        rows.extend(measure::measure(case, threads, &[Mode::Exact], true));
     }
     rows
 }
