@@ -20,11 +20,11 @@ const LEARNING: f64 = 0.15;
 
 /// A program whose shares are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub struct Case<'a> {
     /// Name of the program.
     pub name: &'static str,
     /// Functions with scopes.
-    pub functions: &'static [Function],
+    pub functions: &'a [Function],
 }
 
 /// A program that perf records: its file, and its arguments, to which [`compare`] adds more.
@@ -103,7 +103,12 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
     clippy::print_stderr,
     reason = "the text of programs that speak to their user"
 )]
-pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Duration) -> Result<bool, String> {
+pub fn compare(
+    case: &Case<'_>,
+    plain: Program<'_>,
+    scoped: Program<'_>,
+    time: Duration,
+) -> Result<bool, String> {
     let compared = compared(case, plain, scoped, time);
     let (shares, before, after) = match compared {
         Ok(compared) => compared,
@@ -130,7 +135,7 @@ pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Durat
 
 /// Returns the shares that each mode shows, and the truth before and after.
 fn compared(
-    case: &Case,
+    case: &Case<'_>,
     plain: Program<'_>,
     scoped: Program<'_>,
     time: Duration,
@@ -160,7 +165,7 @@ fn compared(
     clippy::print_stdout,
     reason = "the text of programs that speak to their user"
 )]
-fn print(case: &Case, shares: &Shares, truth: &Truth) {
+fn print(case: &Case<'_>, shares: &Shares, truth: &Truth) {
     let mode = shares.name;
     for Function { name, .. } in case.functions {
         let (shown, error) = shares.shown.share(name);
@@ -181,7 +186,7 @@ fn print(case: &Case, shares: &Shares, truth: &Truth) {
 }
 
 /// Returns the largest absolute value of `of` over the functions.
-fn largest(case: &Case, of: impl Fn(&str) -> f64) -> f64 {
+fn largest(case: &Case<'_>, of: impl Fn(&str) -> f64) -> f64 {
     let values = case.functions.iter().map(|function| of(function.name).abs());
     values.fold(0.0, f64::max)
 }

@@ -183,22 +183,14 @@ impl<'a> Symbols<'a> {
         let mut truth = Truth::default();
         let mut known = BTreeMap::new();
         for look in text.split("\n\n").filter(|look| !look.trim().is_empty()) {
-            let mut found = None;
-            for (depth, frame) in look.lines().filter(|line| !line.trim().is_empty()).enumerate() {
-                if !frame.ends_with(&self.place) {
-                    continue;
-                }
-                let address = frame.split_whitespace().next();
-                let address = address.and_then(|word| u64::from_str_radix(word, 16).ok());
-                let Some(address) = address else { continue };
+            let frames = look.lines().filter(|line| !line.trim().is_empty()).enumerate();
+            let mut own = frames.filter(|(_, frame)| frame.ends_with(&self.place));
+            let found = own.find_map(|(depth, frame)| {
+                let address = u64::from_str_radix(frame.split_whitespace().next()?, 16).ok()?;
                 // The address of a calling frame is a return address, which is after the call.
                 let address = if depth == 0 { address } else { address - 1 };
-                let function = known.entry(address).or_insert_with(|| self.function_at(address));
-                if function.is_some() {
-                    found = *function;
-                    break;
-                }
-            }
+                *known.entry(address).or_insert_with(|| self.function_at(address))
+            });
             match found {
                 Some(name) => *truth.looks.entry(name).or_default() += 1,
                 None => truth.elsewhere += 1,
