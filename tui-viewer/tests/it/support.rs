@@ -407,6 +407,12 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
     reader.join().unwrap()
 }
 
+/// Returns the first line of a text that has these words.
+pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
+    let line = text.lines().find(|line| line.contains(words));
+    line.unwrap_or_else(|| panic!("no line has {words:?}: {text}"))
+}
+
 /// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each what it has done, the exit code that it is to
 /// have, and the text that is to be in its error.
 pub(crate) fn refusals<'a>(

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until};
+use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until};
 
 /// A ring's name is any text that its writer chose, so its escape sequences must not be printed.
 fn a_hostile_name_does_not_reach_the_terminal() {
@@ -121,13 +121,9 @@ fn several_programs_under_one_run_are_all_named() {
         "tickscope report: ",
         "of 2 programs that ran, the report has only ",
     ]);
-    let line = done.out.lines().find(|line| line.contains("second ")).unwrap();
+    let line = line_with(&done.out, "second ");
     let second = line.rsplit(' ').next().unwrap();
-    let said = done
-        .err
-        .lines()
-        .find(|line| line.contains("of 2 programs"))
-        .unwrap();
+    let said = line_with(&done.err, "of 2 programs");
     assert!(
         said.ends_with(&format!("the others: tickscope {second}")),
         "{said}"

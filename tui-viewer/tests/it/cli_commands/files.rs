@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use crate::support::Place;
+use crate::support::{Place, line_with};
 
 /// Commands that open a file.
 const COMMANDS: [&str; 5] = ["report", "stacks", "snapshot", "reset", "attach"];
@@ -109,11 +109,7 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
         *path = place.rings().join(path.file_name().unwrap());
     }
     let done = place.tickscope(&["list"]).ok().quiet();
-    let live = done
-        .out
-        .lines()
-        .find(|line| line.contains(&program.name))
-        .unwrap();
+    let live = line_with(&done.out, &program.name);
     assert!(live.contains("running"), "{live}");
     for (path, says) in &files {
         if path.extension().unwrap() != "ring" || *says == "no whole record" {

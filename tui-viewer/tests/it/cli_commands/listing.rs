@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, Program, VIEWER, beside, finish, name, played, sealed, until};
+use crate::support::{Place, Program, VIEWER, beside, finish, line_with, name, played, sealed, until};
 
 fn entry<'a>(list: &'a Value, program: &Program) -> &'a Value {
     let programs = list["programs"].as_array().unwrap();
@@ -42,7 +42,7 @@ fn the_list_tells_running_stale_exited_and_crashed() {
         assert_eq!(entry["name"], program.name);
         let path = place.ring_of(program.pid()).unwrap();
         assert_eq!(entry["path"], path.to_str().unwrap());
-        let line = text.lines().find(|line| line.contains(&program.name)).unwrap();
+        let line = line_with(&text, &program.name);
         assert!(
             line.contains(state) && line.contains(path.to_str().unwrap()),
             "{line}"

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tickscope_format::layout::state;
 
-use crate::support::{Place, until, word};
+use crate::support::{Place, line_with, until, word};
 
 fn number(value: &Value) -> u64 {
     value
@@ -126,10 +126,7 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
     assert!(second > first, "{first} {second}");
 
     let stacks = place.told(&["stacks", &program.name]);
-    let line = stacks
-        .lines()
-        .find(|line| line.contains("stuck_in_here"))
-        .unwrap();
+    let line = line_with(&stacks, "stuck_in_here");
     let age = line.split_whitespace().next().unwrap();
     assert!(
         age.ends_with('s') && age.starts_with(|c: char| c.is_ascii_digit()),

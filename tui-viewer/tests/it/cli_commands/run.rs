@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::support::{Done, Place, VIEWER, finish, finish_with, send, until};
+use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until};
 
 /// Runs `tickscope run ARGS -- PROGRAM`, where the program is this binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
@@ -34,11 +34,7 @@ fn one_attribute_and_one_command_give_a_tree() {
             "exited",
             "roles::marked",
         ]);
-        let row = done
-            .err
-            .lines()
-            .find(|line| line.contains("roles::marked"))
-            .unwrap();
+        let row = line_with(&done.err, "roles::marked");
         assert!(row.split_whitespace().any(|word| word == "1"), "one call: {row}");
     }
 }
@@ -173,11 +169,7 @@ fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     done.begins("tickscope report: demo, pid ");
     let first = done.out.lines().next().unwrap();
     assert!(first.contains("exited"), "it has ended: {first}");
-    let row = done
-        .out
-        .lines()
-        .find(|line| line.contains("demo::frame"))
-        .unwrap();
+    let row = line_with(&done.out, "demo::frame");
     assert!(row.split_whitespace().any(|word| word == "1"), "one frame: {row}");
     for name in ["scene::nearest", "shop::serve", "requests::order"] {
         assert!(done.out.contains(name), "no {name}: {}", done.out);

@@ -14,7 +14,7 @@ use tickscope_format::os;
 use tickscope_testkit::suite::skip;
 
 use crate::processes::roles::{first_record, header};
-use crate::support::{Place, VIEWER};
+use crate::support::{Place, VIEWER, line_with};
 
 /// Makes a ring that is not linked yet, with its first record. Also returns the name that it will have.
 fn made(dir: &Path, name: &str) -> (OwnRing, PathBuf) {
@@ -106,10 +106,7 @@ fn what_is_planted_where_rings_are_is_refused_by_viewers_and_untouched_by_cleani
     for (path, says) in &planted {
         let error = RingFile::open(path).unwrap_err().to_string();
         assert!(error.contains(says), "{}: {error}", path.display());
-        let line = list
-            .lines()
-            .find(|line| line.contains(path.to_str().unwrap()))
-            .unwrap();
+        let line = line_with(&list, path.to_str().unwrap());
         assert!(line.contains("broken") && line.contains(says), "{line}");
         place
             .tickscope(&["report", path.to_str().unwrap()])
@@ -179,10 +176,7 @@ fn a_directory_planted_by_another_user_is_listed_as_such_and_not_looked_into() {
     give_away(&path);
     let list = list();
     assert!(!list.contains("lure"), "{list}");
-    let line = list
-        .lines()
-        .find(|line| line.contains(planted.to_str().unwrap()))
-        .unwrap();
+    let line = line_with(&list, planted.to_str().unwrap());
     assert!(line.contains("belongs to user 12345, wanted your own"), "{line}");
 }
 
