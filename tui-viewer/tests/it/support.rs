@@ -225,6 +225,12 @@ pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
 }
 
+/// Cuts a file to this number of bytes.
+pub(crate) fn cut(path: &Path, bytes: u64) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_len(bytes).unwrap();
+}
+
 /// Returns a word of a file.
 pub(crate) fn word(path: &Path, index: usize) -> u64 {
     let mut bytes = [0; WORD];

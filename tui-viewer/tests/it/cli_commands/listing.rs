@@ -5,21 +5,13 @@ use serde_json::Value;
 use crate::support::{Place, Program, VIEWER, beside, finish, line_with, name, played, sealed, until};
 
 fn entry<'a>(list: &'a Value, program: &Program) -> &'a Value {
-    let programs = list["programs"].as_array().unwrap();
-    programs
-        .iter()
-        .find(|entry| entry["pid"] == program.pid())
-        .unwrap()
+    let mut programs = list["programs"].as_array().unwrap().iter();
+    programs.find(|entry| entry["pid"] == program.pid()).unwrap()
 }
 
 fn the_list_tells_running_stale_exited_and_crashed() {
     let place = Place::new();
-    let (running, mut exited, mut crashed, stale) = (
-        place.start("stuck"),
-        place.start("stuck"),
-        place.start("stuck"),
-        place.start("stuck"),
-    );
+    let [running, mut exited, mut crashed, stale] = [(); 4].map(|()| place.start("stuck"));
     exited.end();
     crashed.kill();
     stale.stop();
@@ -60,8 +52,7 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     let mut command = played(sealed(&place), &place.role("stuck", &held));
     let running = Program::spawn(&mut command);
     until("the ring is there", || place.ring_of(running.pid()));
-    let (stopped, mut exited, mut crashed) =
-        (place.start("stuck"), place.start("stuck"), place.start("stuck"));
+    let [stopped, mut exited, mut crashed] = [(); 3].map(|()| place.start("stuck"));
     exited.end();
     crashed.kill();
     stopped.stop();
@@ -120,12 +111,7 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let there = || [&ring, &copies[0], &copies[1]].map(|path| path.exists());
 
     let done = place.tickscope(&["list", "--clean", "--dir", "other"]).ok();
-    assert!(
-        done.err
-            .contains("removed 1 file of ended programs: 1 from other\n"),
-        "{}",
-        done.err
-    );
+    done.says(&["removed 1 file of ended programs: 1 from other\n"]);
     assert_eq!(there(), [true, true, false]);
     let rings = place.rings().display().to_string();
     place

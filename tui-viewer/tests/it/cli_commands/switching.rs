@@ -56,35 +56,21 @@ fn sites_are_switched_off_and_on_and_listed() {
     let program = begun(&place);
     let name = program.name.as_str();
     let done = place.tickscope(&["off", "leaf", name]).ok().quiet();
-    assert_eq!(
-        done.out,
-        format!(
-            "{}: 1 site switched off by leaf; also applies to sites met later\n",
-            who(&program)
-        )
-    );
+    let who = who(&program);
+    let said = format!("{who}: 1 site switched off by leaf; also applies to sites met later\n");
+    assert_eq!(done.out, said);
     let done = place.tickscope(&["off", "no::such::*", name]).ok().quiet();
-    assert_eq!(
-        done.out,
-        format!(
-            "{}: no site matches no::such::* yet; sites met later are switched off by it\n",
-            who(&program)
-        )
-    );
+    let said = format!("{who}: no site matches no::such::* yet; sites met later are switched off by it\n");
+    assert_eq!(done.out, said);
 
     let document = place.document(&["sites", "-f", "json", name]);
     assert_eq!(
         (&document["name"], &document["pid"]),
         (&name.into(), &program.pid().into())
     );
-    let off: Vec<&Value> = document["sites"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|site| site["off"] == true)
-        .map(|site| &site["name"])
-        .collect();
-    assert_eq!(off, ["leaf"]);
+    let sites = document["sites"].as_array().unwrap().iter();
+    let off = sites.filter(|site| site["off"] == true);
+    assert_eq!(off.map(|site| &site["name"]).collect::<Vec<_>>(), ["leaf"]);
     let rules = document["rules"].as_array().unwrap();
     let patterns: Vec<&Value> = rules.iter().map(|rule| &rule["pattern"]).collect();
     assert_eq!(patterns, ["leaf", "no::such::*"]);
@@ -144,17 +130,11 @@ fn names_are_taken_as_they_are_shown() {
     place
         .tickscope(&["report", "--per", "Slab::gett", name])
         .failed(2, &["(did you mean Slab::get?)"]);
-    let why = [
-        "why",
-        "RequestService::call::{closure}",
-        name,
-        "--for",
-        "100ms",
-        "--json",
-    ];
+    let function = "RequestService::call::{closure}";
+    let why = ["why", function, name, "--for", "100ms", "--json"];
     let answer = place.tickscope(&why).ok().json();
     assert!(answer["calls"].as_u64() > Some(0), "{answer}");
-    assert_eq!(answer["function"], "RequestService::call::{closure}", "{answer}");
+    assert_eq!(answer["function"], function, "{answer}");
 }
 
 fn a_program_that_cannot_be_switched_is_named() {

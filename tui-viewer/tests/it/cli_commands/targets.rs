@@ -3,10 +3,12 @@
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli_commands::roles::LIBRARY;
-use crate::support::{Place, Program, VIEWER, beside, finish, name, played, sealed, sealed_tickscope, until};
+use crate::support::{
+    Place, Program, VIEWER, beside, cut, finish, name, played, sealed, sealed_tickscope, until,
+};
 
 /// Checks that a text has at most four lines, so that the message and the prompt fit on any screen.
 fn short(text: &str) {
@@ -44,7 +46,7 @@ fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
     let threads = report["threads"].as_array().unwrap();
     for pid in [first.pid(), second.pid()] {
         let of = format!(" ({pid})");
-        let has = |thread: &serde_json::Value| thread["name"].as_str().unwrap().ends_with(&of);
+        let has = |thread: &Value| thread["name"].as_str().unwrap().ends_with(&of);
         assert!(threads.iter().any(has), "{threads:?}");
     }
     let top = place
@@ -52,12 +54,8 @@ fn all_of_a_name_are_one_for_commands_that_read_and_refused_by_others() {
         .ok()
         .json();
     let next = top["next"].to_string();
-    assert!(
-        [first.pid(), second.pid()]
-            .iter()
-            .any(|pid| next.contains(&pid.to_string())),
-        "{next}"
-    );
+    let pids = [first.pid(), second.pid()].map(|pid| pid.to_string());
+    assert!(pids.iter().any(|pid| next.contains(pid)), "{next}");
     for command in ["stacks", "sites", "snapshot"] {
         place.tickscope(&[&[command], &all[..]].concat()).ok();
     }
@@ -157,17 +155,14 @@ fn a_program_is_found_as_soon_as_its_start_has_returned() {
     // Each run also finds the rings of the earlier runs, which have ended.
     let times = std::env::var("ENDS").map_or(2, |ends| ends.parse().unwrap());
     for _ in 0..times {
-        let running = place
-            .role("reported", &name)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut role = place.role("reported", &name);
+        let running = role.stdout(Stdio::piped()).spawn().unwrap();
         let pid = running.id();
         let done = running.wait_with_output().unwrap();
         assert!(done.status.success(), "{done:?}");
         // The test harness writes text before it.
         let out = String::from_utf8(done.stdout).unwrap();
-        let report: serde_json::Value = serde_json::from_str(&out[out.find('{').unwrap()..]).unwrap();
+        let report: Value = serde_json::from_str(&out[out.find('{').unwrap()..]).unwrap();
         assert_eq!(report["process"]["pid"], pid, "{report}");
     }
 }
@@ -305,38 +300,24 @@ fn a_pid_with_two_rings_is_a_choice_between_files() {
         let done = place.tickscope(&args).with_code(2);
         short(&done.err);
         for ring in &rings {
-            assert!(
-                done.err.contains(&format!("tickscope {} ", ring.display())),
-                "{}",
-                done.err
-            );
+            let named = format!("tickscope {} ", ring.display());
+            assert!(done.err.contains(&named), "{}", done.err);
         }
     }
     // The choice and the list show which ring is the library's; the list also shows the collector beside it.
     let list = place.tickscope(&["list"]).ok();
     let beside = format!(".ring  of {LIBRARY}  beside /usr/bin/program\n");
     assert_eq!(list.out.matches(&beside).count(), 1, "{}", list.out);
-    let choice = place.tickscope(&["report", &pid]).with_code(2);
-    assert_eq!(
-        choice.err.matches(", in libplugin.so)").count(),
-        1,
-        "{}",
-        choice.err
-    );
-    let list = place.tickscope(&["list", "--json"]).ok();
-    let json: serde_json::Value = serde_json::from_str(&list.out).unwrap();
-    let programs = json["programs"].as_array().unwrap();
-    let of = |library: serde_json::Value| {
-        programs
-            .iter()
-            .find(|program| program["library"] == library)
-            .unwrap()
+    let choice = place.tickscope(&["report", &pid]).with_code(2).err;
+    assert_eq!(choice.matches(", in libplugin.so)").count(), 1, "{choice}");
+    let list = place.tickscope(&["list", "--json"]).ok().json();
+    let programs = list["programs"].as_array().unwrap();
+    let copies_of = |library: Value| {
+        let program = programs.iter().find(|program| program["library"] == library);
+        program.unwrap()["copies"].clone()
     };
-    assert_eq!(
-        of(LIBRARY.into())["copies"],
-        serde_json::json!(["/usr/bin/program"])
-    );
-    assert_eq!(of(serde_json::Value::Null)["copies"], serde_json::json!([]));
+    assert_eq!(copies_of(LIBRARY.into()), json!(["/usr/bin/program"]));
+    assert_eq!(copies_of(Value::Null), json!([]));
     for ring in &rings {
         // No collector answers requests to these rings, and that is reported.
         let done = place
@@ -475,10 +456,6 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
     // The first lost ring is replaced at once, the next ones a minute later.
     std::fs::remove_file(first).unwrap();
     let second = until("there is another one", || place.ring_of(program.pid()));
-    let cut = |bytes| {
-        let file = std::fs::File::options().write(true).open(&second).unwrap();
-        file.set_len(bytes).unwrap();
-    };
     let broken = format!(
         "no program with pid {pid} has a ring that can be read; {}: ",
         second.display()
@@ -493,7 +470,7 @@ fn a_pid_whose_ring_is_broken_is_told_when_the_next_one_comes() {
             "; process {pid} makes another within a minute, if this one is its own: try again then",
         ),
     ] {
-        cut(bytes);
+        cut(&second, bytes);
         for args in [["report", &pid], ["reset", &pid], ["attach", &pid]] {
             place
                 .tickscope(&args)
