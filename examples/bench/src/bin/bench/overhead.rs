@@ -77,7 +77,7 @@ fn measure_case(
     options: &Options,
     session: &tickscope::Session,
 ) -> Vec<Measured> {
-    let mut rows = measure::measure(case, threads, &Mode::ALL, false);
+    let mut rows = measure::measure(case, threads, Mode::all(), false);
     // With fewer scopes, the rest of the program dominates the difference.
     if !options.no_instructions && threads == 1 && case.scopes(case.amount) >= 1_000 {
         match instructions::added(case) {
