@@ -52,8 +52,8 @@ const CHANGING: [&str; 7] = ["mode", "reset", "off", "on", "watch", "lines", "de
 
 /// The demo, which runs as long as this value lives.
 struct Demo {
-    place: Place,
     program: Program,
+    place: Place,
 }
 
 impl Demo {
