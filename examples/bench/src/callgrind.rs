@@ -32,10 +32,8 @@ pub fn enter(mode: Mode, histogram: bool) {
 
 /// Returns whether valgrind is installed.
 pub fn is_here() -> bool {
-    Command::new("valgrind")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success())
+    let version = Command::new("valgrind").arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
 }
 
 /// Returns the instructions of this program, from beginning to end, with these arguments and this environment.

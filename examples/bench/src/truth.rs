@@ -122,10 +122,8 @@ pub fn record<S: AsRef<OsStr>>(
     let Some(address) = said.lines().find_map(|line| line.strip_prefix(LOADED_AT)) else {
         let error = String::from_utf8_lossy(&output.stderr);
         // Without permission the program is not even started.
-        let line = error
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or("nothing");
+        let line = error.lines().find(|line| !line.trim().is_empty());
+        let line = line.unwrap_or("nothing");
         return Err(NoTruth::NoPerf(format!("perf does not record, it says: {line}")));
     };
     if !output.status.success() {
@@ -140,9 +138,8 @@ pub fn record<S: AsRef<OsStr>>(
     if !stacks.status.success() {
         return Err(failed(String::from_utf8_lossy(&stacks.stderr).into_owned()));
     }
-    let program = program
-        .canonicalize()
-        .map_err(|error| failed(error.to_string()))?;
+    let program = program.canonicalize();
+    let program = program.map_err(|error| failed(error.to_string()))?;
     let symbols = Symbols::new(&program, address, functions).map_err(failed)?;
     Ok(symbols.count(&String::from_utf8_lossy(&stacks.stdout)))
 }
@@ -204,10 +201,8 @@ impl<'a> Symbols<'a> {
         let address = self.address_in_program(address)?;
         let mut frames = self.loader.find_frames(address).ok()?;
         while let Ok(Some(frame)) = frames.next() {
-            let name = frame
-                .function
-                .as_ref()
-                .and_then(|function| function.raw_name().ok());
+            let function = frame.function.as_ref();
+            let name = function.and_then(|function| function.raw_name().ok());
             if let Some(found) = name.and_then(|name| self.named(&name)) {
                 return Some(found);
             }

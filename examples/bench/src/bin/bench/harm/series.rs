@@ -122,10 +122,9 @@ pub(crate) fn run(rounds: usize) -> Result<Told, String> {
     }
     let median = |all: &[[f64; FIGURES]], at: usize| Middle::of(all.iter().map(|one| one[at])).middle;
     let [off, on] = &all;
+    let medians = |all: &Vec<[f64; FIGURES]>| std::array::from_fn(|at| median(all, at));
     Ok(Told {
-        both: all
-            .each_ref()
-            .map(|all| std::array::from_fn(|at| median(all, at))),
+        both: all.each_ref().map(medians),
         added: COMPARED.map(|at| Middle::of(off.iter().zip(on).map(|(off, on)| on[at] - off[at]))),
     })
 }

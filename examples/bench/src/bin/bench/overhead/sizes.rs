@@ -109,11 +109,9 @@ fn code() -> Option<f64> {
     // The functions must be in the program to be measured.
     black_box([no_scopes as fn(), hundred_scopes as fn()]);
     let program = std::env::current_exe().ok()?;
-    let output = Command::new("nm")
-        .args(["--print-size", "--demangle"])
-        .arg(program)
-        .output()
-        .ok()?;
+    let mut nm = Command::new("nm");
+    let output = nm.args(["--print-size", "--demangle"]).arg(program).output();
+    let output = output.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let size = |name: &str| {
         let line = text.lines().find(|line| line.ends_with(name))?;
