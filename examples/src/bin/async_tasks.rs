@@ -27,9 +27,8 @@ async fn receive(client: u64, number: u64) -> String {
 #[tickscope::profile]
 fn checksum(request: &str) -> u64 {
     (0..200).fold(7, |sum, round| {
-        request
-            .bytes()
-            .fold(sum, |sum, byte| sum.rotate_left(5) ^ u64::from(byte) ^ round)
+        let bytes = request.bytes();
+        bytes.fold(sum, |sum: u64, byte| sum.rotate_left(5) ^ u64::from(byte) ^ round)
     })
 }
 

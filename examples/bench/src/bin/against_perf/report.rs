@@ -56,16 +56,13 @@ impl<'a> Rows<'a> {
         let nodes = nodes
             .filter_map(|node| Some((node["id"].as_u64()?, node)))
             .collect();
-        let paths: Vec<&str> = array(report, "modules")
-            .iter()
-            .map(|module| text(module, "path"))
-            .collect();
+        let modules = array(report, "modules").iter();
+        let paths: Vec<&str> = modules.map(|module| text(module, "path")).collect();
         let library = |path: &&'a str| Some(path.rsplit('/').next()?.split_once(".so")?.0);
         let mut called: HashMap<u64, BTreeSet<&str>> = HashMap::new();
         for sample in array(report, "line_samples") {
-            let module = sample["module"]
-                .as_u64()
-                .and_then(|module| paths.get(module as usize));
+            let module = sample["module"].as_u64();
+            let module = module.and_then(|module| paths.get(module as usize));
             let (Some(node), Some(address)) = (sample["node"].as_u64(), sample["address"].as_u64()) else {
                 continue;
             };

@@ -47,9 +47,8 @@ pub(crate) fn run(mut options: Options) -> Result<(), String> {
     }
     // The publisher runs all the time, as it does in a program.
     let session = tickscope::start("overhead");
-    let counts = options
-        .threads
-        .map_or(vec![1, 2], |threads| vec![threads as usize]);
+    let threads = options.threads;
+    let counts = threads.map_or(vec![1, 2], |threads| vec![threads as usize]);
     let mut rows = Vec::new();
     for case in all().filter(|case| options.case.as_deref().is_none_or(|name| name == case.name)) {
         for &threads in &counts {

@@ -131,9 +131,10 @@ impl Measured {
 
     /// Returns the time that the row adds, as a multiple of the floor's. `rows` are all rows of the same case.
     pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
+        let wanted = (self.case, self.threads, Mode::Floor);
         let floor = rows
             .iter()
-            .find(|row| (row.case, row.threads, row.mode) == (self.case, self.threads, Mode::Floor))?;
+            .find(|row| (row.case, row.threads, row.mode) == wanted)?;
         (floor.added_ns > 0.0).then(|| self.added_ns / floor.added_ns)
     }
 }
