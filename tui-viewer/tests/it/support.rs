@@ -430,7 +430,7 @@ pub(crate) fn refusals<'a>(
         let (command, says) = line.split_once(" => ").expect(line);
         let (code, command) = command.split_once(' ').expect(line);
         let words = shell::commands(command).concat();
-        (run(&words), code.parse().expect(line), says)
+        (run(&words), code.parse::<i32>().expect(line), says)
     })
 }
 
