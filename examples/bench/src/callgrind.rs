@@ -2,9 +2,7 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -34,10 +32,8 @@ pub fn enter(mode: Mode, histogram: bool) {
 
 /// Returns whether valgrind is installed.
 pub fn is_here() -> bool {
-    Command::new("valgrind")
-        .arg("--version")
-        .output()
-        .is_ok_and(|output| output.status.success())
+    let version = Command::new("valgrind").arg("--version").output();
+    version.is_ok_and(|output| output.status.success())
 }
 
 /// Returns the instructions of this program, from beginning to end, with these arguments and this environment.
@@ -45,18 +41,8 @@ pub fn is_here() -> bool {
 /// # Errors
 /// The program's message when it fails, or the error of callgrind.
 pub fn instructions(arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
-    static RUNS: AtomicU32 = AtomicU32::new(0);
-    let run = RUNS.fetch_add(1, Ordering::Relaxed);
-    let directory = std::env::temp_dir().join(format!("tickscope-callgrind-{}-{run}", std::process::id()));
-    fs::create_dir(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    let counted = counted(&directory, arguments, environment);
-    // Another process may already have removed the directory.
-    _ = fs::remove_dir_all(&directory);
-    counted
-}
-
-fn counted(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Result<u64, String> {
-    let out = directory.join("out");
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let out = directory.path().join("out");
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new("valgrind")
         .arg("--tool=callgrind")
@@ -65,7 +51,7 @@ fn counted(directory: &Path, arguments: &[&str], environment: &[(&str, &str)]) -
         .args(arguments)
         .envs(environment.iter().copied())
         // The directory is empty, so that no other program's files need cleaning.
-        .env("TICKSCOPE_DIR", directory)
+        .env("TICKSCOPE_DIR", directory.path())
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("valgrind: {error}"))?;

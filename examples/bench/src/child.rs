@@ -25,7 +25,14 @@ pub fn numbers<const N: usize>(words: &[&str]) -> Result<[f64; N], String> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    parse(&String::from_utf8_lossy(&output.stdout)).map_err(|error| format!("{words:?} {error}"))
+}
+
+/// Returns the numbers in the output of a child.
+///
+/// # Errors
+/// The output if that is not `N` numbers.
+pub fn parse<const N: usize>(text: &str) -> Result<[f64; N], String> {
     let numbers: Vec<f64> = text.split_whitespace().flat_map(str::parse).collect();
-    numbers.try_into().map_err(|_| format!("{words:?} wrote {text}"))
+    numbers.try_into().map_err(|_| format!("wrote {text:?}"))
 }

@@ -12,20 +12,20 @@ pub fn publisher_cpu() -> f64 {
     text.map_or(0.0, |text| number(&text, 0))
 }
 
-/// Returns the bytes of anonymous memory.
+/// Returns the bytes of anonymous memory of this process.
 pub fn anonymous_bytes() -> f64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-    line.map_or(0.0, |kib| 1024.0 * number(kib, 0))
+    1024.0 * of_status("self", "RssAnon:")
+}
+
+/// Returns a number from the status of a process or a thread, by their name in `/proc`.
+pub fn of_status(whose: &str, name: &str) -> f64 {
+    let status = fs::read_to_string(format!("/proc/{whose}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.map_or(0.0, |line| number(line, 0))
 }
 
 /// Returns the page faults, and the voluntary and involuntary context switches of this thread so far.
 pub fn thread() -> [f64; 3] {
-    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    let of = |name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name));
-        line.map_or(0.0, |line| number(line, 0))
-    };
     // After the name, which may contain spaces, come the state, seven numbers, and the faults.
     let stat = fs::read_to_string("/proc/thread-self/stat").unwrap_or_default();
     let faults = stat
@@ -33,8 +33,8 @@ pub fn thread() -> [f64; 3] {
         .map_or(0.0, |(_, numbers)| number(numbers, 7));
     [
         faults,
-        of("voluntary_ctxt_switches:"),
-        of("nonvoluntary_ctxt_switches:"),
+        of_status("thread-self", "voluntary_ctxt_switches:"),
+        of_status("thread-self", "nonvoluntary_ctxt_switches:"),
     ]
 }
 

@@ -2,17 +2,17 @@
 //! records the program with scopes: the difference is the effect of scopes, and the rest is tickscope's error.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tickscope::Mode;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot_file;
 
 use crate::shown::Shown;
+use crate::timing::run_for;
 use crate::truth::{Function, NoTruth, Truth, record, say_where_loaded};
 
 /// Share of its time that a mode runs before it is measured, because adaptive mode learns.
@@ -20,11 +20,11 @@ const LEARNING: f64 = 0.15;
 
 /// A program whose shares are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct Case {
+pub struct Case<'a> {
     /// Name of the program.
     pub name: &'static str,
     /// Functions with scopes.
-    pub functions: &'static [Function],
+    pub functions: &'a [Function],
 }
 
 /// A program that perf records: its file, and its arguments, to which [`compare`] adds more.
@@ -53,14 +53,6 @@ const MODES: [(&str, Mode); 3] = [
     ("sampled", Mode::Sampled),
 ];
 
-/// Runs a unit repeatedly for this time.
-pub fn run_for(time: Duration, unit: impl Fn()) {
-    let begin = Instant::now();
-    while begin.elapsed() < time {
-        unit();
-    }
-}
-
 /// Runs units for this many seconds, in the process that perf records or that shows its own numbers. With a mode, the
 /// units have scopes, and run for a while before the measurement, so that the mode can learn.
 ///
@@ -85,7 +77,8 @@ pub fn be_recorded(unit: impl Fn(), mode: Option<&str>, seconds: &str) -> Result
 
 /// Returns the last snapshot of a separate process, in which no earlier allocations change the result.
 fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot, String> {
-    let kept = std::env::temp_dir().join(format!("accuracy-{}.tks", std::process::id()));
+    let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let kept = directory.path().join("kept.tks");
     let done = Command::new(program.file)
         .args(program.words)
         .args([mode, seconds])
@@ -93,10 +86,8 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
         .stdin(Stdio::null())
         .output()
         .map_err(|error| format!("{}: {error}", program.file.display()))?;
-    let snapshot = snapshot_file::read(&kept);
-    // Without a report there is no file to remove.
-    _ = fs::remove_file(&kept);
-    snapshot.map_err(|error| format!("{error}; {}", String::from_utf8_lossy(&done.stderr)))
+    let said = String::from_utf8_lossy(&done.stderr);
+    snapshot_file::read(&kept).map_err(|error| format!("{error}; {said}"))
 }
 
 /// Compares a case with its plain program, and prints an object for each function and mode. `plain` gets the number of
@@ -112,7 +103,12 @@ fn measured(program: Program<'_>, mode: &str, seconds: &str) -> Result<Snapshot,
     clippy::print_stderr,
     reason = "the text of programs that speak to their user"
 )]
-pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Duration) -> Result<bool, String> {
+pub fn compare(
+    case: &Case<'_>,
+    plain: Program<'_>,
+    scoped: Program<'_>,
+    time: Duration,
+) -> Result<bool, String> {
     let compared = compared(case, plain, scoped, time);
     let (shares, before, after) = match compared {
         Ok(compared) => compared,
@@ -139,7 +135,7 @@ pub fn compare(case: &Case, plain: Program<'_>, scoped: Program<'_>, time: Durat
 
 /// Returns the shares that each mode shows, and the truth before and after.
 fn compared(
-    case: &Case,
+    case: &Case<'_>,
     plain: Program<'_>,
     scoped: Program<'_>,
     time: Duration,
@@ -169,7 +165,7 @@ fn compared(
     clippy::print_stdout,
     reason = "the text of programs that speak to their user"
 )]
-fn print(case: &Case, shares: &Shares, truth: &Truth) {
+fn print(case: &Case<'_>, shares: &Shares, truth: &Truth) {
     let mode = shares.name;
     for Function { name, .. } in case.functions {
         let (shown, error) = shares.shown.share(name);
@@ -190,7 +186,7 @@ fn print(case: &Case, shares: &Shares, truth: &Truth) {
 }
 
 /// Returns the largest absolute value of `of` over the functions.
-fn largest(case: &Case, of: impl Fn(&str) -> f64) -> f64 {
+fn largest(case: &Case<'_>, of: impl Fn(&str) -> f64) -> f64 {
     let values = case.functions.iter().map(|function| of(function.name).abs());
     values.fold(0.0, f64::max)
 }

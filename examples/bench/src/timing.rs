@@ -19,6 +19,15 @@ pub fn timed(run: impl FnOnce()) -> f64 {
     }
 }
 
+/// Runs a unit repeatedly for this time. Returns the time that the units took.
+pub fn run_for(time: Duration, mut unit: impl FnMut()) -> Duration {
+    let begin = Instant::now();
+    while begin.elapsed() < time {
+        unit();
+    }
+    begin.elapsed()
+}
+
 /// Returns the CPU time of the calling thread.
 pub fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);

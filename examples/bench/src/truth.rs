@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use addr2line::Loader;
@@ -92,14 +92,9 @@ pub fn say_where_loaded() -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the path in a line of `/proc/self/maps`, its sixth word.
+/// Returns the path in a line of `/proc/self/maps`; nothing before it has a slash.
 fn path_of(line: &str) -> &str {
-    let mut rest = line;
-    for _ in 0..5 {
-        rest = rest.trim_start();
-        rest = rest.find(' ').map_or("", |end| &rest[end..]);
-    }
-    rest.trim_start()
+    line.find('/').map_or("", |begin| &line[begin..])
 }
 
 /// Records a program with these arguments until it ends.
@@ -111,19 +106,12 @@ pub fn record<S: AsRef<OsStr>>(
     arguments: &[S],
     functions: &[Function],
 ) -> Result<Truth, NoTruth> {
-    let data = Data::new();
+    let failed = |error: String| NoTruth::Failed(format!("{}: {error}", program.display()));
+    let directory = tempfile::tempdir().map_err(|error| failed(error.to_string()))?;
+    let data = directory.path().join("perf");
     let output = Command::new("perf")
-        .args([
-            "record",
-            "-e",
-            "cpu-clock",
-            "-F",
-            "1000",
-            "--call-graph",
-            "dwarf",
-            "-o",
-        ])
-        .arg(&data.0)
+        .args("record -e cpu-clock -F 1000 --call-graph dwarf -o".split(' '))
+        .arg(&data)
         .arg("--")
         .arg(program)
         .args(arguments)
@@ -134,46 +122,26 @@ pub fn record<S: AsRef<OsStr>>(
     let Some(address) = said.lines().find_map(|line| line.strip_prefix(LOADED_AT)) else {
         let error = String::from_utf8_lossy(&output.stderr);
         // Without permission the program is not even started.
-        let line = error
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .unwrap_or("nothing");
+        let line = error.lines().find(|line| !line.trim().is_empty());
+        let line = line.unwrap_or("nothing");
         return Err(NoTruth::NoPerf(format!("perf does not record, it says: {line}")));
     };
-    let failed = |error: String| NoTruth::Failed(format!("{}: {error}", program.display()));
     if !output.status.success() {
         return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
     let address = u64::from_str_radix(address, 16).map_err(|error| failed(error.to_string()))?;
     let stacks = Command::new("perf")
         .args(["script", "--no-inline", "-F", "ip,sym,dso", "-i"])
-        .arg(&data.0)
+        .arg(&data)
         .output();
     let stacks = stacks.map_err(|error| failed(error.to_string()))?;
     if !stacks.status.success() {
         return Err(failed(String::from_utf8_lossy(&stacks.stderr).into_owned()));
     }
-    let program = program
-        .canonicalize()
-        .map_err(|error| failed(error.to_string()))?;
+    let program = program.canonicalize();
+    let program = program.map_err(|error| failed(error.to_string()))?;
     let symbols = Symbols::new(&program, address, functions).map_err(failed)?;
     Ok(symbols.count(&String::from_utf8_lossy(&stacks.stdout)))
-}
-
-/// The file that perf writes, which is removed when this is dropped.
-struct Data(PathBuf);
-
-impl Data {
-    fn new() -> Self {
-        Self(std::env::temp_dir().join(format!("accuracy-{}.perf", std::process::id())))
-    }
-}
-
-impl Drop for Data {
-    fn drop(&mut self) {
-        // The file is missing if perf has written nothing.
-        _ = fs::remove_file(&self.0);
-    }
 }
 
 /// Finds the named functions at the addresses of one program.
@@ -212,22 +180,14 @@ impl<'a> Symbols<'a> {
         let mut truth = Truth::default();
         let mut known = BTreeMap::new();
         for look in text.split("\n\n").filter(|look| !look.trim().is_empty()) {
-            let mut found = None;
-            for (depth, frame) in look.lines().filter(|line| !line.trim().is_empty()).enumerate() {
-                if !frame.ends_with(&self.place) {
-                    continue;
-                }
-                let address = frame.split_whitespace().next();
-                let address = address.and_then(|word| u64::from_str_radix(word, 16).ok());
-                let Some(address) = address else { continue };
+            let frames = look.lines().filter(|line| !line.trim().is_empty()).enumerate();
+            let mut own = frames.filter(|(_, frame)| frame.ends_with(&self.place));
+            let found = own.find_map(|(depth, frame)| {
+                let address = u64::from_str_radix(frame.split_whitespace().next()?, 16).ok()?;
                 // The address of a calling frame is a return address, which is after the call.
                 let address = if depth == 0 { address } else { address - 1 };
-                let function = known.entry(address).or_insert_with(|| self.function_at(address));
-                if function.is_some() {
-                    found = *function;
-                    break;
-                }
-            }
+                *known.entry(address).or_insert_with(|| self.function_at(address))
+            });
             match found {
                 Some(name) => *truth.looks.entry(name).or_default() += 1,
                 None => truth.elsewhere += 1,
@@ -241,10 +201,8 @@ impl<'a> Symbols<'a> {
         let address = self.address_in_program(address)?;
         let mut frames = self.loader.find_frames(address).ok()?;
         while let Ok(Some(frame)) = frames.next() {
-            let name = frame
-                .function
-                .as_ref()
-                .and_then(|function| function.raw_name().ok());
+            let function = frame.function.as_ref();
+            let name = function.and_then(|function| function.raw_name().ok());
             if let Some(found) = name.and_then(|name| self.named(&name)) {
                 return Some(found);
             }

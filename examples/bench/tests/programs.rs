@@ -11,13 +11,6 @@ fn stdout(words: &[&str]) -> String {
     command::stdout(BENCH, words)
 }
 
-fn refused(words: &[&str], message: &str) {
-    let output = command::run(BENCH, words);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{words:?}");
-    assert!(said.contains(message), "{words:?}: {said}");
-}
-
 /// Returns the number of a member in a line of JSON.
 fn number(line: &str, key: &str) -> f64 {
     let (_, rest) = line.split_once(&format!("\"{key}\":")).unwrap();
@@ -185,36 +178,26 @@ fn records_starts_and_first_visits_are_measured() {
 
 #[test]
 fn what_is_not_understood_is_said() {
-    for (words, message) in [
-        (
-            &["overhead", "--case", "fast"][..],
-            "[possible values: empty, work20ns, ",
-        ),
-        (&["overhead", "--threads", "0"], "0 is not in 1..=64"),
-        (&["overhead", "--case"], "a value is required for '--case <CASE>'"),
-        (&["overhead", "--speed"], "unexpected argument '--speed'"),
-        (
-            &["accuracy", "cost", "--case", "busy20us"],
-            "[possible values: empty, work20ns, ",
-        ),
-        (
-            &["accuracy", "share", "--seconds", "0"],
-            "wanted 0.1 to 3600 seconds",
-        ),
-        (&["accuracy", "speed"], "[possible values: cost, share, errors]"),
-        (
-            &["cost", "speed"],
-            "[possible values: allocations, locks, polls, spans]",
-        ),
-        (&["cost", "locks", "2"], "2 is not in 3..=100000"),
-        (&["lines", "2"], "2 is not in 3..=100000"),
-        (
-            &["child", "instructions", "empty", "fast", "1"],
-            "fast: no such mode",
-        ),
-        (&["child", "times", "locks", "Spin", "1"], "Spin: no such case"),
-        (&["child", "spin"], "what is this child to do?"),
-    ] {
-        refused(words, message);
+    let table = "
+        overhead --case fast => [possible values: empty, work20ns,
+        overhead --threads 0 => 0 is not in 1..=64
+        overhead --case => a value is required for '--case <CASE>'
+        overhead --speed => unexpected argument '--speed'
+        accuracy cost --case busy20us => [possible values: empty, work20ns,
+        accuracy share --seconds 0 => wanted 0.1 to 3600 seconds
+        accuracy speed => [possible values: cost, share, errors]
+        cost speed => [possible values: allocations, locks, polls, spans]
+        cost locks 2 => 2 is not in 3..=100000
+        lines 2 => 2 is not in 3..=100000
+        child instructions empty fast 1 => fast: no such mode
+        child times locks Spin 1 => Spin: no such case
+        child spin => what is this child to do?
+    ";
+    for line in table.trim().lines().map(str::trim) {
+        let (words, message) = line.split_once(" => ").unwrap();
+        let output = command::run(BENCH, &words.split(' ').collect::<Vec<_>>());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{words}");
+        assert!(said.contains(message), "{words}: {said}");
     }
 }

@@ -1,7 +1,6 @@
 //! The memory of the program and its viewers over the run: its size once it has settled, and its size now.
 
-use std::fs;
-
+use tickscope_bench::kernel::of_status;
 use tickscope_bench::statistics::{median, sorted};
 
 use crate::checks::{KEPT_BYTES, RECORDS, Tally};
@@ -28,17 +27,17 @@ impl Memory {
 
     /// Takes a sample, `seconds` seconds after the beginning.
     pub(crate) fn look(&mut self, seconds: f64, tally: &Tally) {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
+        let kib = of_status(&self.pid.to_string(), "RssAnon:");
         let [records, _] = tally.of(RECORDS);
         let record = tally.of(KEPT_BYTES)[0] as f64 / records.max(1) as f64;
         let kept = match self.whose {
             "a viewer" => kept(seconds),
             _ => 0.0,
         };
-        self.samples
-            .extend(kib.map(|kib| (seconds, 1024.0 * kib - record * kept)));
+        // The process may be gone.
+        if kib > 0.0 {
+            self.samples.push((seconds, 1024.0 * kib - record * kept));
+        }
     }
 
     /// Returns the owner of the memory, and its growth in MiB in the second half of a run: the difference between the

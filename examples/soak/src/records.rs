@@ -117,9 +117,8 @@ impl Epochs {
             // In adaptive mode the time of untimed calls is an estimate, which later calls correct.
             is_estimated = [old.mode, new.mode] == [Mode::Adaptive; 2];
         }
-        let follows = self
-            .series
-            .take(RecordEpoch::from(&now.capture), now.numbers.clone());
+        let epoch = RecordEpoch::from(&now.capture);
+        let follows = self.series.take(epoch, now.numbers.clone());
         ensure!(follows, "{now:?}: the epoch before it ended unseen");
         self.series.join_oldest(3, |one, other| one.and(other.clone()));
         let links = self.series.links().iter();
@@ -155,11 +154,8 @@ impl Epochs {
     /// The first difference.
     pub(crate) fn are_those_of(&self, account: &Account) -> Result<()> {
         // The load has no account of its waits and its time.
-        let all = self
-            .all
-            .0
-            .iter()
-            .filter(|(name, _)| !["waits", "ticks"].contains(name));
+        let all = self.all.0.iter();
+        let all = all.filter(|(name, _)| !["waits", "ticks"].contains(name));
         for (&name, &number) in all.filter(|_| self.missed == 0) {
             let did = account.get(name).map_or(0, |[did, _]| *did);
             ensure!(

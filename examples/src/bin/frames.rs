@@ -11,13 +11,6 @@ const MOVED: usize = 40;
 /// Number of things.
 const THINGS: usize = 160;
 
-/// Way in which things are found by their names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Search {
-    Binary,
-    Linear,
-}
-
 /// Something with a position and a name.
 struct Thing {
     name: String,
@@ -27,7 +20,8 @@ struct Thing {
 struct World {
     /// The things, sorted by name.
     things: Vec<Thing>,
-    search: Search,
+    /// Whether things are found by a linear search.
+    linear: bool,
 }
 
 #[tickscope::profile]
@@ -37,28 +31,24 @@ fn compare(one: &str, other: &str) -> Ordering {
 
 impl World {
     #[tickscope::profile]
-    fn load(search: Search) -> Self {
+    fn load(linear: bool) -> Self {
         let things = (0..THINGS).map(|n| Thing {
             name: format!("thing-{n:04}"),
             place: n as f64,
         });
         Self {
             things: things.collect(),
-            search,
+            linear,
         }
     }
 
     #[tickscope::profile]
     fn find(&self, name: &str) -> Option<usize> {
-        match self.search {
-            Search::Binary => self
-                .things
-                .binary_search_by(|thing| compare(&thing.name, name))
-                .ok(),
-            Search::Linear => self
-                .things
-                .iter()
-                .position(|thing| compare(&thing.name, name) == Ordering::Equal),
+        let compared = |thing: &Thing| compare(&thing.name, name);
+        if self.linear {
+            self.things.iter().position(|thing| compared(thing).is_eq())
+        } else {
+            self.things.binary_search_by(compared).ok()
         }
     }
 
@@ -87,11 +77,12 @@ impl World {
     }
 }
 
-fn arguments() -> Option<(u64, Search)> {
-    let mut found = (500, Search::Binary);
+/// Returns the number of frames, and whether the search is linear.
+fn arguments() -> Option<(u64, bool)> {
+    let mut found = (500, false);
     for argument in std::env::args().skip(1) {
         match argument.as_str() {
-            "--linear" => found.1 = Search::Linear,
+            "--linear" => found.1 = true,
             frames => found.0 = frames.parse().ok()?,
         }
     }
@@ -99,9 +90,9 @@ fn arguments() -> Option<(u64, Search)> {
 }
 
 fn main() -> Result<(), String> {
-    let (frames, search) = arguments().ok_or("usage: frames [FRAMES] [--linear]")?;
+    let (frames, linear) = arguments().ok_or("usage: frames [FRAMES] [--linear]")?;
     let _tickscope = tickscope::start("frames");
-    let mut world = World::load(search);
+    let mut world = World::load(linear);
     let mut picture = vec![0.0; 256];
     for number in 0..frames {
         world.frame(number, &mut picture);

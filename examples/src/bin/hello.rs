@@ -10,11 +10,8 @@ fn tokenize(text: &str) -> Vec<&str> {
 
 #[tickscope::profile]
 fn longest<'t>(words: &[&'t str]) -> &'t str {
-    words
-        .iter()
-        .copied()
-        .max_by_key(|word| word.len())
-        .unwrap_or_default()
+    let longest = words.iter().copied().max_by_key(|word| word.len());
+    longest.unwrap_or_default()
 }
 
 #[tickscope::profile]

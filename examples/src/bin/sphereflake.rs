@@ -1,72 +1,47 @@
 //! Times the reference workload: with scopes, without scopes, or both in turns.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command's output")]
+#![allow(clippy::print_stdout, reason = "a command's output")]
 
 use std::fs::File;
 use std::io::BufWriter;
-use std::process::ExitCode;
+use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, value_parser};
 use tickscope_demo::{Image, Plain, Probe, Scene, Scoped, render};
 
-const HELP: &str = "\
-Renders the sphereflake, the reference workload, and prints the seconds of each frame.
-
-Usage: sphereflake [OPTIONS]
-
-  --threads N    threads that render [1]
-  --level L      levels of spheres, 1 to 8 [6, which is 66430 spheres]
-  --size PIXELS  width and height of the picture [1024]
-  --frames N     frames to render [1]
-  --plain        without scopes and without a session
-  --compare N    N pairs of frames instead, plain and scoped in turns (ABBA), and their ratio
-  --pgm FILE     also write the last picture
-  --help         this text
-";
-
-/// The options of the command line.
+/// Renders the sphereflake, the reference workload, and prints the seconds of each frame.
+#[derive(Parser)]
 struct Options {
+    /// Threads that render.
+    #[arg(long, default_value = "1", value_parser = up_to(1024))]
     threads: usize,
+    /// Levels of spheres; 6 levels are 66430 spheres.
+    #[arg(long, default_value = "6", value_parser = value_parser!(u32).range(1..=8))]
     level: u32,
+    /// Width and height of the picture, in pixels.
+    #[arg(long, default_value = "1024", value_parser = up_to(16_384))]
     size: usize,
+    /// Frames to render.
+    #[arg(long, default_value = "1", value_parser = up_to(u64::MAX))]
     frames: usize,
+    /// Renders without scopes and without a session.
+    #[arg(long, conflicts_with = "compare")]
     plain: bool,
-    /// The number of pairs, if frames are compared.
+    /// Renders this number of pairs of frames instead, plain and scoped in turns (ABBA), and prints their ratio.
+    #[arg(long, value_parser = up_to(100_000))]
     compare: Option<usize>,
-    pgm: Option<String>,
+    /// Also writes the last picture, into this file.
+    #[arg(long)]
+    pgm: Option<PathBuf>,
+}
+
+/// Returns the parser of a whole number from 1 to `most`.
+fn up_to(most: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=most)
 }
 
 impl Options {
-    /// Parses the arguments. Returns `None` if only help is requested.
-    fn parse(mut args: impl Iterator<Item = String>) -> Result<Option<Self>, String> {
-        let mut options = Self {
-            threads: 1,
-            level: 6,
-            size: 1024,
-            frames: 1,
-            plain: false,
-            compare: None,
-            pgm: None,
-        };
-        while let Some(flag) = args.next() {
-            let mut value = || args.next().ok_or(format!("{flag} needs a value"));
-            match flag.as_str() {
-                "--threads" => options.threads = within(&flag, &value()?, 1, 1024)?,
-                "--level" => options.level = within(&flag, &value()?, 1, 8)? as u32,
-                "--size" => options.size = within(&flag, &value()?, 1, 16384)?,
-                "--frames" => options.frames = within(&flag, &value()?, 1, usize::MAX)?,
-                "--plain" => options.plain = true,
-                "--compare" => options.compare = Some(within(&flag, &value()?, 1, 100_000)?),
-                "--pgm" => options.pgm = Some(value()?),
-                "--help" | "-h" => return Ok(None),
-                _ => return Err(format!("unknown argument `{flag}`")),
-            }
-        }
-        if options.plain && options.compare.is_some() {
-            return Err("--compare renders both ways: leave out --plain".to_owned());
-        }
-        Ok(Some(options))
-    }
-
     /// Builds the scene and renders it once. Returns the time in seconds and the picture.
     fn frame<P: Probe>(&self) -> (f64, Image) {
         let begin = Instant::now();
@@ -127,15 +102,6 @@ impl Options {
     }
 }
 
-/// Parses `text` as a whole number from `least` to `most`.
-fn within(flag: &str, text: &str, least: usize, most: usize) -> Result<usize, String> {
-    let number = text.parse().ok().filter(|number| (least..=most).contains(number));
-    number.ok_or_else(|| match most {
-        usize::MAX => format!("{flag} takes a whole number of {least} or more, not `{text}`"),
-        _ => format!("{flag} takes a whole number from {least} to {most}, not `{text}`"),
-    })
-}
-
 /// Returns the value below which `share` of the sorted values lie, interpolated between neighbours.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let place = (sorted.len() - 1) as f64 * share;
@@ -144,7 +110,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     below + (above - below) * place.fract()
 }
 
-fn run(options: &Options) -> Result<(), String> {
+fn main() -> Result<(), String> {
+    let options = Options::parse();
     let _tickscope = (!options.plain).then(|| tickscope::start("sphereflake"));
     let image = match options.compare {
         Some(pairs) => options.compare(pairs)?,
@@ -152,23 +119,5 @@ fn run(options: &Options) -> Result<(), String> {
     };
     let Some(path) = &options.pgm else { return Ok(()) };
     let written = File::create(path).and_then(|file| image.write_pgm(BufWriter::new(file)));
-    written.map_err(|error| format!("cannot write {path}: {error}"))
-}
-
-fn main() -> ExitCode {
-    let outcome = match Options::parse(std::env::args().skip(1)) {
-        Ok(Some(options)) => run(&options),
-        Ok(None) => {
-            print!("{HELP}");
-            Ok(())
-        }
-        Err(error) => Err(format!("{error}; --help lists what there is")),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("sphereflake: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    written.map_err(|error| format!("cannot write {}: {error}", path.display()))
 }

@@ -146,23 +146,27 @@ mod tests {
         symlink(&fresh, &link).unwrap();
         let file = dir.path().join("file");
         fs::write(&file, "").unwrap();
+        let dangling = dir.path().join("dangling");
+        symlink(dir.path().join("nowhere"), &dangling).unwrap();
         let open = dir.path().join("open");
         fs::create_dir(&open).unwrap();
-        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o730)).unwrap();
         for (path, says) in [
             (
                 link,
                 "is a symbolic link, wanted a directory; name the directory it points to",
             ),
+            (dangling, "is a symbolic link"),
             (
                 file,
                 "is not a directory, wanted a directory; remove it or choose another with TICKSCOPE_DIR",
             ),
-            (open, "may be written by others (mode 777), wanted mode 700"),
+            (open, "may be written by others (mode 730), wanted mode 700"),
         ] {
             let error = prepare(&path).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");
         }
+        assert!(!dir.path().join("nowhere").exists());
         let missing = prepare(&dir.path().join("a/b")).unwrap_err().to_string();
         assert!(missing.starts_with("mkdir"), "{missing}");
     }

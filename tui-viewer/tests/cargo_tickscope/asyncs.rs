@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 use std::time::{Duration, Instant};
 
 use tickscope_format::snapshot::CauseKind;
 
-use crate::functions::run_measured;
 use crate::own_collector::depending_on_tickscope;
 use crate::support::{Project, TARGET, finish};
 
@@ -44,29 +43,12 @@ fn account(out: &str) -> Calls {
     lines.map(|text| line(text).unwrap()).collect()
 }
 
-/// Returns a command with all functions measured, and the path of the report that it will keep.
-fn measured(project: &Project, program: &Path, name: &str) -> (Command, PathBuf) {
-    let report = project.dir().join(format!("{name}.txt"));
-    let mut command = project.command(program.to_str().unwrap());
-    command
-        .env("TICKSCOPE_REPORT", &report)
-        .env("TICKSCOPE_BUDGET", "off")
-        .env("TICKSCOPE_FUNCTIONS", "every");
-    (command, report.with_extension("txt.tks"))
-}
-
 impl Report {
     /// Runs a program, and returns its account and its report.
     fn of(project: &Project, program: &Path, name: &str) -> (Calls, Self) {
-        let (mut command, kept) = measured(project, program, name);
+        let (mut command, kept) = project.measured(program, name);
         let out = finish(&mut command).with_code(0).out;
-        (account(&out), Self::kept(project, &kept))
-    }
-
-    fn kept(project: &Project, kept: &Path) -> Self {
-        let mut command = project.command(env!("CARGO_BIN_EXE_tickscope"));
-        command.args(["report", "-f", "json"]).arg(kept);
-        Self::read(serde_json::from_str(&finish(&mut command).with_code(0).out).unwrap())
+        (account(&out), Self::read(project.report(kept)))
     }
 
     fn read(json: serde_json::Value) -> Self {
@@ -333,21 +315,16 @@ impl Asked<'_> {
         }
     }
 
-    fn tickscope(&self, words: &[&str]) -> crate::support::Done {
-        let mut command = self.project.command(env!("CARGO_BIN_EXE_tickscope"));
-        finish(command.args(words))
-    }
-
     /// Switches a function of the program on or off.
     fn switch(&self, on: &str, function: &str) {
         let pattern = format!("small::{function}");
-        self.tickscope(&[on, &pattern, "small"]).with_code(0);
+        self.project.viewer(&[on, &pattern, "small"]).with_code(0);
     }
 
     /// Returns a report from after the program has obeyed all lines.
     fn report(&self) -> Report {
         loop {
-            let done = self.tickscope(&["report", "-f", "json", "small"]);
+            let done = self.project.viewer(&["report", "-f", "json", "small"]);
             if done.code != Some(0) {
                 continue;
             }
@@ -375,7 +352,7 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
     let project = Project::package("", "src/main.rs", ASKED);
     project.run("build").with_code(0);
     let mut program = project
-        .command(project.built("debug/small").to_str().unwrap())
+        .command(project.built("debug/small"))
         .envs([
             ("TICKSCOPE", "live"),
             ("TICKSCOPE_FUNCTIONS", "every"),
@@ -470,17 +447,14 @@ fn calls_in_flight_stay_right_when_their_function_is_switched() {
 fn async_calls_stay_right_while_their_functions_are_switched() {
     let project = tasks();
     project.run("build").with_code(0);
-    let (mut command, kept) = measured(&project, &project.built("debug/tasks"), "storm");
+    let (mut command, kept) = project.measured(project.built("debug/tasks"), "storm");
     command
         .env("TICKSCOPE", "live")
         .arg("until-input-ends")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped());
     let mut program = command.spawn().unwrap();
-    let tickscope = |words: &[&str]| {
-        let mut command = project.command(env!("CARGO_BIN_EXE_tickscope"));
-        finish(command.args(words)).code == Some(0)
-    };
+    let tickscope = |words: &[&str]| project.viewer(words).code == Some(0);
     while !tickscope(&["report", "tasks"]) {
         assert!(program.try_wait().unwrap().is_none(), "the program has ended");
     }
@@ -498,7 +472,7 @@ fn async_calls_stay_right_while_their_functions_are_switched() {
     let mut out = String::new();
     program.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert!(program.wait().unwrap().success());
-    let (account, report) = (account(&out), Report::kept(&project, &kept));
+    let (account, report) = (account(&out), Report::read(project.report(kept)));
     report.assert_sums_hold();
     let vanished = report.json["functions"]["vanished"].as_i64().unwrap();
     for (name, [began, ended, cancelled]) in calls(&report, &account) {
@@ -545,10 +519,8 @@ fn main() {
 fn slow_calls_of_an_async_function_are_told_by_what_they_await() {
     let project = Project::package("", "src/main.rs", SLOW_NOW_AND_THEN);
     project.run("build").with_code(0);
-    let mut program = project.command(project.built("debug/small").to_str().unwrap());
-    program.env("TICKSCOPE_WATCH", "handle:1ms");
-    let (done, kept) = run_measured(&project, &mut program, "awaits");
-    done.with_code(0);
+    let (mut program, kept) = project.measured(project.built("debug/small"), "awaits");
+    finish(program.env("TICKSCOPE_WATCH", "handle:1ms")).with_code(0);
     let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
     let watch = &snapshot.watches[0];
     let (typical, slow) = watch.calls();

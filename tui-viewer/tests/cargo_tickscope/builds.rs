@@ -88,7 +88,9 @@ fn the_target_directory_may_be_named_in_every_way_of_cargo() {
     let project = Project::fixture();
     let app = format!("tickscope/{TARGET}/debug/app");
     project.run("build -p app --target-dir a").with_code(0);
-    finish(project.tickscope("build -p app").env("CARGO_TARGET_DIR", "b")).with_code(0);
+    project
+        .run_with("build -p app", "CARGO_TARGET_DIR", "b")
+        .with_code(0);
     project
         .run("build -p app --config build.target-dir=\"c\"")
         .with_code(0);

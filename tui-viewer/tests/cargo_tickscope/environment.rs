@@ -2,30 +2,32 @@
 
 use std::fs;
 
-use crate::support::{Project, TARGET, finish, look};
+use crate::support::{Project, TARGET, look};
 
 /// A wrapper that keeps a list of the crates that it compiles.
-const WRAPPER: &str = "log=$(dirname \"$0\")/LOG; for word in \"$@\"; do [ \"$last\" = --crate-name ] && echo \"$word\" >> \"$log\"; \
+const WRAPPER: &str = "log=$(dirname \"$0\")/log; for word in \"$@\"; do [ \"$last\" = --crate-name ] && echo \"$word\" >> \"$log\"; \
                        last=$word; done; exec \"$@\"";
 
-fn compiled(project: &Project, log: &str) -> Vec<String> {
-    let text = fs::read_to_string(project.dir().join(log)).unwrap_or_default();
+fn compiled(project: &Project) -> Vec<String> {
+    let text = fs::read_to_string(project.dir().join("log")).unwrap_or_default();
     text.lines().map(ToString::to_string).collect()
 }
 
 fn a_wrapper_is_called_with_the_compiler_behind_it() {
     let by_variable = Project::fixture();
-    let wrapper = by_variable.script("w.sh", &WRAPPER.replace("LOG", "log"));
-    let done = finish(by_variable.tickscope("run -- 0").env("RUSTC_WRAPPER", &wrapper)).with_code(0);
+    let wrapper = by_variable.script("w.sh", WRAPPER);
+    let done = by_variable
+        .run_with("run -- 0", "RUSTC_WRAPPER", &wrapper)
+        .with_code(0);
     // The program that runs sees the user's wrapper in the variable.
     let seen = format!("wrapper Some({:?})", wrapper.display().to_string());
     assert!(done.out.contains(&seen), "{done}");
     let by_file = Project::fixture();
-    by_file.script("w.sh", &WRAPPER.replace("LOG", "log"));
+    by_file.script("w.sh", WRAPPER);
     by_file.write(".cargo/config.toml", "[build]\nrustc-wrapper = \"./w.sh\"\n");
     by_file.run("run -- 0").with_code(0);
     for project in [&by_variable, &by_file] {
-        let crates = compiled(project, "log");
+        let crates = compiled(project);
         for name in ["app", "mylib", "macros", "build_script_build"] {
             assert!(crates.iter().any(|known| known == name), "{name}: {crates:?}");
         }
@@ -34,8 +36,8 @@ fn a_wrapper_is_called_with_the_compiler_behind_it() {
     // An empty variable means no wrapper, even if the file names one.
     fs::remove_file(by_file.dir().join("log")).unwrap();
     by_file.write("app/src/main.rs", "fn main() {}");
-    finish(by_file.tickscope("run").env("RUSTC_WRAPPER", "")).with_code(0);
-    assert_eq!(compiled(&by_file, "log"), [""; 0]);
+    by_file.run_with("run", "RUSTC_WRAPPER", "").with_code(0);
+    assert_eq!(compiled(&by_file), [""; 0]);
 }
 
 /// A caching wrapper, like sccache, finds its entries by the compiler's arguments and by cargo's variables.
@@ -51,7 +53,7 @@ fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
         let _ = fs::remove_dir_all(&calls);
         let _ = fs::remove_dir_all(project.dir().join("target"));
         fs::create_dir(&calls).unwrap();
-        finish(project.tickscope("build").env("RUSTC_WRAPPER", &wrapper)).with_code(0);
+        project.run_with("build", "RUSTC_WRAPPER", &wrapper).with_code(0);
         let files = fs::read_dir(&calls).unwrap().map(|file| file.unwrap().path());
         let texts = files.map(|file| fs::read_to_string(file).unwrap());
         let mut compiled: Vec<_> = texts.filter(|text| text.contains("--emit")).collect();
@@ -65,14 +67,11 @@ fn a_wrapper_that_caches_is_asked_the_same_in_each_build() {
 
 fn a_wrapper_for_the_workspace_is_called_as_well() {
     let project = Project::fixture();
-    let wrapper = project.script("w.sh", &WRAPPER.replace("LOG", "log"));
-    finish(
-        project
-            .tickscope("run -- 0")
-            .env("RUSTC_WORKSPACE_WRAPPER", wrapper),
-    )
-    .with_code(0);
-    assert!(compiled(&project, "log").contains(&"app".to_string()));
+    let wrapper = project.script("w.sh", WRAPPER);
+    project
+        .run_with("run -- 0", "RUSTC_WORKSPACE_WRAPPER", wrapper)
+        .with_code(0);
+    assert!(compiled(&project).contains(&"app".to_string()));
     assert!(look(&project.built("debug/app")).sleds > 4);
 }
 
@@ -81,7 +80,7 @@ fn a_runner_stands_before_the_program() {
     let runner = project.script("r.sh", "echo \"runner $1\"; shift; exec \"$@\"");
     let variable = "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER";
     let line = format!("{} one", runner.display());
-    let done = finish(project.tickscope("--report run -- 4").env(variable, line)).with_code(4);
+    let done = project.run_with("--report run -- 4", variable, line).with_code(4);
     assert!(
         done.out.contains("runner one\n") && done.out.contains("answer 42"),
         "{done}"
@@ -97,12 +96,9 @@ fn a_runner_stands_before_the_program() {
 fn flags_of_the_user_stay() {
     let project = Project::fixture();
     project.write("app/src/main.rs", "fn main() { println!(\"{}\", cfg!(mine)) }");
-    let done = finish(
-        project
-            .tickscope("run -q")
-            .env("RUSTFLAGS", "--cfg mine -Cstrip=symbols"),
-    )
-    .with_code(0);
+    let done = project
+        .run_with("run -q", "RUSTFLAGS", "--cfg mine -Cstrip=symbols")
+        .with_code(0);
     assert_eq!(done.out, "true\n");
     // The command needs symbols and lines, so its settings override the user's.
     let app = look(&project.built("debug/app"));

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 use tickscope_format::snapshot::CauseKind;
@@ -20,21 +20,13 @@ const ACTS: [(&[&str], i32); 4] = [
 
 /// Content of a kept report.
 pub(crate) struct Counted {
-    pub(crate) report: serde_json::Value,
+    pub(crate) report: Value,
 }
 
 impl Counted {
     pub(crate) fn read(project: &Project, kept: &Path) -> Self {
-        let done = finish(
-            project
-                .command(env!("CARGO_BIN_EXE_tickscope"))
-                .args(["report", "-f", "json"])
-                .arg(kept),
-        )
-        .with_code(0);
-        Self {
-            report: serde_json::from_str(&done.out).unwrap(),
-        }
+        let report = project.report(kept);
+        Self { report }
     }
 
     pub(crate) fn of_functions(&self, what: &str) -> u64 {
@@ -58,7 +50,7 @@ impl Counted {
     /// Returns whether these functions call each other in this order.
     pub(crate) fn has_path(&self, names: &[&str]) -> bool {
         let nodes = self.report["nodes"].as_array().unwrap();
-        let parent = |node: &serde_json::Value| {
+        let parent = |node: &Value| {
             let parent = node["parent"].as_u64();
             parent.and_then(|id| nodes.iter().find(|node| node["id"] == id))
         };
@@ -99,34 +91,15 @@ impl Counted {
     }
 }
 
-/// Runs a program with all functions measured. Returns its output and the path of its report.
-pub(crate) fn run_measured(
-    project: &Project,
-    command: &mut Command,
-    name: &str,
-) -> (crate::support::Done, PathBuf) {
-    let report = project.dir().join(format!("{name}.txt"));
-    let done = finish(
-        command
-            .env("TICKSCOPE_REPORT", &report)
-            .env("TICKSCOPE_FUNCTIONS", "every")
-            .env("TICKSCOPE_BUDGET", "off"),
-    );
-    (done, report.with_extension("txt.tks"))
-}
-
 fn a_program_does_the_same_and_each_call_ends_once() {
     let project = Project::copy_of("zoo");
     project.run("build --release").with_code(0);
     let program = project.built("release/zoo");
     for (number, (act, code)) in ACTS.iter().enumerate() {
-        let plain = finish(project.command(program.to_str().unwrap()).args(*act)).with_code(*code);
-        let (done, kept) = run_measured(
-            &project,
-            project.command(program.to_str().unwrap()).args(*act),
-            &format!("act{number}"),
-        );
-        assert_eq!(done.with_code(*code).out, plain.out, "{act:?}");
+        let plain = finish(project.command(&program).args(*act)).with_code(*code);
+        let (mut command, kept) = project.measured(&program, &format!("act{number}"));
+        let done = finish(command.args(*act)).with_code(*code);
+        assert_eq!(done.out, plain.out, "{act:?}");
         let counted = Counted::read(&project, &kept);
         counted.assert_balanced();
         assert!(counted.calls(None) > 0, "{act:?}");
@@ -165,8 +138,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
         let report = project.dir().join("report.txt");
         let kept = report.with_extension("txt.tks");
         let _ = fs::remove_file(&kept);
-        let program = project.built("release/small");
-        let mut command = project.command(program.to_str().unwrap());
+        let mut command = project.command(project.built("release/small"));
         finish(
             command
                 .env("TICKSCOPE_REPORT", report)
@@ -215,12 +187,7 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
     );
     project.run("build --release").with_code(0);
     assert!(!run("2%").0, "learned by another build");
-    let cleaned = finish(
-        project
-            .command(env!("CARGO_BIN_EXE_tickscope"))
-            .args(["list", "--clean"]),
-    )
-    .with_code(0);
+    let cleaned = project.viewer(&["list", "--clean"]).with_code(0);
     assert!(cleaned.err.contains("removed"), "{cleaned}");
     assert!(!run("2%").0, "nothing is left to learn from");
 }
@@ -229,12 +196,8 @@ fn a_run_begins_with_what_the_one_before_has_learned() {
 fn an_overflow_of_the_stack_ends_as_ever() {
     let project = Project::copy_of("zoo");
     project.run("build").with_code(0);
-    let program = project.built("debug/zoo");
-    let (done, _) = run_measured(
-        &project,
-        project.command(program.to_str().unwrap()).arg("overflow"),
-        "o",
-    );
+    let (mut command, _) = project.measured(project.built("debug/zoo"), "o");
+    let done = finish(command.arg("overflow"));
     assert_eq!(done.code, None, "{done}");
     assert!(done.err.contains("has overflowed its stack"), "{done}");
 }
@@ -244,10 +207,9 @@ fn an_overflow_of_the_stack_ends_as_ever() {
 fn c_of_a_build_script_is_sampled_below_its_caller() {
     let project = Project::copy_of("zoo_c");
     project.run("build --release").with_code(0);
-    let program = project.built("release/zoo_c");
-    let mut command = project.command(program.to_str().unwrap());
-    let (done, kept) = run_measured(&project, command.env("TICKSCOPE_LINES", "on"), "c");
-    assert!(done.with_code(0).out.ends_with(" 5\n"));
+    let (mut command, kept) = project.measured(project.built("release/zoo_c"), "c");
+    let done = finish(command.env("TICKSCOPE_LINES", "on")).with_code(0);
+    assert!(done.out.ends_with(" 5\n"));
     let counted = Counted::read(&project, &kept);
     counted.assert_balanced();
     // `back` is called a hundred times. In each of five rounds, a panic ends the third call of `falls`.
@@ -273,8 +235,8 @@ fn a_program_without_its_table_says_so() {
             .arg(&program),
     )
     .with_code(0);
-    let (done, _) = run_measured(&project, &mut project.command(program.to_str().unwrap()), "none");
-    let done = done.with_code(0).says(&[
+    let (mut command, _) = project.measured(program, "none");
+    let done = finish(&mut command).with_code(0).says(&[
         "functions are not counted",
         "has no section .tickscope.functions; build it with cargo tickscope",
     ]);
@@ -340,11 +302,8 @@ fn results_stay_right_while_all_sleds_are_switched() {
     let mut words: Vec<&str> = under.split_whitespace().collect();
     words.push(program.to_str().unwrap());
     let seconds = std::env::var("STORM_SECONDS").unwrap_or_else(|_| "2".into());
-    let (done, kept) = run_measured(
-        project,
-        project.command(words[0]).args(&words[1..]).arg(seconds),
-        "storm",
-    );
+    let (mut command, kept) = project.measured(words[0], "storm");
+    let done = finish(command.args(&words[1..]).arg(seconds));
     println!(
         "{}",
         done.err
@@ -443,13 +402,12 @@ struct Running<'a> {
 
 impl Running<'_> {
     fn ask(&self, words: &[&str]) -> String {
-        let mut command = self.project.command(env!("CARGO_BIN_EXE_tickscope"));
-        finish(command.args(words)).with_code(0).out
+        self.project.viewer(words).with_code(0).out
     }
 
     /// Returns the calls of hot::inner, hot::outer and cold::other since the start.
     fn calls(&self) -> [u64; 3] {
-        let report = serde_json::from_str(&self.ask(&["report", "-f", "json", "small"])).unwrap();
+        let report = self.project.report("small");
         let counted = Counted { report };
         ["inner", "outer", "other"].map(|name| counted.calls(Some(name)))
     }
@@ -497,10 +455,8 @@ fn slow_calls_of_a_function_are_told_by_what_they_call() {
     // A slow call takes a thousand times as long as others. Without optimisation all calls take longer.
     for (profile, folder, threshold) in [("", "debug", "5ms"), ("--release", "release", "100us")] {
         project.run(&format!("build {profile}")).with_code(0);
-        let mut program = project.command(project.built(&format!("{folder}/small")).to_str().unwrap());
-        program.env("TICKSCOPE_WATCH", format!("handle:{threshold}"));
-        let (done, kept) = run_measured(&project, &mut program, folder);
-        done.with_code(0);
+        let (mut program, kept) = project.measured(project.built(&format!("{folder}/small")), folder);
+        finish(program.env("TICKSCOPE_WATCH", format!("handle:{threshold}"))).with_code(0);
         let snapshot = tickscope_format::snapshot_file::read(&kept).unwrap();
         let watch = &snapshot.watches[0];
         let (typical, slow) = watch.calls();
@@ -544,7 +500,7 @@ fn a_module_is_switched_while_the_program_runs() {
     // The build is incremental, as by default.
     finish(project.tickscope("build").env_remove("CARGO_INCREMENTAL")).with_code(0);
     let program = project
-        .command(project.built("debug/small").to_str().unwrap())
+        .command(project.built("debug/small"))
         .env("TICKSCOPE", "live")
         .stdin(Stdio::piped())
         .spawn()
@@ -554,14 +510,7 @@ fn a_module_is_switched_while_the_program_runs() {
         program,
     };
     let pid = running.program.id().to_string();
-    while finish(
-        project
-            .command(env!("CARGO_BIN_EXE_tickscope"))
-            .args(["report", "-p", &pid]),
-    )
-    .code
-        != Some(0)
-    {
+    while project.viewer(&["report", "-p", &pid]).code != Some(0) {
         std::thread::yield_now();
     }
     let (before, then) = running.calls_meanwhile();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use crate::functions::STORM;
-use crate::support::{Project, finish};
+use crate::support::Project;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -86,12 +86,7 @@ fn check_scopes(project: &Project, build: &str) {
     run("--record r.tks run")
         .with_code(2)
         .says(&["r.tks exists already"]);
-    let shown = finish(
-        project
-            .command(env!("CARGO_BIN_EXE_tickscope"))
-            .args(["report", "r.tks"]),
-    )
-    .with_code(0);
+    let shown = project.viewer(&["report", "r.tks"]).with_code(0);
     assert!(shown.out.contains("small::marked"), "{shown}");
     let done = run("test").with_code(0);
     assert!(done.out.contains("test tests::slow ... ok"), "{done}");
@@ -156,14 +151,13 @@ fn one_of_another_version_is_refused_with_both_named() {
         format!("{start}[dependencies]\ntickscope = {{ path = \"other\", features = [\"enable\"] }}\n");
     project.write("Cargo.toml", &with);
     project.write("src/main.rs", "fn main() { tickscope::nothing() }");
-    project
-        .run("run")
-        .with_code(101)
-        .says(&[
+    project.run("run").failed(
+        101,
+        &[
             "depends on tickscope 0.77.1",
             &format!("cargo tickscope {}", env!("CARGO_PKG_VERSION")),
-        ])
-        .has_messages(1);
+        ],
+    );
 }
 
 tickscope_testkit::tests![

@@ -6,39 +6,27 @@ use crate::support::{Project, cache, copy, finish, look};
 
 fn not_a_project() {
     let project = Project::empty();
-    project
-        .run("run")
-        .with_code(2)
-        .says(&["no cargo project: could not find `Cargo.toml`", "--manifest-path"])
-        .has_messages(1);
+    project.run("run").failed(
+        2,
+        &["no cargo project: could not find `Cargo.toml`", "--manifest-path"],
+    );
     project.write("Cargo.toml", "nonsense");
-    project
-        .run("run")
-        .with_code(1)
-        .says(&["cargo cannot read the project"])
-        .has_messages(1);
+    project.run("run").failed(1, &["cargo cannot read the project"]);
 }
 
 fn command_lines_that_make_no_sense() {
     let project = Project::fixture();
-    for (line, words) in [
-        (
-            "run --only x",
-            "put it before run, as in cargo tickscope --only run",
-        ),
-        ("--report build", "build runs nothing"),
-        ("--record x.json run", "ending .tks"),
-        (
-            "run -Zbuild-std",
-            "-Zbuild-std: the collector needs the standard library that came with the compiler",
-        ),
-        (
-            "build --target aarch64-unknown-linux-gnu",
-            "the target is aarch64-unknown-linux-gnu",
-        ),
-        ("build --target wasm32-unknown-unknown", "x86_64 Linux"),
-    ] {
-        project.run(line).with_code(2).says(&[words]).has_messages(1);
+    let table = "
+        run --only x => put it before run, as in cargo tickscope --only run
+        --report build => build runs nothing
+        --record x.json run => ending .tks
+        run -Zbuild-std => -Zbuild-std: the collector needs the standard library that came with the compiler
+        build --target aarch64-unknown-linux-gnu => the target is aarch64-unknown-linux-gnu
+        build --target wasm32-unknown-unknown => x86_64 Linux
+    ";
+    for line in table.trim().lines() {
+        let (line, words) = line.split_once(" => ").unwrap();
+        project.run(line).failed(2, &[words]);
     }
     assert!(!project.dir().join("target").exists());
     project
@@ -63,18 +51,15 @@ fn a_target_that_the_project_has_set() {
     );
     project
         .run("run")
-        .with_code(2)
-        .says(&["the target is thumbv7em-none-eabi"])
-        .has_messages(1);
+        .failed(2, &["the target is thumbv7em-none-eabi"]);
 }
 
 fn an_old_compiler() {
     let project = Project::fixture();
     let old = project.script("rustc", "rustc \"$@\" | sed 's/^release: .*/release: 1.70.0/'");
-    finish(project.tickscope("run").env("RUSTC", old))
-        .with_code(1)
-        .says(&["rustc 1.70.0", "1.89 or newer", "cargo +stable"])
-        .has_messages(1);
+    project
+        .run_with("run", "RUSTC", old)
+        .failed(1, &["rustc 1.70.0", "1.89 or newer", "cargo +stable"]);
 }
 
 fn a_compiler_whose_flag_has_another_name() {
@@ -84,36 +69,32 @@ fn a_compiler_whose_flag_has_another_name() {
         "for word in \"$@\"; do case $word in -Zhelp) echo ' -Z other=val'; exit;; -vV) rustc -vV; echo changed; exit;; esac; done; \
          exec rustc \"$@\"",
     );
-    finish(project.tickscope("run").env("RUSTC", other))
-        .with_code(1)
-        .says(&[
+    project.run_with("run", "RUSTC", other).failed(
+        1,
+        &[
             "puts no sleds into functions",
             "neither -Zinstrument-xray nor -Zinstrument-function",
-        ])
-        .has_messages(1);
+        ],
+    );
 }
 
 fn places_that_cannot_be_written() {
     let project = Project::fixture();
     // A file is in the way, so even root cannot make a folder there.
     let file = project.write("file", "");
-    finish(project.tickscope("run").env("CARGO_TARGET_DIR", &file))
-        .with_code(1)
-        .says(&["cannot write ", "--target-dir DIR, or CARGO_TARGET_DIR"])
-        .has_messages(1);
-    finish(project.tickscope("run").env("XDG_CACHE_HOME", &file))
-        .with_code(1)
-        .says(&["cannot write ", "set XDG_CACHE_HOME"])
-        .has_messages(1);
+    project
+        .run_with("run", "CARGO_TARGET_DIR", &file)
+        .failed(1, &["cannot write ", "--target-dir DIR, or CARGO_TARGET_DIR"]);
+    project
+        .run_with("run", "XDG_CACHE_HOME", &file)
+        .failed(1, &["cannot write ", "set XDG_CACHE_HOME"]);
     finish(
         project
             .tickscope("run")
             .env_remove("XDG_CACHE_HOME")
             .env_remove("HOME"),
     )
-    .with_code(1)
-    .says(&["neither HOME nor XDG_CACHE_HOME is set"])
-    .has_messages(1);
+    .failed(1, &["neither HOME nor XDG_CACHE_HOME is set"]);
 }
 
 fn a_program_without_std() {
@@ -123,9 +104,7 @@ fn a_program_without_std() {
     let project = Project::package(manifest, "src/main.rs", source);
     project
         .run("run")
-        .with_code(101)
-        .says(&["small is built without the standard library (no_std)"])
-        .has_messages(1);
+        .failed(101, &["small is built without the standard library (no_std)"]);
 }
 
 fn a_static_library_is_built_and_said() {
@@ -145,13 +124,10 @@ fn a_static_library_is_built_and_said() {
 
 fn a_linker_that_drops_names_is_named() {
     let project = Project::fixture();
-    finish(
-        project
-            .tickscope("run -p app -- 0")
-            .env("RUSTFLAGS", "-Clink-arg=-Wl,-s"),
-    )
-    .with_code(0)
-    .says(&["app: functions have no names", "(-Wl,-s)"]);
+    project
+        .run_with("run -p app -- 0", "RUSTFLAGS", "-Clink-arg=-Wl,-s")
+        .with_code(0)
+        .says(&["app: functions have no names", "(-Wl,-s)"]);
 }
 
 fn a_linker_that_drops_sleds_is_named() {
@@ -160,13 +136,14 @@ fn a_linker_that_drops_sleds_is_named() {
         skip("no ld.gold here");
     }
     let project = Project::fixture();
-    finish(
-        project
-            .tickscope("run -p app -- 0")
-            .env("RUSTFLAGS", "-Clink-arg=-fuse-ld=gold -Clinker-features=-lld"),
-    )
-    .with_code(0)
-    .says(&["app: no function can be switched on: the linker gold (-fuse-ld=gold)"]);
+    project
+        .run_with(
+            "run -p app -- 0",
+            "RUSTFLAGS",
+            "-Clink-arg=-fuse-ld=gold -Clinker-features=-lld",
+        )
+        .with_code(0)
+        .says(&["app: no function can be switched on: the linker gold (-fuse-ld=gold)"]);
 }
 
 fn a_cache_that_was_cut_is_named() {
@@ -176,10 +153,9 @@ fn a_cache_that_was_cut_is_named() {
     copy(&cache().join("tickscope"), &cut.join("tickscope"), |path| {
         path.extension().is_none_or(|ending| ending != "rlib")
     });
-    finish(project.tickscope("build -p app").env("XDG_CACHE_HOME", &cut))
-        .with_code(1)
-        .says(&["is not complete; remove it, and try again"])
-        .has_messages(1);
+    project
+        .run_with("build -p app", "XDG_CACHE_HOME", &cut)
+        .failed(1, &["is not complete; remove it, and try again"]);
 }
 
 tickscope_testkit::tests![

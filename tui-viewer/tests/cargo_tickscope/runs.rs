@@ -27,27 +27,21 @@ fn output_arguments_and_codes_are_the_programs() {
 
 fn the_collector_is_told_what_to_measure() {
     let project = Project::fixture();
-    let done = project.run("--report run -- 0").with_code(0);
-    for line in [
+    project.run("--report run -- 0").with_code(0).prints(&[
         "tickscope Ok(\"live\")",
         "FUNCTIONS Ok(\"on\")",
         "ONLY Err(NotPresent)",
         "NOT Err(NotPresent)",
         "BUDGET Err(NotPresent)",
-    ] {
-        assert!(done.out.contains(line), "{line}: {done}");
-    }
+    ]);
     let done = project.run("--only a,b::* --not c --not d --budget 2.50 --every-function --report run -- 0");
-    for line in [
+    // Measuring options do not change the build.
+    done.with_code(0).says_nothing_of(&["Compiling"]).prints(&[
         "FUNCTIONS Ok(\"every\")",
         "ONLY Ok(\"a,b::*\")",
         "NOT Ok(\"c,d\")",
         "BUDGET Ok(\"2.5%\")",
-    ] {
-        assert!(done.out.contains(line), "{line}: {done}");
-    }
-    // Measuring options do not change the build.
-    done.with_code(0).says_nothing_of(&["Compiling"]);
+    ]);
 }
 
 fn the_projects_own_choice_is_passed_on() {
@@ -56,29 +50,17 @@ fn the_projects_own_choice_is_passed_on() {
         "tickscope.toml",
         "[functions]\nonly = [\"work\", \"it's::*\"]\nbudget = \"7%\"\n",
     );
-    let said = |done: &crate::support::Done, lines: [&str; 3]| {
-        for line in lines {
-            assert!(done.out.contains(line), "{line}: {done}");
-        }
-    };
-    let done = project.run("--report run -- 0").with_code(0);
-    said(
-        &done,
-        [
-            "ONLY Ok(\"work,it's::*\")",
-            "NOT Err(NotPresent)",
-            "BUDGET Ok(\"7%\")",
-        ],
-    );
+    let done = project.run("--report run -- 0").with_code(0).prints(&[
+        "ONLY Ok(\"work,it's::*\")",
+        "NOT Err(NotPresent)",
+        "BUDGET Ok(\"7%\")",
+    ]);
     assert!(
         done.err.contains("work") && !done.err.contains("main::main"),
         "{done}"
     );
     let done = project.run("--report --not mylib run -- 0").with_code(0);
-    said(
-        &done,
-        ["ONLY Err(NotPresent)", "NOT Ok(\"mylib\")", "BUDGET Ok(\"7%\")"],
-    );
+    done.prints(&["ONLY Err(NotPresent)", "NOT Ok(\"mylib\")", "BUDGET Ok(\"7%\")"]);
     // A file of the package replaces the file of the workspace.
     project.write("app/tickscope.toml", "[functions]\nevery = true\n");
     let done = finish(
@@ -87,27 +69,23 @@ fn the_projects_own_choice_is_passed_on() {
             .current_dir(project.dir().join("app")),
     )
     .with_code(0);
-    said(
-        &done,
-        [
-            "FUNCTIONS Ok(\"every\")",
-            "ONLY Err(NotPresent)",
-            "BUDGET Err(NotPresent)",
-        ],
-    );
+    done.prints(&[
+        "FUNCTIONS Ok(\"every\")",
+        "ONLY Err(NotPresent)",
+        "BUDGET Err(NotPresent)",
+    ]);
     project
         .run("build")
         .with_code(0)
         .says(&["to watch it: TICKSCOPE_ONLY='work,it'\\''s::*' TICKSCOPE_BUDGET=7% TICKSCOPE_LINES=on tickscope run -- "]);
     project.write("tickscope.toml", "[functions]\n\nnever = true\n");
-    project
-        .run("run")
-        .with_code(2)
-        .says(&[
+    project.run("run").failed(
+        2,
+        &[
             "/tickscope.toml:3: unknown key never",
             "wanted only, not, every or budget",
-        ])
-        .has_messages(1);
+        ],
+    );
 }
 
 fn tests_benchmarks_and_documentation_tests_run_as_ever() {
@@ -132,15 +110,15 @@ fn what_is_built_can_be_run_by_hand() {
     assert!(done.out.contains("answer 42"), "{done}");
     // A wrong value of a variable is reported, and the program still runs.
     let report = project.dir().join("report.txt");
-    let mut command = project.command(project.built("debug/app").to_str().unwrap());
+    let mut command = project.command(project.built("debug/app"));
     command
         .env("TICKSCOPE_REPORT", &report)
         .env("TICKSCOPE_FUNCTIONS", "maybe")
         .env("TICKSCOPE_BUDGET", "lots")
         .env("TICKSCOPE_NOT", "mylib,,other");
     finish(command.arg("3")).with_code(3);
-    let mut command = project.command(env!("CARGO_BIN_EXE_tickscope"));
-    let done = finish(command.arg("report").arg(report.with_extension("txt.tks"))).with_code(0);
+    let kept = report.with_extension("txt.tks");
+    let done = project.viewer(&["report", kept.to_str().unwrap()]).with_code(0);
     let said = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "TICKSCOPE_FUNCTIONS=maybe is not understood; allowed: on, every, off; the variable is ignored",

@@ -1,10 +1,12 @@
 //! Projects, and the results of `cargo tickscope` on them.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use object::{Object, ObjectSection, ObjectSymbol};
+use serde_json::Value;
 use tickscope_testkit::command;
 
 /// Target of the built programs, unless the environment of the tests' own build has named another target.
@@ -48,6 +50,15 @@ impl Done {
         self
     }
 
+    /// Asserts that standard output has all of these words.
+    #[track_caller]
+    pub(crate) fn prints(self, words: &[&str]) -> Self {
+        for word in words {
+            assert!(self.out.contains(word), "no {word:?} in {self}");
+        }
+        self
+    }
+
     /// Asserts that standard error has none of these words.
     #[track_caller]
     pub(crate) fn says_nothing_of(self, words: &[&str]) -> Self {
@@ -55,6 +66,12 @@ impl Done {
             assert!(!self.err.contains(word), "{word:?} in {self}");
         }
         self
+    }
+
+    /// Asserts that the command failed with one message, which has all of these words.
+    #[track_caller]
+    pub(crate) fn failed(self, code: i32, words: &[&str]) -> Self {
+        self.with_code(code).says(words).has_messages(1)
     }
 
     /// Asserts that standard error has this number of messages.
@@ -157,7 +174,7 @@ impl Project {
 
     /// Returns a command in the project, without the environment of the tester's own build. Builds are not incremental,
     /// because most tests build only once.
-    pub(crate) fn command(&self, program: &str) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
@@ -173,10 +190,7 @@ impl Project {
         command
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_INCREMENTAL", "0")
-            .env(
-                "XDG_CACHE_HOME",
-                Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache"),
-            )
+            .env("XDG_CACHE_HOME", cache())
             .env("TICKSCOPE_DIR", self.rings())
             .env("LC_ALL", "C.UTF-8")
             .current_dir(self.dir())
@@ -194,6 +208,34 @@ impl Project {
     /// Runs `cargo tickscope LINE`.
     pub(crate) fn run(&self, line: &str) -> Done {
         finish(&mut self.tickscope(line))
+    }
+
+    /// Runs `cargo tickscope LINE` with a variable in its environment.
+    pub(crate) fn run_with(&self, line: &str, variable: &str, value: impl AsRef<OsStr>) -> Done {
+        finish(self.tickscope(line).env(variable, value))
+    }
+
+    /// Runs `tickscope WORDS`.
+    pub(crate) fn viewer(&self, words: &[&str]) -> Done {
+        finish(self.command(env!("CARGO_BIN_EXE_tickscope")).args(words))
+    }
+
+    /// Returns the report on a kept file or a program as JSON.
+    pub(crate) fn report(&self, target: impl AsRef<OsStr>) -> Value {
+        let target = target.as_ref().to_str().unwrap();
+        let done = self.viewer(&["report", "-f", "json", target]).with_code(0);
+        serde_json::from_str(&done.out).unwrap()
+    }
+
+    /// Returns a command with all functions measured, and the path of the report that it will keep.
+    pub(crate) fn measured(&self, program: impl AsRef<OsStr>, name: &str) -> (Command, PathBuf) {
+        let report = self.dir().join(format!("{name}.txt"));
+        let mut command = self.command(program);
+        command
+            .env("TICKSCOPE_REPORT", &report)
+            .env("TICKSCOPE_FUNCTIONS", "every")
+            .env("TICKSCOPE_BUDGET", "off");
+        (command, report.with_extension("txt.tks"))
     }
 
     /// Returns the path of a file that was built for the target.

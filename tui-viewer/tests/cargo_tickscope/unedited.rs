@@ -144,7 +144,7 @@ fn unedited_programs_do_the_same_and_each_call_ends_once() {
         let mut plain = project.command("cargo");
         finish(plain.args(["build", "--release", "--locked", "--target-dir", "target"])).with_code(0);
         let start = |program: &Path, more: &[(&str, &str)]| {
-            let mut command = project.command(program.to_str().unwrap());
+            let mut command = project.command(program);
             command.envs(more.iter().copied());
             command
         };

@@ -22,7 +22,6 @@ pub(crate) mod roles;
 mod run;
 mod scripts;
 mod slow;
-mod stopped;
 mod streams;
 mod switching;
 mod targets;
@@ -53,7 +52,6 @@ pub(crate) const TESTS: &[&[Case]] = &[
     run::TESTS,
     scripts::TESTS,
     slow::TESTS,
-    stopped::TESTS,
     streams::TESTS,
     switching::TESTS,
     targets::TESTS,

@@ -6,7 +6,7 @@ mod links;
 mod markdown;
 mod readme;
 mod runs;
-mod shell;
+pub(crate) mod shell;
 mod tables;
 
 use std::path::{Path, PathBuf};

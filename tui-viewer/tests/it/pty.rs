@@ -2,7 +2,6 @@
 
 mod deaf;
 mod editor;
-mod keys;
 mod leaving;
 mod looks;
 mod piped;
@@ -18,7 +17,6 @@ use tickscope_testkit::suite::Case;
 pub(crate) const TESTS: &[&[Case]] = &[
     deaf::TESTS,
     editor::TESTS,
-    keys::TESTS,
     leaving::TESTS,
     looks::TESTS,
     piped::TESTS,

@@ -16,9 +16,12 @@ use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::layout::WORD;
 use tickscope_format::recording::Writer;
 use tickscope_format::ring::Stamp;
-use tickscope_format::{codec, snapshot_file};
+use tickscope_format::snapshot_file;
 use tickscope_testkit::suite::skip;
+use tickscope_testkit::test_program::payload;
 pub(crate) use tickscope_testkit::until::until;
+
+use crate::docs::shell;
 
 /// Environment variable with the role that this binary plays.
 pub(crate) const ROLE: &str = "IT_ROLE";
@@ -63,9 +66,8 @@ impl Place {
     pub(crate) fn record(&self, file: &str, snapshots: &[Snapshot]) {
         let mut writer = Writer::create(&self.work().join(file), false).unwrap();
         for snapshot in snapshots {
-            let mut payload = Vec::new();
-            codec::encode(snapshot, &mut payload).unwrap();
-            writer.append(Stamp::from(&snapshot.capture), &payload).unwrap();
+            let stamp = Stamp::from(&snapshot.capture);
+            writer.append(stamp, &payload(snapshot)).unwrap();
         }
         writer.finish().unwrap();
     }
@@ -97,6 +99,16 @@ impl Place {
         let mut command = self.command(VIEWER);
         command.args(args);
         finish(&mut command)
+    }
+
+    /// Runs `tickscope ARGS`, which must succeed in silence; returns its output.
+    pub(crate) fn told<S: AsRef<OsStr>>(&self, args: &[S]) -> String {
+        self.tickscope(args).ok().quiet().out
+    }
+
+    /// Runs `tickscope ARGS`, which must succeed in silence; returns the JSON that it writes.
+    pub(crate) fn document<S: AsRef<OsStr>>(&self, args: &[S]) -> Value {
+        self.tickscope(args).ok().quiet().json()
     }
 
     /// Returns the JSON report on a program.
@@ -170,6 +182,11 @@ impl Place {
     }
 }
 
+/// Returns the directory for the rings of this process, which plays a role.
+pub(crate) fn own_rings() -> PathBuf {
+    std::env::var_os("TICKSCOPE_DIR").unwrap().into()
+}
+
 /// Returns the rings in a directory.
 pub(crate) fn rings_in(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten();
@@ -206,6 +223,12 @@ pub(crate) fn stands(pid: u32) -> bool {
 /// Returns a number from the environment, or `otherwise`.
 pub(crate) fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).map_or(otherwise, |number| number.parse().expect("a number"))
+}
+
+/// Cuts a file to this number of bytes.
+pub(crate) fn cut(path: &Path, bytes: u64) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    file.set_len(bytes).unwrap();
 }
 
 /// Returns a word of a file.
@@ -260,6 +283,12 @@ impl Program {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        Self { child, name }
+    }
+
+    /// Kills a child at the latest with the test.
+    pub(crate) fn of(child: Child) -> Self {
+        let name = String::new();
         Self { child, name }
     }
 
@@ -344,6 +373,18 @@ impl Done {
         self
     }
 
+    /// Asserts that standard output has all of these words.
+    pub(crate) fn prints(&self, words: &[&str]) {
+        for word in words {
+            assert!(self.out.contains(word), "wanted {word:?} in: {}", self.out);
+        }
+    }
+
+    /// Asserts that standard output begins with a text.
+    pub(crate) fn begins(&self, text: &str) {
+        assert!(self.out.starts_with(text), "wanted {text:?} in: {}", self.out);
+    }
+
     /// Asserts that standard error is silent.
     pub(crate) fn quiet(self) -> Self {
         assert_eq!(self.err, "");
@@ -362,12 +403,7 @@ pub(crate) fn finish(command: &mut Command) -> Done {
 
 /// Runs a command to its end with bytes on standard input.
 pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = piped(command.stdin(Stdio::piped()));
     // A command that does not read its input may be gone already.
     let _ = child.stdin.take().unwrap().write_all(input);
     let reader = thread::spawn(move || ended(child));
@@ -375,6 +411,33 @@ pub(crate) fn finish_with(command: &mut Command, input: &[u8]) -> Done {
         reader.is_finished().then_some(())
     });
     reader.join().unwrap()
+}
+
+/// Returns the first line of a text that has these words.
+pub(crate) fn line_with<'a>(text: &'a str, words: &str) -> &'a str {
+    let line = text.lines().find(|line| line.contains(words));
+    line.unwrap_or_else(|| panic!("no line has {words:?}: {text}"))
+}
+
+/// Runs the commands of a table, `CODE WORDS => TEXT` a line. Returns for each what it has done, the exit code that it is to
+/// have, and the text that is to be in its error.
+pub(crate) fn refusals<'a>(
+    table: &'a str,
+    run: impl Fn(&[String]) -> Done,
+) -> impl Iterator<Item = (Done, i32, &'a str)> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(move |line| {
+        let (command, says) = line.split_once(" => ").expect(line);
+        let (code, command) = command.split_once(' ').expect(line);
+        let words = shell::commands(command).concat();
+        (run(&words), code.parse::<i32>().expect(line), says)
+    })
+}
+
+/// Starts a command with pipes for its output.
+pub(crate) fn piped(command: &mut Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
 }
 
 /// Returns the output of a command that ends.

@@ -13,42 +13,27 @@ use tickscope_bench::share::{Case, Program, be_recorded, compare};
 use tickscope_bench::truth::Function;
 use tickscope_bench::workloads::work;
 
-/// Makes a case from the function that does a unit of work, with the scope `unit`, and its functions with scopes.
-macro_rules! case {
-    ($unit:ident, $($function:literal)*) => {{
-        const UNIT: Function = Function {
-            name: "unit",
-            symbol: stringify!($unit),
-        };
-        const CASE: Case = Case {
-            name: stringify!($unit),
-            functions: &[UNIT, $(Function::new($function)),*],
-        };
-        (CASE, $unit)
-    }};
-}
-
-/// Cases, each with the function of its unit, which has no scope of its own.
-const CASES: [(Case, fn()); 5] = [
-    case!(markdown,
-        "run_first_pass" "parse_block" "parse_paragraph" "parse_line" "handle_inline_pass1"
-        "handle_emphasis_and_hard_break" "start_tag" "end_tag"
-    ),
-    case!(compressor,
-        "compress_normal" "find_match" "compress_lz_codes" "flush_block" "start_dynamic_block"
-        "optimize_table"
-    ),
-    case!(regex,
-        "search" "nexts" "epsilon_closure" "epsilon_closure_explore"
-    ),
-    case!(xml,
-        "append_node" "process_attribute" "process_element" "process_text" "parse_start_tag"
-        "parse_attribute" "parse_content" "parse_text"
-    ),
-    case!(decompressor,
-        "decompress_block" "decompress_literals" "decode_sequences" "execute_sequences" "repeat"
-    ),
+/// Cases: the name, which is that of the function of a unit as well, this function, which has no scope of its own, and the
+/// library that it calls.
+const CASES: [(&str, fn(), &str); 5] = [
+    ("markdown", markdown, "pulldown-cmark"),
+    ("compressor", compressor, "miniz_oxide"),
+    ("regex", regex, "regex-lite"),
+    ("xml", xml, "roxmltree"),
+    ("decompressor", decompressor, "ruzstd"),
 ];
+
+/// Returns the functions of a case that have scopes: the unit, and those of the library in the file `scopes`.
+fn functions(unit: &'static str, library: &str) -> Vec<Function> {
+    let lines = include_str!("../scopes").lines();
+    let of_library = lines.filter(|line| line.split(' ').next() == Some(library));
+    let names = of_library.flat_map(|line| line.split(' ').skip(3));
+    let unit = Function {
+        name: "unit",
+        symbol: unit,
+    };
+    [unit].into_iter().chain(names.map(Function::new)).collect()
+}
 
 fn in_unit(unit: fn()) {
     tickscope::scope!("unit");
@@ -150,7 +135,7 @@ fn text(paragraphs: u64) -> String {
 
 fn run(words: &[&str]) -> Result<(), String> {
     let named = |name| {
-        let case = CASES.iter().find(|(case, _)| case.name == name);
+        let case = CASES.iter().find(|case| case.0 == name);
         case.ok_or(format!("{name}: no such case"))
     };
     match *words {
@@ -160,7 +145,12 @@ fn run(words: &[&str]) -> Result<(), String> {
             be_recorded(|| in_unit(unit), Some(mode), seconds)
         }
         ["share", name, seconds, plain] => {
-            let case = named(name)?.0;
+            let &(name, _, library) = named(name)?;
+            let functions = functions(name, library);
+            let case = Case {
+                name,
+                functions: &functions,
+            };
             let seconds = seconds
                 .parse()
                 .map_err(|_| format!("{seconds}: wanted seconds"))?;

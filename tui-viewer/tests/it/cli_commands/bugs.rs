@@ -3,28 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use tickscope_format::layout::state;
-
-use crate::support::{Place, Program, VIEWER, finish, name, sealed_tickscope, until, word};
-
-/// A withdrawn request must not stay in its slot: the program would carry it out when it continues.
-fn a_reset_given_up_is_not_done_later() {
-    let place = Place::new();
-    let program = place.start("stuck");
-    program.stop();
-    place.tickscope(&["reset", &program.name]).failed(
-        1,
-        &[" did not answer within 2 s (is it stopped?); the request is withdrawn"],
-    );
-    let ring = place.ring_of(program.pid()).unwrap();
-    let before = word(&ring, state::LATEST);
-    program.go_on();
-    // The loop waits for the next record without requesting one, because a request would take the withdrawn one's slot.
-    until("it publishes again", || {
-        (word(&ring, state::LATEST) != before).then_some(())
-    });
-    assert_eq!(place.json(&program.name)["reset_epoch"], 0);
-}
+use crate::support::{Place, Program, VIEWER, finish, line_with, name, sealed_tickscope, until};
 
 /// A ring's name is any text that its writer chose, so its escape sequences must not be printed.
 fn a_hostile_name_does_not_reach_the_terminal() {
@@ -90,22 +69,14 @@ fn run_with_a_relative_directory_and_a_program_that_goes_elsewhere() {
     }
 }
 
-/// `report NAME --wait` must wait for the next run, and not report the last one.
+/// `report NAME --wait` must not report the last run. If no run comes, the last one is reported only with `--ended`, and
+/// with a message.
 fn a_wait_is_for_the_run_to_come() {
     let place = Place::new();
     let shared = name("rerun");
-    let mut first = place.start_named("stuck", &shared);
-    first.end();
-    let report = ["report", "-f", "json", &shared, "--wait"];
-    let mut command = place.command(VIEWER);
-    command.args(report).arg("50s");
-    let waiting = std::thread::spawn(move || finish(&mut command));
-    let second = place.start_named("stuck", &shared);
-    let done = waiting.join().unwrap().ok().quiet();
-    assert_eq!(done.json()["process"]["pid"], second.pid());
-    drop(second);
-    // If no run comes, the last run is reported only with `--ended`, and with a message.
-    let in_vain = |more: &[&str]| place.tickscope(&[&report[..], &["200ms"], more].concat());
+    drop(place.start_named("stuck", &shared));
+    let report = ["report", "-f", "json", &shared, "--wait", "200ms"];
+    let in_vain = |more: &[&str]| place.tickscope(&[&report[..], more].concat());
     in_vain(&[]).failed(2, &["no running", "--ended"]);
     let done = in_vain(&["--ended"]).ok().says(&["no running"]);
     assert_eq!(done.json()["process"]["state"], "crashed");
@@ -150,13 +121,9 @@ fn several_programs_under_one_run_are_all_named() {
         "tickscope report: ",
         "of 2 programs that ran, the report has only ",
     ]);
-    let line = done.out.lines().find(|line| line.contains("second ")).unwrap();
+    let line = line_with(&done.out, "second ");
     let second = line.rsplit(' ').next().unwrap();
-    let said = done
-        .err
-        .lines()
-        .find(|line| line.contains("of 2 programs"))
-        .unwrap();
+    let said = line_with(&done.err, "of 2 programs");
     assert!(
         said.ends_with(&format!("the others: tickscope {second}")),
         "{said}"
@@ -175,7 +142,6 @@ fn run_hears_a_termination_from_the_beginning() {
 }
 
 tickscope_testkit::tests![
-    a_reset_given_up_is_not_done_later,
     a_hostile_name_does_not_reach_the_terminal,
     run_with_a_relative_directory_and_a_program_that_goes_elsewhere,
     a_wait_is_for_the_run_to_come,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tickscope_testkit::orderbook;
 
-use crate::support::{Place, Program, VIEWER, finish, until};
+use crate::support::{Place, Program, VIEWER, finish, refusals, until};
 
 /// Runs a program to its end and keeps its last snapshot. `numbers` are frames, and calls in each: `FRAMES CALLS`.
 fn keep(place: &Place, file: &str, numbers: &str) {
@@ -27,23 +27,20 @@ fn counts_are_a_gate_without_noise() {
             .tickscope(&["diff", "a.tks", after, "--fail-if", "calls > 0"])
             .ok()
             .quiet();
-        assert!(done.out.contains("\npassed  calls > 0: "), "{}", done.out);
+        done.prints(&["\npassed  calls > 0: "]);
     }
     let gate = ["--per", "frame", "--fail-if", "calls > 1%"];
-    place
-        .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat())
-        .ok()
-        .quiet();
+    place.told(&[&["diff", "a.tks", "longer.tks"], &gate[..]].concat());
     // Without `--per` the longer run has more calls.
     let done = place
         .tickscope(&[&["diff", "a.tks", "longer.tks"], &gate[2..]].concat())
         .with_code(3);
-    assert!(done.out.contains("\nhint    "), "{}", done.out);
+    done.prints(&["\nhint    "]);
     let done = place
         .tickscope(&[&["diff", "a.tks", "more.tks"], &gate[..]].concat())
         .with_code(3)
         .quiet();
-    assert!(done.out.contains("leaf 3 → 4 calls (+33.3%)"), "{}", done.out);
+    done.prints(&["leaf 3 → 4 calls (+33.3%)"]);
 }
 
 fn every_form_says_why_it_failed() {
@@ -69,7 +66,7 @@ fn every_form_says_why_it_failed() {
         }
     }
     let args = ["diff", "a.tks", "b.tks", "--view", "functions", "-o", "c.txt"];
-    assert_eq!(place.tickscope(&args).ok().quiet().out, "");
+    assert_eq!(place.told(&args), "");
     let text = fs::read_to_string(place.work().join("c.txt")).unwrap();
     assert!(text.contains("leaf") && !text.contains("Paths"), "{text}");
     place
@@ -101,32 +98,18 @@ fn what_cannot_be_compared_is_said_in_one_line() {
     let place = Place::new();
     keep(&place, "a.tks", "20 3");
     fs::write(place.work().join("b.tks"), "nothing").unwrap();
-    for (args, code, says) in [
-        (
-            &["a.tks"][..],
-            2,
-            &["one run cannot be compared; wanted tickscope diff BEFORE AFTER"][..],
-        ),
-        (
-            &["a.tks", "a.tks", "a.tks"],
-            2,
-            &["which of the 3 are before? put -- between the sides: tickscope diff"],
-        ),
-        (&["a.tks", "b.tks"], 1, &["b.tks"]),
-        (&["a.tks", "c.tks"], 2, &["no file c.tks"]),
-        (
-            &["a.tks", "a.tks", "--per", "frme"],
-            2,
-            &["a.tks: no function or scope is called frme", "frame"],
-        ),
-        (
-            &["a.tks", "a.tks", "--fail-if", "calls(lef) > 0"],
-            2,
-            &["calls(lef) > 0: no function or scope is called lef"],
-        ),
-    ] {
-        place.tickscope(&[&["diff"], args].concat()).failed(code, says);
+    let table = "
+        2 diff a.tks => one run cannot be compared; wanted tickscope diff BEFORE AFTER
+        2 diff a.tks a.tks a.tks => which of the 3 are before? put -- between the sides: tickscope diff
+        1 diff a.tks b.tks => b.tks
+        2 diff a.tks c.tks => no file c.tks
+        2 diff a.tks a.tks --fail-if 'calls(lef) > 0' => calls(lef) > 0: no function or scope is called lef
+    ";
+    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
+        done.failed(code, &[says]);
     }
+    let per = place.tickscope(&["diff", "a.tks", "a.tks", "--per", "frme"]);
+    per.failed(2, &["a.tks: no function or scope is called frme", "frame"]);
     let wrong = place.tickscope(&["diff", "a.tks", "a.tks", "--fail-if", "calls < 1%"]);
     wrong.with_code(2).says(&["calls < 1%", "wanted calls > 1%"]);
 }
@@ -157,19 +140,12 @@ fn parts_of_a_recording_are_compared() {
             "{part}"
         );
     }
-    for (args, code, says) in [
-        (
-            &["one.tks", "run.tks", "--from", "100ms"][..],
-            1,
-            "one.tks holds one moment, without a past; `tickscope record` keeps a series",
-        ),
-        (
-            &["run.tks", "--to", "1s", "--", "run.tks", "--to", "-1h"],
-            2,
-            "--to -3600s: there is no record from then; run.tks holds 10.0 s",
-        ),
-    ] {
-        diff(args).failed(code, &[says]);
+    let table = "
+        1 diff one.tks run.tks --from 100ms => one.tks holds one moment, without a past; `tickscope record` keeps a series
+        2 diff run.tks --to 1s -- run.tks --to -1h => --to -3600s: there is no record from then; run.tks holds 10.0 s
+    ";
+    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
+        done.failed(code, &[says]);
     }
 }
 
@@ -186,12 +162,7 @@ fn the_script_runs_two_commands_in_turns_and_compares_them() {
         finish(&mut command)
     };
     let done = compare("./after", "calls > 1%").with_code(3);
-    assert!(
-        done.out
-            .starts_with("tickscope diff: 5 runs before, 5 runs after"),
-        "{}",
-        done.out
-    );
+    done.begins("tickscope diff: 5 runs before, 5 runs after");
     assert_eq!(
         compare("false", "calls > 1%").code,
         Some(1),
@@ -239,7 +210,7 @@ fn the_action_for_pull_requests_compares_two_commands() {
         ("FAIL_IF", "calls > 1%\n\ncalls(whole) > 0\n"),
     ])
     .with_code(3);
-    assert!(done.out.contains("**tickscope diff: FAILED**"), "{}", done.out);
+    done.prints(&["**tickscope diff: FAILED**"]);
     assert_eq!(
         fs::read_to_string(place.work().join("summary")).unwrap(),
         done.out

@@ -3,7 +3,7 @@
 use tickscope_format::Snapshot;
 use tickscope_testkit::fixture;
 
-use crate::support::{Done, Place};
+use crate::support::{Done, Place, refusals};
 
 /// Makes a place with the snapshot file `kept.tks`.
 fn kept() -> Place {
@@ -40,7 +40,7 @@ fn a_report_into_a_file_that_opens_again_is_the_snapshot() {
     let place = kept();
     let json = |target: &str, part: &[&str]| {
         let args = [&["report", target, "-f", "json"], part].concat();
-        place.tickscope(&args).ok().quiet().out
+        place.told(&args)
     };
     for (number, part) in [&[][..], &["--thread", "match-0"], &["--min-share", "50%"]]
         .into_iter()
@@ -58,42 +58,21 @@ fn a_report_into_a_file_that_opens_again_is_the_snapshot() {
 
 fn what_makes_no_sense_is_said_in_one_line() {
     let place = kept();
-    for (args, says) in [
-        (
-            &["--view", "flat", "-f", "json"][..],
-            "--view chooses a part of the text; leave it out, or give -f text",
-        ),
-        (
-            &["--unit", "ns", "-f", "folded"],
-            "--unit is for text; this form has nanoseconds alone: leave it out",
-        ),
-        (
-            &["--unit", "ticks", "-f", "json"],
-            "json has both, as total_ns and total_ticks: leave it out",
-        ),
-        (
-            &["-f", "tks"],
-            "a tks file needs a name, by which it is opened: give -o FILE",
-        ),
-        (
-            &["-o", "x.tks", "--per", "insert"],
-            "a tks file has the numbers as measured; leave out --per",
-        ),
-        (
-            &["-o", "x.tks", "--unit", "ns"],
-            "a tks file has ticks and their length: leave it out",
-        ),
-        (
-            &["-o", "x", "-f", "folded", "--per", "insert"],
-            "--per is for text, html and json; this form has whole nanoseconds",
-        ),
-        (&["--per", "insret"], "did you mean"),
-        (
-            &["--thread", "nobody"],
-            "no thread nobody among its threads: match-0 (",
-        ),
-    ] {
-        report(&place, args).failed(2, &[says]);
+    place.keep("bare.tks", &Snapshot::default());
+    let table = "
+        2 report ./kept.tks --view flat -f json => --view chooses a part of the text; leave it out, or give -f text
+        2 report ./kept.tks --unit ns -f folded => --unit is for text; this form has nanoseconds alone: leave it out
+        2 report ./kept.tks --unit ticks -f json => json has both, as total_ns and total_ticks: leave it out
+        2 report ./kept.tks -f tks => a tks file needs a name, by which it is opened: give -o FILE
+        2 report ./kept.tks -o x.tks --per insert => a tks file has the numbers as measured; leave out --per
+        2 report ./kept.tks -o x.tks --unit ns => a tks file has ticks and their length: leave it out
+        2 report ./kept.tks -o x -f folded --per insert => --per is for text, html and json; this form has whole nanoseconds
+        2 report ./kept.tks --per insret => did you mean
+        2 report ./kept.tks --thread nobody => no thread nobody among its threads: match-0 (
+        2 report ./bare.tks --thread nobody => no thread nobody among its threads: no thread has entered a scope
+    ";
+    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
+        done.failed(code, &[says]);
     }
     // clap reports these errors.
     for (args, says) in [
@@ -105,13 +84,6 @@ fn what_makes_no_sense_is_said_in_one_line() {
     ] {
         report(&place, &args).with_code(2).says(&[says]);
     }
-    place.keep("bare.tks", &Snapshot::default());
-    place
-        .tickscope(&["report", "./bare.tks", "--thread", "nobody"])
-        .failed(
-            2,
-            &["no thread nobody among its threads: no thread has entered a scope"],
-        );
     let files = std::fs::read_dir(place.work()).unwrap();
     assert_eq!(files.count(), 2, "nothing was written");
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use crate::support::Place;
+use crate::support::{Place, cut, line_with};
 
 /// Commands that open a file.
 const COMMANDS: [&str; 5] = ["report", "stacks", "snapshot", "reset", "attach"];
@@ -109,11 +109,7 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
         *path = place.rings().join(path.file_name().unwrap());
     }
     let done = place.tickscope(&["list"]).ok().quiet();
-    let live = done
-        .out
-        .lines()
-        .find(|line| line.contains(&program.name))
-        .unwrap();
+    let live = line_with(&done.out, &program.name);
     assert!(live.contains("running"), "{live}");
     for (path, says) in &files {
         if path.extension().unwrap() != "ring" || *says == "no whole record" {
@@ -127,12 +123,10 @@ fn a_list_with_broken_files_in_it_shows_them_and_the_others() {
         assert!(line.contains("broken") && line.contains(says), "{line}");
         assert_eq!(line.matches(path).count(), 1, "{line}");
     }
-    let json = place.tickscope(&["list", "--json"]).ok().quiet().json();
+    let json = place.document(&["list", "--json"]);
     for (path, says) in &files {
-        let programs = json["programs"].as_array().unwrap();
-        let entry = programs
-            .iter()
-            .find(|entry| entry["path"] == path.to_str().unwrap());
+        let mut programs = json["programs"].as_array().unwrap().iter();
+        let entry = programs.find(|entry| entry["path"] == path.to_str().unwrap());
         if let Some(entry) = entry.filter(|entry| !entry["error"].is_null()) {
             assert!(entry["error"].as_str().unwrap().contains(says), "{entry}");
         }
@@ -145,12 +139,7 @@ fn a_ring_cut_while_its_program_runs_is_said() {
     let path = place.ring_of(program.pid()).unwrap();
     // The program is stopped, so that it does not write into the part that is cut off.
     program.stop();
-    fs::OpenOptions::new()
-        .write(true)
-        .open(&path)
-        .unwrap()
-        .set_len(6000)
-        .unwrap();
+    cut(&path, 6000);
     for command in COMMANDS {
         place
             .tickscope(&[command, path.to_str().unwrap()])

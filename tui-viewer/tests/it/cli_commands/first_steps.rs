@@ -35,10 +35,7 @@ fn an_ending_that_says_no_form_is_refused() {
         .failed(2, &["d.svg", ".txt .json .md .html", "-f"]);
     assert_eq!(fs::read_dir(place.work()).unwrap().count(), 0);
     for args in [&["-o", "now"][..], &["-o", "now.svg", "-f", "folded"]] {
-        place
-            .tickscope(&[&["report", &program.name], args].concat())
-            .ok()
-            .quiet();
+        place.told(&[&["report", &program.name], args].concat());
     }
 }
 

@@ -8,7 +8,7 @@ use crate::support::Place;
 
 fn help_shows_examples_and_every_command() {
     let place = Place::new();
-    let help = place.tickscope(&["--help"]).ok().quiet().out;
+    let help = place.told(&["--help"]);
     assert!(help.contains("Examples:\n  tickscope "), "{help}");
     for command in Cli::command().get_subcommands() {
         let line = format!("\n  {} ", command.get_name());
@@ -27,7 +27,7 @@ fn help_shows_examples_and_every_command() {
         (&["--version"], "tickscope "),
         (&["agents"], "tickscope: a guide for agents and scripts\n"),
     ] {
-        let out = place.tickscope(args).ok().quiet().out;
+        let out = place.told(args);
         assert!(out.starts_with(begins), "{out}");
     }
 }
@@ -60,7 +60,7 @@ fn completions_have_the_commands_for_users_of_each_shell() {
         ("zsh", "#compdef tickscope"),
         ("fish", "complete -c tickscope"),
     ] {
-        let script = place.tickscope(&["completions", shell]).ok().quiet().out;
+        let script = place.told(&["completions", shell]);
         for word in [needle, "snapshot", "min-share"] {
             assert!(script.contains(word), "{shell}: no {word}");
         }
@@ -93,7 +93,7 @@ fn fish_accepts_its_completions() {
 fn bash_completes_names_of_programs_that_run() {
     let place = Place::new();
     let program = place.start("busy");
-    let script = place.tickscope(&["completions", "bash"]).ok().quiet().out;
+    let script = place.told(&["completions", "bash"]);
     let binary = std::path::Path::new(env!("CARGO_BIN_EXE_tickscope"));
     let path = format!(
         "{}:{}",
@@ -124,7 +124,7 @@ fn bash_completes_names_of_programs_that_run() {
 
 fn the_manual_has_a_page_for_all_and_for_each_command() {
     let place = Place::new();
-    let page = place.tickscope(&["man"]).ok().quiet().out;
+    let page = place.told(&["man"]);
     for word in [
         ".TH tickscope 1",
         ".SH SYNOPSIS",
@@ -133,7 +133,7 @@ fn the_manual_has_a_page_for_all_and_for_each_command() {
     ] {
         assert!(page.contains(word), "no {word}: {page}");
     }
-    let of_report = place.tickscope(&["man", "report"]).ok().quiet().out;
+    let of_report = place.told(&["man", "report"]);
     assert!(of_report.contains(".TH tickscope-report 1"), "{of_report}");
     assert!(of_report.contains("500ms"), "{of_report}");
     let wrong = place.tickscope(&["man", "reprot"]);

@@ -7,7 +7,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
     let (program, ring) = place.run("computing");
     let report = |target: &str| {
         let args = ["report", "--view", "source", target];
-        place.tickscope(&args).ok().quiet().out
+        place.told(&args)
     };
     let without = report(&program.name);
     assert!(
@@ -15,11 +15,7 @@ fn the_lines_of_a_program_are_sampled_while_that_is_wanted() {
         "{without}"
     );
     let done = place.tickscope(&["lines", "on", &program.name]).ok().quiet();
-    assert!(
-        done.out.contains("is sampled by SIGPROF, 1000 times a second"),
-        "{}",
-        done.out
-    );
+    done.prints(&["is sampled by SIGPROF, 1000 times a second"]);
     // Looking up lines reads all debug information of this large binary, so it happens once, after there are samples.
     until("there are samples", || {
         let (_, snapshot) = ring.newest_snapshot().ok()?;

@@ -2,33 +2,25 @@
 
 use serde_json::Value;
 
-use crate::support::{Place, Program, VIEWER, beside, finish, name, played, sealed, until};
+use crate::support::{Place, Program, VIEWER, beside, finish, line_with, name, played, sealed, until};
 
 fn entry<'a>(list: &'a Value, program: &Program) -> &'a Value {
-    let programs = list["programs"].as_array().unwrap();
-    programs
-        .iter()
-        .find(|entry| entry["pid"] == program.pid())
-        .unwrap()
+    let mut programs = list["programs"].as_array().unwrap().iter();
+    programs.find(|entry| entry["pid"] == program.pid()).unwrap()
 }
 
 fn the_list_tells_running_stale_exited_and_crashed() {
     let place = Place::new();
-    let (running, mut exited, mut crashed, stale) = (
-        place.start("stuck"),
-        place.start("stuck"),
-        place.start("stuck"),
-        place.start("stuck"),
-    );
+    let [running, mut exited, mut crashed, stale] = [(); 4].map(|()| place.start("stuck"));
     exited.end();
     crashed.kill();
     stale.stop();
     let list = until("the stopped one is stale", || {
-        let list = place.tickscope(&["list", "--json"]).ok().quiet().json();
+        let list = place.document(&["list", "--json"]);
         (entry(&list, &stale)["state"] == "stale").then_some(list)
     });
     assert_eq!(list["tickscope"], 1);
-    let text = place.tickscope(&["ls"]).ok().quiet().out;
+    let text = place.told(&["ls"]);
     assert!(text.starts_with("NAME"), "{text}");
     for (program, state, live) in [
         (&running, "running", true),
@@ -42,7 +34,7 @@ fn the_list_tells_running_stale_exited_and_crashed() {
         assert_eq!(entry["name"], program.name);
         let path = place.ring_of(program.pid()).unwrap();
         assert_eq!(entry["path"], path.to_str().unwrap());
-        let line = text.lines().find(|line| line.contains(&program.name)).unwrap();
+        let line = line_with(&text, &program.name);
         assert!(
             line.contains(state) && line.contains(path.to_str().unwrap()),
             "{line}"
@@ -60,8 +52,7 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     let mut command = played(sealed(&place), &place.role("stuck", &held));
     let running = Program::spawn(&mut command);
     until("the ring is there", || place.ring_of(running.pid()));
-    let (stopped, mut exited, mut crashed) =
-        (place.start("stuck"), place.start("stuck"), place.start("stuck"));
+    let [stopped, mut exited, mut crashed] = [(); 3].map(|()| place.start("stuck"));
     exited.end();
     crashed.kill();
     stopped.stop();
@@ -81,9 +72,9 @@ fn cleaning_removes_the_dead_and_never_the_living() {
     assert!(place.ring_of(exited.pid()).is_none() && place.ring_of(crashed.pid()).is_none());
     assert!(place.ring_of(running.pid()).is_some() && place.ring_of(stopped.pid()).is_some());
     // The rings of living programs are unharmed.
-    place.tickscope(&["reset", &held]).ok().quiet();
+    place.told(&["reset", &held]);
     stopped.go_on();
-    place.tickscope(&["reset", &stopped.name]).ok().quiet();
+    place.told(&["reset", &stopped.name]);
     list(&["--clean", "--json"]).says(&["removed 0"]).json();
 }
 
@@ -120,12 +111,7 @@ fn cleaning_a_chosen_directory_leaves_the_others_alone() {
     let there = || [&ring, &copies[0], &copies[1]].map(|path| path.exists());
 
     let done = place.tickscope(&["list", "--clean", "--dir", "other"]).ok();
-    assert!(
-        done.err
-            .contains("removed 1 file of ended programs: 1 from other\n"),
-        "{}",
-        done.err
-    );
+    done.says(&["removed 1 file of ended programs: 1 from other\n"]);
     assert_eq!(there(), [true, true, false]);
     let rings = place.rings().display().to_string();
     place

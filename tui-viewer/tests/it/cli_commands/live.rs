@@ -1,10 +1,12 @@
 //! Reports of commands on a running program under load: they add up, they are fresh, they change.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tickscope_format::layout::state;
 
-use crate::support::Place;
+use crate::support::{Place, line_with, until, word};
 
 fn number(value: &Value) -> u64 {
     value
@@ -96,7 +98,7 @@ fn what_is_shown_was_captured_after_the_command_began() {
             "a record from before the command"
         );
         let before = unix_ns();
-        let kept = place.tickscope(&["snapshot", &program.name]).ok().quiet().out;
+        let kept = place.told(&["snapshot", &program.name]);
         let kept = place.json(kept.trim());
         assert!(number(&kept["unix_ns"]) >= before);
     }
@@ -123,11 +125,8 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
     let second = time();
     assert!(second > first, "{first} {second}");
 
-    let stacks = place.tickscope(&["stacks", &program.name]).ok().quiet().out;
-    let line = stacks
-        .lines()
-        .find(|line| line.contains("stuck_in_here"))
-        .unwrap();
+    let stacks = place.told(&["stacks", &program.name]);
+    let line = line_with(&stacks, "stuck_in_here");
     let age = line.split_whitespace().next().unwrap();
     assert!(
         age.ends_with('s') && age.starts_with(|c: char| c.is_ascii_digit()),
@@ -139,14 +138,17 @@ fn a_program_stuck_in_one_call_shows_its_growing_time() {
 fn reset_returns_once_it_is_done_and_loses_nothing() {
     let place = Place::new();
     let program = place.start("busy");
-    for epoch in 1..=2 {
-        let done = place.tickscope(&["reset", &program.name]).ok().quiet();
+    for (epoch, after) in [(1, &[][..]), (2, &["--after", "300ms"])] {
+        let begin = Instant::now();
+        let reset = [&["reset", &program.name], after].concat();
+        let done = place.tickscope(&reset).ok().quiet();
+        assert!(after.is_empty() || begin.elapsed() >= Duration::from_millis(300));
         let says = format!(
             "{} ({}): counters at zero from now on; epoch {epoch}",
             program.name,
             program.pid()
         );
-        assert!(done.out.starts_with(&says), "{}", done.out);
+        done.begins(&says);
         let document = place.json(&program.name);
         check(&document);
         assert_eq!(number(&document["reset_epoch"]), epoch);
@@ -165,17 +167,47 @@ fn reset_returns_once_it_is_done_and_loses_nothing() {
     }
 }
 
-fn reset_after_a_while_waits_first() {
+/// A program that SIGSTOP has stopped: commands report that, do not hang, and leave no request behind.
+fn a_stopped_program_shows_its_newest_record_and_refuses_to_reset() {
     let place = Place::new();
-    let program = place.start("stuck");
-    let begin = std::time::Instant::now();
-    place
-        .tickscope(&["reset", &program.name, "--after", "300ms"])
-        .ok()
-        .quiet();
-    assert!(begin.elapsed() >= std::time::Duration::from_millis(300));
-    let document = place.json(&program.name);
-    assert_eq!(number(&document["reset_epoch"]), 1);
+    let program = place.start("busy");
+    let before = place.json(&program.name);
+    program.stop();
+
+    let report = ["report", "-f", "json", &program.name];
+    let seen = place.tickscope(&report).ok().says(&[
+        "the program does not answer (is it stopped?); showing the newest record, ",
+        " s old",
+    ]);
+    let seen = seen.json();
+    assert!(seen["seq"].as_u64() >= before["seq"].as_u64());
+    let stacks = place.tickscope(&["stacks", &program.name]).ok().says(&["s old"]);
+    assert!(stacks.out.contains(&program.name));
+
+    let begin = Instant::now();
+    let given_up = " did not answer within 2 s (is it stopped?); the request is withdrawn";
+    let reset = ["reset", &program.name];
+    place.tickscope(&reset).failed(1, &[&program.name, given_up]);
+    assert!(begin.elapsed() >= Duration::from_secs(2), "it is given its time");
+    // The program's heartbeat is old by now.
+    let stale = place.tickscope(&report).ok().json();
+    assert_eq!(stale["process"]["state"], "stale");
+    assert_eq!(stale["reset_epoch"], 0);
+
+    let ring = place.ring_of(program.pid()).unwrap();
+    let latest = word(&ring, state::LATEST);
+    program.go_on();
+    // The loop waits for the next record without requesting one, because a request would take the withdrawn one's slot.
+    until("it publishes again", || {
+        (word(&ring, state::LATEST) != latest).then_some(())
+    });
+    let after = place.document(&report);
+    // A withdrawn request must not stay in its slot: the program would carry it out when it continues.
+    assert_eq!(after["reset_epoch"], 0);
+    assert_eq!(after["process"]["state"], "running");
+    assert!(after["seq"].as_u64() > stale["seq"].as_u64());
+    place.told(&reset);
+    assert_eq!(place.json(&program.name)["reset_epoch"], 1);
 }
 
 /// After a crash or an exit, the newest record is in the ring. It is not older than any record seen before.
@@ -206,6 +238,6 @@ tickscope_testkit::tests![
     what_is_shown_was_captured_after_the_command_began,
     a_program_stuck_in_one_call_shows_its_growing_time,
     reset_returns_once_it_is_done_and_loses_nothing,
-    reset_after_a_while_waits_first,
+    a_stopped_program_shows_its_newest_record_and_refuses_to_reset,
     a_program_that_has_ended_leaves_its_newest_record,
 ];

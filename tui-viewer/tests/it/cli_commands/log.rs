@@ -1,11 +1,11 @@
 //! The log of a running program: waiting calls fill intervals, resets do not change it, and it ends with the program.
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout};
 
 use serde_json::Value;
 
-use crate::support::{Done, Place, Program, VIEWER, until};
+use crate::support::{Done, Place, Program, VIEWER, piped, until};
 
 /// Returns the objects of a log.
 fn objects(done: &Done) -> Vec<Value> {
@@ -29,11 +29,7 @@ impl Running {
     fn start(place: &Place, program: &Program, args: &[&str]) -> Self {
         let mut command = place.command(VIEWER);
         command.args(["log", &program.name]).args(args);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = piped(&mut command);
         let out = BufReader::new(child.stdout.take().unwrap());
         let mut log = Self { child, out };
         let header = log.line();
@@ -137,7 +133,7 @@ fn a_group_or_functions_alone_and_resets_go_unnoticed() {
             "{line}"
         );
     }
-    assert!(done.out.contains("::outside\n"), "{}", done.out);
+    done.prints(&["::outside\n"]);
 }
 
 fn it_ends_with_the_program() {
@@ -190,11 +186,7 @@ fn what_it_cannot_follow_it_says() {
     ] {
         let args = ["log", &busy.name, option, what, "--every", "50ms", "-d", "100ms"];
         let done = place.tickscope(&args).ok().says(&[says]);
-        assert!(
-            done.out.contains("(no group or function to follow was met yet)"),
-            "{}",
-            done.out
-        );
+        done.prints(&["(no group or function to follow was met yet)"]);
     }
     place.tickscope(&["snapshot", &busy.name, "-o", "kept.tks"]).ok();
     place

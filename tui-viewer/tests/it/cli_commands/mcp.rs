@@ -2,15 +2,15 @@
 //! has a session with the official client.
 
 use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::process::{ChildStdin, ChildStdout, Stdio};
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::{Place, VIEWER, finish_with, send, until};
+use crate::support::{Place, Program, VIEWER, finish_with, send, until};
 
 struct Client {
-    child: Child,
+    server: Program,
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
     id: u64,
@@ -28,7 +28,7 @@ impl Client {
         Self {
             input: child.stdin.take(),
             output: BufReader::new(child.stdout.take().unwrap()),
-            child,
+            server: Program::of(child),
             id: 0,
         }
     }
@@ -78,17 +78,8 @@ impl Client {
     fn error(&mut self, name: &str, arguments: Value) -> String {
         let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         assert_eq!(answer["result"]["isError"], true, "{answer}");
-        answer["result"]["content"][0]["text"]
-            .as_str()
-            .unwrap()
-            .to_string()
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        let text = &answer["result"]["content"][0]["text"];
+        text.as_str().unwrap().to_string()
     }
 }
 
@@ -128,31 +119,20 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     let found = client.ask("server/discover", json!({}));
     assert_eq!(found["result"]["supportedVersions"], json!(["2026-07-28"]));
     let tools = client.ask("tools/list", json!({}));
-    let names: Vec<&str> = tools["result"]["tools"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|tool| tool["name"].as_str().unwrap())
-        .collect();
+    let tools = tools["result"]["tools"].as_array().unwrap().iter();
+    let names: Vec<&str> = tools.map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["programs", "top", "why", "compare", "mark", "sites"]);
 
     let pid = program.pid().to_string();
     let programs = client.call("programs", json!({}));
-    let ours = programs["programs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one["pid"] == program.pid());
+    let mut programs = programs["programs"].as_array().unwrap().iter();
+    let ours = programs.find(|one| one["pid"] == program.pid());
     assert_eq!(ours.unwrap()["live"], true);
     let mark = client.call("mark", json!({ "target": pid }));
     assert_eq!(mark["mark"], "mark-1");
     let calls = |answer: &Value| -> u64 {
-        answer["functions"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|row| row["calls"].as_u64().unwrap())
-            .sum()
+        let functions = answer["functions"].as_array().unwrap().iter();
+        functions.map(|row| row["calls"].as_u64().unwrap()).sum()
     };
     let since = until("there were calls since the mark", || {
         let since = client.call("top", json!({ "target": pid, "since": "mark-1", "by": "calls" }));
@@ -169,12 +149,8 @@ fn the_six_tools_answer_from_a_program_that_runs() {
     let changed = client.call("compare", json!({ "before": "mark-1", "after": pid }));
     let whole = &changed["whole"]["calls"];
     assert!(whole[1].as_f64() > whole[0].as_f64(), "{changed}");
-    assert!(
-        changed["notes"]
-            .to_string()
-            .contains("before and after are of one run"),
-        "{changed}"
-    );
+    let notes = changed["notes"].to_string();
+    assert!(notes.contains("before and after are of one run"), "{changed}");
     let sites = client.call("sites", json!({ "target": pid, "matching": "leaf" }));
     assert_eq!((&sites["shown"], &sites["total"]), (&json!(1), &json!(1)));
 
@@ -192,7 +168,7 @@ fn the_six_tools_answer_from_a_program_that_runs() {
 
     // The end of standard input ends the server.
     drop(client.input.take());
-    assert!(client.child.wait().unwrap().success());
+    assert!(client.server.child.wait().unwrap().success());
 }
 
 fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
@@ -229,9 +205,9 @@ fn why_may_watch_where_that_is_allowed_and_leaves_nothing_behind() {
         if leaves {
             drop(client.input.take());
         } else {
-            send(&client.child, Signal::TERM);
+            send(&client.server.child, Signal::TERM);
         }
-        let status = client.child.wait().unwrap();
+        let status = client.server.child.wait().unwrap();
         assert_eq!(status.code(), Some(if leaves { 0 } else { 143 }));
         assert!(!is_watched());
     }
@@ -256,49 +232,24 @@ fn whatever_comes_in_is_answered_in_bounds_and_the_next_request_is_served() {
     assert_eq!(code(&answer), -32_601);
     let answer = client.ask("tools/call", json!({ "name": "reset" }));
     assert_eq!(code(&answer), -32_602);
-    assert!(
-        answer["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("programs, top, why, compare, mark, sites")
-    );
-    for (tool, arguments, says) in [
-        ("top", json!({ "target": 7 }), "invalid type"),
-        ("top", json!({ "rows": 101 }), "rows: 101; wanted 1 to 100"),
-        ("top", json!({ "surplus": 1 }), "unknown field `surplus`"),
-        (
-            "top",
-            json!({ "target": "-" }),
-            "standard input belongs to the client",
-        ),
-        (
-            "top",
-            json!({ "target": "x".repeat(5_000) }),
-            "wanted 1 to 4096 bytes",
-        ),
-        (
-            "top",
-            json!({ "target": "nobody-called-so" }),
-            "no program called",
-        ),
-        ("compare", json!({}), "missing field `before`"),
-        (
-            "compare",
-            json!({ "before": "mark-9" }),
-            "there is no mark mark-9; kept marks: none",
-        ),
-        (
-            "sites",
-            json!({ "matching": "" }),
-            "matching: wanted a name or a pattern",
-        ),
-        (
-            "why",
-            json!({ "function": "a\nb" }),
-            "function: wanted a name or a pattern",
-        ),
-    ] {
-        let said = client.error(tool, arguments);
+    let message = answer["error"]["message"].as_str().unwrap();
+    assert!(message.contains("programs, top, why, compare, mark, sites"));
+    let table = r#"
+        top {"target": 7} => invalid type
+        top {"rows": 101} => rows: 101; wanted 1 to 100
+        top {"surplus": 1} => unknown field `surplus`
+        top {"target": "-"} => standard input belongs to the client
+        top {"target": "LONG"} => wanted 1 to 4096 bytes
+        top {"target": "nobody-called-so"} => no program called
+        compare {} => missing field `before`
+        compare {"before": "mark-9"} => there is no mark mark-9; kept marks: none
+        sites {"matching": ""} => matching: wanted a name or a pattern
+        why {"function": "a\nb"} => function: wanted a name or a pattern
+    "#;
+    for line in table.replace("LONG", &"x".repeat(5_000)).trim().lines() {
+        let (call, says) = line.split_once(" => ").unwrap();
+        let (tool, arguments) = call.trim().split_once(' ').unwrap();
+        let said = client.error(tool, serde_json::from_str(arguments).unwrap());
         assert!(said.contains(says), "{tool}: {said}");
         assert!(said.len() < 1_000, "{said}");
     }

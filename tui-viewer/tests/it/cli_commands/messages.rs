@@ -5,59 +5,33 @@ use std::fs;
 use tickscope_testkit::command::install;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Place, Program, VIEWER, finish, sealed_tickscope, until};
+use crate::support::{Place, Program, VIEWER, finish, refusals, sealed_tickscope, until};
 
 fn values_that_are_none_are_told_with_those_that_are() {
     let place = Place::new();
-    for (line, wanted) in [
-        (&["off", ""][..], "found nothing"),
-        (&["on", "a\nb"], "found control characters"),
-        (
-            &["record", "-d", "1e30s"],
-            "out of range; wanted a duration like 10, 10s, 500ms, 2m",
-        ),
-        (
-            &["report", "--wait", "soon"],
-            "wanted a duration like 10, 10s, 500ms, 2m",
-        ),
-        (
-            &["report", "-p", "abc"],
-            "wanted a process id, a number like 4711",
-        ),
-        (
-            &["report", "--at", "noon"],
-            "wanted a time like 12s, 1.5s, 2m, -5s before the end, or 14:02:11",
-        ),
-        (&["report", "--format", "xml"], "possible values"),
-        (&["report", "-p", "1", "name"], "cannot be used with"),
-        (
-            &["mode", "fast"],
-            "[possible values: exact, adaptive, sampled, off]",
-        ),
-        (&["log", "--every", "1ms"], "wanted 10ms to 1h"),
-        (&["lines", "on", "--rate", "0"], "0 is not in 1..=10000"),
-        (
-            &["trigger", "p99(handle) > 50"],
-            "column 17: found the end, wanted a unit of p99: ns, us, ms or s",
-        ),
-        (
-            &["trigger", "max(f) > 1s", "--at-most", "2/m"],
-            "1/s, 2/min, 6/h, 10/d",
-        ),
-        (&["trigger", "max(f) > 1s", "--over", "1h"], "wanted 200ms to 10m"),
-        (&["trigger", "max(f) > 1s", "--keep", "0"], "wanted 1s to 1h"),
-        (
-            &["diff", "a", "b", "--fail-if", "calls > 2ms"],
-            "the limit of calls is a percentage or a number: calls > 1%, calls > 0",
-        ),
-        (
-            &["diff", "a", "b", "--fail-if", "calls >= 0"],
-            ">= 0 would fail where nothing has changed; wanted > 0",
-        ),
-        (&["run"], "required"),
-    ] {
-        let done = place.tickscope(line).with_code(2).says(&[wanted]);
-        assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{line:?}");
+    let table = "
+        2 off '' => found nothing
+        2 off '\u{1}' => found control characters
+        2 record -d 1e30s => out of range; wanted a duration like 10, 10s, 500ms, 2m
+        2 report --wait soon => wanted a duration like 10, 10s, 500ms, 2m
+        2 report -p abc => wanted a process id, a number like 4711
+        2 report --at noon => wanted a time like 12s, 1.5s, 2m, -5s before the end, or 14:02:11
+        2 report --format xml => possible values
+        2 report -p 1 name => cannot be used with
+        2 mode fast => [possible values: exact, adaptive, sampled, off]
+        2 log --every 1ms => wanted 10ms to 1h
+        2 lines on --rate 0 => 0 is not in 1..=10000
+        2 trigger 'p99(handle) > 50' => column 17: found the end, wanted a unit of p99: ns, us, ms or s
+        2 trigger 'max(f) > 1s' --at-most 2/m => 1/s, 2/min, 6/h, 10/d
+        2 trigger 'max(f) > 1s' --over 1h => wanted 200ms to 10m
+        2 trigger 'max(f) > 1s' --keep 0 => wanted 1s to 1h
+        2 diff a b --fail-if 'calls > 2ms' => the limit of calls is a percentage or a number: calls > 1%, calls > 0
+        2 diff a b --fail-if 'calls >= 0' => >= 0 would fail where nothing has changed; wanted > 0
+        2 run => required
+    ";
+    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
+        let done = done.with_code(code).says(&[says]);
+        assert!(done.err.starts_with("error: ") && done.out.is_empty(), "{says}");
     }
     place
         .tickscope(&["man", "woman"])

@@ -3,17 +3,17 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 use tickscope_testkit::open_metrics::Metrics;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Place, Program, VIEWER, finish, name, send, until};
+use crate::support::{Place, Program, VIEWER, finish, name, refusals, send, until};
 
 /// `tickscope metrics` at a port of its own.
 struct Agent {
-    child: Child,
+    program: Program,
     address: String,
     /// Standard error of the agent, kept open for its later lines.
     _said: BufReader<std::process::ChildStderr>,
@@ -27,17 +27,11 @@ impl Agent {
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         said.read_line(&mut line).unwrap();
-        let address = line
-            .split("http://")
-            .nth(1)
-            .unwrap()
-            .split('/')
-            .next()
-            .unwrap()
-            .to_owned();
+        let (_, address) = line.split_once("http://").unwrap();
+        let (address, _) = address.split_once('/').unwrap();
         Self {
-            child,
-            address,
+            program: Program::of(child),
+            address: address.to_owned(),
             _said: said,
         }
     }
@@ -67,13 +61,6 @@ impl Agent {
     }
 }
 
-impl Drop for Agent {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 fn up(metrics: &Metrics, program: &str) -> Option<f64> {
     metrics.get("tickscope_up", &[("program", program)])
 }
@@ -86,12 +73,8 @@ fn calls(metrics: &Metrics, program: &str) -> f64 {
 fn shown(place: &Place, pid: u32) -> f64 {
     let ring = place.ring_of(pid).unwrap();
     let report = place.json(ring.to_str().unwrap());
-    report["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|node| node["calls"].as_f64().unwrap())
-        .sum()
+    let nodes = report["nodes"].as_array().unwrap().iter();
+    nodes.map(|node| node["calls"].as_f64().unwrap()).sum()
 }
 
 fn calls_are_those_of_the_programs_over_resets_restarts_and_kills() {
@@ -145,7 +128,7 @@ fn what_no_scrape_asks_for_is_answered() {
         let answer = agent.request(request);
         assert!(answer.starts_with(begins) && answer.contains(has), "{answer}");
     }
-    let status = fs::read_to_string(format!("/proc/{}/status", agent.child.id())).unwrap();
+    let status = fs::read_to_string(format!("/proc/{}/status", agent.program.pid())).unwrap();
     assert!(status.contains("\nThreads:\t1\n"), "{status}");
 }
 
@@ -178,7 +161,7 @@ fn an_agent_that_is_started_again_goes_on() {
     agent.until("it is met", |metrics| calls(metrics, &program) > 0.0);
     run.end();
     let before = agent.until("it has ended", |metrics| up(metrics, &program) == Some(0.0));
-    send(&agent.child, Signal::TERM);
+    send(&agent.program.child, Signal::TERM);
     let state = place.work().join("state");
     until("its state is kept", || {
         fs::read_to_string(&state)
@@ -195,27 +178,16 @@ fn what_cannot_be_served_is_said() {
     let place = Place::new();
     let agent = Agent::start(&place, &[]);
     fs::write(place.work().join("state"), "noise").unwrap();
-    for (args, code, says) in [
-        (&["--listen", &agent.address][..], 1, "another address"),
-        (
-            &["--listen", "nowhere"],
-            2,
-            "found \"nowhere\", wanted an address and a port",
-        ),
-        (&["--textfile", "missing"], 1, "there is no directory missing"),
-        (
-            &["--listen", "127.0.0.1:0", "--dir", "gone"],
-            2,
-            "--dir gone: does not exist",
-        ),
-        (
-            &["--listen", "127.0.0.1:0", "--state", "state"],
-            1,
-            "remove the file to begin at zero",
-        ),
-        (&[], 2, "--listen"),
-    ] {
-        let done = place.tickscope(&[&["metrics"], args].concat());
+    let table = r#"
+        1 metrics --listen TAKEN => another address
+        2 metrics --listen nowhere => found "nowhere", wanted an address and a port
+        1 metrics --textfile missing => there is no directory missing
+        2 metrics --listen 127.0.0.1:0 --dir gone => --dir gone: does not exist
+        1 metrics --listen 127.0.0.1:0 --state state => remove the file to begin at zero
+        2 metrics => --listen
+    "#;
+    let table = table.replace("TAKEN", &agent.address);
+    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
         done.with_code(code).says(&[says]);
     }
 }

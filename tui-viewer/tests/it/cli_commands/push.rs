@@ -9,7 +9,7 @@ use std::thread;
 
 use rustix::process::Signal;
 
-use crate::support::{Place, VIEWER, ended, finish, send};
+use crate::support::{Place, VIEWER, ended, refusals, send};
 
 /// A received request.
 struct Request {
@@ -137,22 +137,18 @@ fn what_the_server_refuses_is_dropped_and_said() {
 
 fn addresses_that_cannot_be_used_are_refused() {
     let place = Place::new();
-    let mut refusals = vec![
-        ("127.0.0.1:4040", &[][..], 2, "wanted http://HOST:PORT"),
-        ("http://me:secret@host", &[], 2, "a password in the address"),
-        (
-            "http://127.0.0.1:1",
-            &["--auth-file", "missing"],
-            1,
-            "--auth-file missing",
-        ),
-        ("http://host", &["--ca-file", "ca.pem"], 2, "wanted https://HOST"),
-    ];
+    let mut table = "
+        2 push --pyroscope 127.0.0.1:4040 => wanted http://HOST:PORT
+        2 push --pyroscope http://me:secret@host => a password in the address
+        1 push --pyroscope http://127.0.0.1:1 --auth-file missing => --auth-file missing
+        2 push --pyroscope http://host --ca-file ca.pem => wanted https://HOST
+    "
+    .to_owned();
     if !cfg!(feature = "tls") {
-        refusals.push(("https://host", &[], 2, "no TLS"));
+        table += "2 push --pyroscope https://host => no TLS";
     }
-    for (url, more, code, says) in refusals {
-        let done = finish(&mut push(&place, url, more)).failed(code, &[says]);
+    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
+        let done = done.failed(code, &[says]);
         assert!(!done.err.contains("secret"), "{}", done.err);
     }
 }
@@ -163,6 +159,7 @@ mod tls {
     use tickscope_testkit::suite::skip;
 
     use super::*;
+    use crate::support::finish;
 
     /// Runs openssl. Without openssl the test is skipped.
     fn openssl(place: &Place, words: &str) {

@@ -12,7 +12,7 @@ use tickscope_format::snapshot::CaptureKind;
 use tickscope_testkit::orderbook;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Done, Place, Program, VIEWER, ended, finish, send, until};
+use crate::support::{Done, Place, Program, VIEWER, ended, finish, refusals, send, until};
 
 /// Runs `tickscope record ARGS -- PROGRAM`, where the program is this binary in a role.
 fn record_role(place: &Place, args: &[&str], role: &str, argument: &str) -> Done {
@@ -103,14 +103,14 @@ fn a_running_program_is_recorded_for_a_while() {
 fn a_command_is_recorded_from_its_start_to_its_end() {
     let place = Place::new();
     let done = record_role(&place, &["-o", "run.tks"], "attribute", "7").with_code(7);
-    assert!(done.out.contains("the program's output\n"), "{}", done.out);
+    done.prints(&["the program's output\n"]);
     let done = done.says(&["the program's complaint", "run.tks: ", "the program has ended"]);
     assert!(!done.err.contains("tickscope report"), "{}", done.err);
     let all = snapshots(&path_in(&place, "run.tks"));
     let last = all.last().unwrap();
     assert_eq!((last.capture.kind, last.calls()), (CaptureKind::Final, 1));
     let report = place.tickscope(&["report", "run.tks"]).ok();
-    assert!(report.out.contains("roles::marked"), "{}", report.out);
+    report.prints(&["roles::marked"]);
     // The exit code for a program that a signal ends is a shell's: 128 plus the signal. All its records are kept.
     record_role(&place, &["-o", "killed.tks"], "killed", "")
         .with_code(128 + 15)
@@ -206,7 +206,7 @@ fn whenever_the_recorder_is_killed_all_finished_records_are_there() {
         for moment in series.moments() {
             assert!(series.snapshot(moment).unwrap().calls() > 0);
         }
-        place.tickscope(&["report", "run.tks"]).ok().quiet();
+        place.told(&["report", "run.tks"]);
     }
 }
 
@@ -323,39 +323,16 @@ fn what_is_not_recorded_is_said() {
     place.record("run.tks", &[100, 101, 102, 110].map(of));
     place.keep("one.tks", &of(100));
     let report = |args: &[&str]| place.tickscope(&[&["report"], args].concat());
-    for (args, code, says) in [
-        (
-            &["run.tks", "--at", "1h"][..],
-            2,
-            "there is no record from then; run.tks holds 10.0 s, from ",
-        ),
-        (
-            &["run.tks", "--at", "-1h"],
-            2,
-            "--at -3600s: there is no record from then",
-        ),
-        (
-            &["run.tks", "--from", "99s"],
-            2,
-            "--from 99s: there is no record from then; run.tks holds 10.",
-        ),
-        (
-            &["run.tks", "--to", "-99s"],
-            2,
-            "--to -99s: there is no record from then; run.tks holds 10.",
-        ),
-        (
-            &["run.tks", "--from", "-0s", "--to", "0s"],
-            2,
-            "there is no time between these two moments; ",
-        ),
-        (
-            &["one.tks", "--window", "1s"],
-            1,
-            "one.tks holds one moment, without a past; `tickscope record` keeps a series",
-        ),
-    ] {
-        report(args).failed(code, &[says]);
+    let table = "
+        2 report run.tks --at 1h => there is no record from then; run.tks holds 10.0 s, from
+        2 report run.tks --at -1h => --at -3600s: there is no record from then
+        2 report run.tks --from 99s => --from 99s: there is no record from then; run.tks holds 10.
+        2 report run.tks --to -99s => --to -99s: there is no record from then; run.tks holds 10.
+        2 report run.tks --from -0s --to 0s => there is no time between these two moments;
+        1 report one.tks --window 1s => one.tks holds one moment, without a past; `tickscope record` keeps a series
+    ";
+    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
+        done.failed(code, &[says]);
     }
     report(&["run.tks", "--at", "1s", "--window", "1s"])
         .with_code(2)

@@ -13,11 +13,7 @@ fn a_report_tells_name_state_and_tree() {
     let place = Place::new();
     let program = place.start("busy");
     for command in [&["report"][..], &["dump"], &["attach"], &[]] {
-        let text = place
-            .tickscope(&[command, &[&program.name]].concat())
-            .ok()
-            .quiet()
-            .out;
+        let text = place.told(&[command, &[&program.name]].concat());
         let begins = format!("tickscope report: {}, ", program.name);
         assert!(text.starts_with(&begins) && text.contains("running"), "{text}");
     }
@@ -43,7 +39,7 @@ fn standard_output_as_a_file() {
         .tickscope(&["report", "-o", "-", &program.name])
         .ok()
         .quiet();
-    assert!(done.out.starts_with("tickscope report: "), "{}", done.out);
+    done.begins("tickscope report: ");
     place.tickscope(&["snapshot", "-o", "-", &program.name]).failed(
         1,
         &["a snapshot goes to a file, not to standard output; for that: tickscope report"],
@@ -70,7 +66,7 @@ fn a_pipe_that_closes_early_is_no_error() {
 fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
     let place = Place::new();
     let program = place.start("busy");
-    let printed = place.tickscope(&["snapshot", &program.name]).ok().quiet().out;
+    let printed = place.told(&["snapshot", &program.name]);
     let path = printed.trim();
     let begin = format!("./{}-{}-", program.name, program.pid());
     assert!(path.starts_with(&begin) && path.ends_with(".tks"), "{path}");
@@ -84,7 +80,7 @@ fn a_kept_snapshot_opens_again_and_says_that_it_is_one() {
         .failed(1, &[path, " is a kept snapshot: no program is behind it"]);
 
     // By default the command chooses an unused name. A named file is never overwritten, and its name needs no ending.
-    let again = place.tickscope(&["snapshot", &program.name]).ok().quiet().out;
+    let again = place.told(&["snapshot", &program.name]);
     assert_ne!(again, printed);
     let named = ["snapshot", "-o", "kept", &program.name];
     place.tickscope(&named).ok();

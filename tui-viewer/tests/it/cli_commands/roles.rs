@@ -4,19 +4,19 @@ use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
-use std::{env, thread};
 
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::RingFile;
-use tickscope_format::layout::{FORMAT_MAJOR, FORMAT_MINOR};
 use tickscope_format::os;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
+use tickscope_testkit::test_program::payload;
 
-use crate::support::{VIEWER, rings_in, until};
+use crate::support::{VIEWER, own_rings, rings_in, until};
 
 static END: AtomicBool = AtomicBool::new(false);
 
@@ -75,20 +75,17 @@ fn computing(name: &str) {
         }
     });
     wait_for_end();
-    END.store(true, Ordering::Relaxed);
 }
 
 /// Sets `END` when the test lets this process end.
 fn end_with_input() {
-    thread::spawn(|| {
-        wait_for_end();
-        END.store(true, Ordering::Relaxed);
-    });
+    thread::spawn(wait_for_end);
 }
 
-/// Waits for the end of the test, which holds the other end of standard input.
+/// Waits for the end of the test, which holds the other end of standard input, and sets `END`.
 fn wait_for_end() {
     std::io::copy(&mut std::io::stdin(), &mut std::io::sink()).unwrap();
+    END.store(true, Ordering::Relaxed);
 }
 
 /// Waits until the ring of this process has a record with a call.
@@ -99,13 +96,8 @@ fn wait_for_a_call() {
         path.to_string_lossy().contains(&pid) && newest().is_ok_and(|(_, snapshot)| snapshot.calls() > 0)
     };
     until("a call is in the ring", || {
-        rings_in(&rings()).iter().any(has_call).then_some(())
+        rings_in(&own_rings()).iter().any(has_call).then_some(())
     });
-}
-
-/// Returns the directory of the rings.
-fn rings() -> PathBuf {
-    env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
 
 #[tickscope::profile]
@@ -152,7 +144,6 @@ fn busy(name: &str) {
             }
         });
         wait_for_end();
-        END.store(true, Ordering::Relaxed);
     });
 }
 
@@ -191,7 +182,6 @@ fn grouped(name: &str) {
         let wait = || {
             tickscope::scope!(group = "pipe", "waits");
             wait_for_end();
-            END.store(true, Ordering::Relaxed);
         };
         named("worker").spawn_scoped(scope, work).unwrap();
         named("waiter").spawn_scoped(scope, wait).unwrap();
@@ -282,22 +272,15 @@ pub(super) const LIBRARY: &str = "/usr/lib/libplugin.so";
 /// Makes a ring as a collector does, with one record in it.
 fn made_ring(name: &str, nonce: u64, library: &str) -> OwnRing {
     let header = Header {
-        name: name.into(),
-        pid: std::process::id(),
-        start_time: 1,
         boot_id: os::boot_id(),
-        uid: os::user_id(),
         nonce,
-        run_token: 0,
         started_unix_ns: nonce,
         ring_words: (64 << 10) / 8,
-        coarse_words: 0,
-        control: true,
         library: library.into(),
-        version: (FORMAT_MAJOR, FORMAT_MINOR),
+        ..tickscope_testkit::ring::header(name)
     };
     // The file's name comes from the header, without characters that a file's name may not have.
-    let mut ring = OwnRing::create(&rings(), header).unwrap();
+    let mut ring = OwnRing::create(&own_rings(), header).unwrap();
     publish(&mut ring, library);
     ring.beat(os::monotonic_ns(), 1_000_000_000);
     ring.link().unwrap();
@@ -311,13 +294,11 @@ fn publish(ring: &mut OwnRing, library: &str) -> u64 {
         tick: 1,
         unix_ns: 1,
     };
-    let mut payload = Vec::new();
     let mut snapshot = tickscope::snapshot();
     if !library.is_empty() {
         snapshot.process.copies = vec!["/usr/bin/program".into()];
     }
-    tickscope_format::codec::encode(&snapshot, &mut payload).unwrap();
-    ring.publish(stamp, &payload).unwrap()
+    ring.publish(stamp, &payload(&snapshot)).unwrap()
 }
 
 /// Makes two rings of one process, as two copies of the collector do. The second ring names a library.

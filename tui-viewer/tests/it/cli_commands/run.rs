@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use rustix::process::Signal;
 
-use crate::support::{Done, Place, VIEWER, finish, finish_with, send, until};
+use crate::support::{Done, Place, VIEWER, finish, finish_with, line_with, send, until};
 
 /// Runs `tickscope run ARGS -- PROGRAM`, where the program is this binary in a role.
 fn run(place: &Place, args: &[&str], role: &str, argument: &str, input: &[u8]) -> Done {
@@ -23,7 +23,7 @@ fn one_attribute_and_one_command_give_a_tree() {
     let place = Place::new();
     for args in [&[][..], &["--report"]] {
         let done = run(&place, args, "attribute", "0", b"").ok();
-        assert!(done.out.contains("the program's output\n"), "{}", done.out);
+        done.prints(&["the program's output\n"]);
         assert!(
             !done.out.contains("tickscope report"),
             "the report is not the program's output"
@@ -34,11 +34,7 @@ fn one_attribute_and_one_command_give_a_tree() {
             "exited",
             "roles::marked",
         ]);
-        let row = done
-            .err
-            .lines()
-            .find(|line| line.contains("roles::marked"))
-            .unwrap();
+        let row = line_with(&done.err, "roles::marked");
         assert!(row.split_whitespace().any(|word| word == "1"), "one call: {row}");
     }
 }
@@ -99,7 +95,7 @@ fn arguments_and_input_reach_the_program() {
     let done = run(&place, &["--report"], "echo", "", b"what is typed")
         .ok()
         .says(&["echo"]);
-    assert!(done.out.contains("heard what is typed"), "{}", done.out);
+    done.prints(&["heard what is typed"]);
     let done = plain(
         &place,
         &["--", "printf", "%s,", "--report", "-p", "a b", "--", ""],
@@ -170,29 +166,16 @@ fn run_into_a_directory_of_its_own() {
 fn the_demo_without_a_terminal_prints_a_report_of_one_frame() {
     let place = Place::new();
     let done = place.tickscope(&["demo"]).ok().quiet();
-    assert!(
-        done.out.starts_with("tickscope report: demo, pid "),
-        "{}",
-        done.out
-    );
+    done.begins("tickscope report: demo, pid ");
     let first = done.out.lines().next().unwrap();
     assert!(first.contains("exited"), "it has ended: {first}");
-    let row = done
-        .out
-        .lines()
-        .find(|line| line.contains("demo::frame"))
-        .unwrap();
+    let row = line_with(&done.out, "demo::frame");
     assert!(row.split_whitespace().any(|word| word == "1"), "one frame: {row}");
     for name in ["scene::nearest", "shop::serve", "requests::order"] {
         assert!(done.out.contains(name), "no {name}: {}", done.out);
     }
     // `Pool::take` and other functions have a smaller share.
-    assert!(
-        done.out
-            .contains("rows below 0.5% are not shown (--all-rows shows them)"),
-        "{}",
-        done.out
-    );
+    done.prints(&["rows below 0.5% are not shown (--all-rows shows them)"]);
 }
 
 tickscope_testkit::tests![

@@ -1,10 +1,8 @@
 //! Commands for scripts and agents: `tickscope top`, `tickscope wait-until`, `tickscope agents`.
 
-use std::process::Stdio;
-
 use tickscope_testkit::fixture;
 
-use crate::support::{Place, VIEWER, ended, finish, until};
+use crate::support::{Place, VIEWER, ended, finish, piped, until};
 
 fn top_shows_as_many_functions_as_are_asked_for() {
     let place = Place::new();
@@ -12,27 +10,19 @@ fn top_shows_as_many_functions_as_are_asked_for() {
     let pid = program.pid().to_string();
     let args = ["top", "1000", &program.name, "--json", "--by", "calls"];
     let all = until("functions have been called", || {
-        let all = place.tickscope(&args).ok().quiet().json();
+        let all = place.document(&args);
         (all["total"].as_u64()? > 2).then_some(all)
     });
     assert_eq!(all["shown"], all["total"]);
     let rows = all["functions"].as_array().unwrap().iter();
     let own: u64 = rows.map(|row| row["self"].as_u64().unwrap()).sum();
     assert_eq!(own, all["whole"].as_u64().unwrap(), "self adds up to whole");
-    let text = place.tickscope(&["top", "2", "-p", &pid]).ok().quiet().out;
+    let text = place.told(&["top", "2", "-p", &pid]);
     assert!(text.contains("Top functions by self working (2 of "), "{text}");
-    for (args, says) in [
-        (
-            &["top", "one", &program.name][..],
-            "one: wanted a number of functions, 1 to 10000",
-        ),
-        (
-            &["top", "app", "-p", &pid],
-            "app and -p: one program is shown at a time",
-        ),
-    ] {
-        place.tickscope(args).failed(2, &[says]);
-    }
+    let one = place.tickscope(&["top", "one", &program.name]);
+    one.failed(2, &["one: wanted a number of functions, 1 to 10000"]);
+    let app = place.tickscope(&["top", "app", "-p", &pid]);
+    app.failed(2, &["app and -p: one program is shown at a time"]);
 }
 
 fn the_commands_to_go_on_with_go_on() {
@@ -43,11 +33,7 @@ fn the_commands_to_go_on_with_go_on() {
     place
         .tickscope(&["top", "./run 1.tks", "--by", "bytes"])
         .failed(2, &["--by bytes: no allocations are counted"]);
-    let document = place
-        .tickscope(&["top", "1", "./run 1.tks", "--json"])
-        .ok()
-        .quiet()
-        .json();
+    let document = place.document(&["top", "1", "./run 1.tks", "--json"]);
     let next = document["next"].as_array().unwrap();
     assert_eq!(
         next.len(),
@@ -72,34 +58,27 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .tickscope(&["wait-until", "calls(leaf) > 1000", &name])
         .ok()
         .quiet();
-    assert!(
-        done.out.starts_with("calls(leaf) > 1000 is true: calls("),
-        "{}",
-        done.out
-    );
+    done.begins("calls(leaf) > 1000 is true: calls(");
     // `--over` measures as `tickscope trigger` does.
-    place
-        .tickscope(&["wait-until", "calls(leaf) > 10", &name, "--over", "1s"])
-        .ok()
-        .quiet();
+    place.told(&["wait-until", "calls(leaf) > 10", &name, "--over", "1s"]);
 
     let never = "calls(leaf) < 1";
     let late = place.tickscope(&["wait-until", never, &name, "--timeout", "50ms"]);
     late.failed(3, &["calls(leaf) < 1 did not become true within 0.1 s: calls("]);
-    let late = place.tickscope(&[
+    let nowhere = [
         "wait-until",
         "p99(nowhere) > 1s",
         &name,
         "--timeout",
         "50ms",
         "--json",
-    ]);
-    assert_eq!(late.with_code(3).quiet().json()["outcome"], "timeout");
+    ];
+    let late = place.tickscope(&nowhere).with_code(3).quiet();
+    assert_eq!(late.json()["outcome"], "timeout");
 
     let mut waiting = place.command(VIEWER);
     waiting.args(["wait-until", never, &name]);
-    waiting.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let waiting = waiting.spawn().unwrap();
+    let waiting = piped(&mut waiting);
     // The command counts as a second viewer once it follows the program.
     until("it watches", || {
         (place.json(&name)["viewers"].as_u64()? > 1).then_some(())
@@ -110,10 +89,7 @@ fn waiting_ends_when_the_condition_is_true_the_time_is_over_or_the_program_ends(
         .says(&["has ended, and calls(leaf) < 1 did not become true: calls("]);
 
     // A condition on an ended program is checked if the target cannot mean another run, as with a pid.
-    place
-        .tickscope(&["wait-until", "calls(leaf) > 1000", "-p", &pid])
-        .ok()
-        .quiet();
+    place.told(&["wait-until", "calls(leaf) > 1000", "-p", &pid]);
     place
         .tickscope(&["wait-until", never, "-p", &pid])
         .failed(4, &["has ended, and"]);

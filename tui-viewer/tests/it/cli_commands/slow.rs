@@ -2,7 +2,7 @@
 
 use tickscope_testkit::fixture;
 
-use crate::support::{Place, until};
+use crate::support::{Place, refusals, until};
 
 /// Makes a place with a kept snapshot of a program that watches `draw_frame`.
 fn kept() -> (Place, &'static str) {
@@ -52,18 +52,13 @@ fn one_of_the_calls_is_written_for_other_tools() {
         let out = done(args).ok().quiet().out;
         assert!(out.contains(has), "{has} in {out}");
     }
-    for (args, says) in [
-        (&["-f", "html", "--call", "3"][..], "leave it out"),
-        (
-            &["-f", "trace", "--call", "4"],
-            "call 4 is not kept; kept calls: 7, 3",
-        ),
-        (
-            &["--call", "3"],
-            "--call 3 is for -f trace, firefox and speedscope; leave it out",
-        ),
-    ] {
-        done(args).failed(2, &[says]);
+    let table = "
+        2 why draw_frame ./frames.tks -f html --call 3 => leave it out
+        2 why draw_frame ./frames.tks -f trace --call 4 => call 4 is not kept; kept calls: 7, 3
+        2 why draw_frame ./frames.tks --call 3 => --call 3 is for -f trace, firefox and speedscope; leave it out
+    ";
+    for (done, code, says) in refusals(table, |words| place.tickscope(words)) {
+        done.failed(code, &[says]);
     }
 }
 

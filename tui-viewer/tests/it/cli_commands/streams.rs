@@ -1,11 +1,10 @@
 //! Recordings through pipes: `tickscope record -o -`, and commands that read `-`.
 
 use std::fs;
-use std::process::Stdio;
 
 use tickscope_format::recording::{Piece, Stream};
 
-use crate::support::{Place, VIEWER, ended, finish_with, name, until};
+use crate::support::{Place, VIEWER, ended, finish_with, name, piped, refusals, until};
 
 /// Returns the bytes that `tickscope record` writes to a pipe.
 fn streamed(place: &Place, args: &[&str]) -> Vec<u8> {
@@ -58,57 +57,20 @@ fn what_goes_through_a_pipe_is_a_recording_that_commands_read() {
     read(&["report", "-"], &flipped)
         .with_code(1)
         .says(&["standard input: damaged: "]);
-    for (args, input, code, says) in [
-        (
-            &["report", "-"][..],
-            &bytes[..100],
-            1,
-            "standard input ended before a whole record came",
-        ),
-        (
-            &["report", "-"],
-            b"GET / HTTP/1.1",
-            1,
-            "standard input: not a tickscope file: begins with \"GET / HT\"",
-        ),
-        (
-            &["report", "-", "--at", "1s"],
-            &bytes,
-            1,
-            "of standard input only the newest moment is kept",
-        ),
-        (
-            &["reset", "-"],
-            &bytes,
-            1,
-            "standard input is a stream, which takes no requests",
-        ),
-        (
-            &["record", "-"],
-            &bytes,
-            2,
-            "standard input is a stream; a program is recorded while it runs",
-        ),
-        (
-            &["wait-until", "calls(leaf) > 1", "-"],
-            &bytes,
-            2,
-            "standard input is a stream; wait-until watches",
-        ),
-        (
-            &["record", "--follow", "-o", "x.tks"],
-            b"",
-            2,
-            "--follow is for a stream: -o -",
-        ),
-        (
-            &["record", "-o", "-", "--after", "1s"],
-            b"",
-            2,
-            "--after is for files",
-        ),
-    ] {
-        read(args, input).failed(code, &[says]);
+    read(&["report", "-"], &bytes[..100]).failed(1, &["standard input ended before a whole record came"]);
+    let garbage = "standard input: not a tickscope file: begins with \"GET / HT\"";
+    read(&["report", "-"], b"GET / HTTP/1.1").failed(1, &[garbage]);
+    let table = "
+        1 report - --at 1s => of standard input only the newest moment is kept
+        1 reset - => standard input is a stream, which takes no requests
+        2 record - => standard input is a stream; a program is recorded while it runs
+        2 wait-until 'calls(leaf) > 1' - => standard input is a stream; wait-until watches
+        2 record --follow -o x.tks => --follow is for a stream: -o -
+        2 record -o - --after 1s => --after is for files
+    ";
+    let run = |words: &[String]| finish_with(place.command(VIEWER).args(words), &bytes);
+    for (done, code, says) in refusals(table, run) {
+        done.failed(code, &[says]);
     }
 }
 
@@ -116,11 +78,7 @@ fn a_recorder_whose_reader_leaves_ends_in_silence() {
     let place = Place::new();
     let program = place.start("stuck");
     let mut command = place.command(VIEWER);
-    command
-        .args(["record", "-o", "-", &program.name])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let mut recorder = command.spawn().unwrap();
+    let mut recorder = piped(command.args(["record", "-o", "-", &program.name]));
     drop(recorder.stdout.take());
     ended(recorder).ok().quiet();
 }

@@ -36,19 +36,19 @@ fn a_mode_is_switched_and_every_report_says_so() {
     for (epoch, mode) in (1u64..).zip(["exact", "sampled", "off", "adaptive"]) {
         let done = place.tickscope(&["mode", mode, &program.name]).ok().quiet();
         let begins = format!("{}: mode {mode} from now on, ", who(&program));
-        assert!(done.out.starts_with(&begins), "{}", done.out);
+        done.begins(&begins);
         assert!(done.out.ends_with(&format!("; epoch {epoch}\n")), "{}", done.out);
 
         let document = place.json(&program.name);
         check(&document);
         assert_eq!(document["mode"], mode);
         assert_eq!(document["reset_epoch"], epoch);
-        let text = place.tickscope(&["report", &program.name]).ok().quiet().out;
+        let text = place.told(&["report", &program.name]);
         assert!(text.contains(&format!("\n  mode         {mode}: ")), "{text}");
         assert_eq!(text.contains("nothing is measured"), mode == "off", "{text}");
     }
     // The present mode may be requested again.
-    place.tickscope(&["mode", "adaptive", &program.name]).ok().quiet();
+    place.told(&["mode", "adaptive", &program.name]);
 }
 
 fn sites_are_switched_off_and_on_and_listed() {
@@ -56,44 +56,26 @@ fn sites_are_switched_off_and_on_and_listed() {
     let program = begun(&place);
     let name = program.name.as_str();
     let done = place.tickscope(&["off", "leaf", name]).ok().quiet();
-    assert_eq!(
-        done.out,
-        format!(
-            "{}: 1 site switched off by leaf; also applies to sites met later\n",
-            who(&program)
-        )
-    );
+    let who = who(&program);
+    let said = format!("{who}: 1 site switched off by leaf; also applies to sites met later\n");
+    assert_eq!(done.out, said);
     let done = place.tickscope(&["off", "no::such::*", name]).ok().quiet();
-    assert_eq!(
-        done.out,
-        format!(
-            "{}: no site matches no::such::* yet; sites met later are switched off by it\n",
-            who(&program)
-        )
-    );
+    let said = format!("{who}: no site matches no::such::* yet; sites met later are switched off by it\n");
+    assert_eq!(done.out, said);
 
-    let document = place
-        .tickscope(&["sites", "-f", "json", name])
-        .ok()
-        .quiet()
-        .json();
+    let document = place.document(&["sites", "-f", "json", name]);
     assert_eq!(
         (&document["name"], &document["pid"]),
         (&name.into(), &program.pid().into())
     );
-    let off: Vec<&Value> = document["sites"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|site| site["off"] == true)
-        .map(|site| &site["name"])
-        .collect();
-    assert_eq!(off, ["leaf"]);
+    let sites = document["sites"].as_array().unwrap().iter();
+    let off = sites.filter(|site| site["off"] == true);
+    assert_eq!(off.map(|site| &site["name"]).collect::<Vec<_>>(), ["leaf"]);
     let rules = document["rules"].as_array().unwrap();
     let patterns: Vec<&Value> = rules.iter().map(|rule| &rule["pattern"]).collect();
     assert_eq!(patterns, ["leaf", "no::such::*"]);
 
-    let text = place.tickscope(&["sites", name]).ok().quiet().out;
+    let text = place.told(&["sites", name]);
     let line = |site: &str| {
         let line = text.lines().find(|line| line.contains(&format!("::{site} ")));
         line.unwrap_or_else(|| panic!("{site} in {text}")).to_string()
@@ -117,11 +99,7 @@ fn sites_are_switched_off_and_on_and_listed() {
     assert_eq!(calls_of(&after, "leaf"), calls_of(&before, "leaf"));
 
     let done = place.tickscope(&["on", "leaf", name]).ok().quiet();
-    assert!(
-        done.out.contains(": 1 site switched on by leaf; also"),
-        "{}",
-        done.out
-    );
+    done.prints(&[": 1 site switched on by leaf; also"]);
     until("it is measured again", || {
         (calls_of(&place.json(name), "leaf") > calls_of(&after, "leaf")).then_some(())
     });
@@ -137,8 +115,8 @@ fn names_are_taken_as_they_are_shown() {
     });
     assert!(shown.contains("RequestService::call::{closure}"), "{shown}");
     let done = place.tickscope(&["off", "Slab<…>::get", name]).ok().quiet();
-    assert!(done.out.contains(": 2 sites switched off by "), "{}", done.out);
-    place.tickscope(&["on", "*", name]).ok().quiet();
+    done.prints(&[": 2 sites switched off by "]);
+    place.told(&["on", "*", name]);
     place
         .tickscope(&["why", "Slab::get", name, "--for", "100ms"])
         .failed(
@@ -152,17 +130,11 @@ fn names_are_taken_as_they_are_shown() {
     place
         .tickscope(&["report", "--per", "Slab::gett", name])
         .failed(2, &["(did you mean Slab::get?)"]);
-    let why = [
-        "why",
-        "RequestService::call::{closure}",
-        name,
-        "--for",
-        "100ms",
-        "--json",
-    ];
+    let function = "RequestService::call::{closure}";
+    let why = ["why", function, name, "--for", "100ms", "--json"];
     let answer = place.tickscope(&why).ok().json();
     assert!(answer["calls"].as_u64() > Some(0), "{answer}");
-    assert_eq!(answer["function"], "RequestService::call::{closure}", "{answer}");
+    assert_eq!(answer["function"], function, "{answer}");
 }
 
 fn a_program_that_cannot_be_switched_is_named() {
@@ -190,7 +162,7 @@ fn a_program_that_cannot_be_switched_is_named() {
         }
     }
     for target in [&older.name, "./kept.tks"] {
-        place.tickscope(&["sites", target]).ok().quiet();
+        place.told(&["sites", target]);
     }
 }
 

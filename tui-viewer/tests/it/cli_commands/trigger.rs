@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr};
 
 use rustix::process::Signal;
 use tickscope_analysis::call_tree::CallTree;
@@ -11,7 +11,7 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_format::recording::Recording;
 
-use crate::support::{Done, Place, VIEWER, send, until};
+use crate::support::{Done, Place, VIEWER, piped, refusals, send, until};
 
 /// A running trigger, and its messages so far.
 struct Trigger {
@@ -24,11 +24,7 @@ impl Trigger {
     fn start(place: &Place, args: &[&str]) -> Self {
         let mut command = place.command(VIEWER);
         command.arg("trigger").args(args);
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = piped(&mut command);
         let err = BufReader::new(child.stderr.take().unwrap());
         Self {
             child,
@@ -153,7 +149,7 @@ fn a_slow_call_keeps_the_past_before_it_and_starts_the_command() {
     // The call took two seconds, and the time before it is in the recording as well.
     assert!(last.capture.unix_ns - first.capture.unix_ns > 2_000_000_000);
     let report = place.tickscope(&["report", path.to_str().unwrap()]).ok();
-    assert!(report.out.contains("roles::handle"), "{}", report.out);
+    report.prints(&["roles::handle"]);
 
     // The kept recording is in the list of this directory.
     let list = place.tickscope(&["list"]).ok().out;
@@ -187,7 +183,7 @@ fn an_interrupt_ends_it_and_a_function_that_is_not_there_is_waited_for() {
     trigger.interrupt();
     let done = trigger.end().ok().says(&["1 recording was kept"]);
     let found = "calls(it::cli_commands::roles::lookup) = 1 > 0 in the last ";
-    assert!(done.out.contains(found), "{}", done.out);
+    done.prints(&[found]);
 
     let mut trigger = Trigger::start(&place, &["calls(lokup) < 1", &program.name]);
     trigger.says("no function that matches lokup was met yet (did you mean lookup?)");
@@ -203,16 +199,14 @@ fn what_cannot_be_a_trigger_is_refused_at_once() {
     place.keep("run.tks", &Snapshot::default());
     let mut program = place.start("stuck");
     program.end();
-    for (target, says) in [
-        ("nobody-is-called-so", "no program called"),
-        (
-            "./run.tks",
-            "run.tks is a file; a trigger needs a running program",
-        ),
-        (&program.name, "has ended; a trigger needs a running program"),
-    ] {
-        let done = place.tickscope(&["trigger", "max(f) > 1s", target]);
-        assert_eq!(done.with_code(2).says(&[says]).out, "");
+    let table = "
+        2 trigger 'max(f) > 1s' nobody-is-called-so => no program called
+        2 trigger 'max(f) > 1s' ./run.tks => run.tks is a file; a trigger needs a running program
+        2 trigger 'max(f) > 1s' ENDED => has ended; a trigger needs a running program
+    ";
+    let table = table.replace("ENDED", &program.name);
+    for (done, code, says) in refusals(&table, |words| place.tickscope(words)) {
+        assert_eq!(done.with_code(code).says(&[says]).out, "");
     }
 }
 

@@ -3,17 +3,15 @@
 use std::fs;
 use std::fs::File;
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, Output, Stdio};
+use std::process::Output;
 use std::sync::Mutex;
 
 use clap::Parser;
-use tempfile::TempDir;
 use tickscope_cli::cli::args::Cli;
 
 use crate::docs::commands::{commands_of, typed};
 use crate::docs::pages;
-
-const TICKSCOPE: &str = env!("CARGO_BIN_EXE_tickscope");
+use crate::support::{Place, Program, VIEWER};
 
 /// Recording that replaces every recording in a command.
 const RECORDING: &str = "run.tks";
@@ -54,26 +52,15 @@ const CHANGING: [&str; 7] = ["mode", "reset", "off", "on", "watch", "lines", "de
 
 /// The demo, which runs as long as this value lives.
 struct Demo {
-    place: TempDir,
-    child: Child,
-    /// Standard input of the demo. The demo ends when this is closed.
-    _input: ChildStdin,
+    program: Program,
+    place: Place,
 }
 
 impl Demo {
     fn start() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        fs::create_dir(place.path().join("rings")).unwrap();
-        let mut child = tickscope(place.path())
-            .arg("demo-program")
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let demo = Self {
-            _input: child.stdin.take().unwrap(),
-            place,
-            child,
-        };
+        let place = Place::new();
+        let program = Program::spawn(place.command(VIEWER).arg("demo-program"));
+        let demo = Self { place, program };
         // Waits until a slow call is kept whole, and some frames are drawn.
         demo.until_done(&["why", "requests::browse", "-f", "trace"]);
         demo.until_done(&["wait-until", "calls(demo::frame) > 2", "demo"]);
@@ -87,39 +74,35 @@ impl Demo {
             ];
             let has_records = |time: &&[&str]| {
                 let words = [&["report", RECORDING], *time].concat();
-                demo.run(demo.place.path(), &words).status.success()
+                demo.run(&demo.place.work(), &words).status.success()
             };
             if times.iter().all(has_records) {
                 break;
             }
-            fs::remove_file(demo.place.path().join(RECORDING)).unwrap();
+            fs::remove_file(demo.place.work().join(RECORDING)).unwrap();
         }
         demo
     }
 
     fn until_done(&self, args: &[&str]) {
-        while !self.run(self.place.path(), args).status.success() {}
+        while !self.run(&self.place.work(), args).status.success() {}
     }
 
     /// Runs a command in a directory.
     fn run(&self, here: &Path, args: &[impl AsRef<str>]) -> Output {
-        let mut command = tickscope(self.place.path());
+        let mut command = self.place.command(VIEWER);
         command.current_dir(here).args(args.iter().map(AsRef::as_ref));
         if args.iter().any(|word| word.as_ref() == "-") && !args.iter().any(|word| word.as_ref() == "-o") {
             command.stdin(File::open(here.join(RECORDING)).unwrap());
         }
-        command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .output()
-            .unwrap()
+        command.output().unwrap()
     }
 
     /// Runs a command of a page in a directory of its own, and returns its error.
     fn complaint(&self, page: &str, words: &[String]) -> Option<String> {
         let here = tempfile::tempdir().unwrap();
         for file in [RECORDING, PAGE] {
-            fs::copy(self.place.path().join(file), here.path().join(file)).unwrap();
+            fs::copy(self.place.work().join(file), here.path().join(file)).unwrap();
         }
         fs::create_dir(here.path().join(NEW)).unwrap();
         let done = self.run(here.path(), words);
@@ -129,29 +112,6 @@ impl Demo {
         let said = String::from_utf8_lossy(&done.stderr);
         (!is_fine).then(|| format!("{page}: {}: {}: {said}", words.join(" "), done.status))
     }
-}
-
-impl Drop for Demo {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// Returns a `tickscope` command, without the tester's own environment.
-fn tickscope(place: &Path) -> Command {
-    let mut command = Command::new(TICKSCOPE);
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("TICKSCOPE") {
-            command.env_remove(name);
-        }
-    }
-    command
-        .env("TICKSCOPE_DIR", place.join("rings"))
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    command
 }
 
 /// Returns a word of a command in a form that can be run here, with shorter durations.
@@ -223,7 +183,7 @@ fn commands_of_tickscope_do_what_they_are_shown_for() {
             .iter()
             .filter(|command| command[0] == "tickscope")
         {
-            let words = arguments(command, demo.child.id());
+            let words = arguments(command, demo.program.pid());
             let is_new = |words: &Vec<String>| lines.iter().all(|(_, known)| known != words);
             if let Some(words) = words.filter(is_new) {
                 lines.push((page.clone(), words));

@@ -5,30 +5,18 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Command;
 
-use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
 use tickscope_format::file::open::{Liveness, RingFile};
 use tickscope_format::layout::{WORD, state};
-use tickscope_format::ring::Stamp;
-use tickscope_format::snapshot::CaptureKind;
-use tickscope_format::{codec, os};
+use tickscope_format::os;
 use tickscope_testkit::suite::skip;
 
-use crate::processes::roles::{header, numbered};
-use crate::support::{Done, Place, Program, VIEWER, played, rings_in, until};
+use crate::processes::roles::{first_record, header};
+use crate::support::{Place, Program, VIEWER, played, rings_in, until};
 
 /// Makes the ring of a program that has ended without closing it, with a heartbeat at the given time.
 fn left_behind(place: &Place, header: Header, beat: u64) -> RingFile {
-    let mut ring = OwnRing::create(&place.rings(), header).unwrap();
-    let snapshot = numbered(1);
-    let mut payload = Vec::new();
-    codec::encode(&snapshot, &mut payload).unwrap();
-    let stamp = Stamp {
-        kind: CaptureKind::Periodic,
-        tick: 1,
-        unix_ns: snapshot.capture.unix_ns,
-    };
-    ring.publish(stamp, &payload).unwrap();
+    let mut ring = first_record(&place.rings(), header);
     ring.beat(beat, 1_000_000_000);
     ring.link().unwrap();
     let path = ring.path().to_path_buf();
@@ -62,23 +50,23 @@ fn a_process_id_that_is_taken_again_makes_nothing_alive() {
         (&"crashed".into(), &false.into())
     );
     let pid = sleeper.pid().to_string();
-    let Done { out, err, code } = place.tickscope(&["report", &pid]);
-    assert_eq!(code, Some(0), "{err}");
-    assert!(out.lines().next().unwrap().contains("crashed"), "{out}");
     let said =
         format!("process {pid} has no ring; showing the ring of an earlier process {pid}: forerunner ");
-    assert!(err.contains(&said), "{err}");
-    // The process may be about to begin its session.
-    let Done { err, code, .. } = place.tickscope(&["report", "-f", "json", &pid]);
-    let refused = format!("process {pid} has no ring; an earlier process {pid} left a ring ");
+    let done = place.tickscope(&["report", &pid]).ok().says(&[&said]);
     assert!(
-        code == Some(2) && err.contains(&refused) && err.contains("give --ended"),
-        "{err}"
+        done.out.lines().next().unwrap().contains("crashed"),
+        "{}",
+        done.out
     );
-    let Done { err, code, .. } = place.tickscope(&["report", "-f", "json", "--ended", &pid]);
-    assert_eq!(code, Some(0), "{err}");
-    let Done { err, code, .. } = place.tickscope(&["reset", &pid]);
-    assert!(code == Some(1) && err.contains("has ended"), "{err}");
+    // The process may be about to begin its session.
+    let refused = format!("process {pid} has no ring; an earlier process {pid} left a ring ");
+    let done = place.tickscope(&["report", "-f", "json", &pid]).with_code(2);
+    done.says(&[&refused, "give --ended"]);
+    place.tickscope(&["report", "-f", "json", "--ended", &pid]).ok();
+    place
+        .tickscope(&["reset", &pid])
+        .with_code(1)
+        .says(&["has ended"]);
 }
 
 /// The monotonic clock starts again at each boot, so an old heartbeat may be in the future. Another process may hold the
@@ -170,8 +158,7 @@ fn two_containers_that_share_a_directory_have_two_rings() {
         (states() == ["\"crashed\"", "\"running\""]).then_some(())
     });
     // Process 1 of this namespace is another process.
-    let Done { err, code, .. } = place.tickscope(&["reset", "asked"]);
-    assert_eq!(code, Some(0), "{err}");
+    place.tickscope(&["reset", "asked"]).ok();
 }
 
 fn programs_that_share_a_small_dev_shm_leave_room_for_others_and_take_the_next_place() {

@@ -16,14 +16,8 @@ use std::time::{Duration, Instant};
 use tickscope_format::layout::slot;
 use tickscope_format::os;
 
-use crate::processes::roles::request;
+use crate::processes::roles::{ask, request};
 use crate::support::{Chance, Place, Program, number, until};
-
-/// A viewer that sends requests.
-struct Asker {
-    running: Program,
-    log: PathBuf,
-}
 
 /// Results of requests.
 #[derive(Debug, Default)]
@@ -43,16 +37,10 @@ struct Tally {
 fn slot_words(ring: &Path, index: usize) -> Vec<u64> {
     let mut bytes = [0; slot::WORDS * 8];
     let at = (slot::FIRST + index * slot::WORDS) * 8;
-    fs::File::open(ring)
-        .unwrap()
-        .read_exact_at(&mut bytes, at as u64)
-        .unwrap();
-    bytes
-        .as_chunks()
-        .0
-        .iter()
-        .map(|word| u64::from_le_bytes(*word))
-        .collect()
+    let file = fs::File::open(ring).unwrap();
+    file.read_exact_at(&mut bytes, at as u64).unwrap();
+    let (words, _) = bytes.as_chunks();
+    words.iter().map(|word| u64::from_le_bytes(*word)).collect()
 }
 
 fn is_held(ring: &Path, index: usize) -> bool {
@@ -66,15 +54,6 @@ fn is_held(ring: &Path, index: usize) -> bool {
 /// Returns whether a request with this number raises the epoch when it is done.
 fn raises(number: u64) -> bool {
     number < 60
-}
-
-fn ask(place: &Place, ring: &Path, life: u64) -> Asker {
-    let log = place.work().join(format!("log.{life}"));
-    let argument = format!("{}\n{}\n{life}", ring.display(), log.display());
-    Asker {
-        running: Program::spawn(&mut place.role("asker", argument)),
-        log,
-    }
 }
 
 /// Adds up the log of a viewer that has ended; returns its request without a result.
@@ -122,9 +101,9 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
     let mut lives = 0;
     let mut start_one = || {
         lives += 1;
-        ask(&place, &ring, lives)
+        ask(&place, &seen, lives)
     };
-    let mut askers: Vec<Asker> = (0..viewers).map(|_| start_one()).collect();
+    let mut askers: Vec<(Program, PathBuf)> = (0..viewers).map(|_| start_one()).collect();
     // Number of requests that each slot had seen when its owner died.
     let mut sequences = [0; slot::COUNT];
     let (mut kills, mut asked) = (0u64, 0);
@@ -138,14 +117,14 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
         // Half of the kills come while a request is pending, because a reply takes up to a tenth of a second.
         std::thread::sleep(Duration::from_micros(chance.below(60_000)));
         let victim = chance.below(askers.len() as u64) as usize;
-        let mut asker = askers.swap_remove(victim);
+        let (mut asker, log) = askers.swap_remove(victim);
         until("it holds a slot", || {
             let held = (0..slot::COUNT).filter(|&index| is_held(&ring, index)).count();
             (held == askers.len() + 1).then_some(())
         });
         let held = |index: &usize| is_held(&ring, *index);
         let before: Vec<usize> = (0..slot::COUNT).filter(held).collect();
-        asker.running.kill();
+        asker.kill();
         kills += 1;
         let freed: Vec<usize> = before.into_iter().filter(|index| !held(index)).collect();
         let [index] = freed[..] else {
@@ -158,7 +137,7 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
             (sequence == answered).then_some(words)
         });
         let (done, refused) = (tally.done, tally.refused);
-        let open = read_log(&asker.log, &mut tally);
+        let open = read_log(&log, &mut tally);
         let heard = tally.done - done + tally.refused - refused;
         let sent = words[0] - sequences[index];
         sequences[index] = words[0];
@@ -179,13 +158,13 @@ fn what_killed_viewers_asked_for_is_done_once_or_not_at_all() {
             }
             other => panic!("of {sent} requests {heard} were answered: {other:?}"),
         }
-        fs::remove_file(&asker.log).unwrap_or_default();
+        fs::remove_file(&log).unwrap_or_default();
         if !over {
             askers.push(start_one());
         }
         if looked.elapsed() > Duration::from_millis(200) || over {
             looked = Instant::now();
-            asked = tally.asked + askers.iter().map(|asker| asked_so_far(&asker.log)).sum::<u64>();
+            asked = tally.asked + askers.iter().map(|(_, log)| asked_so_far(log)).sum::<u64>();
         }
     }
     let took = begin.elapsed();

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::task::{Context, Waker};
+use std::thread;
 use std::time::Duration;
-use std::{env, thread};
 
 use tickscope_format::file::create::OwnRing;
 use tickscope_format::file::header::Header;
@@ -13,18 +13,18 @@ use tickscope_format::file::open::RingFile;
 use tickscope_format::ids::{NO_PARENT, NodeId, SiteId};
 use tickscope_format::latency::Histogram;
 use tickscope_format::layout::RING_WORDS_RANGE;
+use tickscope_format::os;
 use tickscope_format::pattern::Pattern;
 use tickscope_format::ring::Stamp;
 use tickscope_format::snapshot::{
-    CaptureKind, Extremes, Level, Mode, Now, Quantity, Site, Snapshot, Tally, TaskPath, Thread, ThreadState,
-    WaitsIn,
+    Extremes, Level, Mode, Now, Quantity, Site, Snapshot, Tally, TaskPath, Thread, ThreadState, WaitsIn,
 };
-use tickscope_format::{codec, os};
 use tickscope_programs::events::{Feed, Request};
 use tickscope_programs::feed::RingFeed;
 use tickscope_programs::target::wanted::Wanted;
+use tickscope_testkit::test_program::payload;
 
-use crate::support::{Chance, rings_in};
+use crate::support::{Chance, Place, Program, own_rings, rings_in};
 
 /// Plays a role; returns false for an unknown role.
 pub(crate) fn play(role: &str, argument: &str) -> bool {
@@ -40,11 +40,6 @@ pub(crate) fn play(role: &str, argument: &str) -> bool {
         _ => return false,
     }
     true
-}
-
-/// Returns the directory of the rings.
-fn rings() -> PathBuf {
-    env::var_os("TICKSCOPE_DIR").unwrap().into()
 }
 
 /// Ends this process when its parent closes its input, or is gone.
@@ -160,6 +155,15 @@ pub(crate) fn numbered(number: u64) -> Snapshot {
     snapshot
 }
 
+/// Makes a ring with its first record, which is not linked yet.
+pub(crate) fn first_record(dir: &Path, header: Header) -> OwnRing {
+    let mut ring = OwnRing::create(dir, header).unwrap();
+    let snapshot = numbered(1);
+    ring.publish(Stamp::from(&snapshot.capture), &payload(&snapshot))
+        .unwrap();
+    ring
+}
+
 /// Allocator of the programs, which count their allocations.
 #[global_allocator]
 static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
@@ -168,17 +172,10 @@ static ALLOCATOR: tickscope::Alloc = tickscope::Alloc::system();
 /// from the ring's link to an abort.
 fn writer(argument: &str) {
     end_with_input();
-    let mut ring = OwnRing::create(&rings(), header("writer")).unwrap();
-    let mut payload = Vec::new();
+    let mut ring = OwnRing::create(&own_rings(), header("writer")).unwrap();
     for number in 1.. {
         let snapshot = numbered(number);
-        payload.clear();
-        codec::encode(&snapshot, &mut payload).unwrap();
-        let stamp = Stamp {
-            kind: CaptureKind::Periodic,
-            tick: number,
-            unix_ns: snapshot.capture.unix_ns,
-        };
+        let (stamp, payload) = (Stamp::from(&snapshot.capture), payload(&snapshot));
         ring.publish(stamp, &payload).unwrap();
         ring.beat(os::monotonic_ns(), 1_000_000);
         if number == 1 {
@@ -227,7 +224,7 @@ fn hungry() {
     let mut eaten: Vec<Vec<u8>> = Vec::new();
     loop {
         work();
-        if rings_in(&rings()).is_empty() {
+        if rings_in(&own_rings()).is_empty() {
             continue;
         }
         eaten.push(vec![1; 256 << 10]);
@@ -271,6 +268,18 @@ pub(crate) fn request(number: u64) -> Request {
     }
 }
 
+/// Starts a viewer without a screen that sends requests of its own choice. Also returns the path of its log.
+pub(crate) fn ask(place: &Place, ring: &RingFile, seed: u64) -> (Program, PathBuf) {
+    let log = place.work().join(format!("log.{seed}"));
+    let argument = format!("{}\n{}\n{seed}", ring.path().display(), log.display());
+    (Program::spawn(&mut place.role("asker", argument)), log)
+}
+
+/// Returns a viewer without a screen in this process.
+pub(crate) fn feed(ring: &Path) -> RingFeed {
+    RingFeed::new(Wanted::File(ring.into()), None, None)
+}
+
 /// Runs a viewer without a screen that sends one request after another. It logs each request before it is sent, and
 /// then its result. The argument has the ring, the log and the seed, one per line.
 fn asker(argument: &str) {
@@ -280,7 +289,7 @@ fn asker(argument: &str) {
     let (ring, log, seed) = (next(), next(), next());
     let mut log = File::options().append(true).create(true).open(log).unwrap();
     let mut chance = Chance(seed.parse().unwrap());
-    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    let mut feed = feed(ring.as_ref());
     feed.poll();
     loop {
         let number = chance.below(100);
@@ -308,7 +317,7 @@ fn asker(argument: &str) {
 fn watcher(argument: &str) {
     end_with_input();
     let (ring, told) = argument.split_once('\n').unwrap();
-    let mut feed = RingFeed::new(Wanted::File(ring.into()), None, None);
+    let mut feed = feed(ring.as_ref());
     let mut seen = 0;
     loop {
         seen += u32::from(feed.poll().snapshot.is_some());

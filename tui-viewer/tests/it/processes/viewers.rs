@@ -2,20 +2,19 @@
 //! before.
 
 use std::fs;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tickscope_format::file::open::RingFile;
-use tickscope_format::layout::{WORD, slot, state};
+use tickscope_format::layout::{slot, state};
 use tickscope_format::slots::Op;
 use tickscope_programs::events::{Feed, Request};
 use tickscope_programs::feed::RingFeed;
-use tickscope_programs::target::wanted::Wanted;
 use tickscope_testkit::suite::skip;
 
-use crate::support::{Chance, Done, Place, Program, VIEWER, number, until};
+use crate::processes::roles::{ask, feed};
+use crate::support::{Chance, Place, Program, VIEWER, number, until, word};
 
 /// Returns the records per second that a program publishes during `time`. They must not depend on its viewers.
 fn records(ring: &RingFile, time: Duration) -> f64 {
@@ -35,13 +34,7 @@ fn watched_by(ring: &RingFile, viewers: u32) {
 
 /// Waits until the program has checked its slots this number of times.
 fn looked_at(ring: &RingFile, times: u32) {
-    let file = fs::File::open(ring.path()).unwrap();
-    let beat = || {
-        let mut bytes = [0; WORD];
-        file.read_exact_at(&mut bytes, (state::HEARTBEAT * WORD) as u64)
-            .unwrap();
-        u64::from_le_bytes(bytes)
-    };
+    let beat = || word(ring.path(), state::HEARTBEAT);
     for _ in 0..times {
         let before = beat();
         until("the program has looked", || (beat() != before).then_some(()));
@@ -56,7 +49,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     let viewers = number("VIEWERS", 64) as usize;
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
-    let mut one = RingFeed::new(Wanted::File(ring.path().into()), None, None);
+    let mut one = feed(ring.path());
     one.poll();
     watched_by(&ring, 1);
     let alone = records(&ring, Duration::from_secs(1));
@@ -80,18 +73,15 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
     // A viewer with a slot gets a reply; a viewer without a slot gets the reason.
     one.send(Request::Reset).unwrap();
     assert_eq!(wait_for_answer(&mut one), Ok(1));
-    let mut last = RingFeed::new(Wanted::File(ring.path().into()), None, None);
+    let mut last = feed(ring.path());
     let seen = until("it sees data", || last.poll().snapshot);
     assert_eq!(seen.process.name, "asked");
     let why = last.send(Request::Reset).unwrap_err();
     assert!(why.contains("16 viewers are there already"), "{why}");
     let path = ring.path().to_str().unwrap().to_string();
-    let Done { err, code, .. } = place.tickscope(&["reset", &path]);
-    assert_eq!(code, Some(1));
-    assert!(err.contains("16 viewers are there already"), "{err}");
-    let Done { out, err, code } = place.tickscope(&["report", &path]);
-    assert_eq!(code, Some(0), "{err}");
-    assert!(out.contains("asked"), "{out}");
+    let done = place.tickscope(&["reset", &path]).with_code(1);
+    done.says(&["16 viewers are there already"]);
+    place.tickscope(&["report", &path]).ok().prints(&["asked"]);
 
     // All viewers are killed at once: their slots are free, and a waiting viewer gets one.
     for watcher in &mut watchers {
@@ -109,15 +99,7 @@ fn sixty_four_viewers_look_and_the_first_sixteen_may_ask() {
 fn a_viewer_that_stands_still_holds_nothing_up() {
     let place = Place::new();
     let (mut program, ring) = place.run("asked");
-    let mut asking = place.role(
-        "asker",
-        format!(
-            "{}\n{}\n5",
-            ring.path().display(),
-            place.work().join("log").display()
-        ),
-    );
-    let mut asker = Program::spawn(&mut asking);
+    let (mut asker, _) = ask(&place, &ring, 5);
     watched_by(&ring, 1);
     let before = records(&ring, Duration::from_secs(1));
     // The viewer stops in the middle of a request.
@@ -128,7 +110,7 @@ fn a_viewer_that_stands_still_holds_nothing_up() {
         stopped > 3.0,
         "it is still published for a viewer that may go on: {stopped}"
     );
-    let mut other = RingFeed::new(Wanted::File(ring.path().into()), None, None);
+    let mut other = feed(ring.path());
     other.poll();
     other.send(Request::Reset).unwrap();
     assert!(wait_for_answer(&mut other).is_ok());
@@ -210,9 +192,7 @@ fn viewers_killed_while_they_begin_leave_their_slots() {
     let (mut program, ring) = place.run("asked");
     let mut chance = Chance(4);
     for life in 0..number("KILLS", 40) {
-        let log = place.work().join(format!("log.{life}"));
-        let argument = format!("{}\n{}\n{life}", ring.path().display(), log.display());
-        let mut asker = Program::spawn(&mut place.role("asker", argument));
+        let (mut asker, log) = ask(&place, &ring, life);
         std::thread::sleep(Duration::from_micros(chance.below(15_000)));
         asker.kill();
         let _ = fs::remove_file(log);

@@ -3,10 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use portable_pty::CommandBuilder;
 use tickscope_testkit::suite::skip;
 
-use crate::pty::session::{Session, example};
+use crate::pty::session::Session;
 use crate::support::until;
 
 /// Returns the kernel's line on the call that a process waits in; `None` if it runs, or reading is not permitted.
@@ -75,8 +74,7 @@ fn a_terminal_that_takes_nothing_keeps_no_viewer_from_ending() {
 }
 
 fn a_hang_up_without_a_closed_terminal_leaves_no_trace() {
-    let session = Session::start(&["live"], (80, 24));
-    session.wait_for_text("match::run");
+    let session = Session::shown("live", (80, 24));
     session.signal("-HUP");
     let begin = Instant::now();
     assert_eq!(session.end().exit_code(), 129);
@@ -85,13 +83,7 @@ fn a_hang_up_without_a_closed_terminal_leaves_no_trace() {
 }
 
 fn a_shell_that_is_killed_takes_its_viewer_along() {
-    let mut shell = CommandBuilder::new("bash");
-    shell.args(["--norc", "--noprofile", "-i"]);
-    shell.env("PS1", "prompt> ");
-    let mut session = Session::spawn(shell, (80, 24));
-    session.wait_for_text("prompt>");
-    session.send(&format!("{} live\n", example().display()));
-    session.wait_for_text("match::run");
+    let session = Session::in_a_shell("", &std::env::temp_dir(), "live");
     let shell = session.pid();
     let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
     let viewer = children.trim().to_string();

@@ -2,14 +2,11 @@
 
 use portable_pty::CommandBuilder;
 
-use crate::pty::session::{Session, example};
+use crate::pty::session::{Session, example, source};
 
 fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
-    let dir = tempfile::tempdir().unwrap();
-    let source = dir.path().join("crates/engine/src");
-    std::fs::create_dir_all(&source).unwrap();
+    let (dir, source) = source();
     std::fs::create_dir(dir.path().join("below")).unwrap();
-    std::fs::write(source.join("run.rs"), "fn run() {}\n").unwrap();
     let editor = dir.path().join("editor");
     // The editor writes its arguments and the terminal's mode to a file, and waits for a line.
     let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" > \"$0.told\"\nstty -a | grep -o -w -- -*icanon >> \"$0.told\"\n\
@@ -40,10 +37,7 @@ fn o_lends_the_terminal_to_the_editor_and_takes_it_back() {
 }
 
 fn where_there_is_no_editor_the_screen_says_so() {
-    let dir = tempfile::tempdir().unwrap();
-    let source = dir.path().join("crates/engine/src");
-    std::fs::create_dir_all(&source).unwrap();
-    std::fs::write(source.join("run.rs"), "").unwrap();
+    let (dir, _) = source();
     for (editor, says) in [
         (None, "! no editor: set $VISUAL or $EDITOR"),
         (

@@ -1,19 +1,16 @@
 //! After any end of the viewer, the terminal is as it was before.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::process::Command;
 
 use portable_pty::CommandBuilder;
 
-use crate::pty::session::{Session, example};
+use crate::pty::session::{Session, example, source};
 use crate::pty::synthetic;
 use crate::support::{ROLE, stands, until};
 
 fn q_and_ctrl_c_leave_no_trace() {
     for keys in ["q", "\x03", "/book\x03", "\x1bO\x03"] {
-        let mut session = Session::start(&["live"], (80, 24));
-        session.wait_for_text("match::run");
+        let mut session = Session::shown("live", (80, 24));
         assert!(session.terminal.lock().unwrap().screen().alternate_screen());
         session.send(keys);
         assert_eq!(session.end().exit_code(), 0, "{keys:?}");
@@ -35,8 +32,7 @@ fn without_a_terminal_the_screen_is_not_begun() {
 }
 
 fn sigterm_leaves_no_trace() {
-    let session = Session::start(&["still"], (80, 24));
-    session.wait_for_text("match::run");
+    let session = Session::shown("still", (80, 24));
     session.signal("-TERM");
     assert_eq!(session.end().exit_code(), 143);
     session.assert_as_before();
@@ -67,24 +63,6 @@ fn it_dies_with_its_terminal() {
     }
 }
 
-/// Starts the screen as a job of a shell.
-fn in_a_shell(arguments: &str) -> Session {
-    in_a_shell_with("", &std::env::temp_dir(), arguments)
-}
-
-/// Starts the screen with an editor, in a directory.
-fn in_a_shell_with(editor: impl AsRef<OsStr>, dir: &Path, arguments: &str) -> Session {
-    let mut shell = CommandBuilder::new("bash");
-    shell.args(["--norc", "--noprofile", "-i"]);
-    shell.env("PS1", "prompt> ");
-    shell.env("VISUAL", editor);
-    let mut session = Session::spawn_in(shell, (80, 24), dir);
-    session.wait_for_text("prompt>");
-    session.send(&format!("{} {arguments}\n", example().display()));
-    session.wait_for_text("match::run");
-    session
-}
-
 fn has_mouse(screen: &vt100::Screen) -> bool {
     screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
 }
@@ -111,6 +89,11 @@ fn only_child(process: &str) -> String {
 /// Continues the job, and leaves it and the shell.
 fn go_on_and_leave(mut session: Session) {
     session.send("fg\n");
+    leave(session);
+}
+
+/// Waits for the screen, and leaves it and the shell.
+fn leave(mut session: Session) {
     session.wait_for("the screen again", |screen| {
         screen.alternate_screen() && screen.hide_cursor() && screen.contents().contains("match::run")
     });
@@ -124,7 +107,7 @@ fn go_on_and_leave(mut session: Session) {
 }
 
 fn ctrl_z_stops_it_and_fg_repaints() {
-    let mut session = in_a_shell("still");
+    let mut session = Session::in_a_shell("", &std::env::temp_dir(), "still");
     session.send("j\x1a");
     wait_for_the_shell(&session);
     go_on_and_leave(session);
@@ -132,7 +115,7 @@ fn ctrl_z_stops_it_and_fg_repaints() {
 
 /// The viewer must restore the terminal before it stops, or the shell has no echo.
 fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
-    let mut session = in_a_shell("still");
+    let mut session = Session::in_a_shell("", &std::env::temp_dir(), "still");
     session.send("M");
     session.wait_for("the mouse", has_mouse);
     let viewer = only_child(&session.pid().to_string());
@@ -144,8 +127,7 @@ fn sigtstp_gives_the_terminal_back_first_and_sigcont_takes_it_again() {
 
 /// Without a shell above it in its session, no process could continue the viewer.
 fn without_a_shell_nothing_stops_it() {
-    let mut session = Session::start(&["still"], (80, 24));
-    session.wait_for_text("match::run");
+    let mut session = Session::shown("still", (80, 24));
     session.send("\x1a?");
     session.wait_for_text("Keys");
     session.signal("-TSTP");
@@ -176,14 +158,11 @@ fn ctrl_z_in_a_container_stops_nothing() {
 
 /// If the editor stops, the screen must not wait for it and keep the terminal from the shell.
 fn an_editor_that_stops_stops_the_screen_too() {
-    let dir = tempfile::tempdir().unwrap();
-    let source = dir.path().join("crates/engine/src");
-    std::fs::create_dir_all(&source).unwrap();
-    std::fs::write(source.join("run.rs"), "").unwrap();
+    let (dir, _) = source();
     let (written, editor) = (dir.path().join("written"), dir.path().join("editor"));
     std::fs::write(&written, "#!/bin/sh\necho EDITING\nread line\nread line\n").unwrap();
     tickscope_testkit::command::install(&written, &editor);
-    let mut session = in_a_shell_with(&editor, dir.path(), "still");
+    let mut session = Session::in_a_shell(&editor, dir.path(), "still");
     session.send("o");
     session.wait_for_text("EDITING");
     let viewer = only_child(&session.pid().to_string());
@@ -203,16 +182,8 @@ fn an_editor_that_stops_stops_the_screen_too() {
             .any(|behind| behind.contains("still"))
     });
     session.send("\n\n");
-    session.wait_for("the screen again", |screen| {
-        screen.alternate_screen() && screen.contents().contains("match::run")
-    });
     // The screen does not stop once more for the editor's stop.
-    session.send("?");
-    session.wait_for_text("Keys");
-    session.send("qq");
-    session.wait_for("the shell", |screen| !screen.alternate_screen());
-    session.send("exit\n");
-    session.end();
+    leave(session);
 }
 
 fn sigquit_gives_the_terminal_back_and_ends_it_by_that_signal() {

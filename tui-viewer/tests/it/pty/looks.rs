@@ -1,4 +1,4 @@
-//! Bytes that are written to the terminal, and bytes that are not.
+//! Keys as terminals send them; bytes that are written to the terminal, and bytes that are not.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,9 +10,8 @@ use crate::pty::session::Session;
 use crate::support::VIEWER;
 
 fn an_idle_screen_writes_nothing() {
-    let mut session = Session::start(&["still"], (80, 24));
     // The rows come later than the footer if the first frame has no snapshot yet.
-    session.wait_for_text("match::run");
+    let mut session = Session::shown("still", (80, 24));
     session.wait_for_text("q quit");
     // The end of the first frame may not have come yet.
     const FRAME: &str = "\x1b[?2026h";
@@ -98,8 +97,34 @@ fn bytes_that_are_not_for_reading_do_not_reach_the_terminal() {
     session.wait_for_text("pprof's format is not for terminals; give -o FILE, or pipe it on");
 }
 
+fn escape_alone_and_arrows_are_told_apart() {
+    let mut session = Session::shown("live", (80, 24));
+    session.send("/wire");
+    session.wait_for_text("/wire");
+    session.send("\x1b");
+    session.wait_for("no search", |screen| !screen.contents().contains("/wire"));
+    session.send("\x1b[B");
+    session.wait_for_text("engine::match::step");
+    session.quit();
+}
+
+fn what_goes_on_in_the_program_is_said_behind_the_screen() {
+    let mut session = Session::start(&["slow"], (120, 30));
+    session.wait_for_text("draw_frame");
+    session.send("W");
+    session.wait_for_text("draw_frame is watched: W again or 8 shows why");
+    session.send("q");
+    assert_eq!(session.end().exit_code(), 0);
+    session.wait_for_text(
+        "still watches game::draw_frame: tickscope why game::draw_frame says why; tickscope watch --off",
+    );
+    session.assert_as_before();
+}
+
 tickscope_testkit::tests![
     an_idle_screen_writes_nothing,
+    escape_alone_and_arrows_are_told_apart,
+    what_goes_on_in_the_program_is_said_behind_the_screen,
     an_option_says_who_has_the_mouse_at_the_start,
     a_theme_comes_by_option_or_by_variable_and_in_colours_that_the_terminal_has,
     bytes_that_are_not_for_reading_do_not_reach_the_terminal,

@@ -1,5 +1,6 @@
 //! A program in a pseudo terminal: keys go in, and the screen of the terminal comes out.
 
+use std::ffi::OsStr;
 use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::sync::{Arc, Mutex, Once};
 use std::thread::JoinHandle;
 
 use portable_pty::{Child, CommandBuilder, ExitStatus, MasterPty, PtySize, SlavePty, native_pty_system};
+use tempfile::TempDir;
 use tickscope_testkit::until::until_shown;
 
 use crate::pty::synthetic;
@@ -35,18 +37,30 @@ pub(crate) fn example() -> PathBuf {
     std::env::current_exe().expect("this test is a file")
 }
 
+/// Makes a directory with the source of the example's first row; returns it, and the directory of that file.
+pub(crate) fn source() -> (TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let source = dir.path().join("crates/engine/src");
+    std::fs::create_dir_all(&source).unwrap();
+    std::fs::write(source.join("run.rs"), "fn run() {}\n").unwrap();
+    (dir, source)
+}
+
 fn nonzero(cells: u16) -> NonZero<u16> {
     NonZero::new(cells).expect("no terminal is that small")
 }
 
+fn pty_size(cols: u16, rows: u16) -> PtySize {
+    PtySize {
+        rows,
+        cols,
+        ..PtySize::default()
+    }
+}
+
 fn modes(tty: &PathBuf) -> String {
-    let out = Command::new("stty")
-        .arg("-a")
-        .arg("-F")
-        .arg(tty)
-        .output()
-        .expect("stty runs");
-    String::from_utf8_lossy(&out.stdout).into_owned()
+    let out = Command::new("stty").args(["-a", "-F"]).arg(tty).output();
+    String::from_utf8_lossy(&out.expect("stty runs").stdout).into_owned()
 }
 
 impl Session {
@@ -55,6 +69,26 @@ impl Session {
         let mut command = CommandBuilder::new(example());
         command.args(arguments);
         Self::spawn(command, size)
+    }
+
+    /// Starts the example in a terminal, and waits for its rows.
+    pub(crate) fn shown(state: &str, size: (u16, u16)) -> Self {
+        let session = Self::start(&[state], size);
+        session.wait_for_text("match::run");
+        session
+    }
+
+    /// Starts the example as a job of a shell, with an editor, in a directory, and waits for its rows.
+    pub(crate) fn in_a_shell(editor: impl AsRef<OsStr>, dir: &Path, state: &str) -> Self {
+        let mut shell = CommandBuilder::new("bash");
+        shell.args(["--norc", "--noprofile", "-i"]);
+        shell.env("PS1", "prompt> ");
+        shell.env("VISUAL", editor);
+        let mut session = Self::spawn_in(shell, (80, 24), dir);
+        session.wait_for_text("prompt>");
+        session.send(&format!("{} {state}\n", example().display()));
+        session.wait_for_text("match::run");
+        session
     }
 
     /// Starts the example so that it leaves no core file if a signal ends it.
@@ -88,13 +122,8 @@ impl Session {
 
     /// Starts a program in a terminal, in a directory.
     pub(crate) fn spawn_in(mut command: CommandBuilder, (cols, rows): (u16, u16), dir: &Path) -> Self {
-        let size = PtySize {
-            rows,
-            cols,
-            pixel_width: 0,
-            pixel_height: 0,
-        };
-        let pair = native_pty_system().openpty(size).expect("a pseudo terminal");
+        let pair = native_pty_system().openpty(pty_size(cols, rows));
+        let pair = pair.expect("a pseudo terminal");
         let tty = pair.master.tty_name().expect("it has a name");
         let modes_before = modes(&tty);
         for name in ["NO_COLOR", "FORCE_COLOR", "COLORTERM", "TICKSCOPE_THEME"] {
@@ -128,21 +157,14 @@ impl Session {
 
     /// Reads the terminal from now on.
     pub(crate) fn read(&mut self) {
-        let mut reader = self
-            .master
-            .as_ref()
-            .expect("open")
-            .try_clone_reader()
-            .expect("readable");
+        let master = self.master.as_ref().expect("open");
+        let mut reader = master.try_clone_reader().expect("readable");
         let (to_terminal, to_bytes) = (Arc::clone(&self.terminal), Arc::clone(&self.bytes));
         self.deaf.store(false, Ordering::Relaxed);
         let stop = Arc::clone(&self.deaf);
         self.reader = Some(std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            while let Ok(read) = reader.read(&mut buffer) {
-                if read == 0 {
-                    break;
-                }
+            while let Ok(read @ 1..) = reader.read(&mut buffer) {
                 // Bytes are stored before the screen changes. A reader that finds the bytes waits for the screen.
                 let mut terminal = to_terminal.lock().unwrap();
                 to_bytes.lock().unwrap().extend_from_slice(&buffer[..read]);
@@ -220,13 +242,8 @@ impl Session {
     /// Sends a signal, named as an option of `kill`: `-TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.pid().to_string();
-        assert!(
-            Command::new("kill")
-                .args([name, &pid])
-                .status()
-                .expect("kill runs")
-                .success()
-        );
+        let killed = Command::new("kill").args([name, &pid]).status();
+        assert!(killed.expect("kill runs").success());
     }
 
     /// Closes the terminal: every copy of its master end, including the reader's copy.
@@ -263,16 +280,6 @@ pub(crate) fn resize(session: &Session, cols: u16, rows: u16) {
         .unwrap()
         .screen_mut()
         .set_size(nonzero(rows), nonzero(cols));
-    let size = PtySize {
-        rows,
-        cols,
-        pixel_width: 0,
-        pixel_height: 0,
-    };
-    session
-        .master
-        .as_ref()
-        .expect("open")
-        .resize(size)
-        .expect("resizable");
+    let master = session.master.as_ref().expect("open");
+    master.resize(pty_size(cols, rows)).expect("resizable");
 }

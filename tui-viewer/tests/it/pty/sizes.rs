@@ -6,8 +6,7 @@ use crate::pty::session::{Session, resize};
 use crate::support::Chance;
 
 fn fifty_sizes_a_second_leave_nothing_behind() {
-    let mut session = Session::start(&["still"], (120, 30));
-    session.wait_for_text("match::run");
+    let mut session = Session::shown("still", (120, 30));
     // In the tree, the rows that are open depend on the size at the start. The Hot view does not depend on it.
     session.send("2");
     let mut chance = Chance(5);
@@ -20,8 +19,7 @@ fn fifty_sizes_a_second_leave_nothing_behind() {
             resize(&session, cols, rows);
             std::thread::sleep(Duration::from_millis(20));
         }
-        let mut fresh = Session::start(&["still"], last);
-        fresh.wait_for_text("match::run");
+        let mut fresh = Session::shown("still", last);
         fresh.send("2");
         fresh.wait_for_text("[2 Hot]");
         session.wait_for("the screen of a fresh start", |screen| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rustix::process::Signal;
 
 use crate::pty::session::Session;
-use crate::support::{Place, Program, VIEWER, ended, rings_in, send, until};
+use crate::support::{self, Place, Program, VIEWER, ended, rings_in, send, until};
 
 /// Returns the only ring.
 fn ring_in(rings: &Path) -> PathBuf {
@@ -14,8 +14,7 @@ fn ring_in(rings: &Path) -> PathBuf {
 }
 
 fn cut(rings: &Path) {
-    let file = fs::File::options().write(true).open(ring_in(rings)).unwrap();
-    file.set_len(5_000).unwrap();
+    support::cut(&ring_in(rings), 5_000);
 }
 
 /// Ways to lose a ring, each with the target by which the viewer was started. The collector's own tests check that each
@@ -33,10 +32,9 @@ const HARMS: [Harm; 3] = [
 
 /// Returns the counted calls of the row on the screen.
 fn row(contents: &str) -> Option<String> {
-    let line = contents
-        .lines()
-        .find(|line| line.contains("counted") && line.contains('%'))?;
-    Some(line.to_string())
+    let mut lines = contents.lines();
+    let line = lines.find(|line| line.contains("counted") && line.contains('%'));
+    line.map(ToString::to_string)
 }
 
 /// Starts a program, and a viewer that observes it. Also returns the place of the ring.

@@ -54,21 +54,14 @@ fn compare(name: &str, binary: &str, stacks: &[String], reports: &[String]) -> O
 fn main() -> Outcome<ExitCode> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let mut parts = words.splitn(2, |word| word == "--");
-    Ok(match (parts.next().unwrap_or_default(), parts.next()) {
+    let holds = match (parts.next().unwrap_or_default(), parts.next()) {
         ([command, port, connections, requests, request], None) if command == "load" => {
-            load(port, connections, requests, request)?;
-            ExitCode::SUCCESS
+            load(port, connections, requests, request).map(|()| true)
         }
         ([name, binary, stacks @ ..], Some(reports)) if !stacks.is_empty() && !reports.is_empty() => {
-            match compare(name, binary, stacks, reports)? {
-                true => ExitCode::SUCCESS,
-                false => ExitCode::from(DOES_NOT_HOLD),
-            }
+            compare(name, binary, stacks, reports)
         }
-        _ => {
-            return Err(
-                "wanted: NAME BINARY STACKS... -- REPORT..., or load PORT CONNECTIONS REQUESTS TEXT".into(),
-            );
-        }
-    })
+        _ => Err("wanted: NAME BINARY STACKS... -- REPORT..., or load PORT CONNECTIONS REQUESTS TEXT".into()),
+    };
+    Ok(ExitCode::from(if holds? { 0 } else { DOES_NOT_HOLD }))
 }

@@ -53,16 +53,10 @@ fn short_part(part: &str) -> String {
         );
         return short_type(inner);
     }
+    let before = |mark: char| part.split(mark).next().unwrap_or(part);
     match part.starts_with('{') {
-        true => {
-            part.split('#')
-                .next()
-                .unwrap_or(part)
-                .trim_end_matches('}')
-                .to_owned()
-                + "}"
-        }
-        false => part.split('<').next().unwrap_or(part).to_owned(),
+        true => format!("{}}}", before('#').trim_end_matches('}')),
+        false => before('<').to_owned(),
     }
 }
 

@@ -56,16 +56,13 @@ impl<'a> Rows<'a> {
         let nodes = nodes
             .filter_map(|node| Some((node["id"].as_u64()?, node)))
             .collect();
-        let paths: Vec<&str> = array(report, "modules")
-            .iter()
-            .map(|module| text(module, "path"))
-            .collect();
+        let modules = array(report, "modules").iter();
+        let paths: Vec<&str> = modules.map(|module| text(module, "path")).collect();
         let library = |path: &&'a str| Some(path.rsplit('/').next()?.split_once(".so")?.0);
         let mut called: HashMap<u64, BTreeSet<&str>> = HashMap::new();
         for sample in array(report, "line_samples") {
-            let module = sample["module"]
-                .as_u64()
-                .and_then(|module| paths.get(module as usize));
+            let module = sample["module"].as_u64();
+            let module = module.and_then(|module| paths.get(module as usize));
             let (Some(node), Some(address)) = (sample["node"].as_u64(), sample["address"].as_u64()) else {
                 continue;
             };
@@ -158,28 +155,22 @@ impl Report {
 
     /// Returns the hottest function, with its share and the stated error of the share.
     pub(crate) fn top(&self) -> Option<(&str, f64, f64)> {
-        let top = self
-            .functions
-            .iter()
-            .max_by(|a, b| a.1.cpu_ns.total_cmp(&b.1.cpu_ns));
-        top.map(|(key, shown)| {
-            (
-                key.as_str(),
-                shown.cpu_ns / self.all_ns,
-                shown.error_ns / self.all_ns,
-            )
-        })
+        let (key, shown) = *self.hottest_first().first()?;
+        Some((key, shown.cpu_ns / self.all_ns, shown.error_ns / self.all_ns))
     }
 
     /// Returns the [`SHOWN`] hottest functions.
     pub(crate) fn hottest(&self) -> BTreeSet<&str> {
-        let mut all: Vec<_> = self
-            .functions
-            .iter()
-            .filter(|(_, shown)| shown.cpu_ns > 0.0)
-            .collect();
+        let shown = self.hottest_first().into_iter().take(SHOWN);
+        shown.map(|(key, _)| key).collect()
+    }
+
+    /// Returns the functions that have used the CPU.
+    fn hottest_first(&self) -> Vec<(&str, &Shown)> {
+        let all = self.functions.iter().map(|(key, shown)| (key.as_str(), shown));
+        let mut all: Vec<_> = all.filter(|(_, shown)| shown.cpu_ns > 0.0).collect();
         all.sort_by(|a, b| b.1.cpu_ns.total_cmp(&a.1.cpu_ns));
-        all.into_iter().take(SHOWN).map(|(key, _)| key.as_str()).collect()
+        all
     }
 }
 

@@ -26,12 +26,8 @@ impl Symbols {
         let object = object::File::parse(&*bytes)?;
         let mut symbols = Self::default();
         symbols.add_all(object.symbols().chain(object.dynamic_symbols()))?;
-        let id: String = object
-            .build_id()?
-            .unwrap_or_default()
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let id = object.build_id()?.unwrap_or_default().iter();
+        let id: String = id.map(|byte| format!("{byte:02x}")).collect();
         if let Some((folder, rest)) = id.split_at_checked(2)
             && let Ok(bytes) = fs::read(format!("{DEBUG_FILES}/{folder}/{rest}.debug"))
         {
@@ -62,14 +58,11 @@ impl Symbols {
 
     /// Returns all keys of the code that a symbol of perf names.
     pub(crate) fn keys_of(&self, symbol: &str) -> BTreeSet<String> {
-        let at = self
-            .of_symbol
-            .get(symbol)
-            .and_then(|address| self.at.get(address));
-        at.map_or_else(
-            || BTreeSet::from([key(&demangled(symbol))]),
-            |(keys, _)| keys.clone(),
-        )
+        let address = self.of_symbol.get(symbol);
+        match address.and_then(|address| self.at.get(address)) {
+            Some((keys, _)) => keys.clone(),
+            None => BTreeSet::from([key(&demangled(symbol))]),
+        }
     }
 }
 

@@ -51,10 +51,9 @@ impl Beside {
             (!self.is_near, " off"),
             (!self.is_sure, " unsure"),
         ];
-        verdicts
-            .iter()
-            .filter(|verdict| verdict.0)
-            .for_each(|verdict| said += verdict.1);
+        for (_, word) in verdicts.into_iter().filter(|verdict| verdict.0) {
+            said += word;
+        }
         said
     }
 }
@@ -125,16 +124,12 @@ impl Table {
         runs.iter().for_each(|run| all.add(run));
         let row = |(keys, _): (BTreeSet<String>, u64)| {
             let truth = all.share(&keys);
-            let beside = reports
-                .iter()
-                .map(|report| Beside::of(report, &keys, truth))
-                .collect();
-            let of_runs = runs.iter().map(|run| run.share(&keys)).collect();
+            let beside = reports.iter().map(|report| Beside::of(report, &keys, truth));
             Row {
-                keys,
                 truth,
-                of_runs,
-                beside,
+                of_runs: runs.iter().map(|run| run.share(&keys)).collect(),
+                beside: beside.collect(),
+                keys,
             }
         };
         Self {

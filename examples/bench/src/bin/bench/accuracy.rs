@@ -38,13 +38,10 @@ enum Part {
 }
 
 fn seconds(word: &str) -> Result<Duration, String> {
-    let seconds = word
-        .parse()
-        .ok()
-        .filter(|seconds| (0.1..=3600.0).contains(seconds));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or("wanted 0.1 to 3600 seconds".to_owned())
+    let seconds = word.parse().ok();
+    let seconds = seconds.filter(|seconds: &f64| (0.1..=3600.0).contains(seconds));
+    let time = seconds.map(Duration::from_secs_f64);
+    time.ok_or("wanted 0.1 to 3600 seconds".to_owned())
 }
 
 fn all() -> impl Iterator<Item = &'static Case> {
@@ -71,12 +68,8 @@ fn shares(cases: &[&Case], time: Duration) -> Result<(), String> {
         let [plain, scoped] = ["plain", "scoped"].map(|copy| [child::FLAG, copy, case.name]);
         let program = |words| Program { file: &file, words };
         let (name, functions) = (case.name, case.functions);
-        if !share::compare(
-            &share::Case { name, functions },
-            program(&plain),
-            program(&scoped),
-            time,
-        )? {
+        let case = share::Case { name, functions };
+        if !share::compare(&case, program(&plain), program(&scoped), time)? {
             break;
         }
     }

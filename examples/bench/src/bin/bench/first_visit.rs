@@ -14,30 +14,22 @@ const DEPTH: u32 = 7;
 
 /// Opens a scope and pushes the nanoseconds that this took.
 macro_rules! visit {
-    ($name:literal, $depth:ident, $times:ident) => {
+    ($name:literal, $depth:ident, $times:ident) => {{
         let before = Instant::now();
         tickscope::scope!($name);
         $times.push(before.elapsed().as_nanos() as f64);
         visit_below($depth - 1, $times);
-    };
+    }};
 }
 
 fn visit_below(depth: u32, times: &mut Vec<f64>) {
     if depth == 0 {
         return;
     }
-    {
-        visit!("north", depth, times);
-    }
-    {
-        visit!("east", depth, times);
-    }
-    {
-        visit!("south", depth, times);
-    }
-    {
-        visit!("west", depth, times);
-    }
+    visit!("north", depth, times);
+    visit!("east", depth, times);
+    visit!("south", depth, times);
+    visit!("west", depth, times);
 }
 
 /// Runs as a child that visits all places twice, and prints the times of both visits in microseconds.

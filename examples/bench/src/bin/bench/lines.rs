@@ -10,8 +10,10 @@ use tickscope_bench::Scoped;
 use tickscope_bench::statistics::{Middle, abba};
 use tickscope_bench::workloads::{SPHEREFLAKE_SIZE, sphereflake};
 use tickscope_format::FormatError;
-use tickscope_format::file::open::{RingFile, Slot};
+use tickscope_format::file::open::Slot;
 use tickscope_format::slots::Op;
+
+use crate::viewer;
 
 /// Number of samples a second, as a user requests them.
 const HZ: u32 = 1_000;
@@ -24,10 +26,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 
 pub(crate) fn print(rounds: u64) -> Result<(), Box<dyn Error>> {
     let session = tickscope::Builder::new("lines").try_start()?;
-    let ring = RingFile::open(&session.path().ok_or("there is no ring file")?)?;
-    let mut slot = ring
-        .take_slot()?
-        .ok_or("the ring file has no place for a viewer")?;
+    let (_ring, mut slot) = viewer::attach(&session)?;
     turn(&mut slot, 0)?;
     let (mut added, mut sampled_ns) = (Vec::new(), 0.0);
     for _ in 0..rounds {

@@ -16,6 +16,7 @@ mod overhead;
 mod publish;
 mod spans;
 mod start;
+mod viewer;
 mod waits;
 mod workers;
 

@@ -3,8 +3,10 @@
 use std::thread;
 use std::time::Duration;
 
+use clap::ValueEnum;
+
 /// Code around the work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     /// Nothing surrounds the work.
     Plain,
@@ -12,6 +14,7 @@ pub(crate) enum Mode {
     Floor,
     /// A scope, as in all modes below.
     Exact,
+    #[value(name = "exact_nohist")]
     ExactWithoutHistogram,
     Adaptive,
     Sampled,
@@ -22,31 +25,17 @@ pub(crate) enum Mode {
 const SETTLED: Duration = Duration::from_millis(5);
 
 impl Mode {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Plain,
-        Self::Floor,
-        Self::Exact,
-        Self::ExactWithoutHistogram,
-        Self::Adaptive,
-        Self::Sampled,
-        Self::Off,
-    ];
+    pub(crate) fn all() -> &'static [Self] {
+        Self::value_variants()
+    }
 
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Plain => "plain",
-            Self::Floor => "floor",
-            Self::Exact => "exact",
-            Self::ExactWithoutHistogram => "exact_nohist",
-            Self::Adaptive => "adaptive",
-            Self::Sampled => "sampled",
-            Self::Off => "off",
-        }
+    pub(crate) fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     pub(crate) fn named(name: &str) -> Result<Self, String> {
-        let mode = Self::ALL.into_iter().find(|mode| mode.name() == name);
-        mode.ok_or_else(|| format!("{name}: no such mode"))
+        Self::from_str(name, false).map_err(|_| format!("{name}: no such mode"))
     }
 
     /// Switches the process to the mode.

@@ -11,10 +11,10 @@ pub(crate) mod sizes;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, value_parser};
 use tickscope_bench::callgrind;
-use tickscope_format::file::open::{RingFile, Slot};
 
 use crate::cases::{CASES, Case};
-use crate::start;
+use crate::modes::Mode;
+use crate::{start, viewer};
 use measure::Measured;
 
 /// The options of the command line.
@@ -47,9 +47,8 @@ pub(crate) fn run(mut options: Options) -> Result<(), String> {
     }
     // The publisher runs all the time, as it does in a program.
     let session = tickscope::start("overhead");
-    let counts = options
-        .threads
-        .map_or(vec![1, 2], |threads| vec![threads as usize]);
+    let threads = options.threads;
+    let counts = threads.map_or(vec![1, 2], |threads| vec![threads as usize]);
     let mut rows = Vec::new();
     for case in all().filter(|case| options.case.as_deref().is_none_or(|name| name == case.name)) {
         for &threads in &counts {
@@ -77,7 +76,7 @@ fn measure_case(
     options: &Options,
     session: &tickscope::Session,
 ) -> Vec<Measured> {
-    let mut rows = measure::measure(case, threads);
+    let mut rows = measure::measure(case, threads, Mode::all(), false);
     // With fewer scopes, the rest of the program dominates the difference.
     if !options.no_instructions && threads == 1 && case.scopes(case.amount) >= 1_000 {
         match instructions::added(case) {
@@ -90,15 +89,8 @@ fn measure_case(
             Err(error) => eprintln!("{}: instructions are not counted: {error}", case.name),
         }
     }
-    if let Some(_watching) = attach(session) {
-        rows.push(measure::measure_watched(case, threads));
+    if let Ok(_watching) = viewer::attach(session) {
+        rows.extend(measure::measure(case, threads, &[Mode::Exact], true));
     }
     rows
-}
-
-/// Acts as a viewer until the result is dropped: it takes a slot, for which the program writes ten records a second.
-/// Returns `None` if nothing is published.
-fn attach(session: &tickscope::Session) -> Option<Slot> {
-    let ring = RingFile::open(&session.path()?).ok()?;
-    ring.take_slot().ok().flatten()
 }

@@ -1,6 +1,6 @@
 //! Measures the cost of a start and an end: `start()`, the first record, the end of a session, the exit of a process.
 
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,16 +57,13 @@ fn run(end: &str) -> Result<[f64; 3], String> {
     let mut command = child::command(&["life", end])?;
     let spawned = command.stdout(Stdio::piped()).spawn();
     let mut child = spawned.map_err(|error| error.to_string())?;
-    let mut text = [0; 200];
-    let mut output = child.stdout.take().ok_or("a child has no output")?;
-    let length = output.read(&mut text).map_err(|error| error.to_string())?;
+    let mut output = BufReader::new(child.stdout.take().ok_or("a child has no output")?);
+    let mut text = String::new();
+    let read = output.read_line(&mut text);
     let said = Instant::now();
-    child.wait().map_err(|error| error.to_string())?;
-    let text = String::from_utf8_lossy(&text[..length]);
-    let numbers: Vec<f64> = text.split_whitespace().flat_map(str::parse).collect();
-    let [started, record, dropped] = numbers[..] else {
-        return Err(format!("a child wrote {text:?}"));
-    };
+    read.and_then(|_| child.wait())
+        .map_err(|error| error.to_string())?;
+    let [started, record, dropped] = child::parse(&text)?;
     Ok([started, record, if end == "exit" { ms(said) } else { dropped }])
 }
 

@@ -113,10 +113,8 @@ fn of_main(snapshot: &Snapshot) -> [u64; 2] {
     let rows = snapshot.rows_of(ThreadId(at));
     let mut placed = 0;
     for column in OFF.iter().filter_map(|&quantity| snapshot.measures.of(quantity)) {
-        let own = column
-            .rows
-            .iter()
-            .filter(|(row, _)| rows.contains(&(*row as usize)));
+        let all = column.rows.iter();
+        let own = all.filter(|(row, _)| rows.contains(&(*row as usize)));
         placed += own.map(|(_, ticks)| ticks).sum::<u64>() + column.of_outside(at);
     }
     let unplaced = snapshot.measures.of(Quantity::UnplacedWaiting);

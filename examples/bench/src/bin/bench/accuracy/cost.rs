@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::{Duration, Instant};
 
 use tickscope_bench::statistics::{Middle, abba};
-use tickscope_bench::timing::timed_on_cpu;
+use tickscope_bench::timing::{run_for, timed_on_cpu};
 
 use crate::cases::Case;
 use crate::modes::Mode;
@@ -84,19 +84,14 @@ fn measure((case, threads, mode): Row, time: Duration) -> Costs {
     let workers = Workers::start(threads, |(case, scoped): Task| {
         timed_on_cpu(|| (0..UNITS).for_each(|_| case.run_unit(scoped)))
     });
-    let run_for = |share| {
-        let begin = Instant::now();
-        while begin.elapsed() < time.mul_f64(share) {
-            workers.run((case, true));
-        }
-    };
+    let scoped_for = |share| run_for(time.mul_f64(share), || _ = workers.run((case, true)));
     workers.run((case, false));
-    run_for(LEARNING);
+    scoped_for(LEARNING);
     let half = (1.0 - LEARNING - CLAIM) / 2.0;
     let mut added = Vec::new();
     turns(&workers, case, time.mul_f64(half), &mut added);
     tickscope::reset();
-    run_for(CLAIM);
+    scoped_for(CLAIM);
     let snapshot = tickscope::snapshot();
     let claim = snapshot.scope_cost();
     turns(&workers, case, time.mul_f64(half), &mut added);

@@ -4,6 +4,7 @@
 //! is the truth by time under any load. The truth by working excludes the time in which the thread had no CPU: if far
 //! more ticks have passed than were drawn, the drawn number counts.
 
+use std::iter::repeat_n;
 use std::time::{Duration, Instant};
 
 use tickscope::Mode;
@@ -129,8 +130,7 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
         state = work(1, state);
         state >> 11
     };
-    let mut drawn = Vec::with_capacity(count);
-    for _ in 0..count {
+    let call = |_| {
         let mut ticks = |mean: u64| {
             let uniform = (draw() as f64 + 0.5) / (1u64 << 53) as f64;
             (-uniform.ln() * mean as f64) as u64
@@ -140,26 +140,19 @@ fn calls(seed: u64, count: usize) -> Vec<Call> {
         let children = lengths.map(|length| {
             let child = child(draw() % 100);
             // The ticks are scaled from the mean with which they were drawn.
-            (
-                child,
-                ((u128::from(length) * u128::from(CHILDREN[child].mean)) >> 20) as u64,
-            )
+            let ticks = (u128::from(length) * u128::from(CHILDREN[child].mean)) >> 20;
+            (child, ticks as u64)
         });
-        drawn.push(Call { own, children });
-    }
-    drawn
+        Call { own, children }
+    };
+    (0..count).map(call).collect()
 }
 
 /// Returns the child that a number below 100 selects.
 fn child(number: u64) -> usize {
-    let mut left = number;
-    for (index, child) in CHILDREN.iter().enumerate() {
-        match left.checked_sub(child.of_100) {
-            Some(more) => left = more,
-            None => return index,
-        }
-    }
-    CHILDREN.len() - 1
+    let each = (0..).zip(&CHILDREN);
+    let mut all = each.flat_map(|(index, child)| repeat_n(index, child.of_100 as usize));
+    all.nth(number as usize).unwrap_or(CHILDREN.len() - 1)
 }
 
 /// Number of calls that are drawn for a run, which repeats them.

@@ -5,11 +5,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use tickscope_bench::kernel;
-use tickscope_bench::statistics::Middle;
+use tickscope_bench::statistics::{Middle, quantile, sorted};
 use tickscope_bench::workloads::work;
 use tickscope_bench::{Plain, Probe, Scoped, probe};
 use tickscope_format::file::open::{RingFile, Slot};
 use tickscope_format::slots::Op;
+
+use crate::viewer;
 
 /// Number of records a second that the viewer requests.
 pub(crate) const HZ: u64 = 10;
@@ -35,12 +37,9 @@ const PAGE_WORDS: usize = 512;
 /// Pause before each series, in which a session makes its ring and removes the rings of ended programs.
 const SETTLED: Duration = Duration::from_millis(150);
 
-/// Longest wait for a ring.
-const LONGEST: Duration = Duration::from_secs(10);
-
 struct Series {
     /// Nanoseconds of all operations, sorted.
-    times: Vec<u64>,
+    times: Vec<f64>,
     /// Page faults, voluntary and involuntary context switches a second.
     kernel: [f64; 3],
     records: f64,
@@ -75,7 +74,7 @@ fn series<P: Probe>() -> Series {
     let mut memory = Box::new(Memory([[1; PAGE_WORDS]; PAGES]));
     // The first visits are not measured.
     (0..1000).for_each(|seed| _ = black_box(operation::<P>(seed, &mut memory)));
-    let mut times = vec![1; OPERATIONS];
+    let mut times = vec![1u64; OPERATIONS];
     let (before, begin) = (kernel::thread(), Instant::now());
     for (seed, time) in (0u64..).zip(&mut times) {
         let begin = Instant::now();
@@ -83,9 +82,8 @@ fn series<P: Probe>() -> Series {
         *time = begin.elapsed().as_nanos() as u64;
     }
     let (after, seconds) = (kernel::thread(), begin.elapsed().as_secs_f64());
-    times.sort_unstable();
     Series {
-        times,
+        times: sorted(times.into_iter().map(|time| time as f64)),
         kernel: [0, 1, 2].map(|at| (after[at] - before[at]) / seconds),
         records: f64::NAN,
     }
@@ -124,38 +122,28 @@ pub(crate) fn run(rounds: usize) -> Result<Told, String> {
     }
     let median = |all: &[[f64; FIGURES]], at: usize| Middle::of(all.iter().map(|one| one[at])).middle;
     let [off, on] = &all;
+    let medians = |all: &Vec<[f64; FIGURES]>| std::array::from_fn(|at| median(all, at));
     Ok(Told {
-        both: all
-            .each_ref()
-            .map(|all| std::array::from_fn(|at| median(all, at))),
+        both: all.each_ref().map(medians),
         added: COMPARED.map(|at| Middle::of(off.iter().zip(on).map(|(off, on)| on[at] - off[at]))),
     })
 }
 
 impl Series {
-    /// Returns the nanoseconds that this share of the shortest `count` operations do not exceed.
-    fn at(&self, share: f64, count: usize) -> f64 {
-        let rank = (count as f64 * share) as usize;
-        let last = self.times.len() - 1;
-        self.times[rank.min(last)] as f64
-    }
-
     fn median(&self) -> f64 {
-        self.at(0.5, self.times.len())
+        quantile(&self.times, 0.5)
     }
 
     /// Returns the figures. `usual` is the median without a session.
     fn figures(&self, usual: f64) -> [f64; FIGURES] {
         let all = self.times.len();
-        let quiet = self
-            .times
-            .partition_point(|time| *time as f64 <= usual + INTERRUPTED);
-        let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| self.at(share, all));
+        let quiet = self.times.partition_point(|time| *time <= usual + INTERRUPTED);
+        let [p999, p9999, longest] = [0.999, 0.9999, 1.0].map(|share| quantile(&self.times, share));
         // A longer operation is interrupted more often for that reason alone, so the rate is per time.
         let time = all as f64 * self.median() / usual;
         let interrupted = 100_000.0 * (all - quiet) as f64 / time;
         let [faults, waits, preempted] = self.kernel;
-        let quiet = self.at(0.999, quiet);
+        let quiet = quantile(&self.times[..quiet], 0.999);
         [
             self.median(),
             p999,
@@ -176,19 +164,7 @@ impl Watched {
         let session = tickscope::Builder::new("harm")
             .mode(tickscope::Mode::Exact)
             .start();
-        let begin = Instant::now();
-        let path = loop {
-            match session.path() {
-                Some(path) => break path,
-                None if begin.elapsed() > LONGEST => {
-                    return Err(format!("no ring: {}", session.warnings().join("; ")));
-                }
-                None => thread::sleep(Duration::from_millis(1)),
-            }
-        };
-        let ring = RingFile::open(&path).map_err(|error| error.to_string())?;
-        let slot = ring.take_slot().map_err(|error| error.to_string())?;
-        let mut slot = slot.ok_or("no slot for a viewer")?;
+        let (ring, mut slot) = viewer::attach(&session)?;
         let wish = Op::Interval(1_000_000_000 / HZ);
         slot.send(wish).map_err(|error| error.to_string())?;
         Ok(Self {

@@ -18,7 +18,7 @@ const LEARNING: u64 = 3;
 pub(crate) fn added(case: &Case) -> Result<Vec<f64>, String> {
     let plain = per_scope(case, Mode::Plain)?;
     let mut added = vec![0.0];
-    for &mode in &Mode::ALL[1..] {
+    for &mode in &Mode::all()[1..] {
         added.push(per_scope(case, mode)? - plain);
     }
     Ok(added)
@@ -29,8 +29,8 @@ fn per_scope(case: &Case, mode: Mode) -> Result<f64, String> {
     let before = if mode == Mode::Adaptive { LEARNING } else { WARM };
     let [few, many] = AMOUNTS.map(|parts| case.amount * (before * PARTS + parts) / PARTS);
     let total = |amount: u64| {
-        let amount = amount.to_string();
-        let arguments = [child::FLAG, "instructions", case.name, mode.name(), &amount];
+        let (mode, amount) = (mode.name(), amount.to_string());
+        let arguments = [child::FLAG, "instructions", case.name, &mode, &amount];
         callgrind::instructions(&arguments, &[])
     };
     let added = total(many)? as f64 - total(few)? as f64;

@@ -62,30 +62,19 @@ pub(crate) fn start(threads: usize) -> Workers<Task> {
     })
 }
 
-/// Measures a case in all modes against plain.
-pub(crate) fn measure(case: &'static Case, threads: usize) -> Vec<Measured> {
+/// Measures a case in modes against plain. `watched` says whether the caller has attached a viewer.
+pub(crate) fn measure(case: &'static Case, threads: usize, modes: &[Mode], watched: bool) -> Vec<Measured> {
     let workers = start(threads);
-    let mut turns = Mode::ALL.map(|_| Turns::new(case));
+    let mut turns: Vec<(Mode, Turns)> = modes.iter().map(|&mode| (mode, Turns::new(case))).collect();
     for round in 0..ROUNDS {
-        for (mode, turns) in Mode::ALL.into_iter().zip(&mut turns) {
-            prepare(&workers, case, mode, round == 0);
-            turns.take(&workers, case, mode);
+        for (mode, turns) in &mut turns {
+            prepare(&workers, case, *mode, round == 0);
+            turns.take(&workers, case, *mode);
         }
     }
-    let rows = Mode::ALL.into_iter().zip(&turns);
-    rows.map(|(mode, turns)| turns.row(case, mode, threads, false))
+    let rows = turns.iter();
+    rows.map(|(mode, turns)| turns.row(case, *mode, threads, watched))
         .collect()
-}
-
-/// Measures a case in exact mode against plain, with a viewer that the caller has attached.
-pub(crate) fn measure_watched(case: &'static Case, threads: usize) -> Measured {
-    let workers = start(threads);
-    let mut turns = Turns::new(case);
-    for _ in 0..ROUNDS {
-        prepare(&workers, case, Mode::Exact, false);
-        turns.take(&workers, case, Mode::Exact);
-    }
-    turns.row(case, Mode::Exact, threads, true)
 }
 
 /// Switches to a mode outside the timed runs. This makes nodes, warms caches and predictors, and learns rates.
@@ -142,9 +131,10 @@ impl Measured {
 
     /// Returns the time that the row adds, as a multiple of the floor's. `rows` are all rows of the same case.
     pub(crate) fn of_floor(&self, rows: &[Self]) -> Option<f64> {
+        let wanted = (self.case, self.threads, Mode::Floor);
         let floor = rows
             .iter()
-            .find(|row| (row.case, row.threads, row.mode) == (self.case, self.threads, Mode::Floor))?;
+            .find(|row| (row.case, row.threads, row.mode) == wanted)?;
         (floor.added_ns > 0.0).then(|| self.added_ns / floor.added_ns)
     }
 }

@@ -1,8 +1,9 @@
 //! Measures the memory of this process before and after a time at full load.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tickscope_bench::kernel::anonymous_bytes;
+use tickscope_bench::timing::run_for;
 
 use crate::cases::{CASES, Case};
 use crate::modes::Mode;
@@ -27,10 +28,8 @@ pub(crate) fn print(long: bool) {
     (0..100).for_each(|_| once());
     let kib = || anonymous_bytes() / 1024.0;
     let seconds = if long { 60 } else { 10 };
-    let (before, end) = (kib(), Instant::now() + Duration::from_secs(seconds));
-    while Instant::now() < end {
-        once();
-    }
+    let before = kib();
+    run_for(Duration::from_secs(seconds), once);
     println!(
         "\n{scopes} scopes in {seconds} s: RssAnon before {before} KiB, after {} KiB",
         kib()

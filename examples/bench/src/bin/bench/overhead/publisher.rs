@@ -1,14 +1,15 @@
 //! Measures the CPU time of the publisher while other threads are busy.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tickscope_bench::kernel::publisher_cpu;
+use tickscope_bench::timing::run_for;
 
-use super::attach;
 use super::measure::{Task, start};
 use crate::cases::Case;
 use crate::modes::Mode;
+use crate::viewer;
 use crate::workers::Workers;
 
 /// Time until the publisher has found its interval.
@@ -35,8 +36,8 @@ pub(crate) fn print(session: &tickscope::Session) -> Result<(), String> {
         let workers = start(THREADS);
         mode.enter();
         let unwatched = share(&workers, case, mode, MEASURED[0]);
-        let slot = attach(session);
-        let watched = slot.as_ref().map(|_| share(&workers, case, mode, MEASURED[1]));
+        let viewer = viewer::attach(session);
+        let watched = viewer.as_ref().map(|_| share(&workers, case, mode, MEASURED[1]));
         let watched = watched.map_or("?".to_owned(), |share| format!("{share:.2}"));
         println!("{:<36} {unwatched:>9.2}  with a viewer {watched}", mode.name());
     }
@@ -44,16 +45,10 @@ pub(crate) fn print(session: &tickscope::Session) -> Result<(), String> {
 }
 
 fn share(workers: &Workers<Task>, case: &'static Case, mode: Mode, measured: Duration) -> f64 {
-    let run_for = |time: Duration| {
-        let begin = Instant::now();
-        while begin.elapsed() < time {
-            workers.run((case, mode));
-        }
-        begin.elapsed()
-    };
-    run_for(SETTLED);
+    let work = || _ = workers.run((case, mode));
+    run_for(SETTLED, work);
     let before = publisher_cpu();
-    let elapsed = run_for(measured);
+    let elapsed = run_for(measured, work);
     // The kernel accounts a running thread's time when the thread sleeps.
     thread::sleep(Duration::from_millis(5));
     100.0 * (publisher_cpu() - before) / elapsed.as_nanos() as f64

@@ -28,13 +28,13 @@ const SCOPES: f64 = 100.0;
 pub(crate) fn print() -> Result<(), String> {
     println!("\nmemory (bytes)");
     let line = |what: &str, bytes: f64, of: &str| println!("{what:<36} {bytes:>9.1}  {of}");
-    let of_nodes = |mode: Mode| child::numbers::<2>(&["nodes", mode.name()]);
+    let of_nodes = |mode: Mode| child::numbers::<2>(&["nodes", &mode.name()]);
     let [nodes, bytes] = of_nodes(Mode::ExactWithoutHistogram)?;
     line("a node without histogram", bytes, &format!("of {nodes} nodes"));
     let [nodes, bytes] = of_nodes(Mode::Exact)?;
     let of = format!("of {nodes} nodes, leaves called {CALLS} times");
     line("a node with histogram", bytes, &of);
-    let of_threads = |mode: Mode| child::numbers::<1>(&["threads", mode.name()]);
+    let of_threads = |mode: Mode| child::numbers::<1>(&["threads", &mode.name()]);
     let added = of_threads(Mode::Exact)?[0] - of_threads(Mode::Plain)?[0];
     let of = format!("of {THREADS} threads with a scope each, above such without");
     line("a thread", added, &of);
@@ -109,11 +109,9 @@ fn code() -> Option<f64> {
     // The functions must be in the program to be measured.
     black_box([no_scopes as fn(), hundred_scopes as fn()]);
     let program = std::env::current_exe().ok()?;
-    let output = Command::new("nm")
-        .args(["--print-size", "--demangle"])
-        .arg(program)
-        .output()
-        .ok()?;
+    let mut nm = Command::new("nm");
+    let output = nm.args(["--print-size", "--demangle"]).arg(program).output();
+    let output = output.ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let size = |name: &str| {
         let line = text.lines().find(|line| line.ends_with(name))?;
