@@ -141,6 +141,7 @@ fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::tree::NO_LIMIT;
 
     #[test]
@@ -148,7 +149,7 @@ mod tests {
         function_sites::set_for_tests();
         let [outer, inner, off] = [5, 6, 7].map(|number| function_sites::get(number).unwrap());
         off.set_ruled_off(true);
-        let tree = Box::new(Tree::new());
+        let tree: Box<Tree> = Box::new(zeros());
         assert!(tree.open(0, NO_LIMIT, 10, 100));
         let root = tree.take().unwrap();
         let add = |parent, site, calls, ticks| {
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
         function_sites::set_for_tests();
-        let tree = Box::new(Tree::new());
+        let tree: Box<Tree> = Box::new(zeros());
         assert!(tree.open(0, NO_LIMIT, 10, 100));
         let root = tree.take().unwrap();
         let add = |parent, calls, timed, ticks| {

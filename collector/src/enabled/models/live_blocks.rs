@@ -1,11 +1,12 @@
 //! Models of the table of sampled blocks, whose places change while a capture reads them.
 
+use super::leaked;
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::live_blocks::Table;
 
 /// Returns a table with one group of one place.
 fn small() -> &'static Table<1, 1> {
-    let table: &'static Table<1, 1> = Box::leak(Box::new(Table::new()));
+    let table: &'static Table<1, 1> = leaked();
     table.put(0x1000, 10, 1);
     table
 }

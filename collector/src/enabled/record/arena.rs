@@ -48,6 +48,12 @@ unsafe impl<T: FromZeros> FromZeros for Array<T> {}
 // SAFETY: it is an array of arrays.
 unsafe impl<T: FromZeros> FromZeros for Column<T> {}
 
+/// Returns a value of zeros. Statics and tests begin with it, as trees begin with zeroed pages.
+pub(crate) const fn zeros<T: FromZeros>() -> T {
+    // SAFETY: zeros are a valid value, as the trait promises.
+    unsafe { std::mem::zeroed() }
+}
+
 /// Declares a struct and implements [`FromZeros`] for it, if all fields implement it.
 macro_rules! zeroed {
     (
@@ -336,15 +342,6 @@ impl<T: Sync + 'static> fmt::Debug for Ref<T> {
 }
 
 impl<T: FromZeros + 'static> Array<T> {
-    pub(crate) const fn empty() -> Self {
-        Self {
-            first: AtomicPtr::new(std::ptr::null_mut()),
-            length: AtomicU32::new(0),
-            allocated: AtomicU32::new(0),
-            ready: AtomicU32::new(0),
-        }
-    }
-
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Acquire)
     }
@@ -419,12 +416,6 @@ impl<T: FromZeros + 'static> Array<T> {
 }
 
 impl<T: FromZeros + 'static> Column<T> {
-    pub(crate) const fn new() -> Self {
-        Self {
-            chunks: [const { Array::empty() }; CHUNKS],
-        }
-    }
-
     /// Returns the chunk of a value and its index in the chunk. Chunk 0 has 256 values, and each further chunk doubles the sum.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);

@@ -9,6 +9,7 @@
 
 use tickscope_format::snapshot::Quantity;
 
+use crate::enabled::record::arena::{FromZeros, zeros};
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::pool::retried;
@@ -83,7 +84,7 @@ struct Table<const GROUPS: usize> {
     next: AtomicU32,
 }
 
-static TABLE: Table<GROUPS> = Table::new();
+static TABLE: Table<GROUPS> = zeros();
 
 /// The number of calls that have vanished since the start of the program.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
@@ -179,18 +180,6 @@ impl Held {
 }
 
 impl Place {
-    const fn new() -> Self {
-        Self {
-            address: AtomicU64::new(0),
-            function: AtomicU32::new(0),
-            began: AtomicU64::new(0),
-            call: AtomicU64::new(0),
-            row: AtomicU64::new(0),
-            state: AtomicU32::new(0),
-            suspected: AtomicU64::new(0),
-        }
-    }
-
     fn future(&self) -> Future {
         Future {
             address: self.address.load(Ordering::Relaxed),
@@ -209,13 +198,6 @@ impl Place {
 }
 
 impl Group {
-    const fn new() -> Self {
-        Self {
-            is_locked: AtomicU32::new(0),
-            places: [const { Place::new() }; GROUP],
-        }
-    }
-
     /// Calls `change` with the places, if the lock can be taken.
     fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
         retried(|| {
@@ -229,15 +211,10 @@ impl Group {
     }
 }
 
-impl<const GROUPS: usize> Table<GROUPS> {
-    const fn new() -> Self {
-        Self {
-            counts: [const { AtomicU32::new(0) }; GROUPS],
-            groups: [const { Group::new() }; GROUPS],
-            next: AtomicU32::new(0),
-        }
-    }
+// SAFETY: all fields are numbers, for which zero is valid.
+unsafe impl<const GROUPS: usize> FromZeros for Table<GROUPS> {}
 
+impl<const GROUPS: usize> Table<GROUPS> {
     /// Returns the number of a future's group.
     fn group(future: Future) -> usize {
         // Futures are aligned, so their lowest bits are always 0.
@@ -364,7 +341,7 @@ mod tests {
 
     #[test]
     fn calls_are_found_by_their_futures_and_once() {
-        static OWN: Table<64> = Table::new();
+        static OWN: Table<64> = zeros();
         for number in 0..500 {
             assert!(OWN.put(future(number), held(number)));
         }
@@ -384,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_full_group_says_so() {
-        static OWN: Table<1> = Table::new();
+        static OWN: Table<1> = zeros();
         for number in 0..GROUP as u64 {
             assert!(OWN.put(future(number), held(number)));
         }
@@ -396,7 +373,7 @@ mod tests {
 
     #[test]
     fn calls_that_seem_over_for_some_time_are_taken() {
-        static OWN: Table<1> = Table::new();
+        static OWN: Table<1> = zeros();
         for number in 0..3 {
             assert!(OWN.put(future(number), held(number)));
         }
@@ -427,7 +404,7 @@ mod tests {
 
     #[test]
     fn threads_share_the_table() {
-        static OWN: Table<4> = Table::new();
+        static OWN: Table<4> = zeros();
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 scope.spawn(move || {

@@ -5,7 +5,7 @@
 //! another thread, which has other nodes, so the words of a poll come with the nodes that they name.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::arena::{Column, Ref, zeroed, zeros};
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::pool::{Chain, Linked, Pool, briefly};
 use crate::enabled::record::site::Site;
@@ -101,7 +101,7 @@ static WORDS: Pool<Words> = Pool::new(WORDS_MOST);
 static NODES: Pool<Nodes> = Pool::new(NODES_MOST);
 
 /// Number in [`CALLS`] of each resting call, by the slot of its call in flight.
-static BY_SLOT: Column<AtomicU32> = Column::new();
+static BY_SLOT: Column<AtomicU32> = zeros();
 
 /// Held while [`BY_SLOT`] grows.
 static GROWS: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_call_is_found_at_its_next_poll_and_once() {
-        let slots = OwnSlots::new();
+        let slots: OwnSlots = zeros();
         let ids = [slots.begin(&SITE, 1), slots.begin(&SITE, 2)];
         let watch = watch::get(2).unwrap();
         watch.begin(0);

@@ -6,6 +6,7 @@
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering, fence};
+use crate::enabled::record::arena::FromZeros;
 
 const WORDS: usize = BYTES_MAX / size_of::<u64>();
 
@@ -25,21 +26,10 @@ struct Choice {
     pattern: [AtomicU64; WORDS],
 }
 
-impl<const N: usize> Choices<N> {
-    pub(crate) const fn new() -> Self {
-        Self {
-            version: AtomicU64::new(0),
-            count: AtomicU64::new(0),
-            choices: [const {
-                Choice {
-                    decides: AtomicU64::new(0),
-                    length: AtomicU64::new(0),
-                    pattern: [const { AtomicU64::new(0) }; WORDS],
-                }
-            }; N],
-        }
-    }
+// SAFETY: all fields are numbers, for which zero is valid.
+unsafe impl<const N: usize> FromZeros for Choices<N> {}
 
+impl<const N: usize> Choices<N> {
     /// Replaces the list. The caller holds the capture lock, and checks all known sites afterwards.
     pub(crate) fn set(&self, patterns: impl Iterator<Item = (Pattern, u64)>) {
         let version = self.version.load(Ordering::Relaxed);
@@ -116,10 +106,11 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     #[test]
     fn the_last_pattern_that_matches_decides() {
-        static CHOICES: Choices<3> = Choices::new();
+        static CHOICES: Choices<3> = zeros();
         let decided = |path| {
             let decided = Cell::new(None);
             CHOICES.decide(path, |decides| decided.set(decides));

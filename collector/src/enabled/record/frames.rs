@@ -167,21 +167,6 @@ impl Frames {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
-    pub(crate) const fn new() -> Self {
-        Self {
-            top: Ref::none(),
-            low: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            all: Column::new(),
-            made: AtomicU32::new(0),
-            polls: Column::new(),
-            open_polls: AtomicU32::new(0),
-            returned: AtomicU64::new(0),
-            unwound: AtomicU64::new(0),
-            elsewhere: AtomicU64::new(0),
-        }
-    }
-
     /// Forgets all frames, for another life of the tree.
     pub(crate) fn clear(&self) {
         self.top.set(None);
@@ -390,6 +375,7 @@ impl Poll {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::site::Site;
     use crate::enabled::record::tree::{NO_LIMIT, Tree};
 
@@ -416,9 +402,9 @@ mod tests {
 
     #[test]
     fn frames_close_in_order_and_are_used_again() {
-        let tree = Box::new(Tree::new());
+        let tree: Box<Tree> = Box::new(zeros());
         let nodes = nodes(&tree, 600);
-        let frames = Box::new(Frames::new());
+        let frames: Box<Frames> = Box::new(zeros());
         assert!(frames.top().is_none() && frames.begin(1000, 100_000));
         for _ in 0..3 {
             for (depth, node) in nodes.iter().enumerate() {
@@ -437,9 +423,9 @@ mod tests {
 
     #[test]
     fn what_ended_without_an_event_is_closed_by_the_next_one_above() {
-        let tree = Box::new(Tree::new());
+        let tree: Box<Tree> = Box::new(zeros());
         let nodes = nodes(&tree, 4);
-        let frames = Box::new(Frames::new());
+        let frames: Box<Frames> = Box::new(zeros());
         assert!(frames.begin(0, 1000));
         for (node, place) in nodes.iter().zip([900, 800, 700, 600]) {
             frames.open_next(place, node);

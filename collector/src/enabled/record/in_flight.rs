@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
-use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed, zeros};
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
@@ -59,7 +59,7 @@ pub(crate) struct Seen {
 }
 
 /// The slots, numbered from 1 on. They are made under the lock of `BATCHES`.
-static SLOTS: Column<Slot> = Column::new();
+static SLOTS: Column<Slot> = zeros();
 
 /// Number of slots that have been made.
 static MADE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -94,14 +94,6 @@ pub(crate) fn index_of(id: CallId) -> u32 {
 }
 
 impl OwnSlots {
-    pub(crate) const fn new() -> Self {
-        Self {
-            free: AtomicU32::new(0),
-            length: AtomicU32::new(0),
-            polled: AtomicU64::new(0),
-        }
-    }
-
     /// Begins a life of the tree. The free slots stay.
     pub(crate) fn clear(&self) {
         self.polled.store(0, Ordering::Relaxed);
@@ -233,7 +225,7 @@ impl OwnSlots {
 
 /// Ends a call on a thread that has no tree. Its slot becomes a batch of one slot.
 pub(crate) fn end_without_tree(call: CallId) {
-    let own = OwnSlots::new();
+    let own: OwnSlots = zeros();
     own.end(call);
     let alone = slot(own.free.load(Ordering::Relaxed)).filter(|_| call != 0);
     briefly(&BATCHES, |batches| {
@@ -305,7 +297,7 @@ mod tests {
 
     #[test]
     fn slots_pass_from_thread_to_thread_and_serve_again() {
-        let (one, other) = (OwnSlots::new(), OwnSlots::new());
+        let (one, other): (OwnSlots, OwnSlots) = (zeros(), zeros());
         let made = last_slot();
         for round in 0..5 {
             let calls: Vec<CallId> = (0..1_000).map(|tick| one.begin(&SITE, tick + 1)).collect();
@@ -327,7 +319,7 @@ mod tests {
 
     #[test]
     fn a_call_knows_who_awaits_it() {
-        let own = OwnSlots::new();
+        let own: OwnSlots = zeros();
         let outer = own.begin(&SITE, 1);
         let before = own.poll(outer);
         let inner = own.begin(&SITE, 2);

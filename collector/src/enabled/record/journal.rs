@@ -138,15 +138,6 @@ impl Record {
 }
 
 impl Journal {
-    pub(crate) const fn new() -> Self {
-        Self {
-            words: Array::empty(),
-            at: AtomicU32::new(0),
-            end: AtomicU32::new(0),
-            areas: AtomicU32::new(0),
-        }
-    }
-
     /// Empties the journal for a new call; returns false if there is no memory.
     pub(crate) fn begin(&self) -> bool {
         if self.words.len() == 0 && !self.words.allocate(WORDS) {
@@ -255,6 +246,7 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     #[test]
     fn a_word_says_what_it_was_made_of() {
@@ -287,7 +279,7 @@ mod tests {
 
     #[test]
     fn of_many_words_the_first_and_the_newest_are_left() {
-        let journal = Journal::new();
+        let journal: Journal = zeros();
         for count in [
             0,
             5,

@@ -37,31 +37,35 @@ zeroed! {
     }
 }
 
-/// The calls of one watch.
-#[derive(Debug)]
-pub(crate) struct KeptCalls {
-    /// Not 0 while a thread writes or reads.
-    lock: AtomicU32,
-    calls: [KeptCall; LONGEST + RANDOM],
+zeroed! {
+    /// The calls of one watch.
+    #[derive(Debug)]
+    pub(crate) struct KeptCalls {
+        /// Not 0 while a thread writes or reads.
+        lock: AtomicU32,
+        calls: [KeptCall; LONGEST + RANDOM],
+    }
 }
 
-/// A call that is kept whole.
-#[derive(Debug)]
-pub(crate) struct KeptCall {
-    /// Number of the call; 0 if no call is kept here.
-    number: AtomicU64,
-    ticks: AtomicU64,
-    began: AtomicU64,
-    tid: AtomicU32,
-    name: [AtomicU64; 2],
-    /// The node and the kind of the call's cause.
-    cause: AtomicU64,
-    /// Index of the first word after missing words, and the number of missing words; 0 and 0 if no words are missing.
-    gap_at: AtomicU32,
-    gap: AtomicU64,
-    words: Array<AtomicU64>,
-    nodes: Array<KeptNode>,
-    node_count: AtomicU32,
+zeroed! {
+    /// A call that is kept whole.
+    #[derive(Debug)]
+    pub(crate) struct KeptCall {
+        /// Number of the call; 0 if no call is kept here.
+        number: AtomicU64,
+        ticks: AtomicU64,
+        began: AtomicU64,
+        tid: AtomicU32,
+        name: [AtomicU64; 2],
+        /// The node and the kind of the call's cause.
+        cause: AtomicU64,
+        /// Index of the first word after missing words, and the number of missing words; 0 and 0 if no words are missing.
+        gap_at: AtomicU32,
+        gap: AtomicU64,
+        words: Array<AtomicU64>,
+        nodes: Array<KeptNode>,
+        node_count: AtomicU32,
+    }
 }
 
 /// Data of a call, except its events.
@@ -88,13 +92,6 @@ pub(crate) struct Copied {
 }
 
 impl KeptCalls {
-    pub(crate) const fn new() -> Self {
-        Self {
-            lock: AtomicU32::new(0),
-            calls: [const { KeptCall::new() }; LONGEST + RANDOM],
-        }
-    }
-
     /// Forgets all calls. A call that is being written now stays, but its watch no longer counts.
     pub(crate) fn clear(&self) {
         for call in &self.calls {
@@ -167,22 +164,6 @@ impl KeptCalls {
 }
 
 impl KeptCall {
-    const fn new() -> Self {
-        Self {
-            number: AtomicU64::new(0),
-            ticks: AtomicU64::new(0),
-            began: AtomicU64::new(0),
-            tid: AtomicU32::new(0),
-            name: [const { AtomicU64::new(0) }; 2],
-            cause: AtomicU64::new(NO_CAUSE),
-            gap_at: AtomicU32::new(0),
-            gap: AtomicU64::new(0),
-            words: Array::empty(),
-            nodes: Array::empty(),
-            node_count: AtomicU32::new(0),
-        }
-    }
-
     /// Writes a call. The caller holds the lock. Without memory the call has no words.
     pub(crate) fn write(
         &self,
@@ -270,6 +251,7 @@ fn with_space<T: crate::enabled::record::arena::FromZeros>(array: &Array<T>, len
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     fn facts(ticks: u64) -> Facts {
         Facts {
@@ -284,7 +266,7 @@ mod tests {
 
     #[test]
     fn the_longest_calls_are_kept_and_some_others_by_chance() {
-        let kept = KeptCalls::new();
+        let kept: KeptCalls = zeros();
         let mut random = 1u64;
         for count in 1..=10_000u64 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -315,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_call_that_finds_the_lock_taken_is_not_kept() {
-        let kept = KeptCalls::new();
+        let kept: KeptCalls = zeros();
         assert!(kept.take_lock(1, || {}));
         assert!(!kept.keep(9, 1, 0, |_| panic!("nothing is written")));
         assert!(!kept.read(|_, _, _| panic!("nothing is read")));

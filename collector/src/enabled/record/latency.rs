@@ -28,7 +28,7 @@ zeroed! {
         octaves: Column<Octave>,
         /// Number of octaves in use.
         used: AtomicU64,
-        /// The number of the tree's life, from 1.
+        /// The number of the tree's life, from 1; 0 before the first.
         life: AtomicU64,
     }
 }
@@ -285,15 +285,6 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Latencies {
-    pub(crate) const fn new() -> Self {
-        Self {
-            nodes: Column::new(),
-            octaves: Column::new(),
-            used: AtomicU64::new(0),
-            life: AtomicU64::new(1),
-        }
-    }
-
     /// Returns an empty latency for a node; `None` if there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
@@ -352,10 +343,11 @@ impl Latencies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     #[test]
     fn durations_are_found_in_their_buckets_and_memory_serves_again() {
-        let pool = Latencies::new();
+        let pool: Latencies = zeros();
         let mut histogram = Histogram::default();
         for _life in 0..3 {
             let latency = pool.make(5).unwrap();
@@ -388,7 +380,7 @@ mod tests {
 
     #[test]
     fn each_octave_has_a_place_of_its_own() {
-        let pool = Latencies::new();
+        let pool: Latencies = zeros();
         let latency = pool.make(0).unwrap();
         // A call exactly as long as the limit is buffered; longer calls are not buffered.
         assert!(
@@ -412,7 +404,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_ends_during_a_flush_leaves_the_next_life_readable() {
-        let pool = Latencies::new();
+        let pool: Latencies = zeros();
         let latency = pool.make(0).unwrap();
         latency.flushing.store(7, Ordering::Relaxed);
         pool.clear();

@@ -15,6 +15,7 @@ use std::sync::atomic::AtomicU8;
 use tickscope_format::snapshot::LIVE_SAMPLE_BYTES;
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::arena::{FromZeros, zeros};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
 
@@ -53,7 +54,7 @@ pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
     lost: AtomicU64,
 }
 
-static TABLE: Table<GROUPS, GROUP> = Table::new();
+static TABLE: Table<GROUPS, GROUP> = zeros();
 
 /// Number of the next thread, so that each thread has different random numbers.
 static THREADS: AtomicU64 = AtomicU64::new(0);
@@ -65,19 +66,10 @@ thread_local! {
     static RANDOM: Cell<u64> = const { Cell::new(0) };
 }
 
-impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
-    pub(crate) const fn new() -> Self {
-        Self {
-            filter: [const { AtomicU8::new(0) }; FILTER],
-            blocks: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
-            bytes: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
-            owners: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
-            put: AtomicU64::new(0),
-            taken: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
-        }
-    }
+// SAFETY: all fields are numbers, for which zero is valid.
+unsafe impl<const GROUPS: usize, const GROUP: usize> FromZeros for Table<GROUPS, GROUP> {}
 
+impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
     /// Returns the places of a block.
     fn places(hash: u64) -> impl Iterator<Item = At> + Clone {
         let group = (hash >> 32) as usize % GROUPS;
@@ -363,7 +355,7 @@ mod tests {
     #[test]
     fn what_is_put_in_is_there_until_it_is_taken() {
         // A static, because a table is larger than the stack of a test.
-        static TABLE: Whole = Table::new();
+        static TABLE: Whole = zeros();
         let table = &TABLE;
         assert!(!table.may_have(0x1000) && table.take(0x1000).is_none());
         for number in 1..=1_000 {

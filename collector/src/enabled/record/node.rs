@@ -4,7 +4,7 @@
 use tickscope_format::latency::{OCTAVES, PER_OCTAVE};
 
 use crate::enabled::platform::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering, add};
-use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed, zeros};
 use crate::enabled::record::site::{OVER_THE_LIMIT, Site, SiteKind};
 
 zeroed! {
@@ -98,7 +98,7 @@ pub(crate) const UNKNOWN: u64 = 1 << 63;
 const _: () = assert!(size_of::<Node>() == 64);
 
 /// A node without a site. `recent` points at it before there is a child.
-pub(crate) static NO_CHILD: Node = Node::in_no_tree();
+pub(crate) static NO_CHILD: Node = zeros();
 
 zeroed! {
     /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read the nodes below
@@ -121,21 +121,6 @@ const INDEX_BITS: u32 = NODES_MAX.ilog2();
 pub(crate) const DEPTH_MAX: u32 = 1 << (32 - INDEX_BITS);
 
 impl Node {
-    /// Makes a node that is in no tree.
-    const fn in_no_tree() -> Self {
-        Self {
-            calls: AtomicU64::new(0),
-            self_ticks: AtomicU64::new(0),
-            began: AtomicU64::new(UNTIMED),
-            site: Ref::none(),
-            parent: Ref::none(),
-            recent: Ref::none(),
-            latency: Ref::none(),
-            place: AtomicU32::new(0),
-            skip: AtomicU32::new(0),
-        }
-    }
-
     /// Returns the index in the thread's arena.
     #[inline(always)]
     pub(crate) fn index(&self) -> u32 {
@@ -267,13 +252,6 @@ impl Node {
 }
 
 impl Nodes {
-    pub(crate) const fn new() -> Self {
-        Self {
-            column: Column::new(),
-            length: AtomicU32::new(0),
-        }
-    }
-
     /// Returns the number of nodes that may be read.
     pub(crate) fn len(&self) -> u32 {
         // SYNC POINT: node before length.
@@ -328,7 +306,7 @@ mod tests {
 
     #[test]
     fn nodes_keep_their_place_and_are_used_again() {
-        let nodes = Nodes::new();
+        let nodes: Nodes = zeros();
         let first = nodes.add(None, None).unwrap();
         for index in 1..5000 {
             let node = nodes.add(None, Some(first)).unwrap();
@@ -341,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_deepest_node_knows_its_depth() {
-        let nodes = Nodes::new();
+        let nodes: Nodes = zeros();
         let mut node = nodes.add(None, None).unwrap();
         for depth in 1..=DEPTH_MAX {
             node = nodes.add(None, Some(node)).unwrap();

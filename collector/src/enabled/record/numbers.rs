@@ -257,13 +257,6 @@ impl Numbers {
 }
 
 impl NumbersOfTree {
-    pub(crate) const fn new() -> Self {
-        Self {
-            places: Column::new(),
-            used: AtomicU64::new(0),
-        }
-    }
-
     /// Gives a new node empty numbers, unless there is no memory.
     pub(crate) fn make(&self, node: &Node) {
         let used = self.used.load(Ordering::Relaxed) as u32;
@@ -289,11 +282,12 @@ impl NumbersOfTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::node::Nodes;
 
     #[test]
     fn numbers_are_found_in_their_buckets_and_memory_serves_again() {
-        let (pool, tree, nodes) = (Latencies::new(), NumbersOfTree::new(), Nodes::new());
+        let (pool, tree, nodes): (Latencies, NumbersOfTree, Nodes) = (zeros(), zeros(), zeros());
         let mut histogram = Histogram::default();
         for _life in 0..3 {
             let node = nodes.add(None, None).unwrap();
@@ -320,7 +314,7 @@ mod tests {
     /// continues.
     #[test]
     fn stretches_are_read_while_another_begins() {
-        let (tree, nodes) = (NumbersOfTree::new(), Nodes::new());
+        let (tree, nodes): (NumbersOfTree, Nodes) = (zeros(), zeros());
         let node = nodes.add(None, None).unwrap();
         tree.make(node);
         let numbers = tree.of(node).unwrap();

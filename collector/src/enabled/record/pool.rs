@@ -5,7 +5,7 @@ use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
 
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
-use crate::enabled::record::arena::{Column, FromZeros, zeroed};
+use crate::enabled::record::arena::{Column, FromZeros, zeroed, zeros};
 
 /// Number of tries to take a lock: at once, and then with pauses, because the lock's holder may have no CPU.
 const LOOKS_AT_ONCE: u32 = 100;
@@ -78,7 +78,7 @@ pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
 impl<T: Linked> Pool<T> {
     pub(crate) const fn new(most: u32) -> Self {
         Self {
-            places: Column::new(),
+            places: zeros(),
             most,
             free: Mutex::new(Free { first: 0 }),
             made: std::sync::atomic::AtomicU32::new(0),
@@ -124,15 +124,6 @@ impl<T: Linked> Pool<T> {
 }
 
 impl Chain {
-    #[cfg(test)]
-    pub(crate) const fn new() -> Self {
-        Self {
-            first: AtomicU32::new(0),
-            last: AtomicU32::new(0),
-            length: AtomicU32::new(0),
-        }
-    }
-
     /// Returns the number of elements.
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Relaxed)
@@ -205,7 +196,7 @@ mod tests {
     #[test]
     fn chains_share_the_places_and_give_them_back() {
         static POOL: Pool<Three> = Pool::new(5);
-        let (one, other) = (Chain::new(), Chain::new());
+        let (one, other): (Chain, Chain) = (zeros(), zeros());
         let add = |chain: &Chain, number| {
             let (place, at) = chain.add(&POOL)?;
             place.numbers[at].store(number, Ordering::Relaxed);

@@ -9,7 +9,7 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{self, Rule, WATCHES_MAX};
 
 use crate::enabled::platform::sync::{Ordering, fence};
-use crate::enabled::record::arena::Ref;
+use crate::enabled::record::arena::{Ref, zeros};
 use crate::enabled::record::choices::Choices;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
@@ -24,10 +24,10 @@ pub(crate) const RULES_MAX: usize = 256;
 static NEWEST: Ref<Site> = Ref::none();
 
 /// Patterns of the rules, for threads that meet a site. Decision 1 disables the site, and 0 enables it.
-static RULES: Choices<RULES_MAX> = Choices::new();
+static RULES: Choices<RULES_MAX> = zeros();
 
 /// Patterns of the watches, with their slots, for threads that meet a site.
-pub(crate) static WATCHED: Choices<WATCHES_MAX> = Choices::new();
+pub(crate) static WATCHED: Choices<WATCHES_MAX> = zeros();
 
 /// The rules that disable and enable sites. The last rule that matches a site decides.
 #[derive(Debug)]

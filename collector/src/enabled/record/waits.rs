@@ -157,22 +157,6 @@ pub(crate) fn place(
 }
 
 impl Waits {
-    pub(crate) const fn new() -> Self {
-        Self {
-            wanted: AtomicU32::new(0),
-            file: AtomicU32::new(0),
-            read_tick: AtomicU64::new(0),
-            read_wall_ns: AtomicU64::new(0),
-            read_cpu_ns: AtomicU64::new(0),
-            ready_ns: AtomicU64::new(0),
-            switches: AtomicU64::new(0),
-            preempted: AtomicU64::new(0),
-            sure_tick: AtomicU64::new(0),
-            early_ns: AtomicU64::new(0),
-            unplaced: AtomicU64::new(0),
-        }
-    }
-
     pub(crate) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) != 0
     }

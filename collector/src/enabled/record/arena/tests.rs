@@ -54,7 +54,7 @@ fn a_tag_comes_back_beside_its_value() {
 
 #[test]
 fn any_number_names_an_element() {
-    let array: Array<AtomicU64> = Array::empty();
+    let array: Array<AtomicU64> = zeros();
     assert!(array.wrapped(3).is_none());
     assert!(array.allocate(8));
     for number in [0, 7, 8, 1001, u32::MAX] {
@@ -67,7 +67,7 @@ fn any_number_names_an_element() {
 
 #[test]
 fn a_column_has_what_was_made() {
-    let column: Column<AtomicU64> = Column::new();
+    let column: Column<AtomicU64> = zeros();
     assert!(column.get(300).is_none() && column.is_empty());
     column.make(300).unwrap().store(7, Ordering::Relaxed);
     assert_eq!(column.get(300).unwrap().load(Ordering::Relaxed), 7);

@@ -1,6 +1,7 @@
 //! Tests of guesses, of gaps and of memory that is reused. `tests/it/programs` plays random programs against a model.
 
 use super::*;
+use crate::enabled::record::arena::zeros;
 use crate::enabled::record::site::Site;
 
 static A: Site = Site::named("a", "m", "f.rs", 1);
@@ -13,7 +14,7 @@ struct Walk {
 
 impl Walk {
     fn new(limit: u64, depth: u32, nodes: u32) -> Self {
-        let tree = Box::new(Tree::new());
+        let tree: Box<Tree> = Box::new(zeros());
         assert!(tree.open(0, limit, depth, nodes));
         Self { tree, now: 0 }
     }

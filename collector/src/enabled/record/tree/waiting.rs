@@ -231,6 +231,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::site::Site;
     use crate::enabled::record::tree::NO_LIMIT;
     use crate::enabled::record::waits::{ClockInUse, OF_TEST};
@@ -258,7 +259,7 @@ mod tests {
             CLOCK.set(clock);
             let now = ticks;
             OF_TEST.set(Some(ClockInUse { ticks_per_ns, now }));
-            let tree = Box::new(Tree::new());
+            let tree: Box<Tree> = Box::new(zeros());
             assert!(tree.open(now(), NO_LIMIT, 10, 10));
             tree.begin_waits(true, now());
             for _ in 0..2_000 {
