@@ -46,7 +46,7 @@ use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config;
 
 /// The state; `capture_lock` guards it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CollectorState {
     pub(crate) session: SessionInfo,
     pub(crate) epochs: ResetEpochs,
@@ -63,22 +63,6 @@ pub(crate) struct CollectorState {
 }
 
 impl CollectorState {
-    pub(crate) const fn new() -> Self {
-        Self {
-            session: SessionInfo::new(),
-            epochs: ResetEpochs::new(),
-            sites: SiteIds::new(),
-            rules: Rules::new(),
-            sampling: Sampling::new(),
-            live: LiveThreads::new(),
-            finished: FinishedThreads::new(),
-            tasks: TaskReader::new(),
-            watches: Watches::new(),
-            lines: Lines::new(),
-            captures: 0,
-        }
-    }
-
     /// Captures a snapshot. The baselines remember the amounts that it shows.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
@@ -98,7 +82,7 @@ impl CollectorState {
         let epoch = self.epoch();
         let lost = self.show_threads(&mut snapshot, &epoch);
         if is_whole {
-            self.tasks = TaskReader::new();
+            self.tasks = TaskReader::default();
         }
         snapshot.tasks = self.tasks.read(&mut self.sites, config::now());
         self.show_sites(&mut snapshot, &epoch, lost);
@@ -406,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_look_decided_on_before_a_switch_gave_time_to_another_mode() {
-        let mut state = CollectorState::new();
+        let mut state = CollectorState::default();
         for (mode, looks) in [
             (Mode::Exact, 0),
             (Mode::Adaptive, 1),

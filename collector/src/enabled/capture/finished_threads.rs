@@ -26,7 +26,7 @@ const OTHERS: &str = "(other threads)";
 /// Site of the row for calls of finished threads above the limit of nodes.
 pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FinishedThreads {
     by_name: BTreeMap<String, ThreadsOfAName>,
     lost: Lost,
@@ -50,16 +50,6 @@ struct ThreadsOfAName {
 }
 
 impl FinishedThreads {
-    pub(crate) const fn new() -> Self {
-        Self {
-            by_name: BTreeMap::new(),
-            lost: Lost::NONE,
-            nodes: 0,
-            #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-            functions: FunctionSums::new(),
-        }
-    }
-
     /// Returns the losses of finished threads.
     pub(crate) fn lost(&self) -> Lost {
         self.lost
@@ -238,7 +228,7 @@ mod tests {
             &mut snapshot,
             &mut Vec::new(),
             &Live::default(),
-            &Lines::new(),
+            &Lines::default(),
             &Epoch::default(),
         );
         snapshot
@@ -246,13 +236,13 @@ mod tests {
 
     #[test]
     fn threads_of_one_name_share_a_tree_through_reset_and_undo() {
-        let mut finished = FinishedThreads::new();
+        let mut finished = FinishedThreads::default();
         let pruned = SiteId(9);
         let (rows, baseline) = thread(&[1, 2]);
-        finished.add("pool", &rows, &baseline, Lost::NONE, 100, pruned);
+        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
         finished.reset();
         let (rows, baseline) = thread(&[2, 3]);
-        finished.add("pool", &rows, &baseline, Lost::NONE, 100, pruned);
+        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
         let snapshot = shown(&mut finished);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), snapshot.lifetime.calls), (2, 4));
@@ -264,10 +254,17 @@ mod tests {
 
     #[test]
     fn beyond_the_limits_all_is_still_counted() {
-        let mut finished = FinishedThreads::new();
+        let mut finished = FinishedThreads::default();
         for name in 0..NAMES_MAX + 10 {
             let (rows, baseline) = thread(&[1, 2, 3]);
-            finished.add(&format!("t{name}"), &rows, &baseline, Lost::NONE, 50, SiteId(9));
+            finished.add(
+                &format!("t{name}"),
+                &rows,
+                &baseline,
+                Lost::default(),
+                50,
+                SiteId(9),
+            );
         }
         let snapshot = shown(&mut finished);
         assert_eq!(snapshot.lifetime.calls, 3 * (NAMES_MAX as u64 + 10));

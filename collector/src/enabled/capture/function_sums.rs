@@ -53,18 +53,12 @@ struct Row {
 }
 
 /// The sums of all functions, by number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionSums {
     pub(crate) by_number: Vec<Done>,
 }
 
 impl FunctionSums {
-    pub(crate) const fn new() -> Self {
-        Self {
-            by_number: Vec::new(),
-        }
-    }
-
     /// Adds the sums of a thread's functions. `sampled` has the ticks that samples gave each node.
     pub(crate) fn add(&mut self, tree: &Tree, mode: Mode, sampled: &[u64]) {
         self.by_number
@@ -164,7 +158,7 @@ mod tests {
         // A function that is off is no caller, so calls inside it are outermost.
         let gone = add(root, off, 1, 5);
         add(gone, inner, 3, 20);
-        let mut sums = FunctionSums::new();
+        let mut sums = FunctionSums::default();
         sums.add(&tree, Mode::Exact, &[]);
         let done = |number: usize| sums.by_number[number];
         assert_eq!((done(5).calls, done(5).timed, done(5).ticks), (2, 2, 600));
@@ -198,7 +192,7 @@ mod tests {
         };
         let outer = add(root, 2, 2, 50_000);
         add(outer, 1_000, 10, 200);
-        let mut sums = FunctionSums::new();
+        let mut sums = FunctionSums::default();
         sums.add(&tree, Mode::Adaptive, &[]);
         let done = sums.by_number[5];
         assert_eq!((done.calls, done.timed, done.ticks), (1_002, 12, 70_000));

@@ -33,7 +33,7 @@ pub(crate) struct LiveThread {
 }
 
 /// The live threads, by the address of their block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LiveThreads(BTreeMap<usize, LiveThread>);
 
 impl LiveThread {
@@ -89,10 +89,6 @@ impl LiveThread {
 }
 
 impl LiveThreads {
-    pub(crate) const fn new() -> Self {
-        Self(BTreeMap::new())
-    }
-
     /// Returns the thread of a block, and makes it known.
     pub(crate) fn of(&mut self, block: &'static Block) -> &mut LiveThread {
         self.0.entry(block.address()).or_insert_with(|| LiveThread {

@@ -26,7 +26,7 @@ pub(crate) struct Sums {
 }
 
 /// The looks so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Sampling {
     pub(crate) sums: Epochs<Sums>,
     /// Tick of the last look, or of a later switch of modes; `None` before the first.
@@ -40,27 +40,7 @@ pub(crate) fn wants_samples(mode: Mode) -> bool {
     mode.is_sampling() || mode.has_estimated_times() && !is_own()
 }
 
-impl Sums {
-    const NONE: Self = Self {
-        count: 0,
-        ticks: 0,
-        in_events: 0,
-        event_ticks: 0,
-    };
-}
-
 impl Sampling {
-    pub(crate) const fn new() -> Self {
-        Self {
-            sums: Epochs {
-                current: Sums::NONE,
-                base: Sums::NONE,
-                undo: Sums::NONE,
-            },
-            looked_at: None,
-        }
-    }
-
     /// Counts a look, with `hz` looks a second, and returns the ticks for which it counts.
     pub(crate) fn look(&mut self, mode: Mode, hz: f64) -> u64 {
         let now = config::now();

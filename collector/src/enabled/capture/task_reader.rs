@@ -19,7 +19,7 @@ const SHARE: u32 = 50;
 const DEPTH_MAX: usize = 1_000;
 
 /// Reads the table of calls in flight repeatedly.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct TaskReader {
     known: Option<Tasks>,
     /// Time of the next reading.
@@ -37,13 +37,6 @@ struct Paths {
 }
 
 impl TaskReader {
-    pub(crate) const fn new() -> Self {
-        Self {
-            known: None,
-            again: None,
-        }
-    }
-
     /// Returns the calls in flight at tick `now`, or at an earlier moment if reading takes long.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();

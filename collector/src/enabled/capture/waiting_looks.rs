@@ -28,7 +28,7 @@ const FILES_MOST: u32 = 16;
 const FILES_LONGEST_NS: u64 = 200_000;
 
 /// State between two rounds of looks. The publisher owns it, because only the publisher looks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Looks {
     next_ns: u64,
     /// The thread looked at last.
@@ -62,10 +62,6 @@ pub(crate) struct Found {
 }
 
 impl Looks {
-    pub(crate) const fn new() -> Self {
-        Self { next_ns: 0, at: None }
-    }
-
     /// Returns whether a round is due, and possible.
     pub(crate) fn is_due(&self) -> bool {
         config::get().waits && os::monotonic_ns() >= self.next_ns && descriptors::has_standard()

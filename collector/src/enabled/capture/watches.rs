@@ -30,7 +30,7 @@ use crate::enabled::record::watch;
 use crate::enabled::runtime::config;
 
 /// The watched functions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Watches {
     /// The watched functions by slot. A site stores the slot of the watch that its calls belong to.
     watched: [Option<Watched>; WATCHES_MAX],
@@ -58,15 +58,6 @@ struct Watched {
 }
 
 impl Watches {
-    pub(crate) const fn new() -> Self {
-        Self {
-            watched: [const { None }; WATCHES_MAX],
-            number: 0,
-            looked_at: None,
-            heard: BTreeSet::new(),
-        }
-    }
-
     fn all(&mut self) -> impl Iterator<Item = &mut Watched> {
         self.watched.iter_mut().flatten()
     }

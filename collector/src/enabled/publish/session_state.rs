@@ -150,7 +150,8 @@ pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settin
 }
 
 /// Captures a snapshot under the program's name.
-pub(crate) fn captured(mut state: Locked, kind: CaptureKind) -> Snapshot {
+pub(crate) fn captured(mut locked: Locked, kind: CaptureKind) -> Snapshot {
+    let state = locked.state();
     if state.session.name.is_empty() {
         state.session.name = process_name::of_executable();
     }
