@@ -101,7 +101,7 @@ impl FunctionSums {
             };
             sum.calls += calls;
             sum.timed += timed;
-            let mut above = std::iter::successors(node.parent.get(), |node| node.parent.get());
+            let mut above = node.up().skip(1);
             let is_first = !above.any(|above| above.site.is(site));
             for (sum, ticks) in [
                 (&mut sum.ticks, ticks),

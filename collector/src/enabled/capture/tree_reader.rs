@@ -216,9 +216,9 @@ impl Reader {
     /// Finds the open calls. `quiet` is the node where the thread is, if that is known.
     fn finish(&mut self, tree: &'static Tree, quiet: Option<&'static Node>) -> Reading {
         let innermost = quiet.or_else(|| find_current(tree));
+        let calls = innermost.into_iter().flat_map(Node::up);
         let mut open = Vec::new();
-        let mut at = innermost;
-        while let Some(node) = at.filter(|node| node.site.get().is_some()) {
+        for node in calls.take_while(|node| node.site.get().is_some()) {
             let began = match node.known_beginning() {
                 None => 0,
                 // The thread may have begun an outer call again between two loads, so this loop lets no outer call
@@ -230,7 +230,6 @@ impl Reader {
                     .map_or(began, |inner: u64| began.min(inner)),
             };
             open.push((node.index(), began));
-            at = node.parent.get();
         }
         open.reverse();
         open.retain(|&(index, _)| (index as usize) < self.rows.len());

@@ -242,6 +242,11 @@ impl Node {
             .map(|began| now - began)
     }
 
+    /// Returns the node, its parent, and so on up to the root.
+    pub(crate) fn up(&'static self) -> impl Iterator<Item = &'static Self> {
+        std::iter::successors(Some(self), |node| node.parent.get())
+    }
+
     /// Returns the depth, which is 0 for the root.
     pub(crate) fn depth(&self) -> u32 {
         match self.parent.get() {

@@ -161,6 +161,32 @@ impl Path {
             Mode::Exact | _ => exact,
         }
     }
+
+    fn numbered(number: u32) -> Self {
+        use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled, Watched, WatchedExact};
+        [
+            Watched,
+            WatchedExact,
+            Off,
+            Fast,
+            Exact,
+            AdaptiveExact,
+            Adaptive,
+            Sampled,
+        ]
+        .into_iter()
+        .find(|path| *path as u32 == number)
+        .unwrap_or(Alarm)
+    }
+
+    /// Returns the path that replaces this path while a watched call is open, if calls can be watched on this path.
+    fn when_watched(self) -> Option<Self> {
+        match self {
+            Self::Fast | Self::Adaptive => Some(Self::Watched),
+            Self::Exact | Self::AdaptiveExact => Some(Self::WatchedExact),
+            Self::Alarm | Self::Watched | Self::WatchedExact | Self::Off | Self::Sampled => None,
+        }
+    }
 }
 
 impl Tree {
@@ -219,20 +245,7 @@ impl Tree {
     }
 
     pub(crate) fn path(&self) -> Path {
-        use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled, Watched, WatchedExact};
-        [
-            Fast,
-            Exact,
-            Watched,
-            WatchedExact,
-            Off,
-            AdaptiveExact,
-            Adaptive,
-            Sampled,
-        ]
-        .into_iter()
-        .find(|path| self.is(*path))
-        .unwrap_or(Alarm)
+        Path::numbered(self.path.load(Ordering::Relaxed))
     }
 
     /// Sets the path of events. Other threads may set only the alarm.

@@ -10,6 +10,7 @@ use tickscope_format::snapshot::{CauseKind, CauseSum, PathSums, WatchedPath};
 
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::platform::sync::{Ordering, fence};
+use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{COUNTS, PathSums as NodeSums};
 use crate::enabled::record::registry::Block;
 use crate::enabled::record::site::Site;
@@ -228,9 +229,8 @@ fn path_of(
     known.resize(known.len().max(tree.nodes.len() as usize), UNKNOWN);
     // The loop goes up to a node whose path is known, and down again.
     let mut chain = Vec::new();
-    let mut at = tree.nodes.get(index);
     let mut path = NOWHERE;
-    while let Some(node) = at {
+    for node in tree.nodes.get(index).into_iter().flat_map(Node::up) {
         match known.get(node.index() as usize) {
             None | Some(&UNKNOWN) => chain.push(node),
             Some(&of_node) => {
@@ -238,7 +238,6 @@ fn path_of(
                 break;
             }
         }
-        at = node.parent.get();
     }
     for node in chain.into_iter().rev() {
         let Some(site) = node.site.get() else {

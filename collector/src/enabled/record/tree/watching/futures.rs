@@ -83,9 +83,8 @@ impl Tree {
         let watching = &self.watching;
         watching.awaited.forget(call);
         // If futures await each other, the innermost of them is the awaited future.
-        let is_below = watching.awaited.last().is_some_and(|awaited| {
-            std::iter::successors(Some(awaited), |at| at.parent.get()).any(|at| std::ptr::eq(at, node))
-        });
+        let awaited = watching.awaited.last();
+        let is_below = awaited.is_some_and(|awaited| awaited.up().any(|at| std::ptr::eq(at, node)));
         if !is_over && !is_below {
             watching.awaited.add(node, call);
         }
