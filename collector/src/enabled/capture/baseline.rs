@@ -57,6 +57,16 @@ pub(crate) struct Baseline {
 }
 
 impl Counts {
+    fn with(self, other: Self, both: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            calls: both(self.calls, other.calls),
+            ticks: both(self.ticks, other.ticks),
+            timed: both(self.timed, other.timed),
+            sum: both(self.sum, other.sum),
+            found: both(self.found, other.found),
+        }
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         self == Self::default()
     }
@@ -64,34 +74,22 @@ impl Counts {
 
 impl Amounts for Counts {
     fn plus(self, other: Self) -> Self {
-        Self {
-            calls: self.calls.wrapping_add(other.calls),
-            ticks: self.ticks.wrapping_add(other.ticks),
-            timed: self.timed.wrapping_add(other.timed),
-            sum: self.sum.wrapping_add(other.sum),
-            found: self.found.wrapping_add(other.found),
-        }
+        self.with(other, u64::wrapping_add)
     }
 
     fn minus(self, other: Self) -> Self {
         Self {
-            calls: self.calls.saturating_sub(other.calls),
-            ticks: self.ticks.saturating_sub(other.ticks),
-            timed: self.timed.saturating_sub(other.timed),
             // A sum may have wrapped around.
             sum: self.sum.wrapping_sub(other.sum),
-            found: self.found.saturating_sub(other.found),
+            ..self.with(other, u64::saturating_sub)
         }
     }
 
     fn at_least(self, other: Self) -> Self {
         Self {
-            calls: self.calls.max(other.calls),
-            ticks: self.ticks.max(other.ticks),
-            timed: self.timed.max(other.timed),
             // A sum is read in one load, so it shrinks only when it wraps around.
             sum: self.sum,
-            found: self.found.max(other.found),
+            ..self.with(other, u64::max)
         }
     }
 }

@@ -167,16 +167,11 @@ pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<E
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tickscope_format::ids::SiteId;
-
-    use crate::enabled::record::site::SiteKind;
 
     fn row(parent: u32) -> Row {
         Row {
             parent,
-            site: SiteId(0),
-            errors: 0,
-            kind: SiteKind::Scope,
+            ..Row::default()
         }
     }
 

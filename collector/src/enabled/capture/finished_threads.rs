@@ -79,12 +79,7 @@ impl FinishedThreads {
             .or_insert_with(|| ThreadsOfAName {
                 number,
                 count: 0,
-                rows: vec![Row {
-                    parent: 0,
-                    site: SiteId(0),
-                    errors: 0,
-                    kind: SiteKind::Scope,
-                }],
+                rows: vec![Row::default()],
                 known: HashMap::new(),
                 baseline: Baseline::default(),
             });
@@ -193,30 +188,22 @@ mod tests {
     use crate::enabled::capture::baseline::Counts;
 
     fn thread(sites: &[u32]) -> (Vec<Row>, Baseline) {
-        let rows = std::iter::once(Row {
-            parent: 0,
-            site: SiteId(0),
-            errors: 0,
-            kind: SiteKind::Scope,
-        })
-        .chain(sites.iter().map(|&site| Row {
-            parent: 0,
+        let mut rows = vec![Row::default()];
+        rows.extend(sites.iter().map(|&site| Row {
             site: SiteId(site),
             errors: 1,
-            kind: if site == 3 {
-                SiteKind::Counter
-            } else {
-                SiteKind::Scope
+            kind: match site {
+                3 => SiteKind::Counter,
+                _ => SiteKind::Scope,
             },
-        }))
-        .collect::<Vec<_>>();
+            ..Row::default()
+        }));
         let mut baseline = Baseline::default();
         let one = Counts {
             calls: 1,
             ticks: 10,
-            timed: 0,
             sum: 7,
-            found: 0,
+            ..Counts::default()
         };
         baseline.show(&vec![one; rows.len()], &[], Some(5));
         (rows, baseline)

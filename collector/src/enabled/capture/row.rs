@@ -9,7 +9,7 @@ use crate::enabled::capture::functions::Ends;
 use crate::enabled::record::site::SiteKind;
 
 /// The fixed facts of a node; its counters are in a [`Baseline`](super::baseline::Baseline). Row 0 is the root.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,

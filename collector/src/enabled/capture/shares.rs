@@ -203,18 +203,14 @@ fn reconcile(parts: &mut [Part]) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tickscope_format::ids::SiteId;
 
     use super::*;
     use crate::enabled::capture::baseline::Counts;
-    use crate::enabled::record::site::SiteKind;
 
     fn row(parent: u32) -> Row {
         Row {
             parent,
-            site: SiteId(0),
-            errors: 0,
-            kind: SiteKind::Scope,
+            ..Row::default()
         }
     }
 

@@ -114,7 +114,7 @@ impl Paths {
             paths.push(TaskPath {
                 parent,
                 site: sites.id(site),
-                names_await: site.names_await(),
+                names_await: site.names_await,
                 in_flight: 0,
                 polled: 0,
                 innermost: 0,

@@ -155,7 +155,7 @@ impl Watches {
         }
         self.looked_at = newest;
         for site in site_table::met().take_while(|site| !is_known(site)) {
-            if site.wants_watch() && self.heard.insert(std::ptr::from_ref(site).addr()) {
+            if site.wants_watch && self.heard.insert(std::ptr::from_ref(site).addr()) {
                 self.watch_site(site);
             }
             self.look_at(site);

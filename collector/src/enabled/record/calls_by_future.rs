@@ -75,7 +75,7 @@ struct Group {
 }
 
 #[derive(Debug)]
-struct Table<const GROUPS: usize> {
+pub(crate) struct Table<const GROUPS: usize> {
     /// Number of taken places of each group. The counts are stored together, because a check reads all of them and most
     /// are 0.
     counts: [AtomicU32; GROUPS],
@@ -84,7 +84,7 @@ struct Table<const GROUPS: usize> {
     next: AtomicU32,
 }
 
-static TABLE: Table<GROUPS> = zeros();
+pub(crate) static TABLE: Table<GROUPS> = zeros();
 
 /// The number of calls that have vanished since the start of the program.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
@@ -93,11 +93,6 @@ static VANISHED: AtomicU64 = AtomicU64::new(0);
 /// inlined code, or some of its polls are parts of other functions.
 pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
-}
-
-/// Puts the call of a future into the table. Returns false if there is no place for it.
-pub(crate) fn put(future: Future, held: Held) -> bool {
-    TABLE.put(future, held)
 }
 
 /// Puts the call of a future that is over into the table, so that the next check ends it.
@@ -112,11 +107,6 @@ pub(crate) fn put_over(future: Future, held: Held) -> bool {
         ..held
     };
     TABLE.put(nowhere, held)
-}
-
-/// Removes the call of a future from the table and returns it, if it is in the table.
-pub(crate) fn take(future: Future) -> Option<Held> {
-    TABLE.take(future)
 }
 
 /// Returns whether no call is between two polls.
@@ -143,18 +133,6 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
             Some(())
         });
     }
-}
-
-/// Checks all calls, or some of them if there are more than `most`. Removes calls that are over, and calls that have
-/// seemed to be over for `ticks` up to `now`.
-pub(crate) fn take_suspected(
-    most: u32,
-    now: u64,
-    ticks: u64,
-    suspicion: impl Fn(Future, Held) -> Suspicion,
-    taken: impl FnMut(Held),
-) {
-    TABLE.take_suspected(most, now, ticks, suspicion, taken);
 }
 
 impl Held {
@@ -223,7 +201,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
         (mixed >> 40) as usize % GROUPS
     }
 
-    fn put(&self, future: Future, held: Held) -> bool {
+    /// Puts the call of a future into the table. Returns false if there is no place for it.
+    pub(crate) fn put(&self, future: Future, held: Held) -> bool {
         let group = Self::group(future);
         let put = self.groups[group].with(|places| {
             let free = |place: &&Place| place.address.load(Ordering::Relaxed) == 0;
@@ -241,7 +220,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
         put.is_some()
     }
 
-    fn take(&self, future: Future) -> Option<Held> {
+    /// Removes the call of a future from the table and returns it, if it is in the table.
+    pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
         // The thread that has the future sees the call that was put in before, so a count of 0 means that the call is
         // not here.
@@ -262,7 +242,9 @@ impl<const GROUPS: usize> Table<GROUPS> {
         held
     }
 
-    fn take_suspected(
+    /// Checks all calls, or some of them if there are more than `most`. Removes calls that are over, and calls that have
+    /// seemed to be over for `ticks` up to `now`.
+    pub(crate) fn take_suspected(
         &self,
         most: u32,
         now: u64,

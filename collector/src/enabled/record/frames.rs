@@ -366,7 +366,7 @@ impl Poll {
             // The state is unknown, because the poll continues unseen.
             state: 0,
         };
-        if self.began != 0 && !calls_by_future::put(self.future(), held) {
+        if self.began != 0 && !calls_by_future::TABLE.put(self.future(), held) {
             in_flight::end_without_tree(self.call);
         }
     }

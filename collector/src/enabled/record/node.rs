@@ -214,7 +214,7 @@ impl Node {
 
     /// Returns the kind of the node's site; the root is a scope.
     pub(crate) fn kind(&self) -> SiteKind {
-        self.site.get().map_or(SiteKind::Scope, Site::kind)
+        self.site.get().map_or(SiteKind::Scope, |site| site.kind)
     }
 
     /// Returns whether the node belongs to a counter, a value or a gauge. Such a node has no children, and no time is

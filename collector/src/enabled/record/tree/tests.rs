@@ -147,7 +147,7 @@ fn counters_do_not_take_the_place_of_the_scope_looked_at_first() {
     let mut walk = Walk::new(NO_LIMIT, 10, 100);
     let root = walk.tree.current.get().unwrap();
     let count = |tree: &Tree, site: &'static Site| {
-        let known = tree.known_counter(root, site);
+        let known = tree.find(root, site);
         let counter = known.or_else(|| tree.add_child(root, site, || true)).unwrap();
         counter.count(5);
         counter
