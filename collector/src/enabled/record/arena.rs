@@ -8,6 +8,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU8;
 
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -36,11 +37,19 @@ unsafe impl<T: Sync> FromZeros for Ref<T> {}
 // SAFETY: a null pointer means nothing.
 unsafe impl<T: Sync> FromZeros for Tagged<T> {}
 // SAFETY: zero is a number.
+unsafe impl FromZeros for AtomicU8 {}
+// SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU16 {}
 // SAFETY: zero is a valid number.
 unsafe impl FromZeros for AtomicU32 {}
 // SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU64 {}
+#[cfg(test)]
+// SAFETY: zero is a number.
+unsafe impl FromZeros for std::sync::atomic::AtomicU32 {}
+#[cfg(test)]
+// SAFETY: zero is a number.
+unsafe impl FromZeros for std::sync::atomic::AtomicU64 {}
 // SAFETY: zeros are valid for each element.
 unsafe impl<T: FromZeros, const N: usize> FromZeros for [T; N] {}
 // SAFETY: a null pointer and length 0 are an array that was never allocated.
@@ -58,24 +67,29 @@ pub(crate) const fn zeros<T: FromZeros>() -> T {
 macro_rules! zeroed {
     (
         $(#[$attribute:meta])*
-        $visible:vis struct $name:ident {
+        $visible:vis struct $name:ident $(<$(const $size:ident: usize),+>)? {
             $($(#[$of_field:meta])* $field_visible:vis $field:ident: $type:ty,)*
         }
     ) => {
         $(#[$attribute])*
-        $visible struct $name {
+        $visible struct $name $(<$(const $size: usize),+>)? {
             $($(#[$of_field])* $field_visible $field: $type,)*
         }
 
-        const _: fn() = || {
-            #[allow(dead_code, reason = "a struct may have no fields")]
-            fn must_be<T: $crate::enabled::record::arena::FromZeros>() {}
-            $(must_be::<$type>();)*
-            assert!(!std::mem::needs_drop::<$name>());
+        const _: () = {
+            #[allow(dead_code, reason = "the compiler checks its types")]
+            fn must_be_valid $(<$(const $size: usize),+>)? () {
+                fn must_be<T: $crate::enabled::record::arena::FromZeros>() {}
+                $(must_be::<$type>();)*
+                assert!(!std::mem::needs_drop::<$name $(<$($size),+>)?>());
+            }
         };
 
         // SAFETY: zeros are valid for each field, as checked above, and a struct has no other invariant.
-        unsafe impl $crate::enabled::record::arena::FromZeros for $name {}
+        unsafe impl $(<$(const $size: usize),+>)? $crate::enabled::record::arena::FromZeros
+            for $name $(<$($size),+>)?
+        {
+        }
     };
 }
 pub(crate) use zeroed;

@@ -9,7 +9,7 @@
 
 use tickscope_format::snapshot::Quantity;
 
-use crate::enabled::record::arena::{FromZeros, zeros};
+use crate::enabled::record::arena::{zeroed, zeros};
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::pool::retried;
@@ -55,33 +55,39 @@ pub(crate) enum Suspicion {
     Certain,
 }
 
-#[derive(Debug)]
-struct Place {
-    /// Address of the future; 0 if the place is free.
-    address: AtomicU64,
-    function: AtomicU32,
-    began: AtomicU64,
-    call: AtomicU64,
-    row: AtomicU64,
-    state: AtomicU32,
-    /// Tick since which the call seems to be over; 0 if it does not seem to be over.
-    suspected: AtomicU64,
+zeroed! {
+    #[derive(Debug)]
+    struct Place {
+        /// Address of the future; 0 if the place is free.
+        address: AtomicU64,
+        function: AtomicU32,
+        began: AtomicU64,
+        call: AtomicU64,
+        row: AtomicU64,
+        state: AtomicU32,
+        /// Tick since which the call seems to be over; 0 if it does not seem to be over.
+        suspected: AtomicU64,
+    }
 }
 
-#[derive(Debug)]
-struct Group {
-    is_locked: AtomicU32,
-    places: [Place; GROUP],
+zeroed! {
+    #[derive(Debug)]
+    struct Group {
+        is_locked: AtomicU32,
+        places: [Place; GROUP],
+    }
 }
 
-#[derive(Debug)]
-pub(crate) struct Table<const GROUPS: usize> {
-    /// Number of taken places of each group. The counts are stored together, because a check reads all of them and most
-    /// are 0.
-    counts: [AtomicU32; GROUPS],
-    groups: [Group; GROUPS],
-    /// The group at which the next check begins.
-    next: AtomicU32,
+zeroed! {
+    #[derive(Debug)]
+    pub(crate) struct Table<const GROUPS: usize> {
+        /// Number of taken places of each group. The counts are stored together, because a check reads all of them and most
+        /// are 0.
+        counts: [AtomicU32; GROUPS],
+        groups: [Group; GROUPS],
+        /// The group at which the next check begins.
+        next: AtomicU32,
+    }
 }
 
 pub(crate) static TABLE: Table<GROUPS> = zeros();
@@ -188,9 +194,6 @@ impl Group {
         done
     }
 }
-
-// SAFETY: all fields are numbers, for which zero is valid.
-unsafe impl<const GROUPS: usize> FromZeros for Table<GROUPS> {}
 
 impl<const GROUPS: usize> Table<GROUPS> {
     /// Returns the number of a future's group.

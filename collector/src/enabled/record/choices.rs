@@ -6,28 +6,29 @@
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering, fence};
-use crate::enabled::record::arena::FromZeros;
+use crate::enabled::record::arena::zeroed;
 
 const WORDS: usize = BYTES_MAX / size_of::<u64>();
 
-/// A list of at most `N` patterns, each with its decision, which is a number.
-#[derive(Debug)]
-pub(crate) struct Choices<const N: usize> {
-    /// Odd while the list is being changed.
-    version: AtomicU64,
-    count: AtomicU64,
-    choices: [Choice; N],
+zeroed! {
+    /// A list of at most `N` patterns, each with its decision, which is a number.
+    #[derive(Debug)]
+    pub(crate) struct Choices<const N: usize> {
+        /// Odd while the list is being changed.
+        version: AtomicU64,
+        count: AtomicU64,
+        choices: [Choice; N],
+    }
 }
 
-#[derive(Debug)]
-struct Choice {
-    decides: AtomicU64,
-    length: AtomicU64,
-    pattern: [AtomicU64; WORDS],
+zeroed! {
+    #[derive(Debug)]
+    struct Choice {
+        decides: AtomicU64,
+        length: AtomicU64,
+        pattern: [AtomicU64; WORDS],
+    }
 }
-
-// SAFETY: all fields are numbers, for which zero is valid.
-unsafe impl<const N: usize> FromZeros for Choices<N> {}
 
 impl<const N: usize> Choices<N> {
     /// Replaces the list. The caller holds the capture lock, and checks all known sites afterwards.

@@ -15,7 +15,7 @@ use std::sync::atomic::AtomicU8;
 use tickscope_format::snapshot::LIVE_SAMPLE_BYTES;
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
-use crate::enabled::record::arena::{FromZeros, zeros};
+use crate::enabled::record::arena::{zeroed, zeros};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
 
@@ -38,20 +38,22 @@ pub(crate) struct Block {
 /// Place of a block: its group, and its place in the group.
 type At = (usize, usize);
 
-#[derive(Debug)]
-pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
-    /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
-    filter: [AtomicU8; FILTER],
-    /// Addresses of the blocks; 0 in free places.
-    blocks: [[AtomicU64; GROUP]; GROUPS],
-    bytes: [[AtomicU64; GROUP]; GROUPS],
-    /// Owners of the blocks; 0 while the place is changed.
-    owners: [[AtomicU64; GROUP]; GROUPS],
-    /// Number of times that a block was put in, and that a block was taken out.
-    put: AtomicU64,
-    taken: AtomicU64,
-    /// Number of sampled blocks for which there was no place.
-    lost: AtomicU64,
+zeroed! {
+    #[derive(Debug)]
+    pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
+        /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
+        filter: [AtomicU8; FILTER],
+        /// Addresses of the blocks; 0 in free places.
+        blocks: [[AtomicU64; GROUP]; GROUPS],
+        bytes: [[AtomicU64; GROUP]; GROUPS],
+        /// Owners of the blocks; 0 while the place is changed.
+        owners: [[AtomicU64; GROUP]; GROUPS],
+        /// Number of times that a block was put in, and that a block was taken out.
+        put: AtomicU64,
+        taken: AtomicU64,
+        /// Number of sampled blocks for which there was no place.
+        lost: AtomicU64,
+    }
 }
 
 static TABLE: Table<GROUPS, GROUP> = zeros();
@@ -65,9 +67,6 @@ thread_local! {
     /// State of the random numbers; 0 before the first.
     static RANDOM: Cell<u64> = const { Cell::new(0) };
 }
-
-// SAFETY: all fields are numbers, for which zero is valid.
-unsafe impl<const GROUPS: usize, const GROUP: usize> FromZeros for Table<GROUPS, GROUP> {}
 
 impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
     /// Returns the places of a block.
