@@ -8,8 +8,9 @@
 //! Records are added up before they are overwritten.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::enabled::record::arena::{Array, zeroed};
+use crate::enabled::record::arena::{Array, Ref, zeroed};
 use crate::enabled::record::node::NODES_MAX;
+use crate::enabled::record::site::Site;
 
 /// Size of the journal in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
 const WORDS: u32 = 1 << 16;
@@ -83,13 +84,27 @@ zeroed! {
     }
 }
 
-/// The words of a call that were not overwritten, in their order.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left {
-    /// The beginning and the end of each part.
-    pub(crate) parts: [(u32, u32); 3],
-    /// Whether words are missing after the first part.
-    pub(crate) has_gap: bool,
+zeroed! {
+    /// A node to which records refer, for readers that do not have the tree: index, index of the parent, and site.
+    #[derive(Debug)]
+    pub(crate) struct NamedNode {
+        index: AtomicU32,
+        parent: AtomicU32,
+        site: Ref<Site>,
+    }
+}
+
+impl NamedNode {
+    pub(crate) fn set(&self, (index, parent, site): (u32, u32, Option<&'static Site>)) {
+        self.index.store(index, Ordering::Relaxed);
+        self.parent.store(parent, Ordering::Relaxed);
+        self.site.set(site);
+    }
+
+    pub(crate) fn get(&self) -> (u32, u32, Option<&'static Site>) {
+        let [index, parent] = [&self.index, &self.parent].map(|index| index.load(Ordering::Relaxed));
+        (index, parent, self.site.get())
+    }
 }
 
 impl Record {
@@ -186,11 +201,11 @@ impl Journal {
             .store(self.areas.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Returns the number of words that were overwritten.
-    pub(crate) fn missing(&self) -> u64 {
+    /// Returns the index of the first word after the words that were overwritten, and their number, if there are any.
+    pub(crate) fn gap(&self) -> Option<(u32, u64)> {
         // The head and the previous quarter remain.
-        let areas = u64::from(self.areas.load(Ordering::Relaxed));
-        areas.saturating_sub(2) * u64::from(QUARTER)
+        let areas = self.areas.load(Ordering::Relaxed).checked_sub(2)?;
+        (areas > 0).then(|| (HEAD, u64::from(areas) * u64::from(QUARTER)))
     }
 
     /// Returns whether an area was full.
@@ -203,43 +218,25 @@ impl Journal {
         self.words.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Returns the words of the call that were not overwritten.
-    pub(crate) fn left(&self) -> Left {
+    /// Returns the words of the call that were not overwritten, in their order.
+    pub(crate) fn left(&self) -> impl ExactSizeIterator<Item = u64> {
         let (begin, at) = self.area();
-        let areas = self.areas.load(Ordering::Relaxed);
         let other = if begin == HEAD { HEAD + QUARTER } else { HEAD };
-        match areas {
-            0 => Left {
-                parts: [(0, at), (0, 0), (0, 0)],
-                has_gap: false,
-            },
-            1 => Left {
-                parts: [(0, HEAD), (begin, at), (0, 0)],
-                has_gap: false,
-            },
-            _ => Left {
-                parts: [(0, HEAD), (other, other + QUARTER), (begin, at)],
-                has_gap: areas > 2,
-            },
-        }
-    }
-}
-
-impl Left {
-    pub(crate) fn words(self, journal: &Journal) -> impl ExactSizeIterator<Item = u64> {
-        (0..self.len()).map(move |number| {
+        let parts = match self.areas.load(Ordering::Relaxed) {
+            0 => [(0, at), (0, 0), (0, 0)],
+            1 => [(0, HEAD), (begin, at), (0, 0)],
+            _ => [(0, HEAD), (other, other + QUARTER), (begin, at)],
+        };
+        let count: u32 = parts.iter().map(|(begin, end)| end - begin).sum();
+        (0..count).map(move |number| {
             let mut rest = number;
-            let part = self.parts.iter().find_map(|&(begin, end)| {
+            let part = parts.iter().find_map(|&(begin, end)| {
                 let at = begin + rest;
                 rest = rest.saturating_sub(end - begin);
                 (at < end).then_some(at)
             });
-            part.map_or(0, |at| journal.word(at))
+            part.map_or(0, |at| self.word(at))
         })
-    }
-
-    pub(crate) fn len(self) -> u32 {
-        self.parts.iter().map(|(begin, end)| end - begin).sum()
     }
 }
 
@@ -297,14 +294,13 @@ mod tests {
                 }
                 journal.push(number.into());
             }
-            let left = journal.left();
-            let words: Vec<u64> = left.words(&journal).collect();
-            assert_eq!(words.len() as u64 + journal.missing(), u64::from(count));
-            assert_eq!(left.has_gap, words.len() < count as usize, "{count}");
+            let words: Vec<u64> = journal.left().collect();
+            let missing = journal.gap().map_or(0, |(_, missing)| missing);
+            assert_eq!(words.len() as u64 + missing, u64::from(count));
             let newest = words.len().saturating_sub(HEAD as usize) as u64;
             let expected = (0..u64::from(count.min(HEAD))).chain(u64::from(count) - newest..u64::from(count));
             assert!(words.iter().copied().eq(expected), "{count}");
-            assert!(!left.has_gap || newest >= u64::from(QUARTER));
+            assert!(missing == 0 || newest >= u64::from(QUARTER));
         }
     }
 }

@@ -6,7 +6,8 @@
 use tickscope_format::snapshot::CauseKind;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, spin_loop};
-use crate::enabled::record::arena::{Array, Ref, zeroed};
+use crate::enabled::record::arena::{Array, zeroed};
+use crate::enabled::record::journal::NamedNode;
 use crate::enabled::record::site::Site;
 
 /// Number of the longest calls that are kept.
@@ -26,16 +27,6 @@ const NO_CAUSE: u64 = u64::MAX;
 
 /// Number of the next call. No other access depends on its ordering, so models use std's atomic.
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
-
-zeroed! {
-    /// A node that a kept call was in.
-    #[derive(Debug)]
-    pub(crate) struct KeptNode {
-        index: AtomicU32,
-        parent: AtomicU32,
-        site: Ref<Site>,
-    }
-}
 
 zeroed! {
     /// The calls of one watch.
@@ -63,7 +54,7 @@ zeroed! {
         gap_at: AtomicU32,
         gap: AtomicU64,
         words: Array<AtomicU64>,
-        nodes: Array<KeptNode>,
+        nodes: Array<NamedNode>,
         node_count: AtomicU32,
     }
 }
@@ -195,11 +186,9 @@ impl KeptCall {
                 place.store(word, Ordering::Relaxed);
             }
         }
-        for (index, (node, parent, site)) in (0..).zip(nodes) {
+        for (index, node) in (0..).zip(nodes) {
             if let Some(place) = self.nodes.get(index) {
-                place.index.store(node, Ordering::Relaxed);
-                place.parent.store(parent, Ordering::Relaxed);
-                place.site.set(site);
+                place.set(node);
             }
         }
         self.node_count.store(node_count, Ordering::Relaxed);
@@ -234,10 +223,8 @@ impl KeptCall {
             },
             words: words.map(|word| word.load(Ordering::Relaxed)).collect(),
             nodes: nodes
-                .filter_map(|node| {
-                    let place = |place: &AtomicU32| place.load(Ordering::Relaxed);
-                    Some((place(&node.index), place(&node.parent), node.site.get()?))
-                })
+                .map(NamedNode::get)
+                .filter_map(|(index, parent, site)| Some((index, parent, site?)))
                 .collect(),
         }
     }

@@ -36,14 +36,13 @@ impl Tree {
         let count = watch.slow_calls.fetch_add(1, Ordering::Relaxed) + 1;
         let random = self.next_random();
         let is_kept = watch.kept.keep(ticks, count, random >> 32, |call| {
-            let left = journal.left();
             let facts = Facts {
                 ticks,
                 began: self.watching.began.load(Ordering::Relaxed),
                 tid: threads::thread_id(),
                 name: threads::thread_name(),
                 cause,
-                gap: left.has_gap.then(|| (left.parts[0].1, journal.missing())),
+                gap: journal.gap(),
             };
             let touched = (0..self.watching.touched_count.load(Ordering::Relaxed)).map(|at| {
                 let index = self.touched(at);
@@ -51,7 +50,7 @@ impl Tree {
                 let parent = node.and_then(|node| node.parent.get()).map_or(0, Node::index);
                 (index, parent, node.and_then(|node| node.site.get()))
             });
-            call.write(&facts, left.words(journal), touched);
+            call.write(&facts, journal.left(), touched);
         });
         if !is_kept {
             watch.lose(Lost::NotKept);
