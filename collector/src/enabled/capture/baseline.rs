@@ -104,7 +104,7 @@ impl Measured {
         self.0[quantity.code() as usize]
     }
 
-    fn set(&mut self, quantity: Quantity, value: u64) {
+    pub(crate) fn set(&mut self, quantity: Quantity, value: u64) {
         self.0[quantity.code() as usize] = value;
     }
 

@@ -68,12 +68,8 @@ impl CollectorState {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
 
-    /// Captures a snapshot with all kept data of watched calls, and with the calls in flight of this moment.
-    pub(crate) fn capture_whole(&mut self, kind: CaptureKind) -> Snapshot {
-        self.capture_with(kind, true)
-    }
-
-    fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
+    /// Captures a snapshot. If it is whole, it has all kept data of watched calls, and the calls in flight of this moment.
+    pub(crate) fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         for row in lost_futures::end(is_whole) {
             self.finished.count_vanished(row);
@@ -112,17 +108,17 @@ impl CollectorState {
 
     /// Reads all threads into a snapshot, and returns their losses.
     fn show_threads(&mut self, snapshot: &mut Snapshot, epoch: &Epoch) -> Lost {
-        let mut lost = self.finished.lost();
+        let mut lost = self.finished.lost;
         lost.losses.dropped += registry::dropped_calls();
         let live = Live::read();
         let (mut waits_in, mut doing) = (Vec::new(), Vec::new());
         self.watches.begin_reading();
-        self.lines.begin_reading();
+        self.lines.drain();
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Relaxed);
             let thread = self.live.of(block);
             let reading = thread.read(block, &mut self.sites, os::cpu_ns_of(tid));
-            self.watches.read(block, &mut self.sites);
+            self.watches.read(block, &mut self.sites, false);
             lost += reading.lost;
             let does = waiting_looks::doing(block, thread.looked, config::now());
             doing.extend(does.map(|does| (snapshot.threads.len() as u32, does)));
@@ -261,7 +257,7 @@ impl CollectorState {
         site_table::update_states();
         functions::follow();
         self.epochs.set_switch(Some(mode_switch::newest()));
-        self.sampling.count_from(Some(tick));
+        self.sampling.looked_at = Some(tick);
         for thread in self.live.all() {
             thread.reader.forget();
         }
@@ -278,7 +274,7 @@ impl CollectorState {
     /// Forgets the initial mode, because the program has chosen another mode before anything was counted.
     pub(crate) fn forget_beginning(&mut self) {
         self.epochs.set_switch(None);
-        self.sampling.count_from(None);
+        self.sampling.looked_at = None;
     }
 
     /// Begins a new reset epoch, and returns the snapshot that closes the old epoch.
@@ -354,7 +350,7 @@ impl CollectorState {
         // The lock is held, so no capture has seen a later tick than the tick up to which time is charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
-        self.watches.finish(block, &mut self.sites);
+        self.watches.read(block, &mut self.sites, true);
         let mut thread = self.live.remove(block, &kernel_name);
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         if functions::have_a_budget() {

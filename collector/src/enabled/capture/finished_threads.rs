@@ -29,7 +29,7 @@ pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 #[derive(Debug, Default)]
 pub(crate) struct FinishedThreads {
     by_name: BTreeMap<String, ThreadsOfAName>,
-    lost: Lost,
+    pub(crate) lost: Lost,
     /// Number of rows of all names together.
     nodes: u32,
     /// Sums of the threads' functions.
@@ -50,11 +50,6 @@ struct ThreadsOfAName {
 }
 
 impl FinishedThreads {
-    /// Returns the losses of finished threads.
-    pub(crate) fn lost(&self) -> Lost {
-        self.lost
-    }
-
     /// Adds the rows and the baseline of a thread to the tree of its name. Above `nodes_max` rows, new rows share one row.
     /// Returns the number of the name, and the index of each row in the name's tree.
     pub(crate) fn add(

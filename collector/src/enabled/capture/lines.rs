@@ -195,7 +195,7 @@ impl Lines {
     }
 
     /// Takes the samples from the rings of the threads.
-    fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         // Most programs never request samples, so their threads have no ring.
         if self.asked_hz == 0 {
             return;
@@ -258,11 +258,6 @@ impl Lines {
                 .and_then(|(_, number)| *number);
             self.loaded.push((loaded, number));
         }
-    }
-
-    /// Takes the samples of the threads, before their rows are read.
-    pub(crate) fn begin_reading(&mut self) {
-        self.drain();
     }
 
     /// Returns the samples of these owners, each with the index of its node or row.

@@ -29,8 +29,9 @@ pub(crate) struct Sums {
 #[derive(Debug, Default)]
 pub(crate) struct Sampling {
     pub(crate) sums: Epochs<Sums>,
-    /// Tick of the last look, or of a later switch of modes; `None` before the first.
-    looked_at: Option<u64>,
+    /// Tick of the last look, or of a later switch of modes, from which the next look counts. `None` makes the next look
+    /// count for no time.
+    pub(crate) looked_at: Option<u64>,
 }
 
 /// Returns whether the publisher looks where each thread is in this mode.
@@ -59,11 +60,6 @@ impl Sampling {
     pub(crate) fn meet_event(&mut self, passed: u64) {
         self.sums.current.in_events += 1;
         self.sums.current.event_ticks = self.sums.current.event_ticks.saturating_add(passed);
-    }
-
-    /// Sets the tick from which the next look counts; `None` makes the next look count for no time.
-    pub(crate) fn count_from(&mut self, tick: Option<u64>) {
-        self.looked_at = tick;
     }
 
     /// Returns the number of looks since the reset.

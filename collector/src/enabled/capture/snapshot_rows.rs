@@ -105,10 +105,7 @@ pub(crate) fn append(
             snapshot.push_tally(id, tally);
         }
         let off_cpu = estimate.map(|estimate| estimate.off_cpu);
-        for (quantity, value) in quantities(baseline, index, ticks, off_cpu) {
-            snapshot.measures.push_row(quantity, id.0, value);
-        }
-        for (quantity, value) in levels(live_of(index)) {
+        for (quantity, value) in quantities(baseline, index, ticks, off_cpu, live_of(index)) {
             snapshot.measures.push_row(quantity, id.0, value);
         }
         let found = baseline.waits_in.shown(index as u32);
@@ -147,10 +144,7 @@ pub(crate) fn append(
     let outside_ticks = estimated.first().map_or(charged_outside, |root| root.ticks);
     let thread_number = snapshot.threads.len() as u32;
     let off_cpu = estimated.first().map(|root| root.off_cpu);
-    for (quantity, value) in quantities(baseline, 0, outside_ticks, off_cpu) {
-        snapshot.measures.push_outside(quantity, thread_number, value);
-    }
-    for (quantity, value) in levels(live_of(0)) {
+    for (quantity, value) in quantities(baseline, 0, outside_ticks, off_cpu, live_of(0)) {
         snapshot.measures.push_outside(quantity, thread_number, value);
     }
     snapshot
@@ -171,14 +165,6 @@ pub(crate) fn append(
     // Ticks that were charged outside of all rows but belong to untimed calls.
     baseline.hand(charged_outside - outside_ticks);
     baseline.add_lifetime(&mut snapshot.lifetime);
-}
-
-/// Returns the quantities of a node's live blocks.
-fn levels(live: Sampled) -> [(Quantity, u64); 2] {
-    [
-        (Quantity::LiveBytes, live.bytes()),
-        (Quantity::LiveVariance, live.variance()),
-    ]
 }
 
 /// Returns the tally of a node without time; `None` if it is a scope.
@@ -203,11 +189,14 @@ fn quantities(
     index: usize,
     ticks: u64,
     off_cpu: Option<[u64; 2]>,
+    live: Sampled,
 ) -> impl Iterator<Item = (Quantity, u64)> {
     let mut measured = baseline.measured(index);
     let [waiting, ready] = off_cpu.unwrap_or_else(|| measured.off_cpu());
     let waiting = waiting.min(ticks);
-    measured.0[Quantity::Waiting.code() as usize] = waiting;
-    measured.0[Quantity::Ready.code() as usize] = ready.min(ticks - waiting);
+    measured.set(Quantity::Waiting, waiting);
+    measured.set(Quantity::Ready, ready.min(ticks - waiting));
+    measured.set(Quantity::LiveBytes, live.bytes());
+    measured.set(Quantity::LiveVariance, live.variance());
     Quantity::ALL.into_iter().zip(measured.0)
 }

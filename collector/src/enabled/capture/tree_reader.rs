@@ -186,7 +186,7 @@ impl Reader {
 
     /// Reads the amounts other than calls and time. Most programs count no such amounts, and have no memory for them.
     fn read_measures(&mut self, tree: &'static Tree) {
-        let unplaced = tree.waits.unplaced();
+        let unplaced = tree.waits.unplaced.load(Ordering::Relaxed);
         self.measured.clear();
         if tree.measures.is_empty() && unplaced == 0 {
             return;

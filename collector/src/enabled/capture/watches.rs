@@ -189,23 +189,10 @@ impl Watches {
     }
 
     /// Reads the sums of a thread.
-    pub(crate) fn read(&mut self, block: &'static Block, sites: &mut SiteIds) {
-        for Watched {
-            slot, number, totals, ..
-        } in self.all()
-        {
-            totals.read(*slot, *number, block, sites, false);
-        }
-    }
-
-    /// Reads the sums of a thread that has ended.
-    pub(crate) fn finish(&mut self, block: &'static Block, sites: &mut SiteIds) {
-        for Watched {
-            slot, number, totals, ..
-        } in self.all()
-        {
-            totals.read(*slot, *number, block, sites, true);
-            totals.forget(block);
+    pub(crate) fn read(&mut self, block: &'static Block, sites: &mut SiteIds, has_ended: bool) {
+        for watched in self.all() {
+            let (slot, number) = (watched.slot, watched.number);
+            watched.totals.read(slot, number, block, sites, has_ended);
         }
     }
 

@@ -155,5 +155,5 @@ pub(crate) fn captured(mut locked: Locked, kind: CaptureKind) -> Snapshot {
     if state.session.name.is_empty() {
         state.session.name = process_name::of_executable();
     }
-    state.capture_whole(kind)
+    state.capture_with(kind, true)
 }

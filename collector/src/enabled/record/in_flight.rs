@@ -134,7 +134,8 @@ impl OwnSlots {
     /// Gives the slot of a call back. No event of the thread may come in between.
     pub(crate) fn end(&self, call: CallId) {
         let Some(slot) = slot_of(call) else {
-            return forget_beyond();
+            BEYOND.fetch_sub(1, Ordering::Relaxed);
+            return;
         };
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
@@ -234,10 +235,6 @@ pub(crate) fn end_without_tree(call: CallId) {
             *batches = index_of(call);
         }
     });
-}
-
-fn forget_beyond() {
-    BEYOND.fetch_sub(1, Ordering::Relaxed);
 }
 
 /// Returns whether a call is in flight.

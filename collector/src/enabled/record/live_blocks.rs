@@ -18,6 +18,7 @@ use crate::enabled::platform::sync::{AtomicU64, Ordering};
 use crate::enabled::record::arena::{zeroed, zeros};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
+use crate::enabled::record::untimed::xorshift;
 
 /// Number of places in which a block may be: the places of its group.
 const GROUP: usize = 32;
@@ -320,11 +321,7 @@ fn filtered(hash: u64) -> usize {
 
 /// Returns a random distance to the next point, exponentially distributed.
 fn next_distance() -> u64 {
-    // xorshift64*
-    let mut state = RANDOM.get();
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
+    let state = xorshift(RANDOM.get());
     RANDOM.set(state);
     let bits = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
     let uniform = (bits + 1) as f64 / (1u64 << 53) as f64;

@@ -81,7 +81,7 @@ impl Sums {
         self.all().map(|count| count.load(Ordering::Relaxed))
     }
 
-    fn clear(&self) {
+    pub(crate) fn clear(&self) {
         for count in self.all() {
             count.store(0, Ordering::Relaxed);
         }

@@ -26,14 +26,9 @@ pub(crate) trait Linked: FromZeros + 'static {
 pub(crate) struct Pool<T: 'static> {
     places: Column<T>,
     most: u32,
-    free: Mutex<Free>,
+    /// Number of the first free place; 0 if no place is free.
+    free: Mutex<u32>,
     made: std::sync::atomic::AtomicU32,
-}
-
-/// Number of the first free place; 0 if no place is free.
-#[derive(Debug)]
-struct Free {
-    first: u32,
 }
 
 zeroed! {
@@ -80,7 +75,7 @@ impl<T: Linked> Pool<T> {
         Self {
             places: zeros(),
             most,
-            free: Mutex::new(Free { first: 0 }),
+            free: Mutex::new(0),
             made: std::sync::atomic::AtomicU32::new(0),
         }
     }
@@ -97,8 +92,8 @@ impl<T: Linked> Pool<T> {
     /// Takes a place, with the contents of its last user; `None` if all places are taken, or without memory.
     pub(crate) fn take(&self) -> Option<(u32, &'static T)> {
         let taken = briefly(&self.free, |free| {
-            if let Some(place) = self.get(free.first) {
-                let number = std::mem::replace(&mut free.first, place.next().load(Ordering::Relaxed));
+            if let Some(place) = self.get(*free) {
+                let number = std::mem::replace(free, place.next().load(Ordering::Relaxed));
                 return Some((number, place));
             }
             let number = self.made.load(Ordering::Relaxed) + 1;
@@ -117,8 +112,8 @@ impl<T: Linked> Pool<T> {
     pub(crate) fn give(&self, first: u32, last: u32) {
         let Some(last) = self.get(last) else { return };
         briefly(&self.free, |free| {
-            last.next().store(free.first, Ordering::Relaxed);
-            free.first = first;
+            last.next().store(*free, Ordering::Relaxed);
+            *free = first;
         });
     }
 }

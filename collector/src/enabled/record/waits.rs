@@ -161,9 +161,20 @@ impl Waits {
         self.wanted.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns the ticks that were spent off the CPU in gaps too short to be examined.
-    pub(crate) fn unplaced(&self) -> u64 {
-        self.unplaced.load(Ordering::Relaxed)
+    /// Returns the wall time and the CPU time from the last reading to `now`.
+    pub(crate) fn since_reading(&self, now: Clocks) -> Clocks {
+        let since = |now: u64, then: &AtomicU64| now.saturating_sub(then.load(Ordering::Relaxed));
+        Clocks {
+            wall_ns: since(now.wall_ns, &self.read_wall_ns),
+            cpu_ns: since(now.cpu_ns, &self.read_cpu_ns),
+        }
+    }
+
+    /// Returns the part of the time since the last reading in which the thread was off its CPU, without the time that was
+    /// placed already.
+    pub(crate) fn off_ns(&self, since: Clocks) -> u64 {
+        let early = self.early_ns.load(Ordering::Relaxed);
+        since.wall_ns.saturating_sub(since.cpu_ns).saturating_sub(early)
     }
 
     /// Begins to count switches from now on. The thread's CPU time is `cpu_ns`.

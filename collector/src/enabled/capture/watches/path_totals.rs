@@ -123,16 +123,16 @@ impl PathTotals {
         sites: &mut SiteIds,
         has_ended: bool,
     ) {
+        let mut paths_of = self.paths_of.remove(&block.address()).unwrap_or_default();
         let tree = &block.tree;
         let sums = tree.watching.sums_of(slot as usize);
         let Some(sums) = sums.filter(|sums| sums.number() == number) else {
             return;
         };
-        let paths_of = self.paths_of.entry(block.address()).or_default();
         let mut read = Vec::new();
         for index in 0..tree.nodes.len() {
             if let Some(counted) = sums.nodes.get(index).and_then(Counted::of)
-                && let Some(path) = path_of(&mut self.paths, paths_of, tree, slot, index, sites)
+                && let Some(path) = path_of(&mut self.paths, &mut paths_of, tree, slot, index, sites)
             {
                 read.push((path, counted));
             }
@@ -145,17 +145,13 @@ impl PathTotals {
         let to = if has_ended {
             &mut self.finished
         } else {
+            self.paths_of.insert(block.address(), paths_of);
             &mut self.all
         };
         to.resize(self.paths.rows.len(), Counted::default());
         for (path, counted) in read {
             to[path as usize].add(&counted);
         }
-    }
-
-    /// Forgets the nodes of a thread that has ended.
-    pub(super) fn forget(&mut self, block: &'static Block) {
-        self.paths_of.remove(&block.address());
     }
 
     /// Returns each path with the sums of all threads. Paths come before the paths that continue them.

@@ -102,14 +102,8 @@ impl Tree {
             off_cpu::mark();
             let began = waits::now();
             let clocks = off_cpu::clocks();
-            let wall_ns = clocks
-                .wall_ns
-                .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
-            let cpu_ns = clocks
-                .cpu_ns
-                .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
-            let early = waits.early_ns.load(Ordering::Relaxed);
-            let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
+            let since = waits.since_reading(clocks);
+            let (wall_ns, off_ns) = (since.wall_ns, waits.off_ns(since));
             let ticks = now.wrapping_sub(read_tick);
             let Some(rate) = ticks_per_ns(clocks.wall_ns) else {
                 waits.store(now, clocks);
@@ -182,12 +176,7 @@ impl Tree {
             return;
         }
         let clocks = os::keeping_errno(off_cpu::clocks);
-        let wall_ns = clocks
-            .wall_ns
-            .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
-        let cpu_ns = clocks
-            .cpu_ns
-            .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
+        let Clocks { wall_ns, cpu_ns } = waits.since_reading(clocks);
         let share = wall_ns.saturating_sub(cpu_ns) as f64 / wall_ns.max(1) as f64;
         let waiting = (gap as f64 * share) as u64;
         self.measure_at(node, [(Quantity::Waiting, waiting)]);
@@ -205,17 +194,11 @@ impl Tree {
         let waits = &self.waits;
         let read_tick = waits.read_tick.load(Ordering::Relaxed);
         let last = self.last.load(Ordering::Relaxed);
-        let wall_ns = now
-            .wall_ns
-            .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
-        if !waits.is_wanted() || read_tick == 0 || wall_ns == 0 {
+        let since = waits.since_reading(now);
+        if !waits.is_wanted() || read_tick == 0 || since.wall_ns == 0 {
             return 0;
         }
-        let cpu_ns = now
-            .cpu_ns
-            .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
-        let early = waits.early_ns.load(Ordering::Relaxed);
-        let all = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
+        let all = waits.off_ns(since);
         let Some(rate) = ticks_per_ns(now.wall_ns) else {
             return 0;
         };

@@ -86,9 +86,7 @@ impl Tree {
     pub(super) fn forget_pending(&self) {
         if let Some((_, sums)) = self.watching.of_slot() {
             self.each_touched(sums, |_, of_node| {
-                for count in of_node.pending.all() {
-                    count.store(0, Ordering::Relaxed);
-                }
+                of_node.pending.clear();
                 of_node.is_touched.store(0, Ordering::Relaxed);
             });
         }

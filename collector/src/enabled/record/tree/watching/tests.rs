@@ -7,6 +7,7 @@ use crate::enabled::record::arena::zeros;
 use crate::enabled::record::journal::{More, Record};
 use crate::enabled::record::path_sums::COUNTS;
 use crate::enabled::record::tree::NO_LIMIT;
+use crate::enabled::record::untimed::xorshift;
 
 static ROOT: Site = Site::named("root", "m", "f.rs", 1);
 static OTHERS: [Site; 5] = [
@@ -33,9 +34,7 @@ struct Program {
 
 impl Program {
     fn below(&mut self, most: u64) -> u64 {
-        self.random ^= self.random << 13;
-        self.random ^= self.random >> 7;
-        self.random ^= self.random << 17;
+        self.random = xorshift(self.random);
         (self.random >> 11) % most
     }
 
