@@ -138,7 +138,7 @@ fn note_gauge(site: &'static Site, level: i64) {
     };
     if let Some(numbers) = tree.numbers.of(node) {
         numbers.note(of_level(level), node.calls.load(Ordering::Relaxed));
-        numbers.set_at(tick);
+        numbers.set_tick.store(tick, Ordering::Relaxed);
     }
     node.set_level(level);
     tree.put(current);

@@ -133,7 +133,7 @@ impl CollectorState {
             let tree = ThreadTree {
                 rows: &thread.reader.rows,
                 open: &reading.open,
-                live: &live.of_tree(&block.tree),
+                live: &live.of(Owner::of_tree(&block.tree)),
                 sampled: &self.lines.of(Owner::of_tree(&block.tree)),
             };
             append(snapshot, &mut waits_in, facts, tree, &mut thread.baseline, epoch);

@@ -131,7 +131,7 @@ impl FinishedThreads {
             let tree = ThreadTree {
                 rows: &threads.rows,
                 open: &[],
-                live: &live.of_finished(threads.number),
+                live: &live.of(Owner::of_finished(threads.number)),
                 sampled: &lines.of(Owner::of_finished(threads.number)),
             };
             let is_bare = |index| threads.baseline.is_bare(index);

@@ -334,7 +334,7 @@ fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::R
     // SYNC POINT: calls before numbers.
     counts.calls = node.calls.load(Ordering::Acquire);
     let numbers = tree.numbers.of(node).filter(|_| counts.calls > 0);
-    let set_tick = numbers.map_or(0, Numbers::set_tick);
+    let set_tick = numbers.map_or(0, |numbers| numbers.set_tick.load(Ordering::Relaxed));
     (counts.calls > 0).then(|| ranges::Read {
         node: node.index(),
         calls: counts.calls,

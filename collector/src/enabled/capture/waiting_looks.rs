@@ -53,7 +53,7 @@ pub(crate) struct Looked {
 }
 
 /// Result of a look at a thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// State of the thread, if it has had no event meanwhile.
     pub(crate) looked: Option<Looked>,
@@ -104,21 +104,18 @@ pub(crate) fn look(
     now: u64,
     budget: &mut Budget,
 ) -> Option<Found> {
-    const NOTHING: Option<Found> = Some(Found {
-        looked: None,
-        waiting: None,
-    });
+    let nothing = Some(Found::default());
     let tree = &block.tree;
     let tid = block.tid.load(Ordering::Relaxed);
     let Some(current) = tree.current.get_acquire() else {
-        return NOTHING;
+        return nothing;
     };
     let last = tree.last.load(Ordering::Acquire);
     if is_busy(tree, now) {
-        return NOTHING;
+        return nothing;
     }
     let Some(cpu_ns) = os::cpu_ns_of(tid) else {
-        return NOTHING;
+        return nothing;
     };
     // A thread cannot leave its system call without using CPU time.
     let same = looked
@@ -129,13 +126,13 @@ pub(crate) fn look(
         None if !budget.take() => return None,
         None => match waiting_call::look(tid) {
             Some(doing) => doing,
-            None => return NOTHING,
+            None => return nothing,
         },
     };
     // SYNC POINT: the look before the mark and the last event, as in `Reader::read_counts`.
     fence(Ordering::Acquire);
     if !is_quiet(tree, current, last) {
-        return NOTHING;
+        return nothing;
     }
     let is_charged = !tree.stands_still() && current.site.get().is_some();
     let waiting = match doing {

@@ -289,17 +289,8 @@ impl Live {
         Self { rows }
     }
 
-    /// Returns the live memory of a tree, by the index of the node, in rising order.
-    pub(crate) fn of_tree(&self, tree: &'static Tree) -> Vec<(u32, Sampled)> {
-        self.within(Owner::of_tree(tree))
-    }
-
-    /// Returns the live memory of the finished threads of a name, by the row, in rising order.
-    pub(crate) fn of_finished(&self, name: u32) -> Vec<(u32, Sampled)> {
-        self.within(Owner::of_finished(name))
-    }
-
-    fn within(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, Sampled)> {
+    /// Returns the live memory of these owners, by the index of the node or row, in rising order.
+    pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, Sampled)> {
         let begin = self.rows.partition_point(|(owner, _)| owner < owners.start());
         let rows = self.rows[begin..].iter();
         rows.take_while(|(owner, _)| owner <= owners.end())
@@ -425,11 +416,11 @@ mod tests {
             ],
         };
         let rows: Vec<_> = live
-            .of_finished(1)
+            .of(Owner::of_finished(1))
             .iter()
             .map(|&(row, sampled)| (row, sampled.bytes()))
             .collect();
         assert_eq!(rows, [(2, 2 << 30)]);
-        assert!(live.of_finished(2).is_empty());
+        assert!(live.of(Owner::of_finished(2)).is_empty());
     }
 }

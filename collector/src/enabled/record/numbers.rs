@@ -51,7 +51,7 @@ zeroed! {
         /// For a value: number of executions without memory for a bucket.
         missed: AtomicU64,
         /// For a gauge: the tick at which it was last set.
-        set_tick: AtomicU64,
+        pub(crate) set_tick: AtomicU64,
         /// For a value: buckets by octave; `None` before the first hit.
         octaves: [Ref<Octave>; OCTAVES],
     }
@@ -191,17 +191,6 @@ impl Numbers {
         self.octaves[at].set_release(Some(octave));
         let present = self.present.load(Ordering::Relaxed);
         self.present.store(present | 1 << at, Ordering::Release);
-    }
-
-    /// Notes the tick at which a gauge is set.
-    #[inline(always)]
-    pub(crate) fn set_at(&self, tick: u64) {
-        self.set_tick.store(tick, Ordering::Relaxed);
-    }
-
-    /// Returns the tick at which a gauge was last set.
-    pub(crate) fn set_tick(&self) -> u64 {
-        self.set_tick.load(Ordering::Relaxed)
     }
 
     /// Reads the histogram of a value into `histogram`. Returns the number of executions, including executions for whose bucket

@@ -44,20 +44,19 @@ impl Name {
             Self::Given(name) => out.write_str(name),
             Self::Enclosing(path) => write_plain_name::<T>(path(), module, out),
             Self::WithLabel(kind, name) => {
-                out.write_str(match kind {
-                    Labelled::Mutex | Labelled::Read | Labelled::Write => "[lock] ",
-                    Labelled::Condvar => "[condvar] ",
-                    Labelled::Task => "",
-                })?;
+                let (before, after) = match kind {
+                    Labelled::Mutex => ("[lock] ", ""),
+                    Labelled::Read => ("[lock] ", " (read)"),
+                    Labelled::Write => ("[lock] ", " (write)"),
+                    Labelled::Condvar => ("[condvar] ", ""),
+                    Labelled::Task => ("", ""),
+                };
+                out.write_str(before)?;
                 match name {
                     Some(name) => out.write_str(name)?,
                     None => write!(out, "{}:{line}", short_file(file))?,
                 }
-                out.write_str(match kind {
-                    Labelled::Read => " (read)",
-                    Labelled::Write => " (write)",
-                    Labelled::Mutex | Labelled::Condvar | Labelled::Task => "",
-                })
+                out.write_str(after)
             }
         }
     }

@@ -138,22 +138,10 @@ impl Watching {
         }
     }
 
-    /// Returns the sums of a watch, for the publisher.
-    pub(crate) fn sums_of(&self, slot: usize) -> Option<&SumsOfWatch> {
-        self.sums.get(slot)
-    }
-
     /// Returns whether a watched call is open.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.root.get().is_some()
-    }
-
-    /// Returns whether the open watched call belongs to this node.
-    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-    #[inline(always)]
-    pub(crate) fn is_of(&self, node: &'static Node) -> bool {
-        self.root.is(node)
     }
 
     pub(crate) fn of_slot(&self) -> Option<(&'static Watch, &SumsOfWatch)> {

@@ -125,7 +125,7 @@ impl PathTotals {
     ) {
         let mut paths_of = self.paths_of.remove(&block.address()).unwrap_or_default();
         let tree = &block.tree;
-        let sums = tree.watching.sums_of(slot as usize);
+        let sums = tree.watching.sums.get(slot as usize);
         let Some(sums) = sums.filter(|sums| sums.number() == number) else {
             return;
         };

@@ -118,19 +118,17 @@ impl Tree {
             } else {
                 0
             };
-            let mut off = Off {
-                all: off_ns - later,
-                ..Off::default()
-            };
+            let all = off_ns - later;
+            let mut off = Off::default();
             let begin = now.wrapping_sub(gap);
             let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
-            if off.all > NOISE_NS {
-                let mut switched = waits.switched(clocks.cpu_ns, off.all);
+            if all > NOISE_NS {
+                let mut switched = waits.switched(clocks.cpu_ns, all);
                 if later > 0 {
                     switched = waits.leave_for_later(later, switched);
                 }
                 let (switches, ready) = switched;
-                off = place(off.all, ready, switches, ns(gap), short_ns, least_ns());
+                off = place(all, ready, switches, ns(gap), short_ns, least_ns());
             }
             waits.store(
                 now,
@@ -143,7 +141,7 @@ impl Tree {
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
             let unplaced = waits.unplaced.load(Ordering::Relaxed);
-            let more = in_ticks(off.all - off.placed);
+            let more = in_ticks(all - off.placed);
             waits
                 .unplaced
                 .store(unplaced.wrapping_add(more), Ordering::Relaxed);
