@@ -200,13 +200,21 @@ mod tests {
     }
 
     #[test]
-    fn a_child_gets_back_what_its_parent_was_charged() {
+    fn a_child_gets_back_what_the_calls_above_it_were_charged() {
+        let shown = |cost, counts: &[_]| {
+            let rows: Vec<Row> = (0..counts.len() as u32)
+                .map(|index| row(index.saturating_sub(1)))
+                .collect();
+            ticks(&adaptive(&rows, &baseline(counts), &epoch(cost)))
+        };
         // The root calls `a`, all of whose calls are timed. `a` calls `b`: 10 of its 100 calls were timed, at 7 ticks each.
-        let rows = [row(0), row(0), row(1)];
-        let baseline = baseline(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
-        assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(0.0))), [50, 300, 700]);
+        let counts = [(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)];
+        assert_eq!(shown(0.0, &counts), [50, 300, 700]);
         // One tick of each timed call belongs to the clock.
-        assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(1.0))), [50, 390, 610]);
+        assert_eq!(shown(1.0, &counts), [50, 390, 610]);
+        // 1 of 10 calls of `b` was timed, with 100 ticks. 60 of these were in `c`, which was timed whenever `b` was timed.
+        let counts = [(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)];
+        assert_eq!(shown(0.0, &counts), [0, 100, 400, 600]);
     }
 
     /// In adaptive mode the lifetime may shrink, because a row may have to give back time that it got from outside of all rows.
@@ -217,15 +225,6 @@ mod tests {
         let before = of(&[(0, 0, 100_000), (100, 10, 1000)]);
         let after = of(&[(0, 0, 100_100), (110, 20, 1100)]);
         assert_eq!((before, after), (10_000, 6_050));
-    }
-
-    #[test]
-    fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
-        // 1 of 10 calls of `b` was timed, with 100 ticks. 60 of these were in `c`, which was timed whenever `b` was timed.
-        let rows = [row(0), row(0), row(1), row(2)];
-        let baseline = baseline(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
-        let estimated = adaptive(&rows, &baseline, &epoch(0.0));
-        assert_eq!(ticks(&estimated), [0, 100, 400, 600]);
     }
 
     #[test]

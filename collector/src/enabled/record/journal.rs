@@ -107,6 +107,19 @@ impl NamedNode {
     }
 }
 
+impl More {
+    const ALL: [Self; 8] = [
+        Self::Stay,
+        Self::Waiting,
+        Self::Ready,
+        Self::Allocation,
+        Self::Note,
+        Self::Nodes,
+        Self::Calls,
+        Self::Allocations,
+    ];
+}
+
 impl Record {
     pub(crate) fn word(self) -> u64 {
         match self {
@@ -127,19 +140,9 @@ impl Record {
             1 => Kind::Enter,
             2 => Kind::GoOn,
             _ => {
-                let what = match word >> MORE_AT & 7 {
-                    1 => More::Waiting,
-                    2 => More::Ready,
-                    3 => More::Allocation,
-                    4 => More::Note,
-                    5 => More::Nodes,
-                    6 => More::Calls,
-                    7 => More::Allocations,
-                    _ => More::Stay,
-                };
                 return Self::More {
                     node,
-                    what,
+                    what: More::ALL[(word >> MORE_AT & 7) as usize],
                     number: word & MORE_MAX,
                 };
             }
@@ -255,16 +258,7 @@ mod tests {
             };
             assert_eq!(Record::of(record.word()), record);
         }
-        for what in [
-            More::Stay,
-            More::Waiting,
-            More::Ready,
-            More::Allocation,
-            More::Note,
-            More::Nodes,
-            More::Calls,
-            More::Allocations,
-        ] {
+        for what in More::ALL {
             let record = Record::More {
                 node: 7,
                 what,

@@ -5,12 +5,8 @@ use super::*;
 #[test]
 fn places_are_side_by_side_and_chunks_double() {
     let place = Column::<AtomicU64>::place;
-    assert_eq!(place(0), (0, 0));
-    assert_eq!(place(255), (0, 255));
-    assert_eq!(place(256), (1, 0));
-    assert_eq!(place(511), (1, 255));
-    assert_eq!(place(512), (2, 0));
-    assert_eq!(place(1023), (2, 511));
+    let places = [0, 255, 256, 511, 512, 1023].map(place);
+    assert_eq!(places, [(0, 0), (0, 255), (1, 0), (1, 255), (2, 0), (2, 511)]);
     assert_eq!(place(PLACES - 1), (CHUNKS - 1, PLACES / 2 - 1));
 }
 
