@@ -234,42 +234,29 @@ mod tests {
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 0, 1100]);
-        assert!(
-            estimated[1].self_error >= 900.0,
-            "nothing, or as much as was refused"
-        );
-        assert_eq!(
-            (estimated[2].self_error, estimated[2].total_error),
-            (900.0, 900.0)
-        );
+        // Nothing, or as much as was refused, is wrong.
+        assert!(estimated[1].self_error >= 900.0);
+        assert_eq!([estimated[2].self_error, estimated[2].total_error], [900.0; 2]);
     }
 
     #[test]
-    fn half_and_half_of_a_hundred_looks_is_known_to_five_percent() {
-        let rows = [row(0), row(0)];
-        let epoch = Epoch {
-            period_ticks: 100.0,
-            ..Epoch::default()
-        };
-        let estimated = sampled(&rows, &baseline(&[(0, 0, 5000), (9, 0, 5000)]), &epoch);
-        assert_eq!(estimated[1].self_error, 500.0);
-    }
-
-    #[test]
-    fn each_border_of_a_call_that_a_look_cannot_tell_is_an_error_of_caller_and_callee() {
+    fn looks_are_wrong_by_chance_and_at_the_borders_of_calls() {
         let rows = [row(0), row(0), row(1)];
-        let epoch = Epoch {
-            period_ticks: 1.0,
-            border_ticks: 5.0,
-            ..Epoch::default()
+        let errors = |period_ticks, border_ticks, counts| {
+            let epoch = Epoch {
+                period_ticks,
+                border_ticks,
+                ..Epoch::default()
+            };
+            let estimated = sampled(&rows, &baseline(counts), &epoch);
+            [0, 1, 2].map(|row: usize| (estimated[row].self_error, estimated[row].total_error))
         };
-        let counts = [(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)];
-        let estimated = sampled(&rows, &baseline(&counts), &epoch);
-        let errors: Vec<_> = estimated
-            .iter()
-            .map(|row| (row.self_error, row.total_error))
-            .collect();
-        assert_eq!(errors, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
+        // Half and half of a hundred looks is known to 5 %.
+        let found = errors(100.0, 0.0, &[(0, 0, 5000), (9, 0, 5000), (0, 0, 0)]);
+        assert_eq!(found[1].0, 500.0);
+        // Each border of a call that a look cannot tell is an error of the caller and of the callee.
+        let found = errors(1.0, 5.0, &[(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)]);
+        assert_eq!(found, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
     }
 
     proptest! {

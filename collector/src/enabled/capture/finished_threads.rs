@@ -204,6 +204,11 @@ mod tests {
         (rows, baseline)
     }
 
+    fn add(finished: &mut FinishedThreads, name: &str, sites: &[u32], nodes_max: u32) {
+        let (rows, baseline) = thread(sites);
+        finished.add(name, &rows, &baseline, Lost::default(), nodes_max, SiteId(9));
+    }
+
     fn shown(finished: &mut FinishedThreads) -> Snapshot {
         let mut snapshot = Snapshot::default();
         finished.show(
@@ -219,45 +224,37 @@ mod tests {
     #[test]
     fn threads_of_one_name_share_a_tree_through_reset_and_undo() {
         let mut finished = FinishedThreads::default();
-        let pruned = SiteId(9);
-        let (rows, baseline) = thread(&[1, 2]);
-        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
+        add(&mut finished, "pool", &[1, 2], 100);
         finished.reset();
-        let (rows, baseline) = thread(&[2, 3]);
-        finished.add("pool", &rows, &baseline, Lost::default(), 100, pruned);
+        add(&mut finished, "pool", &[2, 3], 100);
         let snapshot = shown(&mut finished);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), snapshot.lifetime.calls), (2, 4));
         assert_eq!(snapshot.sums(), [None, Some(7)]);
-        assert_eq!(snapshot.threads[0].cpu_ns, Some(5));
+        assert_eq!(
+            (
+                snapshot.nodes.self_ticks.iter().sum::<u64>(),
+                snapshot.threads[0].cpu_ns
+            ),
+            (20, Some(5))
+        );
         finished.undo();
-        assert_eq!(shown(&mut finished).calls(), 4);
+        let snapshot = shown(&mut finished);
+        assert_eq!((snapshot.calls(), snapshot.threads[0].cpu_ns), (4, Some(10)));
     }
 
     #[test]
     fn beyond_the_limits_all_is_still_counted() {
         let mut finished = FinishedThreads::default();
         for name in 0..NAMES_MAX + 10 {
-            let (rows, baseline) = thread(&[1, 2, 3]);
-            finished.add(
-                &format!("t{name}"),
-                &rows,
-                &baseline,
-                Lost::default(),
-                50,
-                SiteId(9),
-            );
+            add(&mut finished, &format!("t{name}"), &[1, 2, 3], 50);
         }
         let snapshot = shown(&mut finished);
         assert_eq!(snapshot.lifetime.calls, 3 * (NAMES_MAX as u64 + 10));
         assert_eq!(snapshot.calls(), snapshot.lifetime.calls);
         assert_eq!(snapshot.threads.len(), NAMES_MAX + 1);
-        assert!(
-            snapshot
-                .threads
-                .iter()
-                .any(|thread| thread.name == OTHERS && thread.count == 10)
-        );
+        let mut threads = snapshot.threads.iter();
+        assert!(threads.any(|thread| thread.name == OTHERS && thread.count == 10));
         assert!(snapshot.nodes.site.contains(&9));
     }
 }

@@ -135,16 +135,15 @@ fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::tree::NO_LIMIT;
+    use crate::enabled::record::tree::tests::opened;
 
     #[test]
     fn a_function_around_which_nothing_counts_is_outermost_for_as_much_time_as_it_takes_there() {
         function_sites::set_for_tests();
         let [outer, inner, off] = [5, 6, 7].map(|number| function_sites::get(number).unwrap());
         off.set_ruled_off(true);
-        let tree: Box<Tree> = Box::new(zeros());
-        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let tree = opened(NO_LIMIT, 10, 100);
         let root = tree.take().unwrap();
         let add = |parent, site, calls, ticks| {
             let node = tree.add_child(parent, site, || true).unwrap();
@@ -176,8 +175,7 @@ mod tests {
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
         function_sites::set_for_tests();
-        let tree: Box<Tree> = Box::new(zeros());
-        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let tree = opened(NO_LIMIT, 10, 100);
         let root = tree.take().unwrap();
         let add = |parent, calls, timed, ticks| {
             let node = tree

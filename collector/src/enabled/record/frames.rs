@@ -377,13 +377,13 @@ mod tests {
     use super::*;
     use crate::enabled::record::arena::zeros;
     use crate::enabled::record::site::Site;
+    use crate::enabled::record::tree::tests::opened;
     use crate::enabled::record::tree::{NO_LIMIT, Tree};
 
     static F: Site = Site::named("f", "m", "f.rs", 1);
 
     /// Returns a chain of open nodes.
     fn nodes(tree: &Tree, depth: usize) -> Vec<&'static Node> {
-        assert!(tree.open(0, NO_LIMIT, 1000, 1000));
         let mut at = tree.take().unwrap();
         let mut all = Vec::new();
         for _ in 0..depth {
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn frames_close_in_order_and_are_used_again() {
-        let tree: Box<Tree> = Box::new(zeros());
+        let tree = opened(NO_LIMIT, 1000, 1000);
         let nodes = nodes(&tree, 600);
         let frames: Box<Frames> = Box::new(zeros());
         assert!(frames.top().is_none() && frames.begin(1000, 100_000));
@@ -423,7 +423,7 @@ mod tests {
 
     #[test]
     fn what_ended_without_an_event_is_closed_by_the_next_one_above() {
-        let tree: Box<Tree> = Box::new(zeros());
+        let tree = opened(NO_LIMIT, 1000, 1000);
         let nodes = nodes(&tree, 4);
         let frames: Box<Frames> = Box::new(zeros());
         assert!(frames.begin(0, 1000));

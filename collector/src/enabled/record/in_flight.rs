@@ -306,11 +306,8 @@ mod tests {
             assert!(calls.iter().all(|&call| seen(index_of(call)).is_none()));
             // The other thread keeps fewer slots than it would give away.
             let most = 1_000 + FREE_MAX + 2 * BATCH;
-            assert!(
-                last_slot() - made <= most,
-                "round {round}: {}",
-                last_slot() - made
-            );
+            let more = last_slot() - made;
+            assert!(more <= most, "round {round}: {more}");
         }
     }
 

@@ -360,13 +360,7 @@ mod tests {
                 assert_eq!(histogram.count(), call);
             }
             assert_eq!(histogram.max(), Some((5000, true)));
-            let count = |ticks| {
-                histogram
-                    .buckets
-                    .iter()
-                    .find(|&&(bucket, _)| usize::from(bucket) == bucket_of(ticks))
-            };
-            assert_eq!(count(100).map(|&(_, count)| count), Some(49));
+            assert!(histogram.buckets.contains(&(bucket_of(100) as u16, 49)));
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             // Histograms were switched off and on again in the same life: this histogram is empty, and no octave is lost.
             let again = pool.make(5).unwrap();

@@ -331,4 +331,4 @@ impl Tree {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -191,16 +191,15 @@ fn rate(node: &'static Node, latency: &Latency) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::site::Site;
     use crate::enabled::record::tree::NO_LIMIT;
+    use crate::enabled::record::tree::tests::opened;
 
     static A: Site = Site::named("a", "m", "f.rs", 1);
     static B: Site = Site::named("b", "m", "f.rs", 2);
 
     fn tree() -> Box<Tree> {
-        let tree: Box<Tree> = Box::new(zeros());
-        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let tree = opened(NO_LIMIT, 10, 100);
         tree.wants_latencies.store(1, Ordering::Relaxed);
         tree
     }

@@ -7,6 +7,13 @@ use crate::enabled::record::site::Site;
 static A: Site = Site::named("a", "m", "f.rs", 1);
 static B: Site = Site::named("b", "m", "f.rs", 2);
 
+/// Makes an open tree, at tick 0.
+pub(crate) fn opened(limit: u64, depth: u32, nodes: u32) -> Box<Tree> {
+    let tree: Box<Tree> = Box::new(zeros());
+    assert!(tree.open(0, limit, depth, nodes));
+    tree
+}
+
 struct Walk {
     tree: Box<Tree>,
     now: u64,
@@ -14,9 +21,10 @@ struct Walk {
 
 impl Walk {
     fn new(limit: u64, depth: u32, nodes: u32) -> Self {
-        let tree: Box<Tree> = Box::new(zeros());
-        assert!(tree.open(0, limit, depth, nodes));
-        Self { tree, now: 0 }
+        Self {
+            tree: opened(limit, depth, nodes),
+            now: 0,
+        }
     }
 
     /// Enters like a scope in exact mode, and counts wrong guesses.
@@ -155,10 +163,8 @@ fn counters_do_not_take_the_place_of_the_scope_looked_at_first() {
     for site in &COUNTERS {
         count(&walk.tree, site);
     }
-    assert!(
-        Tree::recent_child(root, &COUNTERS[0]).is_some(),
-        "while there is no scope"
-    );
+    // There is no scope yet.
+    assert!(Tree::recent_child(root, &COUNTERS[0]).is_some());
     let a = walk.enter(1, &A);
     walk.exit(1, a);
     for site in &COUNTERS {

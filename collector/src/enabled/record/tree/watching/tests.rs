@@ -3,10 +3,10 @@
 use tickscope_format::snapshot::Quantity;
 
 use super::*;
-use crate::enabled::record::arena::zeros;
 use crate::enabled::record::journal::{More, Record};
 use crate::enabled::record::path_sums::COUNTS;
 use crate::enabled::record::tree::NO_LIMIT;
+use crate::enabled::record::tree::tests::opened;
 use crate::enabled::record::untimed::xorshift;
 
 static ROOT: Site = Site::named("root", "m", "f.rs", 1);
@@ -191,8 +191,7 @@ fn sums_are_those_of_the_tree_in_random_programs() {
     for seed in 1..=programs {
         of_slot.begin(0);
         of_slot.begin(seed);
-        let tree: Box<Tree> = Box::new(zeros());
-        assert!(tree.open(0, NO_LIMIT, 100, 10_000));
+        let tree = opened(NO_LIMIT, 100, 10_000);
         tree.set_path(Path::Fast);
         let mut program = Program {
             tree,
