@@ -50,18 +50,9 @@ zeroed! {
     /// An open poll of an async body. Its function is open as well, as a [`Frame`].
     #[derive(Debug)]
     pub(crate) struct OpenPoll {
-        place: AtomicU64,
         node: Ref<Node>,
-        /// The address of the future, and the number of the function that polls it.
-        address: AtomicU64,
-        function: AtomicU64,
-        /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
-        began: AtomicU64,
-        call: AtomicU64,
-        /// The call that the thread polled before.
-        outer: AtomicU64,
-        /// The number of the poll in its row.
-        number: AtomicU64,
+        /// The other fields of the [`Poll`], in their order.
+        fields: [AtomicU64; 7],
     }
 }
 
@@ -70,11 +61,15 @@ zeroed! {
 pub(crate) struct Poll {
     pub(crate) place: u64,
     pub(crate) node: &'static Node,
+    /// The address of the future, and the number of the function that polls it.
     pub(crate) address: u64,
     pub(crate) function: u32,
+    /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
     pub(crate) began: u64,
     pub(crate) call: u64,
+    /// The call that the thread polled before.
     pub(crate) outer: u64,
+    /// The number of the poll in its row.
     pub(crate) number: u64,
 }
 
@@ -242,15 +237,16 @@ impl Frames {
             return false;
         };
         open.node.set(Some(poll.node));
-        for (to, value) in [
-            (&open.place, poll.place),
-            (&open.address, poll.address),
-            (&open.function, poll.function.into()),
-            (&open.began, poll.began),
-            (&open.call, poll.call),
-            (&open.outer, poll.outer),
-            (&open.number, poll.number),
-        ] {
+        let fields = [
+            poll.place,
+            poll.address,
+            poll.function.into(),
+            poll.began,
+            poll.call,
+            poll.outer,
+            poll.number,
+        ];
+        for (to, value) in open.fields.iter().zip(fields) {
             to.store(value, Ordering::Relaxed);
         }
         self.open_polls.store(count + 1, Ordering::Relaxed);
@@ -271,16 +267,17 @@ impl Frames {
     fn take_poll(&self, is_wanted: impl Fn(u64) -> bool) -> Option<Poll> {
         let count = self.open_polls.load(Ordering::Relaxed).checked_sub(1)?;
         let open = self.polls.get(count)?;
-        let value = |from: &AtomicU64| from.load(Ordering::Relaxed);
+        let fields = open.fields.each_ref().map(|field| field.load(Ordering::Relaxed));
+        let [place, address, function, began, call, outer, number] = fields;
         let poll = Poll {
-            place: value(&open.place),
+            place,
             node: open.node.get()?,
-            address: value(&open.address),
-            function: value(&open.function) as u32,
-            began: value(&open.began),
-            call: value(&open.call),
-            outer: value(&open.outer),
-            number: value(&open.number),
+            address,
+            function: function as u32,
+            began,
+            call,
+            outer,
+            number,
         };
         is_wanted(poll.place).then(|| self.open_polls.store(count, Ordering::Relaxed))?;
         Some(poll)

@@ -120,21 +120,31 @@ impl More {
     ];
 }
 
-impl Record {
-    pub(crate) fn word(self) -> u64 {
-        match self {
-            Self::Event { node, kind, ticks } => {
-                u64::from(node) << NODE_AT | (kind as u64) << KIND_AT | ticks
-            }
-            Self::More { node, what, number } => {
-                u64::from(node) << NODE_AT | MORE << KIND_AT | (what as u64) << MORE_AT | number
-            }
-        }
-    }
+/// Returns the word of a [`Record::Event`].
+#[inline(always)]
+pub(crate) fn event(node: u32, kind: Kind, ticks: u64) -> u64 {
+    u64::from(node) << NODE_AT | (kind as u64) << KIND_AT | ticks
+}
 
+/// Returns the word of a [`Record::More`].
+pub(crate) fn more(node: u32, what: More, number: u64) -> u64 {
+    u64::from(node) << NODE_AT | MORE << KIND_AT | (what as u64) << MORE_AT | number
+}
+
+/// Returns the node that a word charges.
+pub(crate) fn node_of(word: u64) -> u32 {
+    (word >> NODE_AT) as u32
+}
+
+/// Returns the word of the same record for another node.
+pub(crate) fn with_node(word: u64, node: u32) -> u64 {
+    word & !(u64::MAX << NODE_AT) | u64::from(node) << NODE_AT
+}
+
+impl Record {
     #[inline(always)]
     pub(crate) fn of(word: u64) -> Self {
-        let node = (word >> NODE_AT) as u32;
+        let node = node_of(word);
         let kind = match word >> KIND_AT & 3 {
             0 => Kind::Exit,
             1 => Kind::Enter,
@@ -251,20 +261,14 @@ mod tests {
     #[test]
     fn a_word_says_what_it_was_made_of() {
         for kind in [Kind::Exit, Kind::Enter, Kind::GoOn] {
-            let record = Record::Event {
-                node: NODES_MAX - 1,
-                kind,
-                ticks: TICKS_MAX,
-            };
-            assert_eq!(Record::of(record.word()), record);
+            let (node, ticks) = (NODES_MAX - 1, TICKS_MAX);
+            let word = with_node(event(0, kind, ticks), node);
+            assert_eq!(Record::of(word), Record::Event { node, kind, ticks });
         }
         for what in More::ALL {
-            let record = Record::More {
-                node: 7,
-                what,
-                number: MORE_MAX,
-            };
-            assert_eq!(Record::of(record.word()), record);
+            let (node, number) = (7, MORE_MAX);
+            let word = more(node, what, number);
+            assert_eq!(Record::of(word), Record::More { node, what, number });
         }
     }
 

@@ -5,7 +5,7 @@ use tickscope_format::snapshot::Quantity;
 use super::Tree;
 use crate::enabled::platform::off_cpu::{self, Clocks};
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::Ordering;
+use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::waits::{
     self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
@@ -140,11 +140,7 @@ impl Tree {
             let in_ticks = |ns: u64| (ns as f64 * rate) as u64;
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
-            let unplaced = waits.unplaced.load(Ordering::Relaxed);
-            let more = in_ticks(all - off.placed);
-            waits
-                .unplaced
-                .store(unplaced.wrapping_add(more), Ordering::Relaxed);
+            add(&waits.unplaced, in_ticks(all - off.placed));
             // The clock of events also measures this duration. If another clock measured it, the end might be later than
             // the next reading of a coarse clock of events. That gap would look like a step back and not be charged.
             let looked = waits::now().saturating_sub(began);

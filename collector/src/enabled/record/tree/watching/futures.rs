@@ -5,7 +5,9 @@ use super::Tree;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::carried_calls::{self, CarriedCall};
 use crate::enabled::record::in_flight::CallId;
-use crate::enabled::record::journal::{Kind, MORE_MAX, More, Record, TICKS_MAX};
+use crate::enabled::record::journal::{
+    Kind, MORE_MAX, More, Record, TICKS_MAX, event, more, node_of, with_node,
+};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::registry;
 use crate::enabled::record::site::Site;
@@ -60,8 +62,7 @@ impl Tree {
         let all = carried.ticks.load(Ordering::Relaxed) + ticks;
         let last = ticks.min(TICKS_MAX);
         add_number(carried, node, More::Stay, ticks - last)?;
-        let (kind, ticks) = (Kind::GoOn, last);
-        carried.push(Record::Event { node, kind, ticks }.word())?;
+        carried.push(event(node, Kind::GoOn, last))?;
         carried.ticks.store(all, Ordering::Relaxed);
         Some(())
     }
@@ -129,12 +130,7 @@ impl Tree {
             let word = journal.word(at);
             sum += match Record::of(word) {
                 Record::Event { ticks, .. } => ticks,
-                Record::More {
-                    what: More::Stay,
-                    number,
-                    ..
-                } => number,
-                Record::More { .. } => 0,
+                Record::More { .. } => number_of(word, More::Stay).unwrap_or(0),
             };
             at += 1 + text_words(word);
         }
@@ -199,9 +195,9 @@ impl Tree {
         let mut count = self.name(carried, root, root)?;
         let mut at = begin;
         while at < end {
-            let (Record::Event { node, .. } | Record::More { node, .. }) = Record::of(journal.word(at));
-            count += self.name_index(carried, node, root)?;
-            at += 1 + text_words(journal.word(at));
+            let word = journal.word(at);
+            count += self.name_index(carried, node_of(word), root)?;
+            at += 1 + text_words(word);
         }
         if let Some(awaited) = self.watching.awaited.last() {
             count += self.name(carried, awaited, root)?;
@@ -256,8 +252,7 @@ impl Tree {
         self.forget_pending();
         added?;
         // `replay` begins with `Kind::Enter`, so this first event counts the call itself.
-        let (node, kind) = (root.index(), Kind::Exit);
-        carried.push(Record::Event { node, kind, ticks: 0 }.word())
+        carried.push(event(root.index(), Kind::Exit, 0))
     }
 
     /// Copies the words of a call into the journal, with the nodes of this thread. The call's last poll was a poll of `root`.
@@ -270,33 +265,18 @@ impl Tree {
         let mut nodes = carried.nodes();
         let mut words = carried.words();
         while let Some(word) = words.next() {
-            let record = match Record::of(word) {
-                Record::More {
-                    what: More::Nodes,
-                    number,
-                    ..
-                } => {
-                    self.begin_names();
-                    for (index, parent, site) in nodes.by_ref().take(number as usize) {
-                        let own = self.own_node(root, index, parent, site)?;
-                        self.set_name(index, own.index());
-                    }
-                    continue;
+            if let Some(count) = number_of(word, More::Nodes) {
+                self.begin_names();
+                for (index, parent, site) in nodes.by_ref().take(count as usize) {
+                    let own = self.own_node(root, index, parent, site)?;
+                    self.set_name(index, own.index());
                 }
-                Record::Event { node, kind, ticks } => Record::Event {
-                    node: self.name_of(node)?,
-                    kind,
-                    ticks,
-                },
-                Record::More { node, what, number } => Record::More {
-                    node: self.name_of(node)?,
-                    what,
-                    number,
-                },
-            };
+                continue;
+            }
+            let node = self.name_of(node_of(word))?;
             let text = text_words(word);
             self.make_space(1 + text);
-            watching.journal.push(record.word());
+            watching.journal.push(with_node(word, node));
             for word in words.by_ref().take(text as usize) {
                 watching.journal.push(word);
             }
@@ -378,20 +358,21 @@ impl Tree {
     }
 }
 
-/// Returns the number of text words that follow this word.
-fn text_words(word: u64) -> u32 {
+/// Returns the number of the record of a word, if it is of the kind `wanted`.
+fn number_of(word: u64, wanted: More) -> Option<u64> {
     match Record::of(word) {
-        Record::More {
-            what: More::Note,
-            number,
-            ..
-        } => number as u32,
-        Record::More { .. } | Record::Event { .. } => 0,
+        Record::More { what, number, .. } if what == wanted => Some(number),
+        Record::More { .. } | Record::Event { .. } => None,
     }
 }
 
+/// Returns the number of text words that follow this word.
+fn text_words(word: u64) -> u32 {
+    number_of(word, More::Note).unwrap_or(0) as u32
+}
+
 fn add_more(carried: &CarriedCall, node: u32, what: More, number: u64) -> Option<()> {
-    carried.push(Record::More { node, what, number }.word())
+    carried.push(more(node, what, number))
 }
 
 /// Adds a number that may exceed one record, unless it is 0.

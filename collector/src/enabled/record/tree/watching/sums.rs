@@ -3,7 +3,7 @@
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::platform::threads;
-use crate::enabled::record::journal::{Kind, More, Record};
+use crate::enabled::record::journal::{Kind, More, Record, node_of};
 use crate::enabled::record::kept_calls::Facts;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
@@ -108,9 +108,9 @@ impl Tree {
         let mut before = watching.before.load(Ordering::Relaxed);
         let mut at = begin;
         while at < end {
-            let record = Record::of(journal.word(at));
+            let word = journal.word(at);
+            let node = node_of(word);
             at += 1;
-            let (Record::Event { node, .. } | Record::More { node, .. }) = record;
             let Some(of_node) = sums.nodes.get(node).or_else(|| sums.nodes.make(node)) else {
                 self.note_not_charged();
                 continue;
@@ -124,7 +124,7 @@ impl Tree {
                     &of_node.pending
                 }
             };
-            match record {
+            match Record::of(word) {
                 Record::Event { kind, ticks, .. } => {
                     add(&to.ticks, ticks);
                     add(&to.calls, u64::from(before == Kind::Enter as u64));
