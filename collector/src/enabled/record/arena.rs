@@ -56,6 +56,8 @@ unsafe impl<T: FromZeros, const N: usize> FromZeros for [T; N] {}
 unsafe impl<T: FromZeros> FromZeros for Array<T> {}
 // SAFETY: it is an array of arrays.
 unsafe impl<T: FromZeros> FromZeros for Column<T> {}
+// SAFETY: zeros are valid for both fields.
+unsafe impl<T: FromZeros, const N: usize> FromZeros for Chunk<T, N> {}
 
 /// Returns a value of zeros. Statics and tests begin with it, as trees begin with zeroed pages.
 pub(crate) const fn zeros<T: FromZeros>() -> T {
@@ -127,6 +129,13 @@ pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
+}
+
+/// Some values, and the number of the next chunk of a list.
+#[derive(Debug)]
+pub(crate) struct Chunk<T, const N: usize> {
+    pub(crate) next: AtomicU32,
+    pub(crate) values: [T; N],
 }
 
 /// At most `N` values that are made one after another and live for ever. An empty `Made` takes only addresses, no

@@ -5,7 +5,7 @@
 //! another thread, which has other nodes, so the words of a poll come with the nodes that they name.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::enabled::record::arena::{Column, zeroed, zeros};
+use crate::enabled::record::arena::{Chunk, Column, zeroed, zeros};
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::journal::NamedNode;
 use crate::enabled::record::pool::{Chain, Linked, Pool, briefly};
@@ -47,49 +47,15 @@ zeroed! {
     }
 }
 
-zeroed! {
-    #[derive(Debug)]
-    struct Words {
-        next: AtomicU32,
-        words: [AtomicU64; 63],
-    }
-}
-
-zeroed! {
-    #[derive(Debug)]
-    struct Nodes {
-        next: AtomicU32,
-        nodes: [NamedNode; 31],
-    }
-}
-
 impl Linked for CarriedCall {
-    const LENGTH: u32 = 1;
-
-    fn next(&self) -> &AtomicU32 {
-        &self.next
-    }
-}
-
-impl Linked for Words {
-    const LENGTH: u32 = 63;
-
-    fn next(&self) -> &AtomicU32 {
-        &self.next
-    }
-}
-
-impl Linked for Nodes {
-    const LENGTH: u32 = 31;
-
     fn next(&self) -> &AtomicU32 {
         &self.next
     }
 }
 
 static CALLS: Pool<CarriedCall> = Pool::new(CALLS_MOST);
-static WORDS: Pool<Words> = Pool::new(WORDS_MOST);
-static NODES: Pool<Nodes> = Pool::new(NODES_MOST);
+static WORDS: Pool<Chunk<AtomicU64, 63>> = Pool::new(WORDS_MOST);
+static NODES: Pool<Chunk<NamedNode, 31>> = Pool::new(NODES_MOST);
 
 /// Number in [`CALLS`] of each resting call, by the slot of its call in flight.
 static BY_SLOT: Column<AtomicU32> = zeros();
@@ -187,27 +153,24 @@ impl CarriedCall {
 
     /// Adds a word; returns `None` if no place is free.
     pub(crate) fn push(&self, word: u64) -> Option<()> {
-        let (words, at) = self.words.add(&WORDS)?;
-        words.words[at].store(word, Ordering::Relaxed);
+        self.words.add(&WORDS)?.store(word, Ordering::Relaxed);
         Some(())
     }
 
     /// Adds a node to which the following words refer; returns `None` if no place is free.
     pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> Option<()> {
-        let (nodes, at) = self.nodes.add(&NODES)?;
-        nodes.nodes[at].set((index, parent, site));
+        self.nodes.add(&NODES)?.set((index, parent, site));
         Some(())
     }
 
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let words = self.words.elements(&WORDS);
-        words.map(|(words, at)| words.words[at].load(Ordering::Relaxed))
+        let words = self.words.values(&WORDS);
+        words.map(|word| word.load(Ordering::Relaxed))
     }
 
     /// Returns the nodes to which words refer: index, index of the parent, and site.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (u32, u32, Option<&'static Site>)> {
-        let nodes = self.nodes.elements(&NODES);
-        nodes.map(|(nodes, at)| nodes.nodes[at].get())
+        self.nodes.values(&NODES).map(NamedNode::get)
     }
 }
 

@@ -46,28 +46,14 @@ impl Latency {
         buffered
     }
 
-    /// Puts the buffered durations, and the duration `more`, into their buckets.
+    /// Puts the buffered durations, and the duration `more`, into their buckets. Without memory for an octave, its buffered
+    /// durations stay in the buffer, and `more` is in no bucket.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
-        let flushing = self.flushing.load(Ordering::Relaxed);
-        self.flushing.store(flushing + 1, Ordering::Relaxed);
-        // SYNC POINT: odd before anything moves.
-        fence(Ordering::Release);
-        let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
-        for place in &self.buffered {
-            let ticks = place.load(Ordering::Relaxed);
-            if ticks == 0 {
-                continue;
-            }
-            place.store(0, Ordering::Relaxed);
-            longest = longest.max(ticks.into());
-            self.hit(bucket_of_small(ticks.into()).into(), pool);
-        }
-        self.max.store(longest, Ordering::Relaxed);
-        if let Some(ticks) = more {
-            self.hit(bucket_of(ticks), pool);
-        }
-        self.flushing.store(flushing + 2, Ordering::Release);
+        self.flush_into(more, |bucket| {
+            let octave = self.octave(bucket).get();
+            octave.or_else(|| self.make_octave(bucket, pool))
+        });
     }
 
     /// Puts the buffered durations whose octaves exist into their buckets, without a function call. Returns whether all octaves
@@ -75,19 +61,25 @@ impl Latency {
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
+        self.flush_into(None, |bucket| self.octave(bucket).get())
+    }
+
+    /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all.
+    #[inline(always)]
+    fn flush_into(&self, more: Option<u64>, octave_of: impl Fn(usize) -> Option<&'static Octave>) -> bool {
         let flushing = self.flushing.load(Ordering::Relaxed);
         self.flushing.store(flushing + 1, Ordering::Relaxed);
-        // SYNC POINT: odd before anything moves, as in `flush`.
+        // SYNC POINT: odd before anything moves.
         fence(Ordering::Release);
+        let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         let mut all = true;
-        let mut longest = self.max.load(Ordering::Relaxed);
         for place in &self.buffered {
             let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
                 continue;
             }
             let bucket: usize = bucket_of_small(ticks.into()).into();
-            let Some(octave) = self.octave(bucket).get() else {
+            let Some(octave) = octave_of(bucket) else {
                 all = false;
                 continue;
             };
@@ -96,6 +88,11 @@ impl Latency {
             octave.hit(bucket);
         }
         self.max.store(longest, Ordering::Relaxed);
+        if let Some(bucket) = more.map(bucket_of)
+            && let Some(octave) = octave_of(bucket)
+        {
+            octave.hit(bucket);
+        }
         self.flushing.store(flushing + 2, Ordering::Release);
         all
     }
@@ -106,25 +103,16 @@ impl Latency {
         &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]
     }
 
-    #[inline(always)]
-    fn hit(&self, bucket: usize, pool: &Latencies) {
-        match self.octave(bucket).get() {
-            Some(octave) => octave.hit(bucket),
-            None => self.first_hit(bucket, pool),
-        }
-    }
-
-    /// Counts the first call in an octave. Without memory for the octave, the call is in no bucket.
+    /// Makes the octave of a bucket; `None` if there is no memory.
     #[cold]
     #[inline(never)]
-    fn first_hit(&self, bucket: usize, pool: &Latencies) {
-        if let Some(octave) = pool.octave() {
-            octave.hit(bucket);
-            let at = bucket / PER_OCTAVE % OCTAVES;
-            self.octave(bucket).set_release(Some(octave));
-            let present = self.present.load(Ordering::Relaxed);
-            self.present.store(present | 1 << at, Ordering::Release);
-        }
+    fn make_octave(&self, bucket: usize, pool: &Latencies) -> Option<&'static Octave> {
+        let octave = pool.octave()?;
+        let at = bucket / PER_OCTAVE % OCTAVES;
+        self.octave(bucket).set_release(Some(octave));
+        let present = self.present.load(Ordering::Relaxed);
+        self.present.store(present | 1 << at, Ordering::Release);
+        Some(octave)
     }
 
     /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` must read its counters

@@ -69,8 +69,6 @@ zeroed! {
 }
 
 impl Linked for Span {
-    const LENGTH: u32 = 1;
-
     fn next(&self) -> &AtomicU32 {
         &self.next
     }
