@@ -244,14 +244,7 @@ pub(crate) fn is_live(call: CallId) -> bool {
 }
 
 /// Returns whether a call in flight was awaited by a call that is over.
-#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-#[cfg_attr(
-    not(feature = "functions"),
-    allow(
-        dead_code,
-        reason = "polls of async bodies are seen only where the compiler has prepared them"
-    )
-)]
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn is_left_behind(call: CallId) -> bool {
     let awaited_by = slot_of(call).map_or(0, |slot| slot.link.load(Ordering::Relaxed));
     awaited_by != 0 && is_live(call) && !is_live(awaited_by)

@@ -14,7 +14,8 @@ use crate::enabled::record::site::Site;
 
 /// Size of the journal in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
 const WORDS: u32 = 1 << 16;
-const HEAD: u32 = WORDS / 2;
+/// Number of the first words of a call that are always kept.
+pub(crate) const HEAD: u32 = WORDS / 2;
 const QUARTER: u32 = WORDS / 4;
 
 const KIND_AT: u32 = 42;
@@ -214,11 +215,11 @@ impl Journal {
             .store(self.areas.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
-    /// Returns the index of the first word after the words that were overwritten, and their number, if there are any.
-    pub(crate) fn gap(&self) -> Option<(u32, u64)> {
+    /// Returns the number of words that were overwritten.
+    pub(crate) fn missing(&self) -> u64 {
         // The head and the previous quarter remain.
-        let areas = self.areas.load(Ordering::Relaxed).checked_sub(2)?;
-        (areas > 0).then(|| (HEAD, u64::from(areas) * u64::from(QUARTER)))
+        let areas = u64::from(self.areas.load(Ordering::Relaxed));
+        areas.saturating_sub(2) * u64::from(QUARTER)
     }
 
     /// Returns whether an area was full.
@@ -293,7 +294,7 @@ mod tests {
                 journal.push(number.into());
             }
             let words: Vec<u64> = journal.left().collect();
-            let missing = journal.gap().map_or(0, |(_, missing)| missing);
+            let missing = journal.missing();
             assert_eq!(words.len() as u64 + missing, u64::from(count));
             let newest = words.len().saturating_sub(HEAD as usize) as u64;
             let expected = (0..u64::from(count.min(HEAD))).chain(u64::from(count) - newest..u64::from(count));

@@ -50,9 +50,8 @@ zeroed! {
         name: [AtomicU64; 2],
         /// The node and the kind of the call's cause.
         cause: AtomicU64,
-        /// Index of the first word after missing words, and the number of missing words; 0 and 0 if no words are missing.
-        gap_at: AtomicU32,
-        gap: AtomicU64,
+        /// Number of missing words.
+        missing: AtomicU64,
         words: Array<AtomicU64>,
         nodes: Array<NamedNode>,
         node_count: AtomicU32,
@@ -69,8 +68,8 @@ pub(crate) struct Facts {
     /// The kernel's name of the call's thread.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
-    /// Index of the first word after missing words, and the number of missing words.
-    pub(crate) gap: Option<(u32, u64)>,
+    /// Number of words that are missing after the [`HEAD`](crate::enabled::record::journal::HEAD) of the journal.
+    pub(crate) missing: u64,
 }
 
 /// A call as the publisher reads it.
@@ -172,9 +171,7 @@ impl KeptCall {
             .cause
             .map_or(NO_CAUSE, |(node, kind)| u64::from(node) << 8 | kind as u64);
         self.cause.store(cause, Ordering::Relaxed);
-        let (gap_at, gap) = facts.gap.unwrap_or_default();
-        self.gap_at.store(gap_at, Ordering::Relaxed);
-        self.gap.store(gap, Ordering::Relaxed);
+        self.missing.store(facts.missing, Ordering::Relaxed);
         self.node_count.store(0, Ordering::Relaxed);
         let (word_count, node_count) = (words.len() as u32, nodes.len() as u32);
         if !with_space(&self.words, word_count) || !with_space(&self.nodes, node_count) {
@@ -206,10 +203,6 @@ impl KeptCall {
                 .get((cause & 0xff) as usize)
                 .map(|&kind| ((cause >> 8) as u32, kind)),
         };
-        let gap = (
-            self.gap_at.load(Ordering::Relaxed),
-            self.gap.load(Ordering::Relaxed),
-        );
         let words = (0..self.words.len()).filter_map(|at| self.words.get(at));
         let nodes = (0..self.node_count.load(Ordering::Relaxed)).filter_map(|at| self.nodes.get(at));
         Copied {
@@ -219,7 +212,7 @@ impl KeptCall {
                 tid: self.tid.load(Ordering::Relaxed),
                 name,
                 cause,
-                gap: Some(gap).filter(|gap| gap.1 > 0),
+                missing: self.missing.load(Ordering::Relaxed),
             },
             words: words.map(|word| word.load(Ordering::Relaxed)).collect(),
             nodes: nodes
@@ -247,7 +240,7 @@ mod tests {
             tid: 7,
             name: *b"worker\0\0\0\0\0\0\0\0\0\0",
             cause: Some((3, CauseKind::Waiting)),
-            gap: None,
+            missing: 0,
         }
     }
 

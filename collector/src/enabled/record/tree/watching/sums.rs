@@ -42,7 +42,7 @@ impl Tree {
                 tid: threads::thread_id(),
                 name: threads::thread_name(),
                 cause,
-                gap: journal.gap(),
+                missing: journal.missing(),
             };
             let touched = (0..self.watching.touched_count.load(Ordering::Relaxed)).map(|at| {
                 let index = self.touched(at);
