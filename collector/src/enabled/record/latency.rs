@@ -10,8 +10,8 @@ use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucke
 
 use crate::enabled::platform::sync::{self, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
-use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE};
-pub(crate) use crate::enabled::record::node::{Latency, Octave};
+use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE, Octave};
+pub(crate) use crate::enabled::record::node::{Latency, Octaves};
 
 /// The longest duration that is buffered, in ticks: some 20 microseconds. For a longer call, a flush takes only a
 /// thousandth of its time.
@@ -50,10 +50,7 @@ impl Latency {
     /// durations stay in the buffer, and `more` is in no bucket.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
-        self.flush_into(more, |bucket| {
-            let octave = self.octave(bucket).get();
-            octave.or_else(|| self.make_octave(bucket, pool))
-        });
+        self.flush_into(more, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
     /// Puts the buffered durations whose octaves exist into their buckets, without a function call. Returns whether all octaves
@@ -61,7 +58,7 @@ impl Latency {
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
-        self.flush_into(None, |bucket| self.octave(bucket).get())
+        self.flush_into(None, |bucket| self.octaves.of(bucket).get())
     }
 
     /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all.
@@ -95,24 +92,6 @@ impl Latency {
         }
         self.flushing.store(flushing + 2, Ordering::Release);
         all
-    }
-
-    /// Returns the octave of a bucket.
-    #[inline(always)]
-    fn octave(&self, bucket: usize) -> &Ref<Octave> {
-        &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]
-    }
-
-    /// Makes the octave of a bucket; `None` if there is no memory.
-    #[cold]
-    #[inline(never)]
-    fn make_octave(&self, bucket: usize, pool: &Latencies) -> Option<&'static Octave> {
-        let octave = pool.octave()?;
-        let at = bucket / PER_OCTAVE % OCTAVES;
-        self.octave(bucket).set_release(Some(octave));
-        let present = self.present.load(Ordering::Relaxed);
-        self.present.store(present | 1 << at, Ordering::Release);
-        Some(octave)
     }
 
     /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` must read its counters
@@ -168,11 +147,7 @@ impl Latency {
     }
 
     fn look(&self, calls: &impl Fn() -> u64, histogram: &mut Histogram) -> u64 {
-        // Allocates before reading, because the allocator itself may be measured.
-        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
-        histogram.buckets.clear();
-        histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
-        let (mut present, mut counts) = read_octaves(&self.present, |at| self.octave(at * PER_OCTAVE));
+        let (mut present, mut counts) = self.octaves.read(histogram);
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
         // SYNC POINT: buckets before places.
         let buffered = self
@@ -201,18 +176,68 @@ impl Latency {
         for place in &self.buffered {
             place.store(0, Ordering::Relaxed);
         }
-        for octave in self.octaves.iter().filter_map(Ref::get) {
+        for octave in self.octaves.octaves.iter().filter_map(Ref::get) {
             octave.empty();
         }
     }
 
     /// Forgets everything of an earlier life, including the octaves.
     fn forget(&self) {
-        self.octaves.iter().for_each(|octave| octave.set(None));
+        self.octaves.forget();
         self.next.set(None);
-        for counter in [&self.present, &self.timed, &self.timed_ticks, &self.rate] {
+        for counter in [&self.timed, &self.timed_ticks, &self.rate] {
             counter.store(0, Ordering::Relaxed);
         }
+    }
+}
+
+impl Octaves {
+    /// Returns the octave of a bucket.
+    #[inline(always)]
+    fn of(&self, bucket: usize) -> &Ref<Octave> {
+        &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]
+    }
+
+    /// Returns the octave of a bucket, which is made if needed; `None` if there is no memory.
+    #[inline(always)]
+    pub(crate) fn get_or_make(&self, bucket: usize, pool: &Latencies) -> Option<&'static Octave> {
+        self.of(bucket).get().or_else(|| self.make(bucket, pool))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&self, bucket: usize, pool: &Latencies) -> Option<&'static Octave> {
+        let octave = pool.octave()?;
+        self.of(bucket).set_release(Some(octave));
+        let at = bucket / PER_OCTAVE % OCTAVES;
+        let present = self.present.load(Ordering::Relaxed);
+        self.present.store(present | 1 << at, Ordering::Release);
+        Some(octave)
+    }
+
+    /// Empties a histogram and makes space in it. Returns a bit for each octave that exists, and the counts of all buckets.
+    pub(crate) fn read(&self, histogram: &mut Histogram) -> (u64, Counts) {
+        // Allocates before reading, because the allocator itself may be measured.
+        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
+        histogram.buckets.clear();
+        histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
+        let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
+        let present = self.present.load(Ordering::Acquire);
+        for at in bits(present) {
+            if let Some(octave) = self.of(at * PER_OCTAVE).get_acquire() {
+                counts[at] = octave
+                    .counts
+                    .each_ref()
+                    .map(|count| count.load(Ordering::Acquire));
+            }
+        }
+        (present, counts)
+    }
+
+    /// Forgets the octaves of an earlier life.
+    pub(crate) fn forget(&self) {
+        self.octaves.iter().for_each(|octave| octave.set(None));
+        self.present.store(0, Ordering::Relaxed);
     }
 }
 
@@ -233,24 +258,6 @@ impl Octave {
 
 /// The counts of all buckets, by octave.
 pub(crate) type Counts = [[u64; PER_OCTAVE]; OCTAVES];
-
-/// Reads the octaves that exist, and returns a bit for each of them and their counts.
-pub(crate) fn read_octaves<'a>(
-    present: &AtomicU64,
-    octave: impl Fn(usize) -> &'a Ref<Octave>,
-) -> (u64, Counts) {
-    let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
-    let present = present.load(Ordering::Acquire);
-    for at in bits(present) {
-        if let Some(octave) = octave(at).get_acquire() {
-            counts[at] = octave
-                .counts
-                .each_ref()
-                .map(|count| count.load(Ordering::Acquire));
-        }
-    }
-    (present, counts)
-}
 
 /// Appends the buckets that are not empty to a histogram that has space for them.
 pub(crate) fn fill(histogram: &mut Histogram, present: u64, counts: &Counts) {
@@ -319,7 +326,7 @@ impl Latencies {
     }
 
     /// Takes a zeroed octave; `None` if there is no memory.
-    pub(crate) fn octave(&self) -> Option<&'static Octave> {
+    fn octave(&self) -> Option<&'static Octave> {
         let used = self.used.load(Ordering::Relaxed);
         let octave = self.octaves.make(u32::try_from(used).ok()?)?;
         self.used.store(used + 1, Ordering::Relaxed);

@@ -40,7 +40,7 @@ zeroed! {
 /// each flush waits for the cache lines of the counters. With 32 it would be one in 33, but a flush would take 75 ns longer.
 pub(super) const BUFFERED: usize = 16;
 
-/// The first octave in [`Latency::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
+/// The first octave in [`Octaves::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
 /// the first two cache lines of a latency.
 pub(super) const FIRST_OCTAVE: usize = 4;
 
@@ -58,20 +58,29 @@ zeroed! {
         pub(super) flushing: AtomicU64,
         /// The sibling that is guessed to be entered after a call of this node. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
-        /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
-        pub(super) octaves: [Ref<Octave>; OCTAVES],
+        pub(super) octaves: Octaves,
         /// In adaptive mode: number of timed calls.
         pub(crate) timed: AtomicU64,
         /// In adaptive mode: ticks of the timed calls, with all calls in them.
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: the rate; one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
-        /// A bit for each octave that exists.
-        pub(super) present: AtomicU64,
         /// The life of the tree in which the latency was made.
         pub(super) life: AtomicU64,
         /// Number of times that the latency was made, which empties it.
         pub(super) made: AtomicU64,
+    }
+}
+
+zeroed! {
+    /// The buckets of a histogram.
+    #[repr(C)]
+    #[derive(Debug)]
+    pub(crate) struct Octaves {
+        /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
+        pub(super) octaves: [Ref<Octave>; OCTAVES],
+        /// A bit for each octave that exists.
+        pub(super) present: AtomicU64,
     }
 }
 
