@@ -31,9 +31,8 @@ pub(crate) struct TaskReader {
 struct Paths {
     tasks: Tasks,
     known: HashMap<(u32, usize), u32>,
-    ages: Vec<Histogram>,
-    /// The age of the oldest call, and of the oldest innermost call that is not being polled, in ticks.
-    oldest: Vec<[u64; 2]>,
+    /// The ages of all calls, and of the oldest call and the oldest innermost call that is not being polled, in ticks.
+    ages: Vec<(Histogram, [u64; 2])>,
 }
 
 impl TaskReader {
@@ -121,8 +120,7 @@ impl Paths {
                 oldest_ns: 0,
                 innermost_oldest_ns: 0,
             });
-            self.ages.push(Histogram::default());
-            self.oldest.push([0; 2]);
+            self.ages.push((Histogram::default(), [0; 2]));
             paths.len() as u32 - 1
         })
     }
@@ -133,20 +131,19 @@ impl Paths {
         let age = now.saturating_sub(seen.began);
         path.in_flight += 1;
         path.polled += u64::from(seen.is_polled);
-        let [oldest, oldest_innermost] = &mut self.oldest[at];
+        let (ages, [oldest, oldest_innermost]) = &mut self.ages[at];
         *oldest = age.max(*oldest);
         if is_innermost && !seen.is_polled {
             path.innermost += 1;
             *oldest_innermost = age.max(*oldest_innermost);
         }
-        self.ages[at].insert(age);
+        ages.insert(age);
     }
 
     fn finish(mut self) -> Tasks {
         let ns_per_tick = 1e9 / config::ticks_per_second();
-        let ages = self.ages.iter().zip(&self.oldest);
-        for ((path, (age, oldest)), index) in self.tasks.paths.iter_mut().zip(ages).zip(0..) {
-            self.tasks.ages.push(index, age);
+        for ((path, (ages, oldest)), index) in self.tasks.paths.iter_mut().zip(&self.ages).zip(0..) {
+            self.tasks.ages.push(index, ages);
             [path.oldest_ns, path.innermost_oldest_ns] =
                 oldest.map(|ticks| (ticks as f64 * ns_per_tick) as u64);
         }

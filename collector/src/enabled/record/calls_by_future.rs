@@ -255,6 +255,17 @@ impl<const GROUPS: usize> Table<GROUPS> {
         suspicion: impl Fn(Future, Held) -> Suspicion,
         mut taken: impl FnMut(Held),
     ) {
+        let is_over = |place: &Place| match suspicion(place.future(), place.held()) {
+            Suspicion::None => false,
+            Suspicion::Certain => true,
+            Suspicion::Some => {
+                let since = place.suspected.load(Ordering::Relaxed);
+                if since == 0 {
+                    place.suspected.store(now.max(1), Ordering::Relaxed);
+                }
+                since != 0 && now.saturating_sub(since) >= ticks
+            }
+        };
         let first = self.next.load(Ordering::Relaxed);
         let mut looked_at = 0_u32;
         for number in (first..).take(GROUPS) {
@@ -263,9 +274,14 @@ impl<const GROUPS: usize> Table<GROUPS> {
             if count == 0 {
                 continue;
             }
-            while let Some(held) = self.groups[group]
-                .with(|places| self.take_suspected_of(group, places, now, ticks, &suspicion))
-            {
+            let take = || {
+                self.groups[group].with(|places| {
+                    let mut places = places.iter().filter(|place| place.future().address != 0);
+                    let place = places.find(|place| is_over(place))?;
+                    Some(self.leave(group, place))
+                })
+            };
+            while let Some(held) = take() {
                 taken(held);
             }
             looked_at += count;
@@ -274,33 +290,6 @@ impl<const GROUPS: usize> Table<GROUPS> {
                 return;
             }
         }
-    }
-
-    fn take_suspected_of(
-        &self,
-        group: usize,
-        places: &[Place; GROUP],
-        now: u64,
-        ticks: u64,
-        suspicion: impl Fn(Future, Held) -> Suspicion,
-    ) -> Option<Held> {
-        places.iter().find_map(|place| {
-            let future = place.future();
-            if future.address == 0 {
-                return None;
-            }
-            match suspicion(future, place.held()) {
-                Suspicion::None => return None,
-                Suspicion::Certain => return Some(self.leave(group, place)),
-                Suspicion::Some => {}
-            }
-            let since = place.suspected.load(Ordering::Relaxed);
-            if since == 0 {
-                place.suspected.store(now.max(1), Ordering::Relaxed);
-            }
-            let is_over = since != 0 && now.saturating_sub(since) >= ticks;
-            is_over.then(|| self.leave(group, place))
-        })
     }
 }
 
