@@ -44,12 +44,7 @@ impl LiveThread {
         sites: &mut SiteIds,
         cpu_ns: Option<u64>,
     ) -> Reading {
-        let Baseline {
-            histograms,
-            async_histograms,
-            ..
-        } = &mut self.baseline;
-        let reading = self.reader.read(block, sites, histograms, async_histograms);
+        let reading = self.reader.read(block, sites, &mut self.baseline);
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }

@@ -6,8 +6,8 @@ use tickscope_format::snapshot::{
     Estimate, LineSample, NodeErrors, OpenFrame, Quantity, SampledIn, Tally, Thread, Timing,
 };
 
-use crate::enabled::capture::baseline::{Baseline, Counts};
-use crate::enabled::capture::estimate::{self, Estimated};
+use crate::enabled::capture::baseline::Baseline;
+use crate::enabled::capture::estimate;
 use crate::enabled::capture::row::{Epoch, Row};
 use crate::enabled::capture::shares;
 use crate::enabled::platform::waiting_call::Call;
@@ -81,27 +81,14 @@ pub(crate) fn append(
         if !shown[index] {
             continue;
         }
-        let Row {
-            parent,
-            site,
-            errors,
-            kind,
-        } = rows[index];
-        let Counts {
-            calls,
-            mut ticks,
-            sum,
-            ..
-        } = baseline.shown(index);
-        let estimate = estimated.get(index).filter(|_| !kind.is_counter());
-        if let Some(estimate) = estimate {
-            ticks = estimate.ticks;
-        }
-        // The root is not a row, so its children have no parent.
-        let parent = if parent == 0 { None } else { ids[parent as usize] };
-        let id = snapshot.nodes.push(parent, site, calls, ticks);
+        let (row, counts) = (rows[index], baseline.shown(index));
+        let estimate = estimated.get(index).filter(|_| !row.kind.is_counter());
+        let ticks = estimate.map_or(counts.ticks, |estimate| estimate.ticks);
+        // The root is not a row, so its children have no parent, and `ids` has none for it.
+        let parent = ids[row.parent as usize];
+        let id = snapshot.nodes.push(parent, row.site, counts.calls, ticks);
         ids[index] = Some(id);
-        if let Some(tally) = tally(baseline, index, kind, sum) {
+        if let Some(tally) = tally(baseline, index, row.kind, counts.sum) {
             snapshot.push_tally(id, tally);
         }
         let off_cpu = estimate.map(|estimate| estimate.off_cpu);
@@ -110,31 +97,26 @@ pub(crate) fn append(
         }
         let found = baseline.waits_in.shown(index as u32);
         waits_in.extend(found.map(|(call, samples)| (id.0, call, samples)));
-        if epoch.histograms || kind == SiteKind::Value {
+        if epoch.histograms || row.kind == SiteKind::Value {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
         baseline
             .async_histograms
             .append(index, &mut snapshot.async_latencies, id.0);
-        if let Some(&Estimated {
-            timed,
-            self_error,
-            total_error,
-            ..
-        }) = estimate
-            && (timed < calls || self_error > 0.0)
+        if let Some(estimate) = estimate
+            && (estimate.timed < counts.calls || estimate.self_error > 0.0)
         {
             snapshot.estimates.push(Estimate {
                 node: id,
-                timed,
-                self_error: self_error as u64,
-                total_error: total_error as u64,
+                timed: estimate.timed,
+                self_error: estimate.self_error as u64,
+                total_error: estimate.total_error as u64,
             });
         }
-        if errors > 0 {
+        if row.errors > 0 {
             snapshot.errors.push(NodeErrors {
                 node: id,
-                count: errors,
+                count: row.errors,
             });
         }
     }

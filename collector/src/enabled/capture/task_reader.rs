@@ -19,12 +19,10 @@ const SHARE: u32 = 50;
 const DEPTH_MAX: usize = 1_000;
 
 /// Reads the table of calls in flight repeatedly.
+///
+/// It has the last result and the time of the next reading, if reading took long.
 #[derive(Debug, Default)]
-pub(crate) struct TaskReader {
-    known: Option<Tasks>,
-    /// Time of the next reading.
-    again: Option<Instant>,
-}
+pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 
 /// The tree of calls while it is built.
 #[derive(Default)]
@@ -39,14 +37,13 @@ impl TaskReader {
     /// Returns the calls in flight at tick `now`, or at an earlier moment if reading takes long.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();
-        match &self.known {
-            Some(known) if self.again.is_some_and(|again| begin < again) => known.clone(),
+        match &self.0 {
+            Some((known, again)) if begin < *again => known.clone(),
             _ => {
                 let tasks = read(sites, now);
                 let took = begin.elapsed();
                 let is_long = took > Duration::from_millis(1);
-                self.again = is_long.then(|| begin + took * SHARE);
-                self.known = is_long.then(|| tasks.clone());
+                self.0 = is_long.then(|| (tasks.clone(), begin + took * SHARE));
                 tasks
             }
         }

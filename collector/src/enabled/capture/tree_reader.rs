@@ -12,7 +12,7 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Losses, Quantity, ThreadState};
 
-use crate::enabled::capture::baseline::{Counts, Measured};
+use crate::enabled::capture::baseline::{Baseline, Counts, Measured};
 use crate::enabled::capture::functions::Ends;
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::capture::ranges;
@@ -62,14 +62,12 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads the tree. Reads histograms that may have changed into `histograms`, and histograms of calls of futures into
-    /// `async_histograms`.
+    /// Reads the tree. Reads histograms that may have changed into `baseline`.
     pub(crate) fn read(
         &mut self,
         block: &'static Block,
         sites: &mut SiteIds,
-        histograms: &mut Histograms,
-        async_histograms: &mut Histograms,
+        baseline: &mut Baseline,
     ) -> Reading {
         let config = config::get();
         let now = || config.chosen.clock.now();
@@ -81,12 +79,10 @@ impl Reader {
         };
         self.find_rows(&block.tree, sites);
         // The ended calls of futures are read first, so that no more calls of a thread end than begin.
-        self.futures.read(
-            &block.tree,
-            self.rows.len(),
-            async_histograms,
-            &mut self.histogram,
-        );
+        let (length, histogram) = (self.rows.len(), &mut self.histogram);
+        self.futures
+            .read(&block.tree, length, &mut baseline.async_histograms, histogram);
+        let histograms = &mut baseline.histograms;
         let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, histograms, clocks);
         self.finish(&block.tree, quiet)
     }
