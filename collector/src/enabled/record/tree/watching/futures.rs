@@ -206,31 +206,27 @@ impl Tree {
         (begin..end).try_for_each(|at| carried.push(journal.word(at)))
     }
 
-    /// Keeps the call's sums for the next poll, instead of its words.
+    /// Keeps the call's sums for the next poll, instead of its words. If it returns `None`, the sums are still pending.
     fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
         let (_, sums) = self.watching.of_slot()?;
         let is_first = carried.len() == 0;
         self.begin_names();
-        let mut count = self.name(carried, root, root);
-        let mut add_names = |node: u32| {
-            if let Some(known) = count {
-                count = self.name_index(carried, node, root).map(|more| known + more);
-            }
-        };
-        self.each_touched(sums, |index, _| add_names(index));
-        if let Some(awaited) = self.watching.awaited.last() {
-            add_names(awaited.index());
+        let mut count = self.name(carried, root, root)?;
+        for (index, _) in self.each_touched(sums) {
+            count += self.name_index(carried, index, root)?;
         }
-        add_more(carried, root.index(), More::Nodes, count?)?;
-        let mut added = Some(());
-        self.each_touched(sums, |node, of_node| {
+        if let Some(awaited) = self.watching.awaited.last() {
+            count += self.name(carried, awaited, root)?;
+        }
+        add_more(carried, root.index(), More::Nodes, count)?;
+        for (node, of_node) in self.each_touched(sums) {
             let [calls, ticks, waiting, ready, allocations, bytes] = of_node.pending.read();
             let counted = is_first && node == root.index();
             // Each `Allocation` record holds some bytes, and counts as one allocation.
             let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
-            if added.is_some() && calls <= u64::from(counted) {
+            if calls <= u64::from(counted) {
                 // The first `Calls` record marks the following records as sums.
-                added = add_more(carried, node, More::Calls, 0);
+                add_more(carried, node, More::Calls, 0)?;
             }
             let numbers = [
                 (More::Calls, calls.saturating_sub(counted.into())),
@@ -241,16 +237,13 @@ impl Tree {
                 (More::Allocation, bytes),
             ];
             for (what, number) in numbers {
-                if added.is_some() {
-                    added = add_number(carried, node, what, number);
-                }
+                add_number(carried, node, what, number)?;
             }
-            if added.is_some() && records > 0 && bytes == 0 {
-                added = add_more(carried, node, More::Allocation, 0);
+            if records > 0 && bytes == 0 {
+                add_more(carried, node, More::Allocation, 0)?;
             }
-        });
+        }
         self.forget_pending();
-        added?;
         // `replay` begins with `Kind::Enter`, so this first event counts the call itself.
         carried.push(event(root.index(), Kind::Exit, 0))
     }

@@ -65,30 +65,27 @@ impl Tree {
             .map_or(0, |index| index.load(Ordering::Relaxed))
     }
 
-    /// Calls `with` for each node with pending sums.
-    pub(super) fn each_touched(&self, sums: &SumsOfWatch, mut with: impl FnMut(u32, &'static PathSums)) {
-        for at in 0..self.watching.touched_count.load(Ordering::Relaxed) {
-            let index = self.touched(at);
-            if let Some(of_node) = sums.nodes.get(index) {
-                with(index, of_node);
-            }
-        }
+    /// Returns each node with pending sums.
+    pub(super) fn each_touched(&self, sums: &SumsOfWatch) -> impl Iterator<Item = (u32, &'static PathSums)> {
+        let touched = 0..self.watching.touched_count.load(Ordering::Relaxed);
+        let indices = touched.map(move |at| self.touched(at));
+        indices.filter_map(move |index| Some((index, sums.nodes.get(index)?)))
     }
 
     fn take_pending(&self, sums: &SumsOfWatch, side: fn(&PathSums) -> &Sums) {
-        self.each_touched(sums, |_, of_node| {
+        for (_, of_node) in self.each_touched(sums) {
             side(of_node).take(&of_node.pending);
             of_node.is_touched.store(0, Ordering::Relaxed);
-        });
+        }
         self.watching.touched_count.store(0, Ordering::Relaxed);
     }
 
     pub(super) fn forget_pending(&self) {
         if let Some((_, sums)) = self.watching.of_slot() {
-            self.each_touched(sums, |_, of_node| {
+            for (_, of_node) in self.each_touched(sums) {
                 of_node.pending.clear();
                 of_node.is_touched.store(0, Ordering::Relaxed);
-            });
+            }
         }
         self.watching.touched_count.store(0, Ordering::Relaxed);
     }
