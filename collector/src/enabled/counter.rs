@@ -39,7 +39,7 @@ pub fn count(site: &'static Site, amount: u64) {
 fn count_otherwise(site: &'static Site, amount: u64) {
     if let Some(tree) = current_thread::hot()
         && let Some(current) = tree.current.get()
-        && let Some(counter) = tree.known_counter(current, site)
+        && let Some(counter) = tree.find(current, site)
     {
         return add_to(tree, current, counter, amount);
     }
@@ -85,7 +85,7 @@ fn place(site: &'static Site) -> Option<Place> {
     if site.is(SiteState::Enabled)
         && let Some(tree) = current_thread::hot()
         && let Some(current) = tree.current.get()
-        && let Some(node) = Tree::recent_child(current, site).or_else(|| tree.known_counter(current, site))
+        && let Some(node) = Tree::recent_child(current, site).or_else(|| tree.find(current, site))
     {
         return Some(Place { tree, current, node });
     }
@@ -138,7 +138,7 @@ fn note_gauge(site: &'static Site, level: i64) {
     };
     if let Some(numbers) = tree.numbers.of(node) {
         numbers.note(of_level(level), node.calls.load(Ordering::Relaxed));
-        numbers.set_at(tick);
+        numbers.set_tick.store(tick, Ordering::Relaxed);
     }
     node.set_level(level);
     tree.put(current);

@@ -16,15 +16,21 @@ mod switches;
 mod tearing;
 mod waiting;
 
+use crate::enabled::record::arena::{FromZeros, zeros};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 
 static OUTER: Site = Site::named("outer", "models", "f.rs", 1);
 static INNER: Site = Site::named("inner", "models", "f.rs", 2);
 
+/// Makes a value of zeros that lives for ever.
+fn leaked<T: FromZeros + 'static>() -> &'static T {
+    Box::leak(Box::new(zeros::<T>()))
+}
+
 /// Makes an open tree with a node for a site.
 fn tree() -> &'static Tree {
-    let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
+    let tree: &'static Tree = leaked();
     assert!(tree.open(0, NO_LIMIT, 10, 10));
     tree.set_path(Path::Exact);
     let root = tree.take().unwrap();

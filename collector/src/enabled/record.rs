@@ -40,10 +40,6 @@ pub(crate) mod frames {
     }
 
     impl Frames {
-        pub(crate) const fn new() -> Self {
-            Self {}
-        }
-
         pub(crate) fn clear(&self) {}
 
         pub(crate) fn close_all(&self) {}

@@ -5,7 +5,6 @@
 //! because the holder's thread may not exist there.
 
 use std::cell::Cell;
-use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
@@ -23,7 +22,8 @@ use crate::enabled::runtime::config;
 pub(crate) const FORKED: &str =
     "a forked child measures nothing; start a new program instead (fork and exec)";
 
-static STATE: Mutex<CollectorState> = Mutex::new(CollectorState::new());
+/// The state; `None` before the lock was taken for the first time.
+static STATE: Mutex<Option<CollectorState>> = Mutex::new(None);
 
 /// The thread that holds the lock; 0 if no thread does.
 static HOLDER: AtomicU32 = AtomicU32::new(0);
@@ -35,10 +35,10 @@ thread_local! {
 
 /// The collector's state, locked.
 #[derive(Debug)]
-pub(crate) struct Locked(MutexGuard<'static, CollectorState>);
+pub(crate) struct Locked(MutexGuard<'static, Option<CollectorState>>);
 
 impl Locked {
-    fn new(state: MutexGuard<'static, CollectorState>) -> Self {
+    fn new(state: MutexGuard<'static, Option<CollectorState>>) -> Self {
         HOLDER.store(threads::thread_id(), Ordering::Relaxed);
         Self(state)
     }
@@ -48,29 +48,19 @@ impl Locked {
         for (block, name, cpu_ns) in registry::left() {
             // A mode may have been switched since the thread left.
             block.tree.catch_up(config::exact_path());
-            self.finish_thread(block, name, cpu_ns);
+            self.state().finish_thread(block, name, cpu_ns);
         }
         self
+    }
+
+    pub(crate) fn state(&mut self) -> &mut CollectorState {
+        self.0.get_or_insert_default()
     }
 }
 
 impl Drop for Locked {
     fn drop(&mut self) {
         HOLDER.store(0, Ordering::Relaxed);
-    }
-}
-
-impl Deref for Locked {
-    type Target = CollectorState;
-
-    fn deref(&self) -> &CollectorState {
-        &self.0
-    }
-}
-
-impl DerefMut for Locked {
-    fn deref_mut(&mut self) -> &mut CollectorState {
-        &mut self.0
     }
 }
 
@@ -102,7 +92,7 @@ pub(crate) fn take() -> Option<Locked> {
 
 /// Runs `body` with the collector's state. Returns `None` if [`take`] does.
 pub(crate) fn with<T>(body: impl FnOnce(&mut CollectorState) -> T) -> Option<T> {
-    take().map(|mut state| body(&mut state))
+    take().map(|mut locked| body(locked.state()))
 }
 
 fn try_take() -> Option<Locked> {

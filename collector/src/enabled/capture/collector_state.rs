@@ -46,7 +46,7 @@ use crate::enabled::runtime::clock_rate::Moment;
 use crate::enabled::runtime::config;
 
 /// The state; `capture_lock` guards it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct CollectorState {
     pub(crate) session: SessionInfo,
     pub(crate) epochs: ResetEpochs,
@@ -63,33 +63,13 @@ pub(crate) struct CollectorState {
 }
 
 impl CollectorState {
-    pub(crate) const fn new() -> Self {
-        Self {
-            session: SessionInfo::new(),
-            epochs: ResetEpochs::new(),
-            sites: SiteIds::new(),
-            rules: Rules::new(),
-            sampling: Sampling::new(),
-            live: LiveThreads::new(),
-            finished: FinishedThreads::new(),
-            tasks: TaskReader::new(),
-            watches: Watches::new(),
-            lines: Lines::new(),
-            captures: 0,
-        }
-    }
-
     /// Captures a snapshot. The baselines remember the amounts that it shows.
     pub(crate) fn capture(&mut self, kind: CaptureKind) -> Snapshot {
         self.capture_with(kind, kind != CaptureKind::Periodic)
     }
 
-    /// Captures a snapshot with all kept data of watched calls, and with the calls in flight of this moment.
-    pub(crate) fn capture_whole(&mut self, kind: CaptureKind) -> Snapshot {
-        self.capture_with(kind, true)
-    }
-
-    fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
+    /// Captures a snapshot. If it is whole, it has all kept data of watched calls, and the calls in flight of this moment.
+    pub(crate) fn capture_with(&mut self, kind: CaptureKind, is_whole: bool) -> Snapshot {
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         for row in lost_futures::end(is_whole) {
             self.finished.count_vanished(row);
@@ -98,7 +78,7 @@ impl CollectorState {
         let epoch = self.epoch();
         let lost = self.show_threads(&mut snapshot, &epoch);
         if is_whole {
-            self.tasks = TaskReader::new();
+            self.tasks = TaskReader::default();
         }
         snapshot.tasks = self.tasks.read(&mut self.sites, config::now());
         self.show_sites(&mut snapshot, &epoch, lost);
@@ -128,17 +108,17 @@ impl CollectorState {
 
     /// Reads all threads into a snapshot, and returns their losses.
     fn show_threads(&mut self, snapshot: &mut Snapshot, epoch: &Epoch) -> Lost {
-        let mut lost = self.finished.lost();
+        let mut lost = self.finished.lost;
         lost.losses.dropped += registry::dropped_calls();
         let live = Live::read();
         let (mut waits_in, mut doing) = (Vec::new(), Vec::new());
         self.watches.begin_reading();
-        self.lines.begin_reading();
+        self.lines.drain();
         for block in registry::living() {
             let tid = block.tid.load(Ordering::Relaxed);
             let thread = self.live.of(block);
             let reading = thread.read(block, &mut self.sites, os::cpu_ns_of(tid));
-            self.watches.read(block, &mut self.sites);
+            self.watches.read(block, &mut self.sites, false);
             lost += reading.lost;
             let does = waiting_looks::doing(block, thread.looked, config::now());
             doing.extend(does.map(|does| (snapshot.threads.len() as u32, does)));
@@ -153,7 +133,7 @@ impl CollectorState {
             let tree = ThreadTree {
                 rows: &thread.reader.rows,
                 open: &reading.open,
-                live: &live.of_tree(&block.tree),
+                live: &live.of(Owner::of_tree(&block.tree)),
                 sampled: &self.lines.of(Owner::of_tree(&block.tree)),
             };
             append(snapshot, &mut waits_in, facts, tree, &mut thread.baseline, epoch);
@@ -277,7 +257,7 @@ impl CollectorState {
         site_table::update_states();
         functions::follow();
         self.epochs.set_switch(Some(mode_switch::newest()));
-        self.sampling.count_from(Some(tick));
+        self.sampling.looked_at = Some(tick);
         for thread in self.live.all() {
             thread.reader.forget();
         }
@@ -294,7 +274,7 @@ impl CollectorState {
     /// Forgets the initial mode, because the program has chosen another mode before anything was counted.
     pub(crate) fn forget_beginning(&mut self) {
         self.epochs.set_switch(None);
-        self.sampling.count_from(None);
+        self.sampling.looked_at = None;
     }
 
     /// Begins a new reset epoch, and returns the snapshot that closes the old epoch.
@@ -370,7 +350,7 @@ impl CollectorState {
         // The lock is held, so no capture has seen a later tick than the tick up to which time is charged here.
         block.tree.catch_up_if_alarmed(config::exact_path());
         block.tree.end_all(config::now);
-        self.watches.finish(block, &mut self.sites);
+        self.watches.read(block, &mut self.sites, true);
         let mut thread = self.live.remove(block, &kernel_name);
         #[cfg(all(feature = "functions", target_arch = "x86_64"))]
         if functions::have_a_budget() {
@@ -406,7 +386,7 @@ mod tests {
 
     #[test]
     fn a_look_decided_on_before_a_switch_gave_time_to_another_mode() {
-        let mut state = CollectorState::new();
+        let mut state = CollectorState::default();
         for (mode, looks) in [
             (Mode::Exact, 0),
             (Mode::Adaptive, 1),

@@ -167,16 +167,11 @@ pub(crate) fn sampled(rows: &[Row], baseline: &Baseline, epoch: &Epoch) -> Vec<E
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use tickscope_format::ids::SiteId;
-
-    use crate::enabled::record::site::SiteKind;
 
     fn row(parent: u32) -> Row {
         Row {
             parent,
-            site: SiteId(0),
-            errors: 0,
-            kind: SiteKind::Scope,
+            ..Row::default()
         }
     }
 
@@ -205,13 +200,21 @@ mod tests {
     }
 
     #[test]
-    fn a_child_gets_back_what_its_parent_was_charged() {
+    fn a_child_gets_back_what_the_calls_above_it_were_charged() {
+        let shown = |cost, counts: &[_]| {
+            let rows: Vec<Row> = (0..counts.len() as u32)
+                .map(|index| row(index.saturating_sub(1)))
+                .collect();
+            ticks(&adaptive(&rows, &baseline(counts), &epoch(cost)))
+        };
         // The root calls `a`, all of whose calls are timed. `a` calls `b`: 10 of its 100 calls were timed, at 7 ticks each.
-        let rows = [row(0), row(0), row(1)];
-        let baseline = baseline(&[(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)]);
-        assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(0.0))), [50, 300, 700]);
+        let counts = [(0, 0, 50), (1, 1, 1000 - 70), (100, 10, 70)];
+        assert_eq!(shown(0.0, &counts), [50, 300, 700]);
         // One tick of each timed call belongs to the clock.
-        assert_eq!(ticks(&adaptive(&rows, &baseline, &epoch(1.0))), [50, 390, 610]);
+        assert_eq!(shown(1.0, &counts), [50, 390, 610]);
+        // 1 of 10 calls of `b` was timed, with 100 ticks. 60 of these were in `c`, which was timed whenever `b` was timed.
+        let counts = [(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)];
+        assert_eq!(shown(0.0, &counts), [0, 100, 400, 600]);
     }
 
     /// In adaptive mode the lifetime may shrink, because a row may have to give back time that it got from outside of all rows.
@@ -225,57 +228,35 @@ mod tests {
     }
 
     #[test]
-    fn what_was_inside_a_call_that_was_not_timed_goes_down_two_levels() {
-        // 1 of 10 calls of `b` was timed, with 100 ticks. 60 of these were in `c`, which was timed whenever `b` was timed.
-        let rows = [row(0), row(0), row(1), row(2)];
-        let baseline = baseline(&[(0, 0, 0), (1, 1, 1000), (10, 1, 40), (10, 1, 60)]);
-        let estimated = adaptive(&rows, &baseline, &epoch(0.0));
-        assert_eq!(ticks(&estimated), [0, 100, 400, 600]);
-    }
-
-    #[test]
     fn where_children_want_more_than_there_is_the_errors_say_by_how_much() {
         // `b` wants 90 times 20 ticks, but `a` has only 900 ticks. So half of that is refused.
         let rows = [row(0), row(0), row(1)];
         let baseline = baseline(&[(0, 0, 0), (1, 1, 900), (100, 10, 200)]);
         let estimated = adaptive(&rows, &baseline, &epoch(0.0));
         assert_eq!(ticks(&estimated), [0, 0, 1100]);
-        assert!(
-            estimated[1].self_error >= 900.0,
-            "nothing, or as much as was refused"
-        );
-        assert_eq!(
-            (estimated[2].self_error, estimated[2].total_error),
-            (900.0, 900.0)
-        );
+        // Nothing, or as much as was refused, is wrong.
+        assert!(estimated[1].self_error >= 900.0);
+        assert_eq!([estimated[2].self_error, estimated[2].total_error], [900.0; 2]);
     }
 
     #[test]
-    fn half_and_half_of_a_hundred_looks_is_known_to_five_percent() {
-        let rows = [row(0), row(0)];
-        let epoch = Epoch {
-            period_ticks: 100.0,
-            ..Epoch::default()
-        };
-        let estimated = sampled(&rows, &baseline(&[(0, 0, 5000), (9, 0, 5000)]), &epoch);
-        assert_eq!(estimated[1].self_error, 500.0);
-    }
-
-    #[test]
-    fn each_border_of_a_call_that_a_look_cannot_tell_is_an_error_of_caller_and_callee() {
+    fn looks_are_wrong_by_chance_and_at_the_borders_of_calls() {
         let rows = [row(0), row(0), row(1)];
-        let epoch = Epoch {
-            period_ticks: 1.0,
-            border_ticks: 5.0,
-            ..Epoch::default()
+        let errors = |period_ticks, border_ticks, counts| {
+            let epoch = Epoch {
+                period_ticks,
+                border_ticks,
+                ..Epoch::default()
+            };
+            let estimated = sampled(&rows, &baseline(counts), &epoch);
+            [0, 1, 2].map(|row: usize| (estimated[row].self_error, estimated[row].total_error))
         };
-        let counts = [(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)];
-        let estimated = sampled(&rows, &baseline(&counts), &epoch);
-        let errors: Vec<_> = estimated
-            .iter()
-            .map(|row| (row.self_error, row.total_error))
-            .collect();
-        assert_eq!(errors, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
+        // Half and half of a hundred looks is known to 5 %.
+        let found = errors(100.0, 0.0, &[(0, 0, 5000), (9, 0, 5000), (0, 0, 0)]);
+        assert_eq!(found[1].0, 500.0);
+        // Each border of a call that a look cannot tell is an error of the caller and of the callee.
+        let found = errors(1.0, 5.0, &[(0, 0, 0), (10, 0, 0), (1_000, 0, 1_000_000)]);
+        assert_eq!(found, [(50.0, 0.0), (5_050.0, 50.0), (5_000.0, 5_000.0)]);
     }
 
     proptest! {

@@ -26,10 +26,10 @@ const OTHERS: &str = "(other threads)";
 /// Site of the row for calls of finished threads above the limit of nodes.
 pub(crate) static PRUNED: Site = Site::named("(pruned)", "", "", 0);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct FinishedThreads {
     by_name: BTreeMap<String, ThreadsOfAName>,
-    lost: Lost,
+    pub(crate) lost: Lost,
     /// Number of rows of all names together.
     nodes: u32,
     /// Sums of the threads' functions.
@@ -50,21 +50,6 @@ struct ThreadsOfAName {
 }
 
 impl FinishedThreads {
-    pub(crate) const fn new() -> Self {
-        Self {
-            by_name: BTreeMap::new(),
-            lost: Lost::NONE,
-            nodes: 0,
-            #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-            functions: FunctionSums::new(),
-        }
-    }
-
-    /// Returns the losses of finished threads.
-    pub(crate) fn lost(&self) -> Lost {
-        self.lost
-    }
-
     /// Adds the rows and the baseline of a thread to the tree of its name. Above `nodes_max` rows, new rows share one row.
     /// Returns the number of the name, and the index of each row in the name's tree.
     pub(crate) fn add(
@@ -89,12 +74,7 @@ impl FinishedThreads {
             .or_insert_with(|| ThreadsOfAName {
                 number,
                 count: 0,
-                rows: vec![Row {
-                    parent: 0,
-                    site: SiteId(0),
-                    errors: 0,
-                    kind: SiteKind::Scope,
-                }],
+                rows: vec![Row::default()],
                 known: HashMap::new(),
                 baseline: Baseline::default(),
             });
@@ -151,7 +131,7 @@ impl FinishedThreads {
             let tree = ThreadTree {
                 rows: &threads.rows,
                 open: &[],
-                live: &live.of_finished(threads.number),
+                live: &live.of(Owner::of_finished(threads.number)),
                 sampled: &lines.of(Owner::of_finished(threads.number)),
             };
             let is_bare = |index| threads.baseline.is_bare(index);
@@ -203,33 +183,30 @@ mod tests {
     use crate::enabled::capture::baseline::Counts;
 
     fn thread(sites: &[u32]) -> (Vec<Row>, Baseline) {
-        let rows = std::iter::once(Row {
-            parent: 0,
-            site: SiteId(0),
-            errors: 0,
-            kind: SiteKind::Scope,
-        })
-        .chain(sites.iter().map(|&site| Row {
-            parent: 0,
+        let mut rows = vec![Row::default()];
+        rows.extend(sites.iter().map(|&site| Row {
             site: SiteId(site),
             errors: 1,
-            kind: if site == 3 {
-                SiteKind::Counter
-            } else {
-                SiteKind::Scope
+            kind: match site {
+                3 => SiteKind::Counter,
+                _ => SiteKind::Scope,
             },
-        }))
-        .collect::<Vec<_>>();
+            ..Row::default()
+        }));
         let mut baseline = Baseline::default();
         let one = Counts {
             calls: 1,
             ticks: 10,
-            timed: 0,
             sum: 7,
-            found: 0,
+            ..Counts::default()
         };
         baseline.show(&vec![one; rows.len()], &[], Some(5));
         (rows, baseline)
+    }
+
+    fn add(finished: &mut FinishedThreads, name: &str, sites: &[u32], nodes_max: u32) {
+        let (rows, baseline) = thread(sites);
+        finished.add(name, &rows, &baseline, Lost::default(), nodes_max, SiteId(9));
     }
 
     fn shown(finished: &mut FinishedThreads) -> Snapshot {
@@ -238,7 +215,7 @@ mod tests {
             &mut snapshot,
             &mut Vec::new(),
             &Live::default(),
-            &Lines::new(),
+            &Lines::default(),
             &Epoch::default(),
         );
         snapshot
@@ -246,39 +223,38 @@ mod tests {
 
     #[test]
     fn threads_of_one_name_share_a_tree_through_reset_and_undo() {
-        let mut finished = FinishedThreads::new();
-        let pruned = SiteId(9);
-        let (rows, baseline) = thread(&[1, 2]);
-        finished.add("pool", &rows, &baseline, Lost::NONE, 100, pruned);
+        let mut finished = FinishedThreads::default();
+        add(&mut finished, "pool", &[1, 2], 100);
         finished.reset();
-        let (rows, baseline) = thread(&[2, 3]);
-        finished.add("pool", &rows, &baseline, Lost::NONE, 100, pruned);
+        add(&mut finished, "pool", &[2, 3], 100);
         let snapshot = shown(&mut finished);
         assert_eq!((snapshot.threads.len(), snapshot.threads[0].count), (1, 2));
         assert_eq!((snapshot.calls(), snapshot.lifetime.calls), (2, 4));
         assert_eq!(snapshot.sums(), [None, Some(7)]);
-        assert_eq!(snapshot.threads[0].cpu_ns, Some(5));
+        assert_eq!(
+            (
+                snapshot.nodes.self_ticks.iter().sum::<u64>(),
+                snapshot.threads[0].cpu_ns
+            ),
+            (20, Some(5))
+        );
         finished.undo();
-        assert_eq!(shown(&mut finished).calls(), 4);
+        let snapshot = shown(&mut finished);
+        assert_eq!((snapshot.calls(), snapshot.threads[0].cpu_ns), (4, Some(10)));
     }
 
     #[test]
     fn beyond_the_limits_all_is_still_counted() {
-        let mut finished = FinishedThreads::new();
+        let mut finished = FinishedThreads::default();
         for name in 0..NAMES_MAX + 10 {
-            let (rows, baseline) = thread(&[1, 2, 3]);
-            finished.add(&format!("t{name}"), &rows, &baseline, Lost::NONE, 50, SiteId(9));
+            add(&mut finished, &format!("t{name}"), &[1, 2, 3], 50);
         }
         let snapshot = shown(&mut finished);
         assert_eq!(snapshot.lifetime.calls, 3 * (NAMES_MAX as u64 + 10));
         assert_eq!(snapshot.calls(), snapshot.lifetime.calls);
         assert_eq!(snapshot.threads.len(), NAMES_MAX + 1);
-        assert!(
-            snapshot
-                .threads
-                .iter()
-                .any(|thread| thread.name == OTHERS && thread.count == 10)
-        );
+        let mut threads = snapshot.threads.iter();
+        assert!(threads.any(|thread| thread.name == OTHERS && thread.count == 10));
         assert!(snapshot.nodes.site.contains(&9));
     }
 }

@@ -53,18 +53,12 @@ struct Row {
 }
 
 /// The sums of all functions, by number.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FunctionSums {
     pub(crate) by_number: Vec<Done>,
 }
 
 impl FunctionSums {
-    pub(crate) const fn new() -> Self {
-        Self {
-            by_number: Vec::new(),
-        }
-    }
-
     /// Adds the sums of a thread's functions. `sampled` has the ticks that samples gave each node.
     pub(crate) fn add(&mut self, tree: &Tree, mode: Mode, sampled: &[u64]) {
         self.by_number
@@ -107,7 +101,7 @@ impl FunctionSums {
             };
             sum.calls += calls;
             sum.timed += timed;
-            let mut above = std::iter::successors(node.parent.get(), |node| node.parent.get());
+            let mut above = node.up().skip(1);
             let is_first = !above.any(|above| above.site.is(site));
             for (sum, ticks) in [
                 (&mut sum.ticks, ticks),
@@ -142,14 +136,14 @@ fn timed_of(node: &Node, calls: u64, begun: u64) -> (u64, u64) {
 mod tests {
     use super::*;
     use crate::enabled::record::tree::NO_LIMIT;
+    use crate::enabled::record::tree::tests::opened;
 
     #[test]
     fn a_function_around_which_nothing_counts_is_outermost_for_as_much_time_as_it_takes_there() {
         function_sites::set_for_tests();
         let [outer, inner, off] = [5, 6, 7].map(|number| function_sites::get(number).unwrap());
         off.set_ruled_off(true);
-        let tree = Box::new(Tree::new());
-        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let tree = opened(NO_LIMIT, 10, 100);
         let root = tree.take().unwrap();
         let add = |parent, site, calls, ticks| {
             let node = tree.add_child(parent, site, || true).unwrap();
@@ -163,7 +157,7 @@ mod tests {
         // A function that is off is no caller, so calls inside it are outermost.
         let gone = add(root, off, 1, 5);
         add(gone, inner, 3, 20);
-        let mut sums = FunctionSums::new();
+        let mut sums = FunctionSums::default();
         sums.add(&tree, Mode::Exact, &[]);
         let done = |number: usize| sums.by_number[number];
         assert_eq!((done(5).calls, done(5).timed, done(5).ticks), (2, 2, 600));
@@ -181,8 +175,7 @@ mod tests {
     #[test]
     fn calls_that_were_not_timed_last_as_long_as_the_timed_ones_of_their_node() {
         function_sites::set_for_tests();
-        let tree = Box::new(Tree::new());
-        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let tree = opened(NO_LIMIT, 10, 100);
         let root = tree.take().unwrap();
         let add = |parent, calls, timed, ticks| {
             let node = tree
@@ -197,7 +190,7 @@ mod tests {
         };
         let outer = add(root, 2, 2, 50_000);
         add(outer, 1_000, 10, 200);
-        let mut sums = FunctionSums::new();
+        let mut sums = FunctionSums::default();
         sums.add(&tree, Mode::Adaptive, &[]);
         let done = sums.by_number[5];
         assert_eq!((done.calls, done.timed, done.ticks), (1_002, 12, 70_000));

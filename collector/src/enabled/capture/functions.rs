@@ -28,17 +28,12 @@ pub(crate) struct Ends {
 
 /// Facts about the cost of functions that the publisher passes to snapshots.
 #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Told;
-
-#[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
-impl Told {
-    pub(crate) const NOTHING: Self = Self;
-}
 
 /// Facts about the cost of functions that the publisher passes to snapshots.
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Told {
     pub(crate) budget: f64,
     pub(crate) cost_share: f64,
@@ -49,13 +44,6 @@ pub(crate) struct Told {
 
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 impl Told {
-    pub(crate) const NOTHING: Self = Self {
-        budget: 0.0,
-        cost_share: 0.0,
-        call_ns: 0.0,
-        over_budget: Vec::new(),
-    };
-
     /// Returns the functions that are off because of the budget, except functions that a rule has switched off or on since.
     fn over_budget(&self, sites: &mut SiteIds) -> Vec<OverBudget> {
         let over_budget = self.over_budget.iter();
@@ -67,14 +55,6 @@ impl Told {
             })
             .collect()
     }
-}
-
-impl Ends {
-    pub(crate) const NONE: Self = Self {
-        returned: 0,
-        unwound: 0,
-        elsewhere: 0,
-    };
 }
 
 impl AddAssign for Ends {
@@ -119,7 +99,7 @@ impl Ends {
 #[cfg(not(all(feature = "functions", target_arch = "x86_64")))]
 impl Ends {
     pub(crate) fn of(_: &Tree) -> Self {
-        Self::NONE
+        Self::default()
     }
 
     pub(crate) fn described(self, _: &Told, _: &mut SiteIds) -> Option<Functions> {

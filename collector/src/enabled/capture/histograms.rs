@@ -124,10 +124,10 @@ impl Histograms {
 mod tests {
     use super::*;
 
-    fn histogram(bucket: u16, count: u64) -> Histogram {
+    fn of(buckets: &[(u16, u64)], max_ticks: u64) -> Histogram {
         Histogram {
-            buckets: vec![(bucket, count)],
-            max_ticks: 0,
+            buckets: buckets.to_vec(),
+            max_ticks,
         }
     }
 
@@ -139,47 +139,39 @@ mod tests {
     #[test]
     fn a_call_that_a_reset_does_not_see_again_is_not_counted_twice() {
         let mut histograms = Histograms::default();
-        let buckets = |buckets: &[(u16, u64)]| Histogram {
-            buckets: buckets.to_vec(),
-            max_ticks: 0,
-        };
-        histograms.set(0, &buckets(&[(40, 10), (44, 1)]), 1);
+        histograms.set(0, &of(&[(40, 10), (44, 1)], 0), 1);
         histograms.reset();
-        histograms.set(0, &buckets(&[(38, 1), (40, 9), (60, 2)]), 1);
-        assert_eq!(shown(&histograms, 0), buckets(&[(38, 1), (60, 2)]));
+        histograms.set(0, &of(&[(38, 1), (40, 9), (60, 2)], 0), 1);
+        assert_eq!(shown(&histograms, 0), of(&[(38, 1), (60, 2)], 0));
         histograms.reset();
-        histograms.set(0, &buckets(&[(38, 1), (40, 11), (44, 1), (60, 2)]), 1);
-        assert_eq!(shown(&histograms, 0), histogram(40, 1));
+        histograms.set(0, &of(&[(38, 1), (40, 11), (44, 1), (60, 2)], 0), 1);
+        assert_eq!(shown(&histograms, 0), of(&[(40, 1)], 0));
     }
 
     /// Tests the same with the longest call, which the second reset does not see.
     #[test]
     fn the_longest_call_of_an_older_epoch_is_none_of_a_new_one() {
         let mut histograms = Histograms::default();
-        let with_max = |max_ticks, count| Histogram {
-            max_ticks,
-            ..histogram(40, count)
-        };
         for (max_ticks, count) in [(900, 5), (500, 6)] {
-            histograms.set(0, &with_max(max_ticks, count), 1);
+            histograms.set(0, &of(&[(40, count)], max_ticks), 1);
             histograms.reset();
         }
-        histograms.set(0, &with_max(900, 7), 1);
-        assert_eq!(shown(&histograms, 0), histogram(40, 1));
+        histograms.set(0, &of(&[(40, 7)], 900), 1);
+        assert_eq!(shown(&histograms, 0), of(&[(40, 1)], 0));
     }
 
     #[test]
     fn latencies_were_missing_after_histograms_had_been_off_and_on() {
         let mut histograms = Histograms::default();
-        histograms.set(0, &histogram(40, 5), 1);
+        histograms.set(0, &of(&[(40, 5)], 0), 1);
         histograms.reset();
-        histograms.set(0, &histogram(40, 9), 1);
+        histograms.set(0, &of(&[(40, 9)], 0), 1);
         histograms.reset();
         for count in [2, 20] {
-            histograms.set(0, &histogram(40, count), 2);
-            assert_eq!(shown(&histograms, 0), histogram(40, count));
+            histograms.set(0, &of(&[(40, count)], 0), 2);
+            assert_eq!(shown(&histograms, 0), of(&[(40, count)], 0));
         }
         histograms.undo();
-        assert_eq!(shown(&histograms, 0), histogram(40, 20));
+        assert_eq!(shown(&histograms, 0), of(&[(40, 20)], 0));
     }
 }

@@ -37,11 +37,6 @@ type Place = (Option<Owner>, u32, u64);
 
 type Found = BTreeMap<Place, Sampled>;
 
-const NOTHING: Sampled = Sampled {
-    samples: 0,
-    cpu_ns: 0,
-};
-
 /// A thread with a sampling timer.
 #[derive(Debug)]
 struct Timed {
@@ -49,7 +44,7 @@ struct Timed {
     _timer: CpuTimer,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Lines {
     /// Requested samples a second; 0 while sampling is off.
     hz: u32,
@@ -104,21 +99,6 @@ fn shown((&(_, module, address), found): (&Place, &Sampled)) -> LineSample {
 }
 
 impl Lines {
-    pub(crate) const fn new() -> Self {
-        Self {
-            hz: 0,
-            asked_hz: 0,
-            state: LinesState::Off,
-            timed: BTreeMap::new(),
-            found: BTreeMap::new(),
-            lost: NOTHING,
-            before: (BTreeMap::new(), NOTHING),
-            lost_in_rings: NOTHING,
-            loaded: Vec::new(),
-            modules: Vec::new(),
-        }
-    }
-
     /// Requests `hz` samples a second of each thread's CPU time; 0 ends the sampling. Earlier samples stay.
     pub(crate) fn ask_for(&mut self, hz: u32) {
         self.drain();
@@ -215,7 +195,7 @@ impl Lines {
     }
 
     /// Takes the samples from the rings of the threads.
-    fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         // Most programs never request samples, so their threads have no ring.
         if self.asked_hz == 0 {
             return;
@@ -280,11 +260,6 @@ impl Lines {
         }
     }
 
-    /// Takes the samples of the threads, before their rows are read.
-    pub(crate) fn begin_reading(&mut self) {
-        self.drain();
-    }
-
     /// Returns the samples of these owners, each with the index of its node or row.
     pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, LineSample)> {
         let found = self.found.range(places_of(owners));
@@ -331,10 +306,7 @@ impl Lines {
     /// Begins a new epoch without samples.
     pub(crate) fn reset(&mut self) {
         self.drain();
-        self.before = (
-            std::mem::take(&mut self.found),
-            std::mem::replace(&mut self.lost, NOTHING),
-        );
+        self.before = (std::mem::take(&mut self.found), std::mem::take(&mut self.lost));
     }
 
     /// Undoes the last reset.

@@ -33,7 +33,7 @@ pub(crate) struct LiveThread {
 }
 
 /// The live threads, by the address of their block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct LiveThreads(BTreeMap<usize, LiveThread>);
 
 impl LiveThread {
@@ -44,12 +44,7 @@ impl LiveThread {
         sites: &mut SiteIds,
         cpu_ns: Option<u64>,
     ) -> Reading {
-        let Baseline {
-            histograms,
-            async_histograms,
-            ..
-        } = &mut self.baseline;
-        let reading = self.reader.read(block, sites, histograms, async_histograms);
+        let reading = self.reader.read(block, sites, &mut self.baseline);
         for (counts, sampled) in self.reader.counts.iter_mut().zip(&self.sampled) {
             counts.ticks = counts.ticks.saturating_add(*sampled);
         }
@@ -89,10 +84,6 @@ impl LiveThread {
 }
 
 impl LiveThreads {
-    pub(crate) const fn new() -> Self {
-        Self(BTreeMap::new())
-    }
-
     /// Returns the thread of a block, and makes it known.
     pub(crate) fn of(&mut self, block: &'static Block) -> &mut LiveThread {
         self.0.entry(block.address()).or_insert_with(|| LiveThread {

@@ -27,7 +27,7 @@ pub(super) fn end(is_whole: bool) -> Vec<Owner> {
     }
     let long = (config::ticks_per_second() * SUSPECTED_SECONDS) as u64;
     let most = if is_whole { u32::MAX } else { AT_ONCE };
-    calls_by_future::take_suspected(most, config::now(), long, suspicion, |held| {
+    calls_by_future::TABLE.take_suspected(most, config::now(), long, suspicion, |held| {
         of_finished.extend(held.vanish());
     });
     of_finished

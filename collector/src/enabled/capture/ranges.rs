@@ -292,13 +292,8 @@ mod tests {
         ranges.show(&read(2, &[seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)]), 3);
         assert_eq!(shown(&ranges, &[100, 200]), Some((100, true, 207, false)));
         ranges.reset();
-        ranges.show(
-            &read(
-                4,
-                &[seen(4, 3, 7, 7), seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)],
-            ),
-            4,
-        );
+        let newest = [seen(4, 3, 7, 7), seen(3, 2, 5_000, 5_000), seen(2, 0, 100, 200)];
+        ranges.show(&read(4, &newest), 4);
         // The histogram of the new epoch has both numbers: the bound is the edge of a bucket.
         assert_eq!(shown(&ranges, &[7, 5_000]), Some((7, true, 5_000, false)));
         ranges.undo();

@@ -17,7 +17,7 @@ use crate::enabled::runtime::config;
 /// Maximum number of closing snapshots that wait for the publisher. Further snapshots are dropped.
 const CLOSINGS_MAX: usize = 64;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ResetEpochs {
     number: u64,
     /// The monotonic clock at the last reset; `None` before the first.
@@ -35,18 +35,6 @@ pub(crate) struct ResetEpochs {
 }
 
 impl ResetEpochs {
-    pub(crate) const fn new() -> Self {
-        Self {
-            number: 0,
-            reset_ns: None,
-            switch: None,
-            undo: None,
-            withdrawn: None,
-            closings: VecDeque::new(),
-            is_publishing: false,
-        }
-    }
-
     /// Returns how scopes are measured in this epoch.
     pub(crate) fn switch(&mut self) -> Switch {
         *self.switch.get_or_insert_with(mode_switch::newest)

@@ -9,7 +9,7 @@ use crate::enabled::capture::functions::Ends;
 use crate::enabled::record::site::SiteKind;
 
 /// The fixed facts of a node; its counters are in a [`Baseline`](super::baseline::Baseline). Row 0 is the root.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Row {
     pub(crate) parent: u32,
     pub(crate) site: SiteId,
@@ -38,19 +38,11 @@ pub(crate) struct Epoch {
 }
 
 /// Losses of a thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lost {
     pub(crate) losses: Losses,
     pub(crate) clock_errors: u64,
     pub(crate) ends: Ends,
-}
-
-impl Lost {
-    pub(crate) const NONE: Self = Self {
-        losses: Losses::NONE,
-        clock_errors: 0,
-        ends: Ends::NONE,
-    };
 }
 
 impl AddAssign for Lost {

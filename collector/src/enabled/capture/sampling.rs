@@ -26,11 +26,12 @@ pub(crate) struct Sums {
 }
 
 /// The looks so far.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Sampling {
     pub(crate) sums: Epochs<Sums>,
-    /// Tick of the last look, or of a later switch of modes; `None` before the first.
-    looked_at: Option<u64>,
+    /// Tick of the last look, or of a later switch of modes, from which the next look counts. `None` makes the next look
+    /// count for no time.
+    pub(crate) looked_at: Option<u64>,
 }
 
 /// Returns whether the publisher looks where each thread is in this mode.
@@ -40,27 +41,7 @@ pub(crate) fn wants_samples(mode: Mode) -> bool {
     mode.is_sampling() || mode.has_estimated_times() && !is_own()
 }
 
-impl Sums {
-    const NONE: Self = Self {
-        count: 0,
-        ticks: 0,
-        in_events: 0,
-        event_ticks: 0,
-    };
-}
-
 impl Sampling {
-    pub(crate) const fn new() -> Self {
-        Self {
-            sums: Epochs {
-                current: Sums::NONE,
-                base: Sums::NONE,
-                undo: Sums::NONE,
-            },
-            looked_at: None,
-        }
-    }
-
     /// Counts a look, with `hz` looks a second, and returns the ticks for which it counts.
     pub(crate) fn look(&mut self, mode: Mode, hz: f64) -> u64 {
         let now = config::now();
@@ -79,11 +60,6 @@ impl Sampling {
     pub(crate) fn meet_event(&mut self, passed: u64) {
         self.sums.current.in_events += 1;
         self.sums.current.event_ticks = self.sums.current.event_ticks.saturating_add(passed);
-    }
-
-    /// Sets the tick from which the next look counts; `None` makes the next look count for no time.
-    pub(crate) fn count_from(&mut self, tick: Option<u64>) {
-        self.looked_at = tick;
     }
 
     /// Returns the number of looks since the reset.

@@ -15,7 +15,7 @@ const UNFINISHED_NS: f64 = 1_000.0;
 /// Warning for a table of live blocks that was too small.
 const LIVE_TOO_LOW: &str = "live bytes are too low: more blocks are live than can be remembered";
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SessionInfo {
     pub(crate) name: String,
     pub(crate) warnings: Vec<String>,
@@ -33,25 +33,6 @@ pub(crate) struct SessionInfo {
 }
 
 impl SessionInfo {
-    pub(crate) const fn new() -> Self {
-        Self {
-            name: String::new(),
-            warnings: Vec::new(),
-            interval_ns: 0,
-            viewers: 0,
-            cost: Cost {
-                lower_ns: 0.0,
-                upper_ns: 0.0,
-                publisher_cpu_ns: 0,
-                publisher_share: 0.0,
-            },
-            timed_ns: (0.0, 0.0),
-            drains_ns: None,
-            sampling_hz: 0.0,
-            functions: functions::Told::NOTHING,
-        }
-    }
-
     /// Returns the possible error of a call's timed duration in nanoseconds. This is the largest of the cost of a timed call, the
     /// delay of loads by the clock, and the CPU's unfinished work at a clock reading.
     pub(crate) fn doubt_ns(&self) -> f64 {

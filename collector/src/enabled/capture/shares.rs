@@ -203,34 +203,24 @@ fn reconcile(parts: &mut [Part]) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use tickscope_format::ids::SiteId;
 
     use super::*;
     use crate::enabled::capture::baseline::Counts;
-    use crate::enabled::record::site::SiteKind;
 
     fn row(parent: u32) -> Row {
         Row {
             parent,
-            site: SiteId(0),
-            errors: 0,
-            kind: SiteKind::Scope,
+            ..Row::default()
         }
     }
 
-    /// Combines rows, of which `of` has the calls, the ticks by timed calls, and the samples of 100 ticks each.
-    fn combined(rows: &[Row], of: &[(u64, u64, u64)], doubt_ticks: f64) -> Vec<Estimated> {
-        combined_with(
-            rows,
-            of,
-            Epoch {
-                doubt_ticks,
-                ..Epoch::default()
-            },
-        )
-    }
-
-    fn combined_with(rows: &[Row], of: &[(u64, u64, u64)], epoch: Epoch) -> Vec<Estimated> {
+    /// Combines rows, of which `of` has the calls, the ticks by timed calls, and the samples of 100 ticks each. Of each call,
+    /// `doubt_ticks` are doubtful, and `callees_ticks` were taken for the caller's.
+    fn combined(
+        rows: &[Row],
+        of: &[(u64, u64, u64)],
+        [doubt_ticks, callees_ticks]: [f64; 2],
+    ) -> Vec<Estimated> {
         let mut baseline = Baseline::default();
         let counts = of.iter().map(|&(calls, ticks, samples)| Counts {
             calls,
@@ -242,7 +232,9 @@ mod tests {
         baseline.show(&counts.collect::<Vec<_>>(), &[], None);
         let epoch = Epoch {
             period_ticks: 100.0,
-            ..epoch
+            doubt_ticks,
+            callees_ticks,
+            ..Epoch::default()
         };
         let mut estimated: Vec<Estimated> = of
             .iter()
@@ -265,7 +257,7 @@ mod tests {
         // `frame` is called twice, and calls `a` a million times.
         let rows = [row(0), row(0), row(1)];
         let of = [(0, 0, 100), (2, 500_000, 300), (1_000_000, 500_000, 600)];
-        let combined = combined(&rows, &of, 30.0);
+        let combined = combined(&rows, &of, [30.0, 0.0]);
         let found = ticks(&combined);
         // `frame` has 900 of 1 000 samples, but by the clock it certainly has all the time.
         assert_eq!(found[0], 0);
@@ -283,18 +275,7 @@ mod tests {
         // `frame` calls `a` 1 000 times. 20 ticks of each call are before the scope begins: 200 of `frame`'s 500 samples.
         let rows = [row(0), row(0), row(1)];
         let of = [(0, 0, 0), (1, 50_000, 500), (1_000, 50_000, 500)];
-        let sure = |callees_ticks| {
-            let combined = combined_with(
-                &rows,
-                &of,
-                Epoch {
-                    doubt_ticks: 1e6,
-                    callees_ticks,
-                    ..Epoch::default()
-                },
-            );
-            ticks(&combined)[2]
-        };
+        let sure = |callees_ticks| ticks(&combined(&rows, &of, [1e6, callees_ticks]))[2];
         assert!((49_000..51_000).contains(&sure(0.0)), "{}", sure(0.0));
         assert!((69_000..71_000).contains(&sure(20.0)), "{}", sure(20.0));
     }
@@ -303,7 +284,7 @@ mod tests {
     fn few_samples_change_nothing() {
         let rows = [row(0), row(0), row(1)];
         let of = [(0, 5, 0), (2, 10, 9), (1_000, 20, 20)];
-        assert_eq!(ticks(&combined(&rows, &of, 30.0)), [5, 10, 20]);
+        assert_eq!(ticks(&combined(&rows, &of, [30.0, 0.0])), [5, 10, 20]);
     }
 
     proptest! {
@@ -321,7 +302,7 @@ mod tests {
                 .iter()
                 .map(|&(_, calls, ticks, samples)| (calls, ticks, samples))
                 .collect();
-            let combined = combined(&rows, &of, doubt);
+            let combined = combined(&rows, &of, [doubt, 0.0]);
             let before: u64 = of.iter().map(|of| of.1).sum();
             prop_assert_eq!(ticks(&combined).iter().sum::<u64>(), before);
             prop_assert!(rows.len() == 1 || combined[0].ticks <= of[0].1);

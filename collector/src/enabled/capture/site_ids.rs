@@ -8,21 +8,14 @@ use tickscope_format::snapshot::Sites;
 use crate::enabled::record::site::Site;
 
 /// The sites shown so far. A site keeps its number.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SiteIds {
     by_address: BTreeMap<usize, SiteId>,
-    /// `None` before the first site, because an empty list cannot be made in a `const`.
+    /// `None` before the first site, so that the first holder of the capture lock need not allocate.
     list: Option<Sites>,
 }
 
 impl SiteIds {
-    pub(crate) const fn new() -> Self {
-        Self {
-            by_address: BTreeMap::new(),
-            list: None,
-        }
-    }
-
     /// Returns the number of a site.
     pub(crate) fn id(&mut self, site: &'static Site) -> SiteId {
         *self

@@ -6,8 +6,8 @@ use tickscope_format::snapshot::{
     Estimate, LineSample, NodeErrors, OpenFrame, Quantity, SampledIn, Tally, Thread, Timing,
 };
 
-use crate::enabled::capture::baseline::{Baseline, Counts};
-use crate::enabled::capture::estimate::{self, Estimated};
+use crate::enabled::capture::baseline::Baseline;
+use crate::enabled::capture::estimate;
 use crate::enabled::capture::row::{Epoch, Row};
 use crate::enabled::capture::shares;
 use crate::enabled::platform::waiting_call::Call;
@@ -81,63 +81,42 @@ pub(crate) fn append(
         if !shown[index] {
             continue;
         }
-        let Row {
-            parent,
-            site,
-            errors,
-            kind,
-        } = rows[index];
-        let Counts {
-            calls,
-            mut ticks,
-            sum,
-            ..
-        } = baseline.shown(index);
-        let estimate = estimated.get(index).filter(|_| !kind.is_counter());
-        if let Some(estimate) = estimate {
-            ticks = estimate.ticks;
-        }
-        // The root is not a row, so its children have no parent.
-        let parent = if parent == 0 { None } else { ids[parent as usize] };
-        let id = snapshot.nodes.push(parent, site, calls, ticks);
+        let (row, counts) = (rows[index], baseline.shown(index));
+        let estimate = estimated.get(index).filter(|_| !row.kind.is_counter());
+        let ticks = estimate.map_or(counts.ticks, |estimate| estimate.ticks);
+        // The root is not a row, so its children have no parent, and `ids` has none for it.
+        let parent = ids[row.parent as usize];
+        let id = snapshot.nodes.push(parent, row.site, counts.calls, ticks);
         ids[index] = Some(id);
-        if let Some(tally) = tally(baseline, index, kind, sum) {
+        if let Some(tally) = tally(baseline, index, row.kind, counts.sum) {
             snapshot.push_tally(id, tally);
         }
         let off_cpu = estimate.map(|estimate| estimate.off_cpu);
-        for (quantity, value) in quantities(baseline, index, ticks, off_cpu) {
-            snapshot.measures.push_row(quantity, id.0, value);
-        }
-        for (quantity, value) in levels(live_of(index)) {
+        for (quantity, value) in quantities(baseline, index, ticks, off_cpu, live_of(index)) {
             snapshot.measures.push_row(quantity, id.0, value);
         }
         let found = baseline.waits_in.shown(index as u32);
         waits_in.extend(found.map(|(call, samples)| (id.0, call, samples)));
-        if epoch.histograms || kind == SiteKind::Value {
+        if epoch.histograms || row.kind == SiteKind::Value {
             baseline.histograms.append(index, &mut snapshot.latencies, id.0);
         }
         baseline
             .async_histograms
             .append(index, &mut snapshot.async_latencies, id.0);
-        if let Some(&Estimated {
-            timed,
-            self_error,
-            total_error,
-            ..
-        }) = estimate
-            && (timed < calls || self_error > 0.0)
+        if let Some(estimate) = estimate
+            && (estimate.timed < counts.calls || estimate.self_error > 0.0)
         {
             snapshot.estimates.push(Estimate {
                 node: id,
-                timed,
-                self_error: self_error as u64,
-                total_error: total_error as u64,
+                timed: estimate.timed,
+                self_error: estimate.self_error as u64,
+                total_error: estimate.total_error as u64,
             });
         }
-        if errors > 0 {
+        if row.errors > 0 {
             snapshot.errors.push(NodeErrors {
                 node: id,
-                count: errors,
+                count: row.errors,
             });
         }
     }
@@ -147,10 +126,7 @@ pub(crate) fn append(
     let outside_ticks = estimated.first().map_or(charged_outside, |root| root.ticks);
     let thread_number = snapshot.threads.len() as u32;
     let off_cpu = estimated.first().map(|root| root.off_cpu);
-    for (quantity, value) in quantities(baseline, 0, outside_ticks, off_cpu) {
-        snapshot.measures.push_outside(quantity, thread_number, value);
-    }
-    for (quantity, value) in levels(live_of(0)) {
+    for (quantity, value) in quantities(baseline, 0, outside_ticks, off_cpu, live_of(0)) {
         snapshot.measures.push_outside(quantity, thread_number, value);
     }
     snapshot
@@ -171,14 +147,6 @@ pub(crate) fn append(
     // Ticks that were charged outside of all rows but belong to untimed calls.
     baseline.hand(charged_outside - outside_ticks);
     baseline.add_lifetime(&mut snapshot.lifetime);
-}
-
-/// Returns the quantities of a node's live blocks.
-fn levels(live: Sampled) -> [(Quantity, u64); 2] {
-    [
-        (Quantity::LiveBytes, live.bytes()),
-        (Quantity::LiveVariance, live.variance()),
-    ]
 }
 
 /// Returns the tally of a node without time; `None` if it is a scope.
@@ -203,11 +171,14 @@ fn quantities(
     index: usize,
     ticks: u64,
     off_cpu: Option<[u64; 2]>,
+    live: Sampled,
 ) -> impl Iterator<Item = (Quantity, u64)> {
     let mut measured = baseline.measured(index);
     let [waiting, ready] = off_cpu.unwrap_or_else(|| measured.off_cpu());
     let waiting = waiting.min(ticks);
-    measured.0[Quantity::Waiting.code() as usize] = waiting;
-    measured.0[Quantity::Ready.code() as usize] = ready.min(ticks - waiting);
+    measured.set(Quantity::Waiting, waiting);
+    measured.set(Quantity::Ready, ready.min(ticks - waiting));
+    measured.set(Quantity::LiveBytes, live.bytes());
+    measured.set(Quantity::LiveVariance, live.variance());
     Quantity::ALL.into_iter().zip(measured.0)
 }

@@ -19,42 +19,31 @@ const SHARE: u32 = 50;
 const DEPTH_MAX: usize = 1_000;
 
 /// Reads the table of calls in flight repeatedly.
-#[derive(Debug)]
-pub(crate) struct TaskReader {
-    known: Option<Tasks>,
-    /// Time of the next reading.
-    again: Option<Instant>,
-}
+///
+/// It has the last result and the time of the next reading, if reading took long.
+#[derive(Debug, Default)]
+pub(crate) struct TaskReader(Option<(Tasks, Instant)>);
 
 /// The tree of calls while it is built.
 #[derive(Default)]
 struct Paths {
     tasks: Tasks,
     known: HashMap<(u32, usize), u32>,
-    ages: Vec<Histogram>,
-    /// The age of the oldest call, and of the oldest innermost call that is not being polled, in ticks.
-    oldest: Vec<[u64; 2]>,
+    /// The ages of all calls, and of the oldest call and the oldest innermost call that is not being polled, in ticks.
+    ages: Vec<(Histogram, [u64; 2])>,
 }
 
 impl TaskReader {
-    pub(crate) const fn new() -> Self {
-        Self {
-            known: None,
-            again: None,
-        }
-    }
-
     /// Returns the calls in flight at tick `now`, or at an earlier moment if reading takes long.
     pub(crate) fn read(&mut self, sites: &mut SiteIds, now: u64) -> Tasks {
         let begin = Instant::now();
-        match &self.known {
-            Some(known) if self.again.is_some_and(|again| begin < again) => known.clone(),
+        match &self.0 {
+            Some((known, again)) if begin < *again => known.clone(),
             _ => {
                 let tasks = read(sites, now);
                 let took = begin.elapsed();
                 let is_long = took > Duration::from_millis(1);
-                self.again = is_long.then(|| begin + took * SHARE);
-                self.known = is_long.then(|| tasks.clone());
+                self.0 = is_long.then(|| (tasks.clone(), begin + took * SHARE));
                 tasks
             }
         }
@@ -121,15 +110,14 @@ impl Paths {
             paths.push(TaskPath {
                 parent,
                 site: sites.id(site),
-                names_await: site.names_await(),
+                names_await: site.names_await,
                 in_flight: 0,
                 polled: 0,
                 innermost: 0,
                 oldest_ns: 0,
                 innermost_oldest_ns: 0,
             });
-            self.ages.push(Histogram::default());
-            self.oldest.push([0; 2]);
+            self.ages.push((Histogram::default(), [0; 2]));
             paths.len() as u32 - 1
         })
     }
@@ -140,20 +128,19 @@ impl Paths {
         let age = now.saturating_sub(seen.began);
         path.in_flight += 1;
         path.polled += u64::from(seen.is_polled);
-        let [oldest, oldest_innermost] = &mut self.oldest[at];
+        let (ages, [oldest, oldest_innermost]) = &mut self.ages[at];
         *oldest = age.max(*oldest);
         if is_innermost && !seen.is_polled {
             path.innermost += 1;
             *oldest_innermost = age.max(*oldest_innermost);
         }
-        self.ages[at].insert(age);
+        ages.insert(age);
     }
 
     fn finish(mut self) -> Tasks {
         let ns_per_tick = 1e9 / config::ticks_per_second();
-        let ages = self.ages.iter().zip(&self.oldest);
-        for ((path, (age, oldest)), index) in self.tasks.paths.iter_mut().zip(ages).zip(0..) {
-            self.tasks.ages.push(index, age);
+        for ((path, (ages, oldest)), index) in self.tasks.paths.iter_mut().zip(&self.ages).zip(0..) {
+            self.tasks.ages.push(index, ages);
             [path.oldest_ns, path.innermost_oldest_ns] =
                 oldest.map(|ticks| (ticks as f64 * ns_per_tick) as u64);
         }

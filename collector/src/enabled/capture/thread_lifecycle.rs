@@ -154,11 +154,13 @@ fn leave(may_merge: bool) {
     block.tree.end_waits();
     // Another thread may hold the lock for long. A forked child takes no captures, so it may give the block back
     // without the lock.
-    let state = (may_merge && has_room())
+    let locked = (may_merge && has_room())
         .then(|| capture_lock::take_alone_within(LONGEST_WAIT))
         .flatten();
-    match state {
-        Some(mut state) => state.finish_thread(block, threads::thread_name(), os::own_cpu_ns()),
+    match locked {
+        Some(mut locked) => locked
+            .state()
+            .finish_thread(block, threads::thread_name(), os::own_cpu_ns()),
         None if config::is_forked_child() => registry::forget(block),
         None => {
             // Only this thread knows when it ended.

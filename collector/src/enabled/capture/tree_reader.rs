@@ -12,7 +12,7 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Losses, Quantity, ThreadState};
 
-use crate::enabled::capture::baseline::{Counts, Measured};
+use crate::enabled::capture::baseline::{Baseline, Counts, Measured};
 use crate::enabled::capture::functions::Ends;
 use crate::enabled::capture::histograms::Histograms;
 use crate::enabled::capture::ranges;
@@ -62,14 +62,12 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Reads the tree. Reads histograms that may have changed into `histograms`, and histograms of calls of futures into
-    /// `async_histograms`.
+    /// Reads the tree. Reads histograms that may have changed into `baseline`.
     pub(crate) fn read(
         &mut self,
         block: &'static Block,
         sites: &mut SiteIds,
-        histograms: &mut Histograms,
-        async_histograms: &mut Histograms,
+        baseline: &mut Baseline,
     ) -> Reading {
         let config = config::get();
         let now = || config.chosen.clock.now();
@@ -81,12 +79,10 @@ impl Reader {
         };
         self.find_rows(&block.tree, sites);
         // The ended calls of futures are read first, so that no more calls of a thread end than begin.
-        self.futures.read(
-            &block.tree,
-            self.rows.len(),
-            async_histograms,
-            &mut self.histogram,
-        );
+        let (length, histogram) = (self.rows.len(), &mut self.histogram);
+        self.futures
+            .read(&block.tree, length, &mut baseline.async_histograms, histogram);
+        let histograms = &mut baseline.histograms;
         let quiet = self.read_counts(now, config.max_gap_ticks, &block.tree, histograms, clocks);
         self.finish(&block.tree, quiet)
     }
@@ -189,7 +185,7 @@ impl Reader {
 
     /// Reads the amounts other than calls and time. Most programs count no such amounts, and have no memory for them.
     fn read_measures(&mut self, tree: &'static Tree) {
-        let unplaced = tree.waits.unplaced();
+        let unplaced = tree.waits.unplaced.load(Ordering::Relaxed);
         self.measured.clear();
         if tree.measures.is_empty() && unplaced == 0 {
             return;
@@ -221,9 +217,9 @@ impl Reader {
         let innermost = quiet
             .or_else(|| find_current(tree))
             .or_else(|| self.open_gap.node_since(tree.last.load(Ordering::Relaxed)));
+        let calls = innermost.into_iter().flat_map(Node::up);
         let mut open = Vec::new();
-        let mut at = innermost;
-        while let Some(node) = at.filter(|node| node.site.get().is_some()) {
+        for node in calls.take_while(|node| node.site.get().is_some()) {
             let began = match node.known_beginning() {
                 None => 0,
                 // The thread may have begun an outer call again between two loads, so this loop lets no outer call
@@ -235,7 +231,6 @@ impl Reader {
                     .map_or(began, |inner: u64| began.min(inner)),
             };
             open.push((node.index(), began));
-            at = node.parent.get();
         }
         open.reverse();
         open.retain(|&(index, _)| (index as usize) < self.rows.len());
@@ -340,7 +335,7 @@ fn read_gauge(tree: &Tree, node: &Node, counts: &mut Counts) -> Option<ranges::R
     // SYNC POINT: calls before numbers.
     counts.calls = node.calls.load(Ordering::Acquire);
     let numbers = tree.numbers.of(node).filter(|_| counts.calls > 0);
-    let set_tick = numbers.map_or(0, Numbers::set_tick);
+    let set_tick = numbers.map_or(0, |numbers| numbers.set_tick.load(Ordering::Relaxed));
     (counts.calls > 0).then(|| ranges::Read {
         node: node.index(),
         calls: counts.calls,

@@ -28,7 +28,7 @@ const FILES_MOST: u32 = 16;
 const FILES_LONGEST_NS: u64 = 200_000;
 
 /// State between two rounds of looks. The publisher owns it, because only the publisher looks.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Looks {
     next_ns: u64,
     /// The thread looked at last.
@@ -53,7 +53,7 @@ pub(crate) struct Looked {
 }
 
 /// Result of a look at a thread.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// State of the thread, if it has had no event meanwhile.
     pub(crate) looked: Option<Looked>,
@@ -62,10 +62,6 @@ pub(crate) struct Found {
 }
 
 impl Looks {
-    pub(crate) const fn new() -> Self {
-        Self { next_ns: 0, at: None }
-    }
-
     /// Returns whether a round is due, and possible.
     pub(crate) fn is_due(&self) -> bool {
         config::get().waits && os::monotonic_ns() >= self.next_ns && descriptors::has_standard()
@@ -108,21 +104,18 @@ pub(crate) fn look(
     now: u64,
     budget: &mut Budget,
 ) -> Option<Found> {
-    const NOTHING: Option<Found> = Some(Found {
-        looked: None,
-        waiting: None,
-    });
+    let nothing = Some(Found::default());
     let tree = &block.tree;
     let tid = block.tid.load(Ordering::Relaxed);
     let Some(current) = tree.current.get_acquire() else {
-        return NOTHING;
+        return nothing;
     };
     let last = tree.last.load(Ordering::Acquire);
     if is_busy(tree, now) {
-        return NOTHING;
+        return nothing;
     }
     let Some(cpu_ns) = os::cpu_ns_of(tid) else {
-        return NOTHING;
+        return nothing;
     };
     // A thread cannot leave its system call without using CPU time.
     let same = looked
@@ -133,13 +126,13 @@ pub(crate) fn look(
         None if !budget.take() => return None,
         None => match waiting_call::look(tid) {
             Some(doing) => doing,
-            None => return NOTHING,
+            None => return nothing,
         },
     };
     // SYNC POINT: the look before the mark and the last event, as in `Reader::read_counts`.
     fence(Ordering::Acquire);
     if !is_quiet(tree, current, last) {
-        return NOTHING;
+        return nothing;
     }
     let is_charged = !tree.stands_still() && current.site.get().is_some();
     let waiting = match doing {

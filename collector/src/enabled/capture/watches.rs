@@ -30,7 +30,7 @@ use crate::enabled::record::watch;
 use crate::enabled::runtime::config;
 
 /// The watched functions.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Watches {
     /// The watched functions by slot. A site stores the slot of the watch that its calls belong to.
     watched: [Option<Watched>; WATCHES_MAX],
@@ -50,7 +50,6 @@ struct Watched {
     slot: u32,
     /// The watch as threads see it.
     of_threads: &'static watch::Watch,
-    number: u64,
     began_unix_ns: u64,
     threshold: Threshold,
     totals: PathTotals,
@@ -58,15 +57,6 @@ struct Watched {
 }
 
 impl Watches {
-    pub(crate) const fn new() -> Self {
-        Self {
-            watched: [const { None }; WATCHES_MAX],
-            number: 0,
-            looked_at: None,
-            heard: BTreeSet::new(),
-        }
-    }
-
     fn all(&mut self) -> impl Iterator<Item = &mut Watched> {
         self.watched.iter_mut().flatten()
     }
@@ -99,7 +89,6 @@ impl Watches {
             over,
             slot: slot as u32,
             of_threads,
-            number: self.number,
             began_unix_ns: os::unix_ns(),
             threshold,
             totals: PathTotals::default(),
@@ -164,7 +153,7 @@ impl Watches {
         }
         self.looked_at = newest;
         for site in site_table::met().take_while(|site| !is_known(site)) {
-            if site.wants_watch() && self.heard.insert(std::ptr::from_ref(site).addr()) {
+            if site.wants_watch && self.heard.insert(std::ptr::from_ref(site).addr()) {
                 self.watch_site(site);
             }
             self.look_at(site);
@@ -198,23 +187,10 @@ impl Watches {
     }
 
     /// Reads the sums of a thread.
-    pub(crate) fn read(&mut self, block: &'static Block, sites: &mut SiteIds) {
-        for Watched {
-            slot, number, totals, ..
-        } in self.all()
-        {
-            totals.read(*slot, *number, block, sites, false);
-        }
-    }
-
-    /// Reads the sums of a thread that has ended.
-    pub(crate) fn finish(&mut self, block: &'static Block, sites: &mut SiteIds) {
-        for Watched {
-            slot, number, totals, ..
-        } in self.all()
-        {
-            totals.read(*slot, *number, block, sites, true);
-            totals.forget(block);
+    pub(crate) fn read(&mut self, block: &'static Block, sites: &mut SiteIds, has_ended: bool) {
+        for watched in self.all() {
+            let (slot, number) = (watched.slot, watched.of_threads.number());
+            watched.totals.read(slot, number, block, sites, has_ended);
         }
     }
 
@@ -234,7 +210,6 @@ impl Watches {
         let mut number = self.number;
         for watched in self.all() {
             number += 1;
-            watched.number = number;
             watched.began_unix_ns = os::unix_ns();
             watched.threshold = watched.threshold.after_reset();
             watched.totals = PathTotals::default();
@@ -252,8 +227,9 @@ impl Watched {
         let calls = &self.of_threads.kept;
         self.exemplars
             .read(calls, &snapshot.capture, &mut self.totals.paths, sites);
-        if typical_paths::are_wanted(self.slot as usize, self.number) {
-            typical_paths::set(self.slot as usize, self.number, self.totals.typical());
+        let number = self.of_threads.number();
+        if typical_paths::are_wanted(self.slot as usize, number) {
+            typical_paths::set(self.slot as usize, number, self.totals.typical());
         }
         let durations = durations(snapshot, self.slot, sites);
         let state = self.threshold.update(
@@ -268,7 +244,7 @@ impl Watched {
         Watch {
             function: self.pattern.as_str().into(),
             over: self.over,
-            number: self.number,
+            number,
             began_unix_ns: self.began_unix_ns,
             state: durations.map_or(WatchState::NoFunction, |_| state),
             threshold_ticks: self.threshold.ticks(),

@@ -56,7 +56,7 @@ pub(super) extern "C" fn begin(number: u32, place: u64, _: u64, _: u64, first: u
         };
         // SAFETY: the function was called with this future, which it is about to read as well.
         let state = unsafe { state_of(future, polled) };
-        let held = calls_by_future::take(future);
+        let held = calls_by_future::TABLE.take(future);
         let mut call = match held {
             Some(held) if state >= SUSPENDED => held.call(),
             held => {
@@ -152,7 +152,7 @@ pub(super) extern "C" fn dropped(number: u32, place: u64, _: u64, _: u64, first:
             address: first,
             function: polled.first,
         };
-        let Some(held) = calls_by_future::take(future) else {
+        let Some(held) = calls_by_future::TABLE.take(future) else {
             return;
         };
         let tree = current_thread::hot().filter(|tree| tree.current.get().is_some());
@@ -195,7 +195,7 @@ fn hold(tree: &'static Tree, future: Future, call: Call, node: Option<&'static N
         row: node.map_or(0, |node| Owner::node(tree, node.index()).number()),
         state,
     };
-    if !calls_by_future::put(future, held) {
+    if !calls_by_future::TABLE.put(future, held) {
         _ = held.vanish();
     }
 }

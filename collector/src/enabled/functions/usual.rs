@@ -100,7 +100,7 @@ pub(super) fn end(tree: &'static Tree, top: &'static Frame, node: &'static Node)
             return false;
         }
         tree.skip_some(parent, node);
-    } else if tree.is(Path::Watched) && !tree.watching.is_of(node) {
+    } else if tree.is(Path::Watched) && !tree.watching.root.is(node) {
         tree.mark();
         let now = clock::tsc();
         let gap = tree.gap_until(now);

@@ -1,6 +1,6 @@
 //! Models of calls of futures whose slots are reused while a capture reads them.
 
-use super::{INNER, OUTER};
+use super::{INNER, OUTER, leaked};
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::record::in_flight::{CallId, OwnSlots, seen};
 
@@ -18,7 +18,7 @@ fn check_place(first: CallId) {
 /// A call ends while a capture reads its slot, and another call takes the slot.
 #[test]
 fn a_call_in_flight_is_seen_whole_or_not_at_all() {
-    let own: &'static OwnSlots = Box::leak(Box::new(OwnSlots::new()));
+    let own: &'static OwnSlots = leaked();
     let first = own.begin(&OUTER, 10);
     modelled::check(Some(3), move || {
         let owner = modelled::spawn(move || {
@@ -35,7 +35,7 @@ fn a_call_in_flight_is_seen_whole_or_not_at_all() {
 /// A thread takes the slot of a call that another thread has ended, while a capture reads the slot.
 #[test]
 fn a_place_that_another_thread_has_left_is_seen_whole_or_not_at_all() {
-    let own: &'static OwnSlots = Box::leak(Box::new(OwnSlots::new()));
+    let own: &'static OwnSlots = leaked();
     let first = own.begin(&OUTER, 10);
     modelled::check(Some(2), move || {
         let owner = modelled::spawn(move || {

@@ -3,7 +3,7 @@
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::Quantity;
 
-use super::{INNER, OUTER};
+use super::{INNER, OUTER, leaked};
 use crate::enabled::capture::tree_reader::latency_of;
 use crate::enabled::platform::sync::modelled;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use crate::enabled::record::tree::{NO_LIMIT, Path, Tree};
 /// Nodes whose number is below the length that a reader sees are complete: their pages, sites, parents and places.
 #[test]
 fn nodes_below_the_length_are_filled_in() {
-    let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));
+    let nodes: &'static Nodes = leaked();
     modelled::check(None, move || {
         let owner = modelled::spawn(move || {
             let outer = nodes.add(Some(&OUTER), None).unwrap();
@@ -39,7 +39,7 @@ fn nodes_below_the_length_are_filled_in() {
 /// A reader that sees a chunk finds its elements, which are read without a further check.
 #[test]
 fn a_column_is_read_while_its_chunk_is_made() {
-    let column: &'static Column<AtomicU64> = Box::leak(Box::new(Column::new()));
+    let column: &'static Column<AtomicU64> = leaked();
     modelled::check(None, move || {
         let owner = modelled::spawn(move || {
             column.make(0).unwrap().store(1, Ordering::Relaxed);
@@ -56,7 +56,7 @@ fn a_column_is_read_while_its_chunk_is_made() {
 fn flushing_while(
     look: impl Fn(&'static AtomicU64, &'static Latency, loom::thread::JoinHandle<()>) + Send + Sync + 'static,
 ) {
-    let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
+    let pool: &'static Latencies = leaked();
     let calls: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(2)));
     let latency = pool.make(0).unwrap();
     assert!(latency.buffer(1, 100) && latency.buffer(2, 100));
@@ -90,14 +90,9 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
         let counted = latency.read_within(1, || calls.load(Ordering::Acquire), || (0, 0), &mut histogram);
         let ended = histogram.count();
         owner.join().unwrap();
-        assert_eq!(
-            latency.read(
-                || calls.load(Ordering::Acquire),
-                || (counted, ended),
-                &mut histogram
-            ),
-            3
-        );
+        let known = || (counted, ended);
+        let calls = latency.read(|| calls.load(Ordering::Acquire), known, &mut histogram);
+        assert_eq!(calls, 3);
         assert!(histogram.count() - ended <= 3 - counted + 1, "{counted} {ended}");
     });
 }
@@ -107,9 +102,9 @@ fn a_torn_look_shows_no_more_ends_than_begins() {
 #[test]
 #[ignore = "some ten seconds: .ci/nightly mutations"]
 fn numbers_that_are_counted_are_in_their_stretches() {
-    let pool: &'static Latencies = Box::leak(Box::new(Latencies::new()));
-    let nodes: &'static Nodes = Box::leak(Box::new(Nodes::new()));
-    let tree: &'static NumbersOfTree = Box::leak(Box::new(NumbersOfTree::new()));
+    let pool: &'static Latencies = leaked();
+    let nodes: &'static Nodes = leaked();
+    let tree: &'static NumbersOfTree = leaked();
     let node = nodes.add(Some(&OUTER), None).unwrap();
     tree.make(node);
     let numbers = tree.of(node).unwrap();
@@ -143,7 +138,7 @@ fn numbers_that_are_counted_are_in_their_stretches() {
 /// A reader finds no histogram counts and no amounts of a node from an earlier life of the tree.
 #[test]
 fn a_reader_finds_nothing_of_an_earlier_life() {
-    let tree: &'static Tree = Box::leak(Box::new(Tree::new()));
+    let tree: &'static Tree = leaked();
     let open = || {
         assert!(tree.open(0, NO_LIMIT, 10, 10));
         tree.set_path(Path::Exact);

@@ -18,7 +18,7 @@ use tickscope_format::snapshot::Mode;
 /// Returns the calls of a block as a capture reads them.
 fn calls(block: &'static Block, now: u64) -> u64 {
     let mut reader = Reader::default();
-    let (mut sites, mut histograms) = (SiteIds::new(), Histograms::default());
+    let (mut sites, mut histograms) = (SiteIds::default(), Histograms::default());
     reader.find_rows(&block.tree, &mut sites);
     reader.read_counts(|| now, NO_LIMIT, &block.tree, &mut histograms, || None);
     assert!(

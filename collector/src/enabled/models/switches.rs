@@ -81,7 +81,7 @@ fn a_site_that_is_met_during_a_rule_is_disabled() {
         site_table::forget_all();
         let pattern = Pattern::new("models::rule").unwrap();
         let meets = modelled::spawn(|| site_table::meet(&MET));
-        let mut rules = Rules::new();
+        let mut rules = Rules::default();
         rules.add(pattern, true);
         meets.join().unwrap();
         rules.look();

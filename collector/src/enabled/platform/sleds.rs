@@ -38,7 +38,7 @@ pub(crate) struct Sled {
 }
 
 /// Addresses of the trampolines.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trampolines {
     pub(crate) entry: usize,
     pub(crate) ret: usize,

@@ -11,6 +11,7 @@ use crate::enabled::platform::signals;
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::platform::{sleds, threads};
+use crate::enabled::record::arena::zeros;
 use crate::enabled::record::current_thread;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
@@ -23,7 +24,7 @@ use crate::enabled::runtime::config;
 use crate::enabled::scope;
 
 /// The tree of the measurement. It is not in the registry, so no capture reads it.
-static TREE: Tree = Tree::new();
+static TREE: Tree = zeros();
 static SITE: Site = Site::named("(calibration)", module_path!(), file!(), line!());
 
 /// Locked during a measurement.

@@ -178,7 +178,7 @@ impl Publisher {
             in_order: Moment::now(config::get().chosen.clock),
             coarse: Coarse::new(),
             sampler: Sampler::new(),
-            looks: Looks::new(),
+            looks: Looks::default(),
             #[cfg(all(feature = "functions", target_arch = "x86_64"))]
             governor: Governor::new(),
             threads: 0,

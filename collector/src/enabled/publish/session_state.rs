@@ -150,9 +150,10 @@ pub(crate) fn in_force(settings: Settings, warnings: &mut Vec<String>) -> Settin
 }
 
 /// Captures a snapshot under the program's name.
-pub(crate) fn captured(mut state: Locked, kind: CaptureKind) -> Snapshot {
+pub(crate) fn captured(mut locked: Locked, kind: CaptureKind) -> Snapshot {
+    let state = locked.state();
     if state.session.name.is_empty() {
         state.session.name = process_name::of_executable();
     }
-    state.capture_whole(kind)
+    state.capture_with(kind, true)
 }

@@ -8,6 +8,7 @@ use std::cell::UnsafeCell;
 use std::fmt;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::sync::atomic::AtomicU8;
 
 use crate::enabled::platform::os;
 use crate::enabled::platform::sync::{self, AtomicPtr, AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -36,40 +37,61 @@ unsafe impl<T: Sync> FromZeros for Ref<T> {}
 // SAFETY: a null pointer means nothing.
 unsafe impl<T: Sync> FromZeros for Tagged<T> {}
 // SAFETY: zero is a number.
+unsafe impl FromZeros for AtomicU8 {}
+// SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU16 {}
 // SAFETY: zero is a valid number.
 unsafe impl FromZeros for AtomicU32 {}
 // SAFETY: zero is a number.
 unsafe impl FromZeros for AtomicU64 {}
+#[cfg(test)]
+// SAFETY: zero is a number.
+unsafe impl FromZeros for std::sync::atomic::AtomicU32 {}
+#[cfg(test)]
+// SAFETY: zero is a number.
+unsafe impl FromZeros for std::sync::atomic::AtomicU64 {}
 // SAFETY: zeros are valid for each element.
 unsafe impl<T: FromZeros, const N: usize> FromZeros for [T; N] {}
 // SAFETY: a null pointer and length 0 are an array that was never allocated.
 unsafe impl<T: FromZeros> FromZeros for Array<T> {}
 // SAFETY: it is an array of arrays.
 unsafe impl<T: FromZeros> FromZeros for Column<T> {}
+// SAFETY: zeros are valid for both fields.
+unsafe impl<T: FromZeros, const N: usize> FromZeros for Chunk<T, N> {}
+
+/// Returns a value of zeros. Statics and tests begin with it, as trees begin with zeroed pages.
+pub(crate) const fn zeros<T: FromZeros>() -> T {
+    // SAFETY: zeros are a valid value, as the trait promises.
+    unsafe { std::mem::zeroed() }
+}
 
 /// Declares a struct and implements [`FromZeros`] for it, if all fields implement it.
 macro_rules! zeroed {
     (
         $(#[$attribute:meta])*
-        $visible:vis struct $name:ident {
+        $visible:vis struct $name:ident $(<$(const $size:ident: usize),+>)? {
             $($(#[$of_field:meta])* $field_visible:vis $field:ident: $type:ty,)*
         }
     ) => {
         $(#[$attribute])*
-        $visible struct $name {
+        $visible struct $name $(<$(const $size: usize),+>)? {
             $($(#[$of_field])* $field_visible $field: $type,)*
         }
 
-        const _: fn() = || {
-            #[allow(dead_code, reason = "a struct may have no fields")]
-            fn must_be<T: $crate::enabled::record::arena::FromZeros>() {}
-            $(must_be::<$type>();)*
-            assert!(!std::mem::needs_drop::<$name>());
+        const _: () = {
+            #[allow(dead_code, reason = "the compiler checks its types")]
+            fn must_be_valid $(<$(const $size: usize),+>)? () {
+                fn must_be<T: $crate::enabled::record::arena::FromZeros>() {}
+                $(must_be::<$type>();)*
+                assert!(!std::mem::needs_drop::<$name $(<$($size),+>)?>());
+            }
         };
 
         // SAFETY: zeros are valid for each field, as checked above, and a struct has no other invariant.
-        unsafe impl $crate::enabled::record::arena::FromZeros for $name {}
+        unsafe impl $(<$(const $size: usize),+>)? $crate::enabled::record::arena::FromZeros
+            for $name $(<$($size),+>)?
+        {
+        }
     };
 }
 pub(crate) use zeroed;
@@ -107,6 +129,13 @@ pub(crate) const PLACES: u32 = FIRST_CHUNK << (CHUNKS - 1);
 #[derive(Debug)]
 pub(crate) struct Column<T: 'static> {
     chunks: [Array<T>; CHUNKS],
+}
+
+/// Some values, and the number of the next chunk of a list.
+#[derive(Debug)]
+pub(crate) struct Chunk<T, const N: usize> {
+    pub(crate) next: AtomicU32,
+    pub(crate) values: [T; N],
 }
 
 /// At most `N` values that are made one after another and live for ever. An empty `Made` takes only addresses, no
@@ -336,15 +365,6 @@ impl<T: Sync + 'static> fmt::Debug for Ref<T> {
 }
 
 impl<T: FromZeros + 'static> Array<T> {
-    pub(crate) const fn empty() -> Self {
-        Self {
-            first: AtomicPtr::new(std::ptr::null_mut()),
-            length: AtomicU32::new(0),
-            allocated: AtomicU32::new(0),
-            ready: AtomicU32::new(0),
-        }
-    }
-
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Acquire)
     }
@@ -419,12 +439,6 @@ impl<T: FromZeros + 'static> Array<T> {
 }
 
 impl<T: FromZeros + 'static> Column<T> {
-    pub(crate) const fn new() -> Self {
-        Self {
-            chunks: [const { Array::empty() }; CHUNKS],
-        }
-    }
-
     /// Returns the chunk of a value and its index in the chunk. Chunk 0 has 256 values, and each further chunk doubles the sum.
     fn place(index: u32) -> (usize, u32) {
         let chunk = (index / FIRST_CHUNK).checked_ilog2().map_or(0, |log| log + 1);

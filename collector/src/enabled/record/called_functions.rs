@@ -104,10 +104,8 @@ mod tests {
         assert!(find(8).is_none());
         for at in addresses() {
             let found = find(at).unwrap();
-            assert_eq!(
-                (found.address, found.site.describe().name),
-                (at, format!("f{at}"))
-            );
+            assert_eq!(found.address, at);
+            assert_eq!(found.site.describe().name, format!("f{at}"));
         }
     }
 }

@@ -9,6 +9,7 @@
 
 use tickscope_format::snapshot::Quantity;
 
+use crate::enabled::record::arena::{zeroed, zeros};
 use crate::enabled::record::in_flight::{self, CallId};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::pool::retried;
@@ -54,36 +55,42 @@ pub(crate) enum Suspicion {
     Certain,
 }
 
-#[derive(Debug)]
-struct Place {
-    /// Address of the future; 0 if the place is free.
-    address: AtomicU64,
-    function: AtomicU32,
-    began: AtomicU64,
-    call: AtomicU64,
-    row: AtomicU64,
-    state: AtomicU32,
-    /// Tick since which the call seems to be over; 0 if it does not seem to be over.
-    suspected: AtomicU64,
+zeroed! {
+    #[derive(Debug)]
+    struct Place {
+        /// Address of the future; 0 if the place is free.
+        address: AtomicU64,
+        function: AtomicU32,
+        began: AtomicU64,
+        call: AtomicU64,
+        row: AtomicU64,
+        state: AtomicU32,
+        /// Tick since which the call seems to be over; 0 if it does not seem to be over.
+        suspected: AtomicU64,
+    }
 }
 
-#[derive(Debug)]
-struct Group {
-    is_locked: AtomicU32,
-    places: [Place; GROUP],
+zeroed! {
+    #[derive(Debug)]
+    struct Group {
+        is_locked: AtomicU32,
+        places: [Place; GROUP],
+    }
 }
 
-#[derive(Debug)]
-struct Table<const GROUPS: usize> {
-    /// Number of taken places of each group. The counts are stored together, because a check reads all of them and most
-    /// are 0.
-    counts: [AtomicU32; GROUPS],
-    groups: [Group; GROUPS],
-    /// The group at which the next check begins.
-    next: AtomicU32,
+zeroed! {
+    #[derive(Debug)]
+    pub(crate) struct Table<const GROUPS: usize> {
+        /// Number of taken places of each group. The counts are stored together, because a check reads all of them and most
+        /// are 0.
+        counts: [AtomicU32; GROUPS],
+        groups: [Group; GROUPS],
+        /// The group at which the next check begins.
+        next: AtomicU32,
+    }
 }
 
-static TABLE: Table<GROUPS> = Table::new();
+pub(crate) static TABLE: Table<GROUPS> = zeros();
 
 /// The number of calls that have vanished since the start of the program.
 static VANISHED: AtomicU64 = AtomicU64::new(0);
@@ -92,11 +99,6 @@ static VANISHED: AtomicU64 = AtomicU64::new(0);
 /// inlined code, or some of its polls are parts of other functions.
 pub(crate) fn vanished() -> u64 {
     VANISHED.load(Ordering::Relaxed)
-}
-
-/// Puts the call of a future into the table. Returns false if there is no place for it.
-pub(crate) fn put(future: Future, held: Held) -> bool {
-    TABLE.put(future, held)
 }
 
 /// Puts the call of a future that is over into the table, so that the next check ends it.
@@ -111,11 +113,6 @@ pub(crate) fn put_over(future: Future, held: Held) -> bool {
         ..held
     };
     TABLE.put(nowhere, held)
-}
-
-/// Removes the call of a future from the table and returns it, if it is in the table.
-pub(crate) fn take(future: Future) -> Option<Held> {
-    TABLE.take(future)
 }
 
 /// Returns whether no call is between two polls.
@@ -144,18 +141,6 @@ pub(crate) fn hand_over(tree: &'static Tree, heir: impl Fn(u32) -> Owner) {
     }
 }
 
-/// Checks all calls, or some of them if there are more than `most`. Removes calls that are over, and calls that have
-/// seemed to be over for `ticks` up to `now`.
-pub(crate) fn take_suspected(
-    most: u32,
-    now: u64,
-    ticks: u64,
-    suspicion: impl Fn(Future, Held) -> Suspicion,
-    taken: impl FnMut(Held),
-) {
-    TABLE.take_suspected(most, now, ticks, suspicion, taken);
-}
-
 impl Held {
     /// Ends the call, whose end was not seen. The time of its end is unknown, so it has no latency. It counts in the row of its
     /// last poll. Returns that row if it belongs to no running thread, because rows of finished threads are counted elsewhere.
@@ -179,18 +164,6 @@ impl Held {
 }
 
 impl Place {
-    const fn new() -> Self {
-        Self {
-            address: AtomicU64::new(0),
-            function: AtomicU32::new(0),
-            began: AtomicU64::new(0),
-            call: AtomicU64::new(0),
-            row: AtomicU64::new(0),
-            state: AtomicU32::new(0),
-            suspected: AtomicU64::new(0),
-        }
-    }
-
     fn future(&self) -> Future {
         Future {
             address: self.address.load(Ordering::Relaxed),
@@ -209,13 +182,6 @@ impl Place {
 }
 
 impl Group {
-    const fn new() -> Self {
-        Self {
-            is_locked: AtomicU32::new(0),
-            places: [const { Place::new() }; GROUP],
-        }
-    }
-
     /// Calls `change` with the places, if the lock can be taken.
     fn with<T>(&self, change: impl FnOnce(&[Place; GROUP]) -> Option<T>) -> Option<T> {
         retried(|| {
@@ -230,14 +196,6 @@ impl Group {
 }
 
 impl<const GROUPS: usize> Table<GROUPS> {
-    const fn new() -> Self {
-        Self {
-            counts: [const { AtomicU32::new(0) }; GROUPS],
-            groups: [const { Group::new() }; GROUPS],
-            next: AtomicU32::new(0),
-        }
-    }
-
     /// Returns the number of a future's group.
     fn group(future: Future) -> usize {
         // Futures are aligned, so their lowest bits are always 0.
@@ -246,7 +204,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
         (mixed >> 40) as usize % GROUPS
     }
 
-    fn put(&self, future: Future, held: Held) -> bool {
+    /// Puts the call of a future into the table. Returns false if there is no place for it.
+    pub(crate) fn put(&self, future: Future, held: Held) -> bool {
         let group = Self::group(future);
         let put = self.groups[group].with(|places| {
             let free = |place: &&Place| place.address.load(Ordering::Relaxed) == 0;
@@ -264,7 +223,8 @@ impl<const GROUPS: usize> Table<GROUPS> {
         put.is_some()
     }
 
-    fn take(&self, future: Future) -> Option<Held> {
+    /// Removes the call of a future from the table and returns it, if it is in the table.
+    pub(crate) fn take(&self, future: Future) -> Option<Held> {
         let group = Self::group(future);
         // The thread that has the future sees the call that was put in before, so a count of 0 means that the call is
         // not here.
@@ -285,7 +245,9 @@ impl<const GROUPS: usize> Table<GROUPS> {
         held
     }
 
-    fn take_suspected(
+    /// Checks all calls, or some of them if there are more than `most`. Removes calls that are over, and calls that have
+    /// seemed to be over for `ticks` up to `now`.
+    pub(crate) fn take_suspected(
         &self,
         most: u32,
         now: u64,
@@ -293,6 +255,17 @@ impl<const GROUPS: usize> Table<GROUPS> {
         suspicion: impl Fn(Future, Held) -> Suspicion,
         mut taken: impl FnMut(Held),
     ) {
+        let is_over = |place: &Place| match suspicion(place.future(), place.held()) {
+            Suspicion::None => false,
+            Suspicion::Certain => true,
+            Suspicion::Some => {
+                let since = place.suspected.load(Ordering::Relaxed);
+                if since == 0 {
+                    place.suspected.store(now.max(1), Ordering::Relaxed);
+                }
+                since != 0 && now.saturating_sub(since) >= ticks
+            }
+        };
         let first = self.next.load(Ordering::Relaxed);
         let mut looked_at = 0_u32;
         for number in (first..).take(GROUPS) {
@@ -301,9 +274,14 @@ impl<const GROUPS: usize> Table<GROUPS> {
             if count == 0 {
                 continue;
             }
-            while let Some(held) = self.groups[group]
-                .with(|places| self.take_suspected_of(group, places, now, ticks, &suspicion))
-            {
+            let take = || {
+                self.groups[group].with(|places| {
+                    let mut places = places.iter().filter(|place| place.future().address != 0);
+                    let place = places.find(|place| is_over(place))?;
+                    Some(self.leave(group, place))
+                })
+            };
+            while let Some(held) = take() {
                 taken(held);
             }
             looked_at += count;
@@ -312,33 +290,6 @@ impl<const GROUPS: usize> Table<GROUPS> {
                 return;
             }
         }
-    }
-
-    fn take_suspected_of(
-        &self,
-        group: usize,
-        places: &[Place; GROUP],
-        now: u64,
-        ticks: u64,
-        suspicion: impl Fn(Future, Held) -> Suspicion,
-    ) -> Option<Held> {
-        places.iter().find_map(|place| {
-            let future = place.future();
-            if future.address == 0 {
-                return None;
-            }
-            match suspicion(future, place.held()) {
-                Suspicion::None => return None,
-                Suspicion::Certain => return Some(self.leave(group, place)),
-                Suspicion::Some => {}
-            }
-            let since = place.suspected.load(Ordering::Relaxed);
-            if since == 0 {
-                place.suspected.store(now.max(1), Ordering::Relaxed);
-            }
-            let is_over = since != 0 && now.saturating_sub(since) >= ticks;
-            is_over.then(|| self.leave(group, place))
-        })
     }
 }
 
@@ -364,7 +315,7 @@ mod tests {
 
     #[test]
     fn calls_are_found_by_their_futures_and_once() {
-        static OWN: Table<64> = Table::new();
+        static OWN: Table<64> = zeros();
         for number in 0..500 {
             assert!(OWN.put(future(number), held(number)));
         }
@@ -384,7 +335,7 @@ mod tests {
 
     #[test]
     fn a_full_group_says_so() {
-        static OWN: Table<1> = Table::new();
+        static OWN: Table<1> = zeros();
         for number in 0..GROUP as u64 {
             assert!(OWN.put(future(number), held(number)));
         }
@@ -396,7 +347,7 @@ mod tests {
 
     #[test]
     fn calls_that_seem_over_for_some_time_are_taken() {
-        static OWN: Table<1> = Table::new();
+        static OWN: Table<1> = zeros();
         for number in 0..3 {
             assert!(OWN.put(future(number), held(number)));
         }
@@ -427,7 +378,7 @@ mod tests {
 
     #[test]
     fn threads_share_the_table() {
-        static OWN: Table<4> = Table::new();
+        static OWN: Table<4> = zeros();
         std::thread::scope(|scope| {
             for thread in 0..4 {
                 scope.spawn(move || {

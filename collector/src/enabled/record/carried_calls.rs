@@ -5,8 +5,9 @@
 //! another thread, which has other nodes, so the words of a poll come with the nodes that they name.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::enabled::record::arena::{Column, Ref, zeroed};
+use crate::enabled::record::arena::{Chunk, Column, zeroed, zeros};
 use crate::enabled::record::in_flight::{self, CallId};
+use crate::enabled::record::journal::NamedNode;
 use crate::enabled::record::pool::{Chain, Linked, Pool, briefly};
 use crate::enabled::record::site::Site;
 use crate::enabled::record::watch::{self, Lost};
@@ -46,62 +47,18 @@ zeroed! {
     }
 }
 
-zeroed! {
-    #[derive(Debug)]
-    struct Words {
-        next: AtomicU32,
-        words: [AtomicU64; 63],
-    }
-}
-
-zeroed! {
-    #[derive(Debug)]
-    struct Nodes {
-        next: AtomicU32,
-        nodes: [NamedNode; 31],
-    }
-}
-
-zeroed! {
-    /// A node to which words of the call refer.
-    #[derive(Debug)]
-    struct NamedNode {
-        index: AtomicU32,
-        parent: AtomicU32,
-        site: Ref<Site>,
-    }
-}
-
 impl Linked for CarriedCall {
-    const LENGTH: u32 = 1;
-
-    fn next(&self) -> &AtomicU32 {
-        &self.next
-    }
-}
-
-impl Linked for Words {
-    const LENGTH: u32 = 63;
-
-    fn next(&self) -> &AtomicU32 {
-        &self.next
-    }
-}
-
-impl Linked for Nodes {
-    const LENGTH: u32 = 31;
-
     fn next(&self) -> &AtomicU32 {
         &self.next
     }
 }
 
 static CALLS: Pool<CarriedCall> = Pool::new(CALLS_MOST);
-static WORDS: Pool<Words> = Pool::new(WORDS_MOST);
-static NODES: Pool<Nodes> = Pool::new(NODES_MOST);
+static WORDS: Pool<Chunk<AtomicU64, 63>> = Pool::new(WORDS_MOST);
+static NODES: Pool<Chunk<NamedNode, 31>> = Pool::new(NODES_MOST);
 
 /// Number in [`CALLS`] of each resting call, by the slot of its call in flight.
-static BY_SLOT: Column<AtomicU32> = Column::new();
+static BY_SLOT: Column<AtomicU32> = zeros();
 
 /// Held while [`BY_SLOT`] grows.
 static GROWS: std::sync::Mutex<()> = std::sync::Mutex::new(());
@@ -151,19 +108,18 @@ pub(crate) fn give_lost_back() {
 }
 
 impl CarriedCall {
-    /// Leaves the call for its next poll, on any thread. Returns false if the next poll could not find it.
-    pub(crate) fn rest(&self, id: CallId) -> bool {
+    /// Leaves the call for its next poll, on any thread. Returns `None` if the next poll could not find it.
+    pub(crate) fn rest(&self, id: CallId) -> Option<()> {
         let slot = in_flight::index_of(id);
         let by_slot = BY_SLOT
             .get(slot)
-            .or_else(|| briefly(&GROWS, |()| BY_SLOT.make(slot))?);
-        let Some(by_slot) = by_slot else { return false };
+            .or_else(|| briefly(&GROWS, |()| BY_SLOT.make(slot))?)?;
         by_slot.store(self.own.load(Ordering::Relaxed), Ordering::Relaxed);
         self.call.store(id, Ordering::Relaxed);
         let taken = self.state.load(Ordering::Relaxed) & !STATES;
         // SYNC POINT: the call before its state.
         self.state.store(taken | RESTS, Ordering::Release);
-        true
+        Some(())
     }
 
     fn leave_rest(&self, state: u32) -> bool {
@@ -195,43 +151,26 @@ impl CarriedCall {
         self.words.len()
     }
 
-    /// Adds a word; returns false if no place is free.
-    pub(crate) fn push(&self, word: u64) -> bool {
-        let place = self.words.add(&WORDS);
-        place.is_some_and(|(words, at)| {
-            words.words[at].store(word, Ordering::Relaxed);
-            true
-        })
+    /// Adds a word; returns `None` if no place is free.
+    pub(crate) fn push(&self, word: u64) -> Option<()> {
+        self.words.add(&WORDS)?.store(word, Ordering::Relaxed);
+        Some(())
     }
 
-    /// Adds a node to which the following words refer; returns false if no place is free.
-    pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> bool {
-        let place = self.nodes.add(&NODES);
-        place.is_some_and(|(nodes, at)| {
-            let node = &nodes.nodes[at];
-            node.index.store(index, Ordering::Relaxed);
-            node.parent.store(parent, Ordering::Relaxed);
-            node.site.set(site);
-            true
-        })
+    /// Adds a node to which the following words refer; returns `None` if no place is free.
+    pub(crate) fn push_node(&self, index: u32, parent: u32, site: Option<&'static Site>) -> Option<()> {
+        self.nodes.add(&NODES)?.set((index, parent, site));
+        Some(())
     }
 
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
-        let words = self.words.elements(&WORDS);
-        words.map(|(words, at)| words.words[at].load(Ordering::Relaxed))
+        let words = self.words.values(&WORDS);
+        words.map(|word| word.load(Ordering::Relaxed))
     }
 
     /// Returns the nodes to which words refer: index, index of the parent, and site.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (u32, u32, Option<&'static Site>)> {
-        let nodes = self.nodes.elements(&NODES);
-        nodes.map(|(nodes, at)| {
-            let node = &nodes.nodes[at];
-            (
-                node.index.load(Ordering::Relaxed),
-                node.parent.load(Ordering::Relaxed),
-                node.site.get(),
-            )
-        })
+        self.nodes.values(&NODES).map(NamedNode::get)
     }
 }
 
@@ -244,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_call_is_found_at_its_next_poll_and_once() {
-        let slots = OwnSlots::new();
+        let slots: OwnSlots = zeros();
         let ids = [slots.begin(&SITE, 1), slots.begin(&SITE, 2)];
         let watch = watch::get(2).unwrap();
         watch.begin(0);
@@ -253,15 +192,15 @@ mod tests {
             let call = take().unwrap();
             call.slot.store(2, Ordering::Relaxed);
             call.number.store(77, Ordering::Relaxed);
-            assert!((0..words).all(|word| call.push(word)));
-            assert!((0..40).all(|node| call.push_node(node, node / 2, Some(&SITE))));
+            assert!((0..words).all(|word| call.push(word).is_some()));
+            assert!((0..40).all(|node| call.push_node(node, node / 2, Some(&SITE)).is_some()));
             assert!(polled_again(id).is_none());
-            assert!(call.rest(id));
+            assert!(call.rest(id).is_some());
         }
         let call = polled_again(ids[1]).unwrap();
         assert!(call.words().eq(0..500) && call.nodes().count() == 40);
         assert!(polled_again(ids[1]).is_none());
-        assert!(call.rest(ids[1]));
+        assert!(call.rest(ids[1]).is_some());
         give_lost_back();
         assert_eq!(watch.lost().discarded, 0);
         // One call has ended without being seen.
@@ -272,7 +211,7 @@ mod tests {
         let again = take().unwrap();
         assert_eq!((again.len(), again.nodes().count()), (0, 0));
         // The watch begins again, so the resting call no longer counts.
-        assert!(call.rest(ids[1]));
+        assert!(call.rest(ids[1]).is_some());
         watch.begin(0);
         give_lost_back();
         assert!(polled_again(ids[1]).is_none());

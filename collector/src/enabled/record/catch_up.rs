@@ -95,11 +95,9 @@ impl Tree {
 
 /// Begins to charge time to the open frames, including frames that began without a clock.
 fn begin_to_charge(innermost: &'static Node) {
-    let mut at = Some(innermost);
-    while let Some(node) = at {
+    for node in innermost.up() {
         if node.began.load(Ordering::Relaxed) == UNTIMED {
             node.began.store(UNKNOWN, Ordering::Relaxed);
         }
-        at = node.parent.get();
     }
 }

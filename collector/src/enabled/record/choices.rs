@@ -6,40 +6,31 @@
 use tickscope_format::pattern::{BYTES_MAX, Pattern};
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering, fence};
+use crate::enabled::record::arena::zeroed;
 
 const WORDS: usize = BYTES_MAX / size_of::<u64>();
 
-/// A list of at most `N` patterns, each with its decision, which is a number.
-#[derive(Debug)]
-pub(crate) struct Choices<const N: usize> {
-    /// Odd while the list is being changed.
-    version: AtomicU64,
-    count: AtomicU64,
-    choices: [Choice; N],
+zeroed! {
+    /// A list of at most `N` patterns, each with its decision, which is a number.
+    #[derive(Debug)]
+    pub(crate) struct Choices<const N: usize> {
+        /// Odd while the list is being changed.
+        version: AtomicU64,
+        count: AtomicU64,
+        choices: [Choice; N],
+    }
 }
 
-#[derive(Debug)]
-struct Choice {
-    decides: AtomicU64,
-    length: AtomicU64,
-    pattern: [AtomicU64; WORDS],
+zeroed! {
+    #[derive(Debug)]
+    struct Choice {
+        decides: AtomicU64,
+        length: AtomicU64,
+        pattern: [AtomicU64; WORDS],
+    }
 }
 
 impl<const N: usize> Choices<N> {
-    pub(crate) const fn new() -> Self {
-        Self {
-            version: AtomicU64::new(0),
-            count: AtomicU64::new(0),
-            choices: [const {
-                Choice {
-                    decides: AtomicU64::new(0),
-                    length: AtomicU64::new(0),
-                    pattern: [const { AtomicU64::new(0) }; WORDS],
-                }
-            }; N],
-        }
-    }
-
     /// Replaces the list. The caller holds the capture lock, and checks all known sites afterwards.
     pub(crate) fn set(&self, patterns: impl Iterator<Item = (Pattern, u64)>) {
         let version = self.version.load(Ordering::Relaxed);
@@ -116,10 +107,11 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     #[test]
     fn the_last_pattern_that_matches_decides() {
-        static CHOICES: Choices<3> = Choices::new();
+        static CHOICES: Choices<3> = zeros();
         let decided = |path| {
             let decided = Cell::new(None);
             CHOICES.decide(path, |decides| decided.set(decides));

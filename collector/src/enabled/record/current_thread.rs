@@ -7,6 +7,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 
 use crate::enabled::platform::sync::add;
 use crate::enabled::record::hot_tree;
+pub(crate) use crate::enabled::record::hot_tree::get as hot;
 use crate::enabled::record::measures::{Amounts, QUANTITIES};
 use crate::enabled::record::registry::{self, Block};
 use crate::enabled::record::tree::Tree;
@@ -42,12 +43,6 @@ thread_local! {
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     static DECIDED: Cell<bool> = const { Cell::new(false) };
     static OWN: Cell<Own> = const { Cell::new(Own { phase: Phase::New, block: None }) };
-}
-
-/// Returns the tree of the calling thread while it counts.
-#[inline(always)]
-pub(crate) fn hot() -> Option<&'static Tree> {
-    hot_tree::get()
 }
 
 /// Returns whether it is decided that the calling thread counts, or does not count.

@@ -22,12 +22,6 @@ zeroed! {
 }
 
 impl DeepestNodes {
-    pub(crate) const fn new() -> Self {
-        Self {
-            stack: [const { AtomicU64::new(0) }; LEAKED],
-        }
-    }
-
     pub(crate) fn clear(&self) {
         for stack in &self.stack {
             stack.store(0, Ordering::Relaxed);

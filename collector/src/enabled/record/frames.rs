@@ -50,18 +50,9 @@ zeroed! {
     /// An open poll of an async body. Its function is open as well, as a [`Frame`].
     #[derive(Debug)]
     pub(crate) struct OpenPoll {
-        place: AtomicU64,
         node: Ref<Node>,
-        /// The address of the future, and the number of the function that polls it.
-        address: AtomicU64,
-        function: AtomicU64,
-        /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
-        began: AtomicU64,
-        call: AtomicU64,
-        /// The call that the thread polled before.
-        outer: AtomicU64,
-        /// The number of the poll in its row.
-        number: AtomicU64,
+        /// The other fields of the [`Poll`], in their order.
+        fields: [AtomicU64; 7],
     }
 }
 
@@ -70,11 +61,15 @@ zeroed! {
 pub(crate) struct Poll {
     pub(crate) place: u64,
     pub(crate) node: &'static Node,
+    /// The address of the future, and the number of the function that polls it.
     pub(crate) address: u64,
     pub(crate) function: u32,
+    /// Tick at which the future's call began, and its [`CallId`](crate::enabled::record::in_flight::CallId).
     pub(crate) began: u64,
     pub(crate) call: u64,
+    /// The call that the thread polled before.
     pub(crate) outer: u64,
+    /// The number of the poll in its row.
     pub(crate) number: u64,
 }
 
@@ -167,21 +162,6 @@ impl Frames {
     #[cfg(all(feature = "functions", target_env = "gnu"))]
     pub(crate) const TOP: usize = std::mem::offset_of!(Self, top);
 
-    pub(crate) const fn new() -> Self {
-        Self {
-            top: Ref::none(),
-            low: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
-            all: Column::new(),
-            made: AtomicU32::new(0),
-            polls: Column::new(),
-            open_polls: AtomicU32::new(0),
-            returned: AtomicU64::new(0),
-            unwound: AtomicU64::new(0),
-            elsewhere: AtomicU64::new(0),
-        }
-    }
-
     /// Forgets all frames, for another life of the tree.
     pub(crate) fn clear(&self) {
         self.top.set(None);
@@ -257,15 +237,16 @@ impl Frames {
             return false;
         };
         open.node.set(Some(poll.node));
-        for (to, value) in [
-            (&open.place, poll.place),
-            (&open.address, poll.address),
-            (&open.function, poll.function.into()),
-            (&open.began, poll.began),
-            (&open.call, poll.call),
-            (&open.outer, poll.outer),
-            (&open.number, poll.number),
-        ] {
+        let fields = [
+            poll.place,
+            poll.address,
+            poll.function.into(),
+            poll.began,
+            poll.call,
+            poll.outer,
+            poll.number,
+        ];
+        for (to, value) in open.fields.iter().zip(fields) {
             to.store(value, Ordering::Relaxed);
         }
         self.open_polls.store(count + 1, Ordering::Relaxed);
@@ -286,16 +267,17 @@ impl Frames {
     fn take_poll(&self, is_wanted: impl Fn(u64) -> bool) -> Option<Poll> {
         let count = self.open_polls.load(Ordering::Relaxed).checked_sub(1)?;
         let open = self.polls.get(count)?;
-        let value = |from: &AtomicU64| from.load(Ordering::Relaxed);
+        let fields = open.fields.each_ref().map(|field| field.load(Ordering::Relaxed));
+        let [place, address, function, began, call, outer, number] = fields;
         let poll = Poll {
-            place: value(&open.place),
+            place,
             node: open.node.get()?,
-            address: value(&open.address),
-            function: value(&open.function) as u32,
-            began: value(&open.began),
-            call: value(&open.call),
-            outer: value(&open.outer),
-            number: value(&open.number),
+            address,
+            function: function as u32,
+            began,
+            call,
+            outer,
+            number,
         };
         is_wanted(poll.place).then(|| self.open_polls.store(count, Ordering::Relaxed))?;
         Some(poll)
@@ -381,7 +363,7 @@ impl Poll {
             // The state is unknown, because the poll continues unseen.
             state: 0,
         };
-        if self.began != 0 && !calls_by_future::put(self.future(), held) {
+        if self.began != 0 && !calls_by_future::TABLE.put(self.future(), held) {
             in_flight::end_without_tree(self.call);
         }
     }
@@ -390,14 +372,15 @@ impl Poll {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::site::Site;
+    use crate::enabled::record::tree::tests::opened;
     use crate::enabled::record::tree::{NO_LIMIT, Tree};
 
     static F: Site = Site::named("f", "m", "f.rs", 1);
 
     /// Returns a chain of open nodes.
     fn nodes(tree: &Tree, depth: usize) -> Vec<&'static Node> {
-        assert!(tree.open(0, NO_LIMIT, 1000, 1000));
         let mut at = tree.take().unwrap();
         let mut all = Vec::new();
         for _ in 0..depth {
@@ -416,9 +399,9 @@ mod tests {
 
     #[test]
     fn frames_close_in_order_and_are_used_again() {
-        let tree = Box::new(Tree::new());
+        let tree = opened(NO_LIMIT, 1000, 1000);
         let nodes = nodes(&tree, 600);
-        let frames = Box::new(Frames::new());
+        let frames: Box<Frames> = Box::new(zeros());
         assert!(frames.top().is_none() && frames.begin(1000, 100_000));
         for _ in 0..3 {
             for (depth, node) in nodes.iter().enumerate() {
@@ -437,9 +420,9 @@ mod tests {
 
     #[test]
     fn what_ended_without_an_event_is_closed_by_the_next_one_above() {
-        let tree = Box::new(Tree::new());
+        let tree = opened(NO_LIMIT, 1000, 1000);
         let nodes = nodes(&tree, 4);
-        let frames = Box::new(Frames::new());
+        let frames: Box<Frames> = Box::new(zeros());
         assert!(frames.begin(0, 1000));
         for (node, place) in nodes.iter().zip([900, 800, 700, 600]) {
             frames.open_next(place, node);

@@ -194,16 +194,7 @@ pub(crate) fn counts() -> Option<Counts> {
 #[cfg(test)]
 pub(crate) fn set_for_tests() {
     let functions = (0..8).map(|_| Function::new(Site::named("f", "m", "f.rs", 1), None, true));
-    let trampolines = Trampolines {
-        entry: 0,
-        ret: 0,
-        tail_call: 0,
-        poll: 0,
-        poll_ret: 0,
-        poll_tail_call: 0,
-        drop: 0,
-    };
-    let choice = FunctionChoice::default();
+    let (trampolines, choice) = (Trampolines::default(), FunctionChoice::default());
     // SAFETY: there are no sleds.
     unsafe { set(functions.collect(), Vec::new(), trampolines, choice) };
 }

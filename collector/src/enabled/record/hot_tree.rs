@@ -8,6 +8,9 @@
 
 use crate::enabled::record::tree::Tree;
 
+// `get` returns the tree of the calling thread; `None` while the thread does not count.
+pub(crate) use word::{get, set};
+
 /// Linker symbol of the thread-local word. It contains the version, because a program may have several versions of this library.
 #[cfg(all(feature = "hooks", target_arch = "x86_64", target_env = "gnu"))]
 macro_rules! hot_tree_name {
@@ -36,13 +39,13 @@ mod word {
     }
 
     #[inline(always)]
-    pub(super) fn get() -> Option<&'static Tree> {
+    pub(crate) fn get() -> Option<&'static Tree> {
         // Without link-time optimisation, `HOT.get()` would be a function call. `try_with` does not fail, because the word
         // has no destructor.
         HOT.try_with(Cell::get).ok().flatten()
     }
 
-    pub(super) fn set(tree: Option<&'static Tree>) {
+    pub(crate) fn set(tree: Option<&'static Tree>) {
         HOT.set(tree);
     }
 }
@@ -80,7 +83,7 @@ mod word {
     );
 
     #[inline(always)]
-    pub(super) fn get() -> Option<&'static Tree> {
+    pub(crate) fn get() -> Option<&'static Tree> {
         let word: usize;
         // SAFETY: reads the word of the calling thread, whose distance from the thread pointer the loader has written.
         unsafe {
@@ -96,7 +99,7 @@ mod word {
         Some(unsafe { tree.as_ref() })
     }
 
-    pub(super) fn set(tree: Option<&'static Tree>) {
+    pub(crate) fn set(tree: Option<&'static Tree>) {
         let word = tree.map_or(0, |tree| ptr::from_ref(tree).expose_provenance());
         // SAFETY: as in `get`. No reference to the word exists.
         unsafe {
@@ -109,14 +112,4 @@ mod word {
             );
         }
     }
-}
-
-/// Returns the tree of the calling thread; `None` while the thread does not count.
-#[inline(always)]
-pub(crate) fn get() -> Option<&'static Tree> {
-    word::get()
-}
-
-pub(crate) fn set(tree: Option<&'static Tree>) {
-    word::set(tree);
 }

@@ -7,7 +7,7 @@
 use std::sync::Mutex;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
-use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed, zeros};
 use crate::enabled::record::pool::briefly;
 use crate::enabled::record::site::Site;
 
@@ -59,7 +59,7 @@ pub(crate) struct Seen {
 }
 
 /// The slots, numbered from 1 on. They are made under the lock of `BATCHES`.
-static SLOTS: Column<Slot> = Column::new();
+static SLOTS: Column<Slot> = zeros();
 
 /// Number of slots that have been made.
 static MADE: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
@@ -94,14 +94,6 @@ pub(crate) fn index_of(id: CallId) -> u32 {
 }
 
 impl OwnSlots {
-    pub(crate) const fn new() -> Self {
-        Self {
-            free: AtomicU32::new(0),
-            length: AtomicU32::new(0),
-            polled: AtomicU64::new(0),
-        }
-    }
-
     /// Begins a life of the tree. The free slots stay.
     pub(crate) fn clear(&self) {
         self.polled.store(0, Ordering::Relaxed);
@@ -142,7 +134,8 @@ impl OwnSlots {
     /// Gives the slot of a call back. No event of the thread may come in between.
     pub(crate) fn end(&self, call: CallId) {
         let Some(slot) = slot_of(call) else {
-            return forget_beyond();
+            BEYOND.fetch_sub(1, Ordering::Relaxed);
+            return;
         };
         let generation = slot.generation.load(Ordering::Relaxed);
         slot.generation
@@ -233,7 +226,7 @@ impl OwnSlots {
 
 /// Ends a call on a thread that has no tree. Its slot becomes a batch of one slot.
 pub(crate) fn end_without_tree(call: CallId) {
-    let own = OwnSlots::new();
+    let own: OwnSlots = zeros();
     own.end(call);
     let alone = slot(own.free.load(Ordering::Relaxed)).filter(|_| call != 0);
     briefly(&BATCHES, |batches| {
@@ -244,10 +237,6 @@ pub(crate) fn end_without_tree(call: CallId) {
     });
 }
 
-fn forget_beyond() {
-    BEYOND.fetch_sub(1, Ordering::Relaxed);
-}
-
 /// Returns whether a call is in flight.
 pub(crate) fn is_live(call: CallId) -> bool {
     let generation = slot_of(call).map(|slot| slot.generation.load(Ordering::Acquire));
@@ -255,14 +244,7 @@ pub(crate) fn is_live(call: CallId) -> bool {
 }
 
 /// Returns whether a call in flight was awaited by a call that is over.
-#[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-#[cfg_attr(
-    not(feature = "functions"),
-    allow(
-        dead_code,
-        reason = "polls of async bodies are seen only where the compiler has prepared them"
-    )
-)]
+#[cfg(all(feature = "functions", target_arch = "x86_64"))]
 pub(crate) fn is_left_behind(call: CallId) -> bool {
     let awaited_by = slot_of(call).map_or(0, |slot| slot.link.load(Ordering::Relaxed));
     awaited_by != 0 && is_live(call) && !is_live(awaited_by)
@@ -305,7 +287,7 @@ mod tests {
 
     #[test]
     fn slots_pass_from_thread_to_thread_and_serve_again() {
-        let (one, other) = (OwnSlots::new(), OwnSlots::new());
+        let (one, other): (OwnSlots, OwnSlots) = (zeros(), zeros());
         let made = last_slot();
         for round in 0..5 {
             let calls: Vec<CallId> = (0..1_000).map(|tick| one.begin(&SITE, tick + 1)).collect();
@@ -317,17 +299,14 @@ mod tests {
             assert!(calls.iter().all(|&call| seen(index_of(call)).is_none()));
             // The other thread keeps fewer slots than it would give away.
             let most = 1_000 + FREE_MAX + 2 * BATCH;
-            assert!(
-                last_slot() - made <= most,
-                "round {round}: {}",
-                last_slot() - made
-            );
+            let more = last_slot() - made;
+            assert!(more <= most, "round {round}: {more}");
         }
     }
 
     #[test]
     fn a_call_knows_who_awaits_it() {
-        let own = OwnSlots::new();
+        let own: OwnSlots = zeros();
         let outer = own.begin(&SITE, 1);
         let before = own.poll(outer);
         let inner = own.begin(&SITE, 2);

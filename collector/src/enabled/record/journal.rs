@@ -8,12 +8,14 @@
 //! Records are added up before they are overwritten.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering};
-use crate::enabled::record::arena::{Array, zeroed};
+use crate::enabled::record::arena::{Array, Ref, zeroed};
 use crate::enabled::record::node::NODES_MAX;
+use crate::enabled::record::site::Site;
 
 /// Size of the journal in words: 512 KiB of addresses for each thread with a watched call. Only the used part takes memory.
 const WORDS: u32 = 1 << 16;
-const HEAD: u32 = WORDS / 2;
+/// Number of the first words of a call that are always kept.
+pub(crate) const HEAD: u32 = WORDS / 2;
 const QUARTER: u32 = WORDS / 4;
 
 const KIND_AT: u32 = 42;
@@ -83,48 +85,75 @@ zeroed! {
     }
 }
 
-/// The words of a call that were not overwritten, in their order.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Left {
-    /// The beginning and the end of each part.
-    pub(crate) parts: [(u32, u32); 3],
-    /// Whether words are missing after the first part.
-    pub(crate) has_gap: bool,
+zeroed! {
+    /// A node to which records refer, for readers that do not have the tree: index, index of the parent, and site.
+    #[derive(Debug)]
+    pub(crate) struct NamedNode {
+        index: AtomicU32,
+        parent: AtomicU32,
+        site: Ref<Site>,
+    }
+}
+
+impl NamedNode {
+    pub(crate) fn set(&self, (index, parent, site): (u32, u32, Option<&'static Site>)) {
+        self.index.store(index, Ordering::Relaxed);
+        self.parent.store(parent, Ordering::Relaxed);
+        self.site.set(site);
+    }
+
+    pub(crate) fn get(&self) -> (u32, u32, Option<&'static Site>) {
+        let [index, parent] = [&self.index, &self.parent].map(|index| index.load(Ordering::Relaxed));
+        (index, parent, self.site.get())
+    }
+}
+
+impl More {
+    const ALL: [Self; 8] = [
+        Self::Stay,
+        Self::Waiting,
+        Self::Ready,
+        Self::Allocation,
+        Self::Note,
+        Self::Nodes,
+        Self::Calls,
+        Self::Allocations,
+    ];
+}
+
+/// Returns the word of a [`Record::Event`].
+#[inline(always)]
+pub(crate) fn event(node: u32, kind: Kind, ticks: u64) -> u64 {
+    u64::from(node) << NODE_AT | (kind as u64) << KIND_AT | ticks
+}
+
+/// Returns the word of a [`Record::More`].
+pub(crate) fn more(node: u32, what: More, number: u64) -> u64 {
+    u64::from(node) << NODE_AT | MORE << KIND_AT | (what as u64) << MORE_AT | number
+}
+
+/// Returns the node that a word charges.
+pub(crate) fn node_of(word: u64) -> u32 {
+    (word >> NODE_AT) as u32
+}
+
+/// Returns the word of the same record for another node.
+pub(crate) fn with_node(word: u64, node: u32) -> u64 {
+    word & !(u64::MAX << NODE_AT) | u64::from(node) << NODE_AT
 }
 
 impl Record {
-    pub(crate) fn word(self) -> u64 {
-        match self {
-            Self::Event { node, kind, ticks } => {
-                u64::from(node) << NODE_AT | (kind as u64) << KIND_AT | ticks
-            }
-            Self::More { node, what, number } => {
-                u64::from(node) << NODE_AT | MORE << KIND_AT | (what as u64) << MORE_AT | number
-            }
-        }
-    }
-
     #[inline(always)]
     pub(crate) fn of(word: u64) -> Self {
-        let node = (word >> NODE_AT) as u32;
+        let node = node_of(word);
         let kind = match word >> KIND_AT & 3 {
             0 => Kind::Exit,
             1 => Kind::Enter,
             2 => Kind::GoOn,
             _ => {
-                let what = match word >> MORE_AT & 7 {
-                    1 => More::Waiting,
-                    2 => More::Ready,
-                    3 => More::Allocation,
-                    4 => More::Note,
-                    5 => More::Nodes,
-                    6 => More::Calls,
-                    7 => More::Allocations,
-                    _ => More::Stay,
-                };
                 return Self::More {
                     node,
-                    what,
+                    what: More::ALL[(word >> MORE_AT & 7) as usize],
                     number: word & MORE_MAX,
                 };
             }
@@ -138,15 +167,6 @@ impl Record {
 }
 
 impl Journal {
-    pub(crate) const fn new() -> Self {
-        Self {
-            words: Array::empty(),
-            at: AtomicU32::new(0),
-            end: AtomicU32::new(0),
-            areas: AtomicU32::new(0),
-        }
-    }
-
     /// Empties the journal for a new call; returns false if there is no memory.
     pub(crate) fn begin(&self) -> bool {
         if self.words.len() == 0 && !self.words.allocate(WORDS) {
@@ -212,82 +232,50 @@ impl Journal {
         self.words.get(at).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Returns the words of the call that were not overwritten.
-    pub(crate) fn left(&self) -> Left {
+    /// Returns the words of the call that were not overwritten, in their order.
+    pub(crate) fn left(&self) -> impl ExactSizeIterator<Item = u64> {
         let (begin, at) = self.area();
-        let areas = self.areas.load(Ordering::Relaxed);
         let other = if begin == HEAD { HEAD + QUARTER } else { HEAD };
-        match areas {
-            0 => Left {
-                parts: [(0, at), (0, 0), (0, 0)],
-                has_gap: false,
-            },
-            1 => Left {
-                parts: [(0, HEAD), (begin, at), (0, 0)],
-                has_gap: false,
-            },
-            _ => Left {
-                parts: [(0, HEAD), (other, other + QUARTER), (begin, at)],
-                has_gap: areas > 2,
-            },
-        }
-    }
-}
-
-impl Left {
-    pub(crate) fn words(self, journal: &Journal) -> impl ExactSizeIterator<Item = u64> {
-        (0..self.len()).map(move |number| {
+        let parts = match self.areas.load(Ordering::Relaxed) {
+            0 => [(0, at), (0, 0), (0, 0)],
+            1 => [(0, HEAD), (begin, at), (0, 0)],
+            _ => [(0, HEAD), (other, other + QUARTER), (begin, at)],
+        };
+        let count: u32 = parts.iter().map(|(begin, end)| end - begin).sum();
+        (0..count).map(move |number| {
             let mut rest = number;
-            let part = self.parts.iter().find_map(|&(begin, end)| {
+            let part = parts.iter().find_map(|&(begin, end)| {
                 let at = begin + rest;
                 rest = rest.saturating_sub(end - begin);
                 (at < end).then_some(at)
             });
-            part.map_or(0, |at| journal.word(at))
+            part.map_or(0, |at| self.word(at))
         })
-    }
-
-    pub(crate) fn len(self) -> u32 {
-        self.parts.iter().map(|(begin, end)| end - begin).sum()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     #[test]
     fn a_word_says_what_it_was_made_of() {
         for kind in [Kind::Exit, Kind::Enter, Kind::GoOn] {
-            let record = Record::Event {
-                node: NODES_MAX - 1,
-                kind,
-                ticks: TICKS_MAX,
-            };
-            assert_eq!(Record::of(record.word()), record);
+            let (node, ticks) = (NODES_MAX - 1, TICKS_MAX);
+            let word = with_node(event(0, kind, ticks), node);
+            assert_eq!(Record::of(word), Record::Event { node, kind, ticks });
         }
-        for what in [
-            More::Stay,
-            More::Waiting,
-            More::Ready,
-            More::Allocation,
-            More::Note,
-            More::Nodes,
-            More::Calls,
-            More::Allocations,
-        ] {
-            let record = Record::More {
-                node: 7,
-                what,
-                number: MORE_MAX,
-            };
-            assert_eq!(Record::of(record.word()), record);
+        for what in More::ALL {
+            let (node, number) = (7, MORE_MAX);
+            let word = more(node, what, number);
+            assert_eq!(Record::of(word), Record::More { node, what, number });
         }
     }
 
     #[test]
     fn of_many_words_the_first_and_the_newest_are_left() {
-        let journal = Journal::new();
+        let journal: Journal = zeros();
         for count in [
             0,
             5,
@@ -305,14 +293,13 @@ mod tests {
                 }
                 journal.push(number.into());
             }
-            let left = journal.left();
-            let words: Vec<u64> = left.words(&journal).collect();
-            assert_eq!(words.len() as u64 + journal.missing(), u64::from(count));
-            assert_eq!(left.has_gap, words.len() < count as usize, "{count}");
+            let words: Vec<u64> = journal.left().collect();
+            let missing = journal.missing();
+            assert_eq!(words.len() as u64 + missing, u64::from(count));
             let newest = words.len().saturating_sub(HEAD as usize) as u64;
             let expected = (0..u64::from(count.min(HEAD))).chain(u64::from(count) - newest..u64::from(count));
             assert!(words.iter().copied().eq(expected), "{count}");
-            assert!(!left.has_gap || newest >= u64::from(QUARTER));
+            assert!(missing == 0 || newest >= u64::from(QUARTER));
         }
     }
 }

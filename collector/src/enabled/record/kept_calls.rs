@@ -6,7 +6,8 @@
 use tickscope_format::snapshot::CauseKind;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, spin_loop};
-use crate::enabled::record::arena::{Array, Ref, zeroed};
+use crate::enabled::record::arena::{Array, zeroed};
+use crate::enabled::record::journal::NamedNode;
 use crate::enabled::record::site::Site;
 
 /// Number of the longest calls that are kept.
@@ -28,40 +29,33 @@ const NO_CAUSE: u64 = u64::MAX;
 static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
 
 zeroed! {
-    /// A node that a kept call was in.
+    /// The calls of one watch.
     #[derive(Debug)]
-    pub(crate) struct KeptNode {
-        index: AtomicU32,
-        parent: AtomicU32,
-        site: Ref<Site>,
+    pub(crate) struct KeptCalls {
+        /// Not 0 while a thread writes or reads.
+        lock: AtomicU32,
+        calls: [KeptCall; LONGEST + RANDOM],
     }
 }
 
-/// The calls of one watch.
-#[derive(Debug)]
-pub(crate) struct KeptCalls {
-    /// Not 0 while a thread writes or reads.
-    lock: AtomicU32,
-    calls: [KeptCall; LONGEST + RANDOM],
-}
-
-/// A call that is kept whole.
-#[derive(Debug)]
-pub(crate) struct KeptCall {
-    /// Number of the call; 0 if no call is kept here.
-    number: AtomicU64,
-    ticks: AtomicU64,
-    began: AtomicU64,
-    tid: AtomicU32,
-    name: [AtomicU64; 2],
-    /// The node and the kind of the call's cause.
-    cause: AtomicU64,
-    /// Index of the first word after missing words, and the number of missing words; 0 and 0 if no words are missing.
-    gap_at: AtomicU32,
-    gap: AtomicU64,
-    words: Array<AtomicU64>,
-    nodes: Array<KeptNode>,
-    node_count: AtomicU32,
+zeroed! {
+    /// A call that is kept whole.
+    #[derive(Debug)]
+    pub(crate) struct KeptCall {
+        /// Number of the call; 0 if no call is kept here.
+        number: AtomicU64,
+        ticks: AtomicU64,
+        began: AtomicU64,
+        tid: AtomicU32,
+        name: [AtomicU64; 2],
+        /// The node and the kind of the call's cause.
+        cause: AtomicU64,
+        /// Number of missing words.
+        missing: AtomicU64,
+        words: Array<AtomicU64>,
+        nodes: Array<NamedNode>,
+        node_count: AtomicU32,
+    }
 }
 
 /// Data of a call, except its events.
@@ -74,8 +68,8 @@ pub(crate) struct Facts {
     /// The kernel's name of the call's thread.
     pub(crate) name: [u8; 16],
     pub(crate) cause: Option<(u32, CauseKind)>,
-    /// Index of the first word after missing words, and the number of missing words.
-    pub(crate) gap: Option<(u32, u64)>,
+    /// Number of words that are missing after the [`HEAD`](crate::enabled::record::journal::HEAD) of the journal.
+    pub(crate) missing: u64,
 }
 
 /// A call as the publisher reads it.
@@ -88,13 +82,6 @@ pub(crate) struct Copied {
 }
 
 impl KeptCalls {
-    pub(crate) const fn new() -> Self {
-        Self {
-            lock: AtomicU32::new(0),
-            calls: [const { KeptCall::new() }; LONGEST + RANDOM],
-        }
-    }
-
     /// Forgets all calls. A call that is being written now stays, but its watch no longer counts.
     pub(crate) fn clear(&self) {
         for call in &self.calls {
@@ -167,22 +154,6 @@ impl KeptCalls {
 }
 
 impl KeptCall {
-    const fn new() -> Self {
-        Self {
-            number: AtomicU64::new(0),
-            ticks: AtomicU64::new(0),
-            began: AtomicU64::new(0),
-            tid: AtomicU32::new(0),
-            name: [const { AtomicU64::new(0) }; 2],
-            cause: AtomicU64::new(NO_CAUSE),
-            gap_at: AtomicU32::new(0),
-            gap: AtomicU64::new(0),
-            words: Array::empty(),
-            nodes: Array::empty(),
-            node_count: AtomicU32::new(0),
-        }
-    }
-
     /// Writes a call. The caller holds the lock. Without memory the call has no words.
     pub(crate) fn write(
         &self,
@@ -200,9 +171,7 @@ impl KeptCall {
             .cause
             .map_or(NO_CAUSE, |(node, kind)| u64::from(node) << 8 | kind as u64);
         self.cause.store(cause, Ordering::Relaxed);
-        let (gap_at, gap) = facts.gap.unwrap_or_default();
-        self.gap_at.store(gap_at, Ordering::Relaxed);
-        self.gap.store(gap, Ordering::Relaxed);
+        self.missing.store(facts.missing, Ordering::Relaxed);
         self.node_count.store(0, Ordering::Relaxed);
         let (word_count, node_count) = (words.len() as u32, nodes.len() as u32);
         if !with_space(&self.words, word_count) || !with_space(&self.nodes, node_count) {
@@ -214,11 +183,9 @@ impl KeptCall {
                 place.store(word, Ordering::Relaxed);
             }
         }
-        for (index, (node, parent, site)) in (0..).zip(nodes) {
+        for (index, node) in (0..).zip(nodes) {
             if let Some(place) = self.nodes.get(index) {
-                place.index.store(node, Ordering::Relaxed);
-                place.parent.store(parent, Ordering::Relaxed);
-                place.site.set(site);
+                place.set(node);
             }
         }
         self.node_count.store(node_count, Ordering::Relaxed);
@@ -236,10 +203,6 @@ impl KeptCall {
                 .get((cause & 0xff) as usize)
                 .map(|&kind| ((cause >> 8) as u32, kind)),
         };
-        let gap = (
-            self.gap_at.load(Ordering::Relaxed),
-            self.gap.load(Ordering::Relaxed),
-        );
         let words = (0..self.words.len()).filter_map(|at| self.words.get(at));
         let nodes = (0..self.node_count.load(Ordering::Relaxed)).filter_map(|at| self.nodes.get(at));
         Copied {
@@ -249,14 +212,12 @@ impl KeptCall {
                 tid: self.tid.load(Ordering::Relaxed),
                 name,
                 cause,
-                gap: Some(gap).filter(|gap| gap.1 > 0),
+                missing: self.missing.load(Ordering::Relaxed),
             },
             words: words.map(|word| word.load(Ordering::Relaxed)).collect(),
             nodes: nodes
-                .filter_map(|node| {
-                    let place = |place: &AtomicU32| place.load(Ordering::Relaxed);
-                    Some((place(&node.index), place(&node.parent), node.site.get()?))
-                })
+                .map(NamedNode::get)
+                .filter_map(|(index, parent, site)| Some((index, parent, site?)))
                 .collect(),
         }
     }
@@ -270,6 +231,7 @@ fn with_space<T: crate::enabled::record::arena::FromZeros>(array: &Array<T>, len
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     fn facts(ticks: u64) -> Facts {
         Facts {
@@ -278,13 +240,13 @@ mod tests {
             tid: 7,
             name: *b"worker\0\0\0\0\0\0\0\0\0\0",
             cause: Some((3, CauseKind::Waiting)),
-            gap: None,
+            missing: 0,
         }
     }
 
     #[test]
     fn the_longest_calls_are_kept_and_some_others_by_chance() {
-        let kept = KeptCalls::new();
+        let kept: KeptCalls = zeros();
         let mut random = 1u64;
         for count in 1..=10_000u64 {
             random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -315,7 +277,7 @@ mod tests {
 
     #[test]
     fn a_call_that_finds_the_lock_taken_is_not_kept() {
-        let kept = KeptCalls::new();
+        let kept: KeptCalls = zeros();
         assert!(kept.take_lock(1, || {}));
         assert!(!kept.keep(9, 1, 0, |_| panic!("nothing is written")));
         assert!(!kept.read(|_, _, _| panic!("nothing is read")));

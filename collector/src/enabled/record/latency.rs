@@ -10,8 +10,8 @@ use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, bucket_of, bucke
 
 use crate::enabled::platform::sync::{self, AtomicU64, Ordering, add, fence};
 use crate::enabled::record::arena::{Column, Ref, zeroed};
-use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE};
-pub(crate) use crate::enabled::record::node::{Latency, Octave};
+use crate::enabled::record::node::{BUFFERED, FIRST_OCTAVE, Octave};
+pub(crate) use crate::enabled::record::node::{Latency, Octaves};
 
 /// The longest duration that is buffered, in ticks: some 20 microseconds. For a longer call, a flush takes only a
 /// thousandth of its time.
@@ -28,7 +28,7 @@ zeroed! {
         octaves: Column<Octave>,
         /// Number of octaves in use.
         used: AtomicU64,
-        /// The number of the tree's life, from 1.
+        /// The number of the tree's life, from 1; 0 before the first.
         life: AtomicU64,
     }
 }
@@ -46,28 +46,11 @@ impl Latency {
         buffered
     }
 
-    /// Puts the buffered durations, and the duration `more`, into their buckets.
+    /// Puts the buffered durations, and the duration `more`, into their buckets. Without memory for an octave, its buffered
+    /// durations stay in the buffer, and `more` is in no bucket.
     #[inline(never)]
     pub(crate) fn flush(&self, more: Option<u64>, pool: &Latencies) {
-        let flushing = self.flushing.load(Ordering::Relaxed);
-        self.flushing.store(flushing + 1, Ordering::Relaxed);
-        // SYNC POINT: odd before anything moves.
-        fence(Ordering::Release);
-        let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
-        for place in &self.buffered {
-            let ticks = place.load(Ordering::Relaxed);
-            if ticks == 0 {
-                continue;
-            }
-            place.store(0, Ordering::Relaxed);
-            longest = longest.max(ticks.into());
-            self.hit(bucket_of_small(ticks.into()).into(), pool);
-        }
-        self.max.store(longest, Ordering::Relaxed);
-        if let Some(ticks) = more {
-            self.hit(bucket_of(ticks), pool);
-        }
-        self.flushing.store(flushing + 2, Ordering::Release);
+        self.flush_into(more, |bucket| self.octaves.get_or_make(bucket, pool));
     }
 
     /// Puts the buffered durations whose octaves exist into their buckets, without a function call. Returns whether all octaves
@@ -75,19 +58,25 @@ impl Latency {
     #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
     #[inline(always)]
     pub(crate) fn flush_known(&self) -> bool {
+        self.flush_into(None, |bucket| self.octaves.of(bucket).get())
+    }
+
+    /// Puts durations into the octaves that `octave_of` returns for their buckets. Returns whether it has returned all.
+    #[inline(always)]
+    fn flush_into(&self, more: Option<u64>, octave_of: impl Fn(usize) -> Option<&'static Octave>) -> bool {
         let flushing = self.flushing.load(Ordering::Relaxed);
         self.flushing.store(flushing + 1, Ordering::Relaxed);
-        // SYNC POINT: odd before anything moves, as in `flush`.
+        // SYNC POINT: odd before anything moves.
         fence(Ordering::Release);
+        let mut longest = self.max.load(Ordering::Relaxed).max(more.unwrap_or(0));
         let mut all = true;
-        let mut longest = self.max.load(Ordering::Relaxed);
         for place in &self.buffered {
             let ticks = place.load(Ordering::Relaxed);
             if ticks == 0 {
                 continue;
             }
             let bucket: usize = bucket_of_small(ticks.into()).into();
-            let Some(octave) = self.octave(bucket).get() else {
+            let Some(octave) = octave_of(bucket) else {
                 all = false;
                 continue;
             };
@@ -96,35 +85,13 @@ impl Latency {
             octave.hit(bucket);
         }
         self.max.store(longest, Ordering::Relaxed);
+        if let Some(bucket) = more.map(bucket_of)
+            && let Some(octave) = octave_of(bucket)
+        {
+            octave.hit(bucket);
+        }
         self.flushing.store(flushing + 2, Ordering::Release);
         all
-    }
-
-    /// Returns the octave of a bucket.
-    #[inline(always)]
-    fn octave(&self, bucket: usize) -> &Ref<Octave> {
-        &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]
-    }
-
-    #[inline(always)]
-    fn hit(&self, bucket: usize, pool: &Latencies) {
-        match self.octave(bucket).get() {
-            Some(octave) => octave.hit(bucket),
-            None => self.first_hit(bucket, pool),
-        }
-    }
-
-    /// Counts the first call in an octave. Without memory for the octave, the call is in no bucket.
-    #[cold]
-    #[inline(never)]
-    fn first_hit(&self, bucket: usize, pool: &Latencies) {
-        if let Some(octave) = pool.octave() {
-            octave.hit(bucket);
-            let at = bucket / PER_OCTAVE % OCTAVES;
-            self.octave(bucket).set_release(Some(octave));
-            let present = self.present.load(Ordering::Relaxed);
-            self.present.store(present | 1 << at, Ordering::Release);
-        }
     }
 
     /// Reads the counts into `histogram`, and returns the count of `calls` at that time; `calls` must read its counters
@@ -180,11 +147,7 @@ impl Latency {
     }
 
     fn look(&self, calls: &impl Fn() -> u64, histogram: &mut Histogram) -> u64 {
-        // Allocates before reading, because the allocator itself may be measured.
-        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
-        histogram.buckets.clear();
-        histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
-        let (mut present, mut counts) = read_octaves(&self.present, |at| self.octave(at * PER_OCTAVE));
+        let (mut present, mut counts) = self.octaves.read(histogram);
         histogram.max_ticks = self.max.load(Ordering::Relaxed);
         // SYNC POINT: buckets before places.
         let buffered = self
@@ -213,18 +176,68 @@ impl Latency {
         for place in &self.buffered {
             place.store(0, Ordering::Relaxed);
         }
-        for octave in self.octaves.iter().filter_map(Ref::get) {
+        for octave in self.octaves.octaves.iter().filter_map(Ref::get) {
             octave.empty();
         }
     }
 
     /// Forgets everything of an earlier life, including the octaves.
     fn forget(&self) {
-        self.octaves.iter().for_each(|octave| octave.set(None));
+        self.octaves.forget();
         self.next.set(None);
-        for counter in [&self.present, &self.timed, &self.timed_ticks, &self.rate] {
+        for counter in [&self.timed, &self.timed_ticks, &self.rate] {
             counter.store(0, Ordering::Relaxed);
         }
+    }
+}
+
+impl Octaves {
+    /// Returns the octave of a bucket.
+    #[inline(always)]
+    fn of(&self, bucket: usize) -> &Ref<Octave> {
+        &self.octaves[(bucket / PER_OCTAVE).wrapping_sub(FIRST_OCTAVE) % OCTAVES]
+    }
+
+    /// Returns the octave of a bucket, which is made if needed; `None` if there is no memory.
+    #[inline(always)]
+    pub(crate) fn get_or_make(&self, bucket: usize, pool: &Latencies) -> Option<&'static Octave> {
+        self.of(bucket).get().or_else(|| self.make(bucket, pool))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn make(&self, bucket: usize, pool: &Latencies) -> Option<&'static Octave> {
+        let octave = pool.octave()?;
+        self.of(bucket).set_release(Some(octave));
+        let at = bucket / PER_OCTAVE % OCTAVES;
+        let present = self.present.load(Ordering::Relaxed);
+        self.present.store(present | 1 << at, Ordering::Release);
+        Some(octave)
+    }
+
+    /// Empties a histogram and makes space in it. Returns a bit for each octave that exists, and the counts of all buckets.
+    pub(crate) fn read(&self, histogram: &mut Histogram) -> (u64, Counts) {
+        // Allocates before reading, because the allocator itself may be measured.
+        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
+        histogram.buckets.clear();
+        histogram.buckets.reserve((octaves + 2) * PER_OCTAVE);
+        let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
+        let present = self.present.load(Ordering::Acquire);
+        for at in bits(present) {
+            if let Some(octave) = self.of(at * PER_OCTAVE).get_acquire() {
+                counts[at] = octave
+                    .counts
+                    .each_ref()
+                    .map(|count| count.load(Ordering::Acquire));
+            }
+        }
+        (present, counts)
+    }
+
+    /// Forgets the octaves of an earlier life.
+    pub(crate) fn forget(&self) {
+        self.octaves.iter().for_each(|octave| octave.set(None));
+        self.present.store(0, Ordering::Relaxed);
     }
 }
 
@@ -245,24 +258,6 @@ impl Octave {
 
 /// The counts of all buckets, by octave.
 pub(crate) type Counts = [[u64; PER_OCTAVE]; OCTAVES];
-
-/// Reads the octaves that exist, and returns a bit for each of them and their counts.
-pub(crate) fn read_octaves<'a>(
-    present: &AtomicU64,
-    octave: impl Fn(usize) -> &'a Ref<Octave>,
-) -> (u64, Counts) {
-    let mut counts = [[0u64; PER_OCTAVE]; OCTAVES];
-    let present = present.load(Ordering::Acquire);
-    for at in bits(present) {
-        if let Some(octave) = octave(at).get_acquire() {
-            counts[at] = octave
-                .counts
-                .each_ref()
-                .map(|count| count.load(Ordering::Acquire));
-        }
-    }
-    (present, counts)
-}
 
 /// Appends the buckets that are not empty to a histogram that has space for them.
 pub(crate) fn fill(histogram: &mut Histogram, present: u64, counts: &Counts) {
@@ -285,15 +280,6 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
 }
 
 impl Latencies {
-    pub(crate) const fn new() -> Self {
-        Self {
-            nodes: Column::new(),
-            octaves: Column::new(),
-            used: AtomicU64::new(0),
-            life: AtomicU64::new(1),
-        }
-    }
-
     /// Returns an empty latency for a node; `None` if there is no memory.
     pub(crate) fn make(&self, index: u32) -> Option<&'static Latency> {
         let latency = self.nodes.make(index)?;
@@ -340,7 +326,7 @@ impl Latencies {
     }
 
     /// Takes a zeroed octave; `None` if there is no memory.
-    pub(crate) fn octave(&self) -> Option<&'static Octave> {
+    fn octave(&self) -> Option<&'static Octave> {
         let used = self.used.load(Ordering::Relaxed);
         let octave = self.octaves.make(u32::try_from(used).ok()?)?;
         self.used.store(used + 1, Ordering::Relaxed);
@@ -352,10 +338,11 @@ impl Latencies {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     #[test]
     fn durations_are_found_in_their_buckets_and_memory_serves_again() {
-        let pool = Latencies::new();
+        let pool: Latencies = zeros();
         let mut histogram = Histogram::default();
         for _life in 0..3 {
             let latency = pool.make(5).unwrap();
@@ -368,13 +355,7 @@ mod tests {
                 assert_eq!(histogram.count(), call);
             }
             assert_eq!(histogram.max(), Some((5000, true)));
-            let count = |ticks| {
-                histogram
-                    .buckets
-                    .iter()
-                    .find(|&&(bucket, _)| usize::from(bucket) == bucket_of(ticks))
-            };
-            assert_eq!(count(100).map(|&(_, count)| count), Some(49));
+            assert!(histogram.buckets.contains(&(bucket_of(100) as u16, 49)));
             assert_eq!(pool.used.load(Ordering::Relaxed), 3);
             // Histograms were switched off and on again in the same life: this histogram is empty, and no octave is lost.
             let again = pool.make(5).unwrap();
@@ -388,7 +369,7 @@ mod tests {
 
     #[test]
     fn each_octave_has_a_place_of_its_own() {
-        let pool = Latencies::new();
+        let pool: Latencies = zeros();
         let latency = pool.make(0).unwrap();
         // A call exactly as long as the limit is buffered; longer calls are not buffered.
         assert!(
@@ -412,7 +393,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_ends_during_a_flush_leaves_the_next_life_readable() {
-        let pool = Latencies::new();
+        let pool: Latencies = zeros();
         let latency = pool.make(0).unwrap();
         latency.flushing.store(7, Ordering::Relaxed);
         pool.clear();

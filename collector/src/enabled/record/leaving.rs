@@ -155,11 +155,8 @@ mod tests {
         assert_eq!(leaving.look(&[open(1, &[1, 7]), open(2, &[7])]), [5, 6]);
         // A thread without an open call of the function at an earlier check has no open call now.
         leaving.begin(5);
-        assert!(
-            leaving
-                .look(&[open(1, &[]), open(2, &[7, 1]), in_event])
-                .is_empty()
-        );
+        let threads = [open(1, &[]), open(2, &[7, 1]), in_event];
+        assert!(leaving.look(&threads).is_empty());
         // A thread that has ended has no open call either. A thread that was in an event may have one.
         assert_eq!(leaving.look(&[open(1, &[7]), open(3, &[5])]), [7]);
         leaving.forget(5);

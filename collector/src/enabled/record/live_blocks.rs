@@ -15,8 +15,10 @@ use std::sync::atomic::AtomicU8;
 use tickscope_format::snapshot::LIVE_SAMPLE_BYTES;
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::arena::{zeroed, zeros};
 use crate::enabled::record::owner::Owner;
 use crate::enabled::record::tree::Tree;
+use crate::enabled::record::untimed::xorshift;
 
 /// Number of places in which a block may be: the places of its group.
 const GROUP: usize = 32;
@@ -37,23 +39,25 @@ pub(crate) struct Block {
 /// Place of a block: its group, and its place in the group.
 type At = (usize, usize);
 
-#[derive(Debug)]
-pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
-    /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
-    filter: [AtomicU8; FILTER],
-    /// Addresses of the blocks; 0 in free places.
-    blocks: [[AtomicU64; GROUP]; GROUPS],
-    bytes: [[AtomicU64; GROUP]; GROUPS],
-    /// Owners of the blocks; 0 while the place is changed.
-    owners: [[AtomicU64; GROUP]; GROUPS],
-    /// Number of times that a block was put in, and that a block was taken out.
-    put: AtomicU64,
-    taken: AtomicU64,
-    /// Number of sampled blocks for which there was no place.
-    lost: AtomicU64,
+zeroed! {
+    #[derive(Debug)]
+    pub(crate) struct Table<const GROUPS: usize, const GROUP: usize> {
+        /// Number of blocks in the table by hash. A counter that has reached its maximum stays there.
+        filter: [AtomicU8; FILTER],
+        /// Addresses of the blocks; 0 in free places.
+        blocks: [[AtomicU64; GROUP]; GROUPS],
+        bytes: [[AtomicU64; GROUP]; GROUPS],
+        /// Owners of the blocks; 0 while the place is changed.
+        owners: [[AtomicU64; GROUP]; GROUPS],
+        /// Number of times that a block was put in, and that a block was taken out.
+        put: AtomicU64,
+        taken: AtomicU64,
+        /// Number of sampled blocks for which there was no place.
+        lost: AtomicU64,
+    }
 }
 
-static TABLE: Table<GROUPS, GROUP> = Table::new();
+static TABLE: Table<GROUPS, GROUP> = zeros();
 
 /// Number of the next thread, so that each thread has different random numbers.
 static THREADS: AtomicU64 = AtomicU64::new(0);
@@ -66,18 +70,6 @@ thread_local! {
 }
 
 impl<const GROUPS: usize, const GROUP: usize> Table<GROUPS, GROUP> {
-    pub(crate) const fn new() -> Self {
-        Self {
-            filter: [const { AtomicU8::new(0) }; FILTER],
-            blocks: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
-            bytes: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
-            owners: [const { [const { AtomicU64::new(0) }; GROUP] }; GROUPS],
-            put: AtomicU64::new(0),
-            taken: AtomicU64::new(0),
-            lost: AtomicU64::new(0),
-        }
-    }
-
     /// Returns the places of a block.
     fn places(hash: u64) -> impl Iterator<Item = At> + Clone {
         let group = (hash >> 32) as usize % GROUPS;
@@ -297,17 +289,8 @@ impl Live {
         Self { rows }
     }
 
-    /// Returns the live memory of a tree, by the index of the node, in rising order.
-    pub(crate) fn of_tree(&self, tree: &'static Tree) -> Vec<(u32, Sampled)> {
-        self.within(Owner::of_tree(tree))
-    }
-
-    /// Returns the live memory of the finished threads of a name, by the row, in rising order.
-    pub(crate) fn of_finished(&self, name: u32) -> Vec<(u32, Sampled)> {
-        self.within(Owner::of_finished(name))
-    }
-
-    fn within(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, Sampled)> {
+    /// Returns the live memory of these owners, by the index of the node or row, in rising order.
+    pub(crate) fn of(&self, owners: RangeInclusive<Owner>) -> Vec<(u32, Sampled)> {
         let begin = self.rows.partition_point(|(owner, _)| owner < owners.start());
         let rows = self.rows[begin..].iter();
         rows.take_while(|(owner, _)| owner <= owners.end())
@@ -329,11 +312,7 @@ fn filtered(hash: u64) -> usize {
 
 /// Returns a random distance to the next point, exponentially distributed.
 fn next_distance() -> u64 {
-    // xorshift64*
-    let mut state = RANDOM.get();
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
+    let state = xorshift(RANDOM.get());
     RANDOM.set(state);
     let bits = state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11;
     let uniform = (bits + 1) as f64 / (1u64 << 53) as f64;
@@ -363,7 +342,7 @@ mod tests {
     #[test]
     fn what_is_put_in_is_there_until_it_is_taken() {
         // A static, because a table is larger than the stack of a test.
-        static TABLE: Whole = Table::new();
+        static TABLE: Whole = zeros();
         let table = &TABLE;
         assert!(!table.may_have(0x1000) && table.take(0x1000).is_none());
         for number in 1..=1_000 {
@@ -373,21 +352,15 @@ mod tests {
         // An address is in the table once.
         table.put(0x1000, 55, 8);
         assert_eq!(all(table).len(), 1_000);
-        assert_eq!(
-            table.take(0x1000).map(|block| (block.bytes, block.owner)),
-            Some((55, 8))
-        );
+        let taken = table.take(0x1000).unwrap();
+        assert_eq!((taken.bytes, taken.owner), (55, 8));
         for number in 2..=1_000 {
             assert!(table.may_have(0x1000 * number));
             assert_eq!(table.take(0x1000 * number).unwrap().bytes, number as u64);
         }
         assert!(all(table).is_empty() && !table.may_have(0x1000));
-        assert!(
-            table
-                .filter
-                .iter()
-                .all(|count| count.load(Ordering::Relaxed) == 0)
-        );
+        let mut filter = table.filter.iter();
+        assert!(filter.all(|count| count.load(Ordering::Relaxed) == 0));
         // A full group keeps its blocks, and counts the blocks for which it has no place.
         let same = |&block: &usize| Whole::places(hash(block)).eq(Whole::places(hash(0x10)));
         let blocks: Vec<usize> = (1..)
@@ -418,11 +391,9 @@ mod tests {
         let mean = LIVE_SAMPLE_BYTES;
         // A small block is sampled with the probability bytes / mean distance, and a large block always.
         let small = Sampled::block(64);
-        assert!((small.bytes / mean as f64 - 1.0).abs() < 0.001, "{small:?}");
-        assert!(
-            (small.variance / (mean as f64).powi(2) - 1.0).abs() < 0.001,
-            "{small:?}"
-        );
+        let is_near = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 0.001;
+        assert!(is_near(small.bytes, mean as f64), "{small:?}");
+        assert!(is_near(small.variance, (mean as f64).powi(2)), "{small:?}");
         assert_eq!(Sampled::block(100 * mean).bytes(), 100 * mean);
         assert_eq!(Sampled::block(100 * mean).variance(), 0);
         assert!(Sampled::block(1).bytes().abs_diff(mean) <= 1);
@@ -436,12 +407,8 @@ mod tests {
                 (Owner::finished(1, 2), Sampled::block(2 << 30)),
             ],
         };
-        let rows: Vec<_> = live
-            .of_finished(1)
-            .iter()
-            .map(|&(row, sampled)| (row, sampled.bytes()))
-            .collect();
-        assert_eq!(rows, [(2, 2 << 30)]);
-        assert!(live.of_finished(2).is_empty());
+        let rows = live.of(Owner::of_finished(1));
+        assert_eq!((rows.len(), rows[0].0, rows[0].1.bytes()), (1, 2, 2 << 30));
+        assert!(live.of(Owner::of_finished(2)).is_empty());
     }
 }

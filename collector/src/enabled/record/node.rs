@@ -4,7 +4,7 @@
 use tickscope_format::latency::{OCTAVES, PER_OCTAVE};
 
 use crate::enabled::platform::sync::{AtomicU16, AtomicU32, AtomicU64, Ordering, add};
-use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed};
+use crate::enabled::record::arena::{Column, PLACES, Ref, zeroed, zeros};
 use crate::enabled::record::site::{OVER_THE_LIMIT, Site, SiteKind};
 
 zeroed! {
@@ -40,7 +40,7 @@ zeroed! {
 /// each flush waits for the cache lines of the counters. With 32 it would be one in 33, but a flush would take 75 ns longer.
 pub(super) const BUFFERED: usize = 16;
 
-/// The first octave in [`Latency::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
+/// The first octave in [`Octaves::octaves`]. This octave and the eight above it, 16 to 8191 ticks, have their places in
 /// the first two cache lines of a latency.
 pub(super) const FIRST_OCTAVE: usize = 4;
 
@@ -58,20 +58,29 @@ zeroed! {
         pub(super) flushing: AtomicU64,
         /// The sibling that is guessed to be entered after a call of this node. A wrong guess only costs time.
         pub(super) next: Ref<Node>,
-        /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
-        pub(super) octaves: [Ref<Octave>; OCTAVES],
+        pub(super) octaves: Octaves,
         /// In adaptive mode: number of timed calls.
         pub(crate) timed: AtomicU64,
         /// In adaptive mode: ticks of the timed calls, with all calls in them.
         pub(crate) timed_ticks: AtomicU64,
         /// In adaptive mode: the rate; one in 2^rate calls is timed.
         pub(crate) rate: AtomicU64,
-        /// A bit for each octave that exists.
-        pub(super) present: AtomicU64,
         /// The life of the tree in which the latency was made.
         pub(super) life: AtomicU64,
         /// Number of times that the latency was made, which empties it.
         pub(super) made: AtomicU64,
+    }
+}
+
+zeroed! {
+    /// The buckets of a histogram.
+    #[repr(C)]
+    #[derive(Debug)]
+    pub(crate) struct Octaves {
+        /// Buckets by octave, from [`FIRST_OCTAVE`] on and then from 0 on; `None` before the first hit.
+        pub(super) octaves: [Ref<Octave>; OCTAVES],
+        /// A bit for each octave that exists.
+        pub(super) present: AtomicU64,
     }
 }
 
@@ -98,7 +107,7 @@ pub(crate) const UNKNOWN: u64 = 1 << 63;
 const _: () = assert!(size_of::<Node>() == 64);
 
 /// A node without a site. `recent` points at it before there is a child.
-pub(crate) static NO_CHILD: Node = Node::in_no_tree();
+pub(crate) static NO_CHILD: Node = zeros();
 
 zeroed! {
     /// A thread's nodes, parents before children. Only the thread adds nodes; other threads may read the nodes below
@@ -121,21 +130,6 @@ const INDEX_BITS: u32 = NODES_MAX.ilog2();
 pub(crate) const DEPTH_MAX: u32 = 1 << (32 - INDEX_BITS);
 
 impl Node {
-    /// Makes a node that is in no tree.
-    const fn in_no_tree() -> Self {
-        Self {
-            calls: AtomicU64::new(0),
-            self_ticks: AtomicU64::new(0),
-            began: AtomicU64::new(UNTIMED),
-            site: Ref::none(),
-            parent: Ref::none(),
-            recent: Ref::none(),
-            latency: Ref::none(),
-            place: AtomicU32::new(0),
-            skip: AtomicU32::new(0),
-        }
-    }
-
     /// Returns the index in the thread's arena.
     #[inline(always)]
     pub(crate) fn index(&self) -> u32 {
@@ -229,7 +223,7 @@ impl Node {
 
     /// Returns the kind of the node's site; the root is a scope.
     pub(crate) fn kind(&self) -> SiteKind {
-        self.site.get().map_or(SiteKind::Scope, Site::kind)
+        self.site.get().map_or(SiteKind::Scope, |site| site.kind)
     }
 
     /// Returns whether the node belongs to a counter, a value or a gauge. Such a node has no children, and no time is
@@ -257,6 +251,11 @@ impl Node {
             .map(|began| now - began)
     }
 
+    /// Returns the node, its parent, and so on up to the root.
+    pub(crate) fn up(&'static self) -> impl Iterator<Item = &'static Self> {
+        std::iter::successors(Some(self), |node| node.parent.get())
+    }
+
     /// Returns the depth, which is 0 for the root.
     pub(crate) fn depth(&self) -> u32 {
         match self.parent.get() {
@@ -267,13 +266,6 @@ impl Node {
 }
 
 impl Nodes {
-    pub(crate) const fn new() -> Self {
-        Self {
-            column: Column::new(),
-            length: AtomicU32::new(0),
-        }
-    }
-
     /// Returns the number of nodes that may be read.
     pub(crate) fn len(&self) -> u32 {
         // SYNC POINT: node before length.
@@ -328,7 +320,7 @@ mod tests {
 
     #[test]
     fn nodes_keep_their_place_and_are_used_again() {
-        let nodes = Nodes::new();
+        let nodes: Nodes = zeros();
         let first = nodes.add(None, None).unwrap();
         for index in 1..5000 {
             let node = nodes.add(None, Some(first)).unwrap();
@@ -341,7 +333,7 @@ mod tests {
 
     #[test]
     fn the_deepest_node_knows_its_depth() {
-        let nodes = Nodes::new();
+        let nodes: Nodes = zeros();
         let mut node = nodes.add(None, None).unwrap();
         for depth in 1..=DEPTH_MAX {
             node = nodes.add(None, Some(node)).unwrap();

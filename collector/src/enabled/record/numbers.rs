@@ -5,11 +5,11 @@
 //! stretches. The time in which a reset reads the threads is a separate stretch, because it is unknown which executions
 //! the closing snapshot has counted.
 
-use tickscope_format::latency::{Histogram, OCTAVES, PER_OCTAVE, value_bucket};
+use tickscope_format::latency::{Histogram, value_bucket};
 
 use crate::enabled::platform::sync::{self, AtomicU64, Ordering, add, fence};
-use crate::enabled::record::arena::{Column, Ref, zeroed};
-use crate::enabled::record::latency::{Latencies, Octave, fill, read_octaves};
+use crate::enabled::record::arena::{Column, zeroed};
+use crate::enabled::record::latency::{Latencies, Octaves, fill};
 use crate::enabled::record::node::Node;
 
 /// Number of stretches that are kept of each node: the stretch between two resets, and the stretches of both resets.
@@ -46,14 +46,12 @@ zeroed! {
         /// Twice the number of older stretches, less 1 while `newest` changes. The old contents of `newest` are then already
         /// the last older stretch.
         turning: AtomicU64,
-        /// For a value: a bit for each octave that exists.
-        present: AtomicU64,
         /// For a value: number of executions without memory for a bucket.
         missed: AtomicU64,
         /// For a gauge: the tick at which it was last set.
-        set_tick: AtomicU64,
-        /// For a value: buckets by octave; `None` before the first hit.
-        octaves: [Ref<Octave>; OCTAVES],
+        pub(crate) set_tick: AtomicU64,
+        /// The histogram of a value.
+        octaves: Octaves,
     }
 }
 
@@ -173,46 +171,17 @@ impl Numbers {
     #[inline(always)]
     pub(crate) fn hit(&self, number: u64, pool: &Latencies) {
         let bucket = value_bucket(number);
-        match self.octaves[bucket / PER_OCTAVE % OCTAVES].get() {
+        match self.octaves.get_or_make(bucket, pool) {
             Some(octave) => octave.hit(bucket),
-            None => self.first_hit(bucket, pool),
+            None => add(&self.missed, 1),
         }
-    }
-
-    /// Counts the first number in an octave.
-    #[cold]
-    #[inline(never)]
-    fn first_hit(&self, bucket: usize, pool: &Latencies) {
-        let Some(octave) = pool.octave() else {
-            return add(&self.missed, 1);
-        };
-        octave.hit(bucket);
-        let at = bucket / PER_OCTAVE % OCTAVES;
-        self.octaves[at].set_release(Some(octave));
-        let present = self.present.load(Ordering::Relaxed);
-        self.present.store(present | 1 << at, Ordering::Release);
-    }
-
-    /// Notes the tick at which a gauge is set.
-    #[inline(always)]
-    pub(crate) fn set_at(&self, tick: u64) {
-        self.set_tick.store(tick, Ordering::Relaxed);
-    }
-
-    /// Returns the tick at which a gauge was last set.
-    pub(crate) fn set_tick(&self) -> u64 {
-        self.set_tick.load(Ordering::Relaxed)
     }
 
     /// Reads the histogram of a value into `histogram`. Returns the number of executions, including executions for whose bucket
     /// there was no memory.
     pub(crate) fn read(&self, histogram: &mut Histogram) -> u64 {
-        // Allocates before reading, because the allocator itself may be measured.
-        let octaves = self.present.load(Ordering::Relaxed).count_ones() as usize;
-        histogram.buckets.clear();
-        histogram.buckets.reserve((octaves + 1) * PER_OCTAVE);
+        let (present, counts) = self.octaves.read(histogram);
         histogram.max_ticks = 0;
-        let (present, counts) = read_octaves(&self.present, |at| &self.octaves[at]);
         fill(histogram, present, &counts);
         histogram
             .count()
@@ -248,22 +217,15 @@ impl Numbers {
 
     /// Forgets all numbers of an earlier life.
     fn clear(&self) {
-        self.octaves.iter().for_each(|octave| octave.set(None));
+        self.octaves.forget();
         self.newest.set(Seen::default());
-        for word in [&self.turning, &self.present, &self.missed, &self.set_tick] {
+        for word in [&self.turning, &self.missed, &self.set_tick] {
             word.store(0, Ordering::Relaxed);
         }
     }
 }
 
 impl NumbersOfTree {
-    pub(crate) const fn new() -> Self {
-        Self {
-            places: Column::new(),
-            used: AtomicU64::new(0),
-        }
-    }
-
     /// Gives a new node empty numbers, unless there is no memory.
     pub(crate) fn make(&self, node: &Node) {
         let used = self.used.load(Ordering::Relaxed) as u32;
@@ -289,11 +251,12 @@ impl NumbersOfTree {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::node::Nodes;
 
     #[test]
     fn numbers_are_found_in_their_buckets_and_memory_serves_again() {
-        let (pool, tree, nodes) = (Latencies::new(), NumbersOfTree::new(), Nodes::new());
+        let (pool, tree, nodes): (Latencies, NumbersOfTree, Nodes) = (zeros(), zeros(), zeros());
         let mut histogram = Histogram::default();
         for _life in 0..3 {
             let node = nodes.add(None, None).unwrap();
@@ -320,7 +283,7 @@ mod tests {
     /// continues.
     #[test]
     fn stretches_are_read_while_another_begins() {
-        let (tree, nodes) = (NumbersOfTree::new(), Nodes::new());
+        let (tree, nodes): (NumbersOfTree, Nodes) = (zeros(), zeros());
         let node = nodes.add(None, None).unwrap();
         tree.make(node);
         let numbers = tree.of(node).unwrap();

@@ -69,8 +69,6 @@ zeroed! {
 }
 
 impl Linked for Span {
-    const LENGTH: u32 = 1;
-
     fn next(&self) -> &AtomicU32 {
         &self.next
     }
@@ -100,15 +98,6 @@ pub(crate) fn give(number: u32) {
 }
 
 impl OpenSpans {
-    pub(crate) const fn new() -> Self {
-        Self {
-            depth: AtomicU32::new(0),
-            free: AtomicU32::new(0),
-            free_count: AtomicU32::new(0),
-            open: Column::new(),
-        }
-    }
-
     /// Closes all entries. The free places stay.
     pub(crate) fn clear(&self) {
         self.depth.store(0, Ordering::Relaxed);
@@ -185,10 +174,11 @@ impl OpenSpans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::enabled::record::arena::zeros;
 
     #[test]
     fn places_pass_from_thread_to_thread_and_serve_again() {
-        let (one, other) = (OpenSpans::new(), OpenSpans::new());
+        let (one, other): (OpenSpans, OpenSpans) = (zeros(), zeros());
         let made = SPANS.made();
         for round in 0..5 {
             let taken: Vec<_> = (0..1_000).map(|_| one.take_place().unwrap()).collect();

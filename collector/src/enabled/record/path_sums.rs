@@ -81,7 +81,7 @@ impl Sums {
         self.all().map(|count| count.load(Ordering::Relaxed))
     }
 
-    fn clear(&self) {
+    pub(crate) fn clear(&self) {
         for count in self.all() {
             count.store(0, Ordering::Relaxed);
         }
@@ -111,13 +111,6 @@ impl PathSums {
 }
 
 impl SumsOfWatch {
-    pub(crate) const fn new() -> Self {
-        Self {
-            number: AtomicU64::new(0),
-            nodes: Column::new(),
-        }
-    }
-
     /// Returns the number of the watch to which the sums belong; 0 if they belong to no watch.
     pub(crate) fn number(&self) -> u64 {
         self.number.load(Ordering::Acquire)

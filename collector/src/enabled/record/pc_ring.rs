@@ -2,7 +2,7 @@
 //! publisher reads them.
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, add};
-use crate::enabled::record::arena::{Array, zeroed};
+use crate::enabled::record::arena::{Array, zeroed, zeros};
 use crate::enabled::record::owner::Owner;
 
 /// Maximum number of samples that wait for the publisher: a quarter of a second's samples, at a thousand a second.
@@ -44,7 +44,7 @@ pub(crate) struct PcSample {
 impl PcRing {
     /// Makes a ring; `None` if there is no memory.
     pub(crate) fn make() -> Option<&'static Self> {
-        let pages: Array<Self> = Array::empty();
+        let pages: Array<Self> = zeros();
         pages.allocate(1).then(|| pages.get(0))?
     }
 

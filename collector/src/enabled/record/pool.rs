@@ -5,7 +5,7 @@ use std::sync::{Mutex, TryLockError};
 use std::time::Duration;
 
 use crate::enabled::platform::sync::{AtomicU32, Ordering};
-use crate::enabled::record::arena::{Column, FromZeros, zeroed};
+use crate::enabled::record::arena::{Chunk, Column, FromZeros, zeroed, zeros};
 
 /// Number of tries to take a lock: at once, and then with pauses, because the lock's holder may have no CPU.
 const LOOKS_AT_ONCE: u32 = 100;
@@ -14,9 +14,6 @@ const PAUSE: Duration = Duration::from_micros(250);
 
 /// A value that may be in a list.
 pub(crate) trait Linked: FromZeros + 'static {
-    /// Number of elements in each value, if values form a [`Chain`].
-    const LENGTH: u32;
-
     /// Returns the field for the number of the next value.
     fn next(&self) -> &AtomicU32;
 }
@@ -26,18 +23,13 @@ pub(crate) trait Linked: FromZeros + 'static {
 pub(crate) struct Pool<T: 'static> {
     places: Column<T>,
     most: u32,
-    free: Mutex<Free>,
+    /// Number of the first free place; 0 if no place is free.
+    free: Mutex<u32>,
     made: std::sync::atomic::AtomicU32,
 }
 
-/// Number of the first free place; 0 if no place is free.
-#[derive(Debug)]
-struct Free {
-    first: u32,
-}
-
 zeroed! {
-    /// A list of elements that are stored in places of a pool. One thread at a time uses a chain.
+    /// A list of values in the chunks of a pool. One thread at a time uses a chain.
     #[derive(Debug)]
     pub(crate) struct Chain {
         first: AtomicU32,
@@ -75,12 +67,18 @@ pub(crate) fn retried<T>(mut attempt: impl FnMut() -> Option<T>) -> Option<T> {
     None
 }
 
+impl<T: FromZeros + 'static, const N: usize> Linked for Chunk<T, N> {
+    fn next(&self) -> &AtomicU32 {
+        &self.next
+    }
+}
+
 impl<T: Linked> Pool<T> {
     pub(crate) const fn new(most: u32) -> Self {
         Self {
-            places: Column::new(),
+            places: zeros(),
             most,
-            free: Mutex::new(Free { first: 0 }),
+            free: Mutex::new(0),
             made: std::sync::atomic::AtomicU32::new(0),
         }
     }
@@ -97,8 +95,8 @@ impl<T: Linked> Pool<T> {
     /// Takes a place, with the contents of its last user; `None` if all places are taken, or without memory.
     pub(crate) fn take(&self) -> Option<(u32, &'static T)> {
         let taken = briefly(&self.free, |free| {
-            if let Some(place) = self.get(free.first) {
-                let number = std::mem::replace(&mut free.first, place.next().load(Ordering::Relaxed));
+            if let Some(place) = self.get(*free) {
+                let number = std::mem::replace(free, place.next().load(Ordering::Relaxed));
                 return Some((number, place));
             }
             let number = self.made.load(Ordering::Relaxed) + 1;
@@ -117,31 +115,25 @@ impl<T: Linked> Pool<T> {
     pub(crate) fn give(&self, first: u32, last: u32) {
         let Some(last) = self.get(last) else { return };
         briefly(&self.free, |free| {
-            last.next().store(free.first, Ordering::Relaxed);
-            free.first = first;
+            last.next().store(*free, Ordering::Relaxed);
+            *free = first;
         });
     }
 }
 
 impl Chain {
-    #[cfg(test)]
-    pub(crate) const fn new() -> Self {
-        Self {
-            first: AtomicU32::new(0),
-            last: AtomicU32::new(0),
-            length: AtomicU32::new(0),
-        }
-    }
-
-    /// Returns the number of elements.
+    /// Returns the number of values.
     pub(crate) fn len(&self) -> u32 {
         self.length.load(Ordering::Relaxed)
     }
 
-    /// Adds one element, and returns its place; `None` if no place is free.
-    pub(crate) fn add<T: Linked>(&self, pool: &Pool<T>) -> Option<(&'static T, usize)> {
+    /// Adds one value, with the contents of its last user; `None` if no chunk is free.
+    pub(crate) fn add<T: FromZeros + 'static, const N: usize>(
+        &self,
+        pool: &Pool<Chunk<T, N>>,
+    ) -> Option<&'static T> {
         let length = self.len();
-        let at = length % T::LENGTH;
+        let at = length as usize % N;
         let last = if at == 0 {
             let (number, place) = pool.take()?;
             match pool.get(self.last.load(Ordering::Relaxed)) {
@@ -154,21 +146,21 @@ impl Chain {
             pool.get(self.last.load(Ordering::Relaxed))?
         };
         self.length.store(length + 1, Ordering::Relaxed);
-        Some((last, at as usize))
+        last.values.get(at)
     }
 
-    /// Returns the places of the elements, in order.
-    pub(crate) fn elements<T: Linked>(
+    /// Returns the values, in order.
+    pub(crate) fn values<T: FromZeros + 'static, const N: usize>(
         &self,
-        pool: &'static Pool<T>,
-    ) -> impl Iterator<Item = (&'static T, usize)> {
-        let mut place = pool.get(self.first.load(Ordering::Relaxed));
+        pool: &'static Pool<Chunk<T, N>>,
+    ) -> impl Iterator<Item = &'static T> {
+        let mut chunk = pool.get(self.first.load(Ordering::Relaxed));
         (0..self.len()).filter_map(move |number| {
-            let at = number % T::LENGTH;
+            let at = number as usize % N;
             if at == 0 && number > 0 {
-                place = place.and_then(|place| pool.get(place.next().load(Ordering::Relaxed)));
+                chunk = chunk.and_then(|chunk| pool.get(chunk.next.load(Ordering::Relaxed)));
             }
-            place.map(|place| (place, at as usize))
+            chunk?.values.get(at)
         })
     }
 
@@ -186,33 +178,16 @@ impl Chain {
 mod tests {
     use super::*;
 
-    zeroed! {
-        #[derive(Debug)]
-        struct Three {
-            next: AtomicU32,
-            numbers: [AtomicU32; 3],
-        }
-    }
-
-    impl Linked for Three {
-        const LENGTH: u32 = 3;
-
-        fn next(&self) -> &AtomicU32 {
-            &self.next
-        }
-    }
-
     #[test]
     fn chains_share_the_places_and_give_them_back() {
-        static POOL: Pool<Three> = Pool::new(5);
-        let (one, other) = (Chain::new(), Chain::new());
+        static POOL: Pool<Chunk<AtomicU32, 3>> = Pool::new(5);
+        let (one, other): (Chain, Chain) = (zeros(), zeros());
         let add = |chain: &Chain, number| {
-            let (place, at) = chain.add(&POOL)?;
-            place.numbers[at].store(number, Ordering::Relaxed);
+            chain.add(&POOL)?.store(number, Ordering::Relaxed);
             Some(())
         };
         for round in 0..3 {
-            // Five places have 15 elements: eight elements take three places, and six take two.
+            // Five chunks have 15 values: eight values take three chunks, and six take two.
             for number in 0..8 {
                 add(&one, round + number).unwrap();
                 if number < 6 {
@@ -221,10 +196,8 @@ mod tests {
             }
             assert!(add(&one, 9).is_some() && add(&other, 9).is_none());
             let read = |chain: &Chain| -> Vec<u32> {
-                let elements = chain.elements(&POOL);
-                elements
-                    .map(|(place, at)| place.numbers[at].load(Ordering::Relaxed))
-                    .collect()
+                let values = chain.values(&POOL);
+                values.map(|value| value.load(Ordering::Relaxed)).collect()
             };
             assert_eq!(read(&other), [100, 101, 102, 103, 104, 105]);
             let mut expected: Vec<u32> = (round..round + 8).collect();

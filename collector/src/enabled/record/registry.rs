@@ -3,7 +3,7 @@
 use tickscope_format::snapshot::Mode;
 
 use crate::enabled::platform::sync::{AtomicU32, AtomicU64, Ordering, fence};
-use crate::enabled::record::arena::{Array, Ref, zeroed};
+use crate::enabled::record::arena::{Array, Ref, zeroed, zeros};
 use crate::enabled::record::mode_switch;
 use crate::enabled::record::pc_ring::PcRing;
 use crate::enabled::record::tree::{Path, Tree};
@@ -78,7 +78,7 @@ pub(crate) fn take() -> Option<&'static Block> {
             return Some(block);
         }
     }
-    let pages: Array<Block> = Array::empty();
+    let pages: Array<Block> = zeros();
     let block = pages.allocate(1).then(|| pages.get(0))??;
     block.state.store(TAKEN, Ordering::Relaxed);
     ALL.push(block, |next| block.next.set(next));

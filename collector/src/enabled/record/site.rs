@@ -17,9 +17,9 @@ pub struct Site {
     file: &'static str,
     line: u32,
     group: &'static str,
-    kind: SiteKind,
+    pub(crate) kind: SiteKind,
     /// Whether the site is a name for an await.
-    names_await: bool,
+    pub(crate) names_await: bool,
     /// Whether the site's scopes count, as a [`SiteState`].
     state: AtomicU32,
     /// Not 0 if the site's scopes are polls of futures; [`LATE`] if some were counted before that was known.
@@ -29,7 +29,7 @@ pub struct Site {
     /// Whether the site counts only if a rule enables it.
     is_off_by_default: bool,
     /// Whether the site's calls are watched unless a rule or a viewer decides otherwise.
-    wants_watch: bool,
+    pub(crate) wants_watch: bool,
     /// Decision of rules and the budget: 0, or one of [`RULED_OFF`], [`RULED_ON`] and [`OVER_BUDGET`].
     ruled_off: AtomicU32,
     /// Time of the monotonic clock when a rule or the budget last changed a disabled site; 0 if no such change has happened.
@@ -174,11 +174,6 @@ impl Site {
         self
     }
 
-    /// Returns whether the site's calls are to be watched unless a rule or a viewer decides otherwise.
-    pub(crate) fn wants_watch(&self) -> bool {
-        self.wants_watch
-    }
-
     /// Puts the site into a group.
     pub const fn in_group(mut self, group: &'static str) -> Self {
         self.group = group;
@@ -215,11 +210,6 @@ impl Site {
         self
     }
 
-    /// Returns the kind of the site.
-    pub(crate) fn kind(&self) -> SiteKind {
-        self.kind
-    }
-
     /// Returns whether the site is a counter, a value or a gauge, which opens no scopes.
     pub(crate) fn is_counter(&self) -> bool {
         self.kind.is_counter()
@@ -229,11 +219,6 @@ impl Site {
     pub const fn naming_await(mut self) -> Self {
         self.names_await = true;
         self
-    }
-
-    /// Returns whether the site is a name for an await.
-    pub(crate) fn names_await(&self) -> bool {
-        self.names_await
     }
 
     /// Makes the site a site of futures.

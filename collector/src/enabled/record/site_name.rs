@@ -44,20 +44,19 @@ impl Name {
             Self::Given(name) => out.write_str(name),
             Self::Enclosing(path) => write_plain_name::<T>(path(), module, out),
             Self::WithLabel(kind, name) => {
-                out.write_str(match kind {
-                    Labelled::Mutex | Labelled::Read | Labelled::Write => "[lock] ",
-                    Labelled::Condvar => "[condvar] ",
-                    Labelled::Task => "",
-                })?;
+                let (before, after) = match kind {
+                    Labelled::Mutex => ("[lock] ", ""),
+                    Labelled::Read => ("[lock] ", " (read)"),
+                    Labelled::Write => ("[lock] ", " (write)"),
+                    Labelled::Condvar => ("[condvar] ", ""),
+                    Labelled::Task => ("", ""),
+                };
+                out.write_str(before)?;
                 match name {
                     Some(name) => out.write_str(name)?,
                     None => write!(out, "{}:{line}", short_file(file))?,
                 }
-                out.write_str(match kind {
-                    Labelled::Read => " (read)",
-                    Labelled::Write => " (write)",
-                    Labelled::Mutex | Labelled::Condvar | Labelled::Task => "",
-                })
+                out.write_str(after)
             }
         }
     }
@@ -207,44 +206,25 @@ mod tests {
 
     #[test]
     fn names_are_plain() {
-        for (item, module, name) in [
-            ("app::fib::here", "app", "fib"),
-            ("app::outer::inner::here", "app", "outer::inner"),
-            ("app::run::{{closure}}::here", "app", "run"),
-            ("app::shapes::Sq::area::here", "app::shapes", "Sq::area"),
-            ("app::shapes::Gen<_>::area::here", "app::shapes", "Gen::area"),
-            (
-                "<app::shapes::Sq as app::shapes::Shape>::area::here",
-                "app::shapes",
-                "Sq::area",
-            ),
-            (
-                "<app::shapes::Gen<_> as app::shapes::Shape>::area::here",
-                "app::shapes",
-                "Gen::area",
-            ),
-            ("<[u8; 3] as app::Shape>::area::here", "app", "[u8; 3]::area"),
-            (
-                "<(u8, app::Sq) as app::Shape>::area::here",
-                "app",
-                "(u8, Sq)::area",
-            ),
-            (
-                "app::other::<impl app::shapes::Sq>::far::here",
-                "app::other",
-                "Sq::far",
-            ),
-            (
-                "app::other::<impl app::Shape for app::shapes::Sq>::far::here",
-                "app::other",
-                "Sq::far",
-            ),
-            (
-                "<dyn core::ops::Fn(u8) -> app::Sq as app::Shape>::area::here",
-                "app",
-                "dyn Fn(u8) -> Sq::area",
-            ),
-        ] {
+        // The path of an item in the function, the module, and the plain name.
+        let table = "
+            app::fib::here | app | fib
+            app::outer::inner::here | app | outer::inner
+            app::run::{{closure}}::here | app | run
+            app::shapes::Sq::area::here | app::shapes | Sq::area
+            app::shapes::Gen<_>::area::here | app::shapes | Gen::area
+            <app::shapes::Sq as app::shapes::Shape>::area::here | app::shapes | Sq::area
+            <app::shapes::Gen<_> as app::shapes::Shape>::area::here | app::shapes | Gen::area
+            <[u8; 3] as app::Shape>::area::here | app | [u8; 3]::area
+            <(u8, app::Sq) as app::Shape>::area::here | app | (u8, Sq)::area
+            app::other::<impl app::shapes::Sq>::far::here | app::other | Sq::far
+            app::other::<impl app::Shape for app::shapes::Sq>::far::here | app::other | Sq::far
+            <dyn core::ops::Fn(u8) -> app::Sq as app::Shape>::area::here | app | dyn Fn(u8) -> Sq::area
+        ";
+        for line in table.trim().lines() {
+            let [item, module, name] = line.trim().split(" | ").collect::<Vec<_>>()[..] else {
+                panic!("{line}");
+            };
             assert_eq!(plain_name(item, module), name, "{item}");
         }
     }

@@ -9,7 +9,7 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{self, Rule, WATCHES_MAX};
 
 use crate::enabled::platform::sync::{Ordering, fence};
-use crate::enabled::record::arena::Ref;
+use crate::enabled::record::arena::{Ref, zeros};
 use crate::enabled::record::choices::Choices;
 #[cfg(all(feature = "functions", target_arch = "x86_64"))]
 use crate::enabled::record::function_sites;
@@ -24,13 +24,13 @@ pub(crate) const RULES_MAX: usize = 256;
 static NEWEST: Ref<Site> = Ref::none();
 
 /// Patterns of the rules, for threads that meet a site. Decision 1 disables the site, and 0 enables it.
-static RULES: Choices<RULES_MAX> = Choices::new();
+static RULES: Choices<RULES_MAX> = zeros();
 
 /// Patterns of the watches, with their slots, for threads that meet a site.
-pub(crate) static WATCHED: Choices<WATCHES_MAX> = Choices::new();
+pub(crate) static WATCHED: Choices<WATCHES_MAX> = zeros();
 
 /// The rules that disable and enable sites. The last rule that matches a site decides.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Rules {
     rules: Vec<(Pattern, bool)>,
     /// The newest site that has been checked. All older sites have been checked as well.
@@ -144,13 +144,6 @@ pub(crate) fn unmet_functions() -> impl Iterator<Item = &'static Site> {
 }
 
 impl Rules {
-    pub(crate) const fn new() -> Self {
-        Self {
-            rules: Vec::new(),
-            looked_at: None,
-        }
-    }
-
     /// Adds a rule and applies it. Returns the number of sites that it matches, or `None` if there are too many rules.
     pub(crate) fn add(&mut self, pattern: Pattern, off: bool) -> Option<usize> {
         self.look();
@@ -240,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_last_rule_that_matches_decides_also_for_later_sites() {
-        let mut rules = Rules::new();
+        let mut rules = Rules::default();
         meet(&GET);
         meet(&GET);
         meet(&PUT);
@@ -270,7 +263,7 @@ mod tests {
     fn what_somebody_switches_on_or_watches_is_not_off_for_the_budget() {
         static COSTLY: Site = Site::named("costly", "rules::budget", "f.rs", 4);
         static WATCHED: Site = Site::named("watched", "rules::budget", "f.rs", 5);
-        let mut rules = Rules::new();
+        let mut rules = Rules::default();
         meet(&COSTLY);
         assert!(COSTLY.set_over_budget(true));
         update_if_met(&COSTLY);

@@ -161,50 +161,35 @@ impl Path {
             Mode::Exact | _ => exact,
         }
     }
+
+    fn numbered(number: u32) -> Self {
+        use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled, Watched, WatchedExact};
+        [
+            Watched,
+            WatchedExact,
+            Off,
+            Fast,
+            Exact,
+            AdaptiveExact,
+            Adaptive,
+            Sampled,
+        ]
+        .into_iter()
+        .find(|path| *path as u32 == number)
+        .unwrap_or(Alarm)
+    }
+
+    /// Returns the path that replaces this path while a watched call is open, if calls can be watched on this path.
+    fn when_watched(self) -> Option<Self> {
+        match self {
+            Self::Fast | Self::Adaptive => Some(Self::Watched),
+            Self::Exact | Self::AdaptiveExact => Some(Self::WatchedExact),
+            Self::Alarm | Self::Watched | Self::WatchedExact | Self::Off | Self::Sampled => None,
+        }
+    }
 }
 
 impl Tree {
-    pub(crate) const fn new() -> Self {
-        Self {
-            current: Ref::none(),
-            last: AtomicU64::new(PAUSED),
-            limit: AtomicU64::new(0),
-            guess: Ref::none(),
-            ended: Ref::none(),
-            dropped: AtomicU64::new(0),
-            unbalanced: AtomicU64::new(0),
-            in_event: AtomicU32::new(0),
-            path: AtomicU32::new(Path::Alarm as u32),
-            pauses: AtomicU32::new(0),
-            clock_errors: AtomicU64::new(0),
-            root: Ref::none(),
-            nodes: Nodes::new(),
-            table: Array::empty(),
-            latencies: Latencies::new(),
-            async_latencies: Latencies::new(),
-            slots: OwnSlots::new(),
-            errors: Column::new(),
-            measures: Column::new(),
-            numbers: NumbersOfTree::new(),
-            waits: Waits::new(),
-            frames: Frames::new(),
-            gap_max: AtomicU64::new(NO_LIMIT),
-            limit_set: AtomicU64::new(NO_LIMIT),
-            excluded: AtomicU32::new(0),
-            wants_latencies: AtomicU32::new(0),
-            paused_at: AtomicU64::new(0),
-            caught_up_to: AtomicU64::new(0),
-            random: AtomicU64::new(0),
-            depth_max: AtomicU32::new(0),
-            nodes_max: AtomicU32::new(0),
-            has_sampled_blocks: AtomicU32::new(0),
-            watching: Watching::new(),
-            spans: OpenSpans::new(),
-            deepest: DeepestNodes::new(),
-            stepped_back: AtomicU64::new(0),
-        }
-    }
-
     /// Begins a life of the tree: empty, at tick `now`. Returns false if there is no memory.
     pub(crate) fn open(&self, now: u64, limit: u64, depth_max: u32, nodes_max: u32) -> bool {
         if !self.empty_table(FIRST_TABLE) {
@@ -260,20 +245,7 @@ impl Tree {
     }
 
     pub(crate) fn path(&self) -> Path {
-        use Path::{Adaptive, AdaptiveExact, Alarm, Exact, Fast, Off, Sampled, Watched, WatchedExact};
-        [
-            Fast,
-            Exact,
-            Watched,
-            WatchedExact,
-            Off,
-            AdaptiveExact,
-            Adaptive,
-            Sampled,
-        ]
-        .into_iter()
-        .find(|path| self.is(*path))
-        .unwrap_or(Alarm)
+        Path::numbered(self.path.load(Ordering::Relaxed))
     }
 
     /// Sets the path of events. Other threads may set only the alarm.
@@ -359,4 +331,4 @@ impl Tree {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -193,13 +193,13 @@ mod tests {
     use super::*;
     use crate::enabled::record::site::Site;
     use crate::enabled::record::tree::NO_LIMIT;
+    use crate::enabled::record::tree::tests::opened;
 
     static A: Site = Site::named("a", "m", "f.rs", 1);
     static B: Site = Site::named("b", "m", "f.rs", 2);
 
     fn tree() -> Box<Tree> {
-        let tree = Box::new(Tree::new());
-        assert!(tree.open(0, NO_LIMIT, 10, 100));
+        let tree = opened(NO_LIMIT, 10, 100);
         tree.wants_latencies.store(1, Ordering::Relaxed);
         tree
     }
@@ -285,33 +285,19 @@ mod tests {
     }
 
     #[test]
-    fn a_long_call_is_always_timed() {
-        let tree = tree();
-        let root = tree.current.get().unwrap();
-        let a = child(&tree, &A);
-        let mut now = 0;
-        for _ in 0..10_000 {
-            begin(&tree, root, a, 1, now);
-            now += 40_000;
-            end(&tree, a, now);
-        }
-        assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
-    }
-
-    #[test]
-    fn a_short_call_that_is_watched_is_always_timed() {
+    fn a_long_call_and_a_short_one_that_is_watched_are_always_timed() {
         static WATCHED: Site = Site::named("watched", "m", "f.rs", 3);
         WATCHED.set_watch(Some(0));
-        let tree = tree();
-        let root = tree.current.get().unwrap();
-        let a = child(&tree, &WATCHED);
-        let mut now = 0;
-        for _ in 0..10_000 {
-            begin(&tree, root, a, 1, now);
-            now += 40;
-            end(&tree, a, now);
+        for (site, ticks) in [(&A, 40_000), (&WATCHED, 40)] {
+            let tree = tree();
+            let root = tree.current.get().unwrap();
+            let a = child(&tree, site);
+            for now in (0..10_000).map(|call| call * ticks) {
+                begin(&tree, root, a, 1, now);
+                end(&tree, a, now + ticks);
+            }
+            assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
         }
-        assert_eq!(a.latency.get().unwrap().timed.load(Ordering::Relaxed), 10_000);
     }
 
     #[test]

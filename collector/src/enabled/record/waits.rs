@@ -124,9 +124,7 @@ zeroed! {
 /// Time off the CPU, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Off {
-    /// All time off the CPU.
-    pub(crate) all: u64,
-    /// Part of `all` that belongs to the gap.
+    /// Part that belongs to the gap.
     pub(crate) placed: u64,
     /// Part of `placed` in which the thread was ready but had no CPU.
     pub(crate) ready: u64,
@@ -150,36 +148,30 @@ pub(crate) fn place(
         all.saturating_sub(before).min(gap_ns)
     };
     Off {
-        all,
         placed,
         ready: ready_ns.min(placed),
     }
 }
 
 impl Waits {
-    pub(crate) const fn new() -> Self {
-        Self {
-            wanted: AtomicU32::new(0),
-            file: AtomicU32::new(0),
-            read_tick: AtomicU64::new(0),
-            read_wall_ns: AtomicU64::new(0),
-            read_cpu_ns: AtomicU64::new(0),
-            ready_ns: AtomicU64::new(0),
-            switches: AtomicU64::new(0),
-            preempted: AtomicU64::new(0),
-            sure_tick: AtomicU64::new(0),
-            early_ns: AtomicU64::new(0),
-            unplaced: AtomicU64::new(0),
-        }
-    }
-
     pub(crate) fn is_wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed) != 0
     }
 
-    /// Returns the ticks that were spent off the CPU in gaps too short to be examined.
-    pub(crate) fn unplaced(&self) -> u64 {
-        self.unplaced.load(Ordering::Relaxed)
+    /// Returns the wall time and the CPU time from the last reading to `now`.
+    pub(crate) fn since_reading(&self, now: Clocks) -> Clocks {
+        let since = |now: u64, then: &AtomicU64| now.saturating_sub(then.load(Ordering::Relaxed));
+        Clocks {
+            wall_ns: since(now.wall_ns, &self.read_wall_ns),
+            cpu_ns: since(now.cpu_ns, &self.read_cpu_ns),
+        }
+    }
+
+    /// Returns the part of the time since the last reading in which the thread was off its CPU, without the time that was
+    /// placed already.
+    pub(crate) fn off_ns(&self, since: Clocks) -> u64 {
+        let early = self.early_ns.load(Ordering::Relaxed);
+        since.wall_ns.saturating_sub(since.cpu_ns).saturating_sub(early)
     }
 
     /// Begins to count switches from now on. The thread's CPU time is `cpu_ns`.
@@ -307,7 +299,7 @@ mod tests {
             short in 0u64..1_000_000,
         ) {
             let off = place(all, ready, switches, gap, short, LEAST);
-            prop_assert!(off.ready <= off.placed && off.placed <= gap && off.placed <= off.all);
+            prop_assert!(off.ready <= off.placed && off.placed <= gap && off.placed <= all);
         }
     }
 }

@@ -4,21 +4,23 @@
 use tickscope_format::snapshot::{LostCalls, WATCHES_MAX};
 
 use crate::enabled::platform::sync::{AtomicU64, Ordering};
+use crate::enabled::record::arena::{zeroed, zeros};
 use crate::enabled::record::kept_calls::KeptCalls;
 
-/// A watched function.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    /// Number of the watch, which changes when the watch begins to count from zero; 0 while nothing is watched.
-    number: AtomicU64,
-    /// Shortest duration of a slow call, in ticks; 0 while it is unknown. Then no call is watched.
-    threshold: AtomicU64,
-    discarded: AtomicU64,
-    missed: AtomicU64,
-    not_kept: AtomicU64,
-    /// Number of slow calls, for choosing some of them at random.
-    pub(crate) slow_calls: AtomicU64,
-    pub(crate) kept: KeptCalls,
+zeroed! {
+    /// A watched function.
+    #[derive(Debug)]
+    pub(crate) struct Watch {
+        /// Number of the watch, which changes when the watch begins to count from zero; 0 while nothing is watched.
+        number: AtomicU64,
+        /// Shortest duration of a slow call, in ticks; 0 while it is unknown. Then no call is watched.
+        threshold: AtomicU64,
+        /// Number of lost calls, by [`Lost`].
+        lost: [AtomicU64; 3],
+        /// Number of slow calls, for choosing some of them at random.
+        pub(crate) slow_calls: AtomicU64,
+        pub(crate) kept: KeptCalls,
+    }
 }
 
 /// Reason why a watched call is missing from the sums or from the kept calls: see [`LostCalls`].
@@ -29,7 +31,7 @@ pub(crate) enum Lost {
     NotKept,
 }
 
-static WATCHES: [Watch; WATCHES_MAX] = [const { Watch::new() }; WATCHES_MAX];
+static WATCHES: [Watch; WATCHES_MAX] = zeros();
 
 /// Returns the watch in a slot.
 pub(crate) fn get(slot: u32) -> Option<&'static Watch> {
@@ -37,18 +39,6 @@ pub(crate) fn get(slot: u32) -> Option<&'static Watch> {
 }
 
 impl Watch {
-    const fn new() -> Self {
-        Self {
-            number: AtomicU64::new(0),
-            threshold: AtomicU64::new(0),
-            discarded: AtomicU64::new(0),
-            missed: AtomicU64::new(0),
-            not_kept: AtomicU64::new(0),
-            slow_calls: AtomicU64::new(0),
-            kept: KeptCalls::new(),
-        }
-    }
-
     /// Returns the number of the watch; 0 if nothing is watched.
     pub(crate) fn number(&self) -> u64 {
         self.number.load(Ordering::Acquire)
@@ -56,7 +46,7 @@ impl Watch {
 
     /// Begins to count from zero under this number, or ends the watch with 0. The caller must hold the capture lock.
     pub(crate) fn begin(&self, number: u64) {
-        for counter in [&self.discarded, &self.missed, &self.not_kept, &self.slow_calls] {
+        for counter in self.lost.iter().chain([&self.slow_calls]) {
             counter.store(0, Ordering::Relaxed);
         }
         self.kept.clear();
@@ -79,19 +69,15 @@ impl Watch {
     /// Counts a watched call that is missing from the sums or from the kept calls.
     #[cold]
     pub(crate) fn lose(&self, why: Lost) {
-        let counter = match why {
-            Lost::Discarded => &self.discarded,
-            Lost::Missed => &self.missed,
-            Lost::NotKept => &self.not_kept,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
+        self.lost[why as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(crate) fn lost(&self) -> LostCalls {
+        let [discarded, missed, not_kept] = self.lost.each_ref().map(|count| count.load(Ordering::Relaxed));
         LostCalls {
-            discarded: self.discarded.load(Ordering::Relaxed),
-            missed: self.missed.load(Ordering::Relaxed),
-            not_kept: self.not_kept.load(Ordering::Relaxed),
+            discarded,
+            missed,
+            not_kept,
         }
     }
 }

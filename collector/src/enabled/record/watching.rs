@@ -26,14 +26,6 @@ zeroed! {
 }
 
 impl Awaited {
-    const fn new() -> Self {
-        Self {
-            nodes: [const { Ref::none() }; AWAITED],
-            calls: [const { AtomicU64::new(0) }; AWAITED],
-            count: AtomicU32::new(0),
-        }
-    }
-
     pub(crate) fn clear(&self) {
         self.count.store(0, Ordering::Relaxed);
     }
@@ -130,28 +122,6 @@ zeroed! {
 }
 
 impl Watching {
-    pub(crate) const fn new() -> Self {
-        Self {
-            root: Ref::none(),
-            slot: AtomicU32::new(0),
-            outside: AtomicU32::new(0),
-            number: AtomicU64::new(0),
-            began: AtomicU64::new(0),
-            busy: AtomicU32::new(0),
-            before: AtomicU64::new(0),
-            broken: AtomicU32::new(0),
-            carried: Ref::none(),
-            ending: AtomicU64::new(0),
-            awaited: Awaited::new(),
-            journal: Journal::new(),
-            names: Column::new(),
-            names_number: AtomicU64::new(0),
-            touched: Column::new(),
-            touched_count: AtomicU32::new(0),
-            sums: [const { SumsOfWatch::new() }; WATCHES_MAX],
-        }
-    }
-
     /// Forgets all state, for another life of the tree.
     pub(crate) fn clear(&self) {
         self.root.set(None);
@@ -168,22 +138,10 @@ impl Watching {
         }
     }
 
-    /// Returns the sums of a watch, for the publisher.
-    pub(crate) fn sums_of(&self, slot: usize) -> Option<&SumsOfWatch> {
-        self.sums.get(slot)
-    }
-
     /// Returns whether a watched call is open.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.root.get().is_some()
-    }
-
-    /// Returns whether the open watched call belongs to this node.
-    #[cfg(all(feature = "hooks", target_arch = "x86_64"))]
-    #[inline(always)]
-    pub(crate) fn is_of(&self, node: &'static Node) -> bool {
-        self.root.is(node)
     }
 
     pub(crate) fn of_slot(&self) -> Option<(&'static Watch, &SumsOfWatch)> {

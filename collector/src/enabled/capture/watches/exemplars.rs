@@ -10,7 +10,7 @@ use tickscope_format::snapshot::{CaptureInfo, Exemplar, Note, Then, Trace, Trace
 use super::path_totals::Paths;
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::capture::thread_name;
-use crate::enabled::record::journal::{Kind, More, Record};
+use crate::enabled::record::journal::{HEAD, Kind, More, Record};
 use crate::enabled::record::kept_calls::{Copied, KeptCalls};
 use crate::enabled::runtime::config;
 
@@ -124,11 +124,11 @@ fn trace(copied: &Copied, path: impl Fn(u32) -> Option<u32>) -> Trace {
     let mut trace = Trace::default();
     let mut off = (0, 0);
     let mut words = (0u32..).zip(copied.words.iter().copied());
-    let mut gap = copied.facts.gap;
+    let mut missing = copied.facts.missing;
     let mut is_sum = false;
     while let Some((at, word)) = words.next() {
-        if let Some((_, missing)) = gap.take_if(|gap| at >= gap.0) {
-            leave_out(&mut trace, missing);
+        if missing > 0 && at >= HEAD {
+            leave_out(&mut trace, std::mem::take(&mut missing));
         }
         let (node, ticks, then) = match Record::of(word) {
             Record::Event { node, kind, ticks } => {

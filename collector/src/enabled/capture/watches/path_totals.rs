@@ -10,6 +10,7 @@ use tickscope_format::snapshot::{CauseKind, CauseSum, PathSums, WatchedPath};
 
 use crate::enabled::capture::site_ids::SiteIds;
 use crate::enabled::platform::sync::{Ordering, fence};
+use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{COUNTS, PathSums as NodeSums};
 use crate::enabled::record::registry::Block;
 use crate::enabled::record::site::Site;
@@ -122,16 +123,16 @@ impl PathTotals {
         sites: &mut SiteIds,
         has_ended: bool,
     ) {
+        let mut paths_of = self.paths_of.remove(&block.address()).unwrap_or_default();
         let tree = &block.tree;
-        let sums = tree.watching.sums_of(slot as usize);
+        let sums = tree.watching.sums.get(slot as usize);
         let Some(sums) = sums.filter(|sums| sums.number() == number) else {
             return;
         };
-        let paths_of = self.paths_of.entry(block.address()).or_default();
         let mut read = Vec::new();
         for index in 0..tree.nodes.len() {
             if let Some(counted) = sums.nodes.get(index).and_then(Counted::of)
-                && let Some(path) = path_of(&mut self.paths, paths_of, tree, slot, index, sites)
+                && let Some(path) = path_of(&mut self.paths, &mut paths_of, tree, slot, index, sites)
             {
                 read.push((path, counted));
             }
@@ -144,17 +145,13 @@ impl PathTotals {
         let to = if has_ended {
             &mut self.finished
         } else {
+            self.paths_of.insert(block.address(), paths_of);
             &mut self.all
         };
         to.resize(self.paths.rows.len(), Counted::default());
         for (path, counted) in read {
             to[path as usize].add(&counted);
         }
-    }
-
-    /// Forgets the nodes of a thread that has ended.
-    pub(super) fn forget(&mut self, block: &'static Block) {
-        self.paths_of.remove(&block.address());
     }
 
     /// Returns each path with the sums of all threads. Paths come before the paths that continue them.
@@ -228,9 +225,8 @@ fn path_of(
     known.resize(known.len().max(tree.nodes.len() as usize), UNKNOWN);
     // The loop goes up to a node whose path is known, and down again.
     let mut chain = Vec::new();
-    let mut at = tree.nodes.get(index);
     let mut path = NOWHERE;
-    while let Some(node) = at {
+    for node in tree.nodes.get(index).into_iter().flat_map(Node::up) {
         match known.get(node.index() as usize) {
             None | Some(&UNKNOWN) => chain.push(node),
             Some(&of_node) => {
@@ -238,7 +234,6 @@ fn path_of(
                 break;
             }
         }
-        at = node.parent.get();
     }
     for node in chain.into_iter().rev() {
         let Some(site) = node.site.get() else {

@@ -66,7 +66,7 @@ extern "C" fn in_child() {
             shared.is_of_environment = false;
             shared.path = None;
             PUBLISHING.store(false, Ordering::Relaxed);
-            if let Some(state) = &mut held.state {
+            if let Some(state) = held.state.as_mut().map(Locked::state) {
                 state.forget_beginning();
                 state.epochs.set_publishing(false);
             }

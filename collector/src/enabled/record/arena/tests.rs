@@ -5,12 +5,8 @@ use super::*;
 #[test]
 fn places_are_side_by_side_and_chunks_double() {
     let place = Column::<AtomicU64>::place;
-    assert_eq!(place(0), (0, 0));
-    assert_eq!(place(255), (0, 255));
-    assert_eq!(place(256), (1, 0));
-    assert_eq!(place(511), (1, 255));
-    assert_eq!(place(512), (2, 0));
-    assert_eq!(place(1023), (2, 511));
+    let places = [0, 255, 256, 511, 512, 1023].map(place);
+    assert_eq!(places, [(0, 0), (0, 255), (1, 0), (1, 255), (2, 0), (2, 511)]);
     assert_eq!(place(PLACES - 1), (CHUNKS - 1, PLACES / 2 - 1));
 }
 
@@ -54,7 +50,7 @@ fn a_tag_comes_back_beside_its_value() {
 
 #[test]
 fn any_number_names_an_element() {
-    let array: Array<AtomicU64> = Array::empty();
+    let array: Array<AtomicU64> = zeros();
     assert!(array.wrapped(3).is_none());
     assert!(array.allocate(8));
     for number in [0, 7, 8, 1001, u32::MAX] {
@@ -67,7 +63,7 @@ fn any_number_names_an_element() {
 
 #[test]
 fn a_column_has_what_was_made() {
-    let column: Column<AtomicU64> = Column::new();
+    let column: Column<AtomicU64> = zeros();
     assert!(column.get(300).is_none() && column.is_empty());
     column.make(300).unwrap().store(7, Ordering::Relaxed);
     assert_eq!(column.get(300).unwrap().load(Ordering::Relaxed), 7);

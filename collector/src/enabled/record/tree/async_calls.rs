@@ -75,12 +75,8 @@ impl Tree {
                 (Quantity::FutureTime, ticks),
             ]);
             if let Some(latency) = self.async_latencies.get_or_make(index) {
-                let counts =
-                    [Quantity::FutureEnds, Quantity::FutureCancels].map(|quantity| measures.of(quantity));
-                let number = counts
-                    .map(|count| count.load(Ordering::Relaxed))
-                    .into_iter()
-                    .sum();
+                let count = |quantity| measures.of(quantity).load(Ordering::Relaxed);
+                let number = count(Quantity::FutureEnds) + count(Quantity::FutureCancels);
                 if !latency.buffer(number, ticks) {
                     latency.flush(Some(ticks), &self.async_latencies);
                 }

@@ -61,13 +61,6 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the counter of `parent` at `site` if there is one. The counter does not become the `recent` child,
-    /// because scopes profit more from that guess.
-    #[inline(always)]
-    pub(crate) fn known_counter(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
-        self.find(parent, site)
-    }
-
     /// Returns the child of `parent` at `site`, and makes it if needed. Returns `None` if a limit forbids it. Must be
     /// called with `current` taken out.
     #[cold]
@@ -146,7 +139,7 @@ impl Tree {
         if self.wants_latencies.load(Ordering::Relaxed) != 0 && !site.is_counter() {
             child.latency.set_release(self.latencies.make(child.index()));
         }
-        if site.kind().keeps_numbers() {
+        if site.kind.keeps_numbers() {
             self.numbers.make(child);
         }
         self.deepest.note(child, self.depth_max.load(Ordering::Relaxed));
@@ -163,9 +156,10 @@ impl Tree {
         Some(child)
     }
 
-    /// Returns the child of `parent` at `site` if the table has it.
+    /// Returns the child of `parent` at `site` if the table has it. The child does not become the `recent` child: a counter
+    /// is found here, because scopes profit more from that guess.
     #[inline(always)]
-    fn find(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
+    pub(crate) fn find(&self, parent: &'static Node, site: &'static Site) -> Option<&'static Node> {
         let hash = hash(parent, site);
         let mut at = slot_of(hash);
         loop {

@@ -85,17 +85,12 @@ impl Tree {
             return;
         };
         let now = clock();
-        let mut leaked = 0_u64;
-        let mut at = Some(current);
-        while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
-            leaked += 1;
-            at = open.parent.get();
-        }
-        match at.and_then(|node| node.parent.get()) {
-            Some(parent) => {
+        let leaked = current.up().position(|open| std::ptr::eq(open, node));
+        match leaked.zip(node.parent.get()) {
+            Some((leaked, parent)) => {
                 // A function inside the call that has no end yet was unwound.
                 let unwound = self.frames.close_inside(node);
-                add(&self.unbalanced, leaked.saturating_sub(unwound));
+                add(&self.unbalanced, (leaked as u64).saturating_sub(unwound));
                 if self.watching.is_open() {
                     let charged = self.charge_noted(current, Kind::Exit, now);
                     if self.is_watched_inside(current, node) {

@@ -3,7 +3,7 @@
 
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
-use crate::enabled::record::journal::{Kind, Record, TICKS_MAX};
+use crate::enabled::record::journal::{Kind, TICKS_MAX, event};
 use crate::enabled::record::node::Node;
 
 impl Tree {
@@ -28,10 +28,7 @@ impl Tree {
     /// Notes the end of a usual gap of `node`, in a watched call.
     #[inline(always)]
     pub(crate) fn note_usual(&self, node: &'static Node, kind: Kind, ticks: u64) {
-        let node = node.index();
-        self.watching
-            .journal
-            .push(Record::Event { node, kind, ticks }.word());
+        self.watching.journal.push(event(node.index(), kind, ticks));
     }
 
     /// Begins a call of `child`, after a usual gap. Must be called with `current` taken out. `is_adaptive` is true for a

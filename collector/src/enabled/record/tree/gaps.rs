@@ -69,12 +69,10 @@ impl Tree {
     /// Excludes the `ticks` since tick `then`, which belong to no scope, from the call of `innermost` and the calls
     /// around it. No call inside `innermost` may have a known beginning.
     pub(crate) fn leave_out(&self, innermost: &'static Node, then: u64, ticks: u64) {
-        let mut at = Some(innermost);
-        while let Some(node) = at {
+        for node in innermost.up() {
             if let Some(began) = node.known_beginning() {
                 node.began.store(began + ticks, Ordering::Relaxed);
             }
-            at = node.parent.get();
         }
         self.last.store(then + ticks, Ordering::Release);
     }

@@ -29,13 +29,11 @@ impl Tree {
         self.pauses.store(pauses, Ordering::Relaxed);
         if pauses == 0 {
             let paused_at = self.paused_at.load(Ordering::Relaxed);
-            let mut at = Some(current);
-            while let Some(node) = at {
+            for node in current.up() {
                 if let Some(began) = node.known_beginning() {
                     let paused = now.saturating_sub(began.max(paused_at));
                     node.began.store(began + paused, Ordering::Relaxed);
                 }
-                at = node.parent.get();
             }
             self.go_on(now);
             self.read_clocks(now);

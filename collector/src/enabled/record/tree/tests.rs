@@ -1,10 +1,18 @@
 //! Tests of guesses, of gaps and of memory that is reused. `tests/it/programs` plays random programs against a model.
 
 use super::*;
+use crate::enabled::record::arena::zeros;
 use crate::enabled::record::site::Site;
 
 static A: Site = Site::named("a", "m", "f.rs", 1);
 static B: Site = Site::named("b", "m", "f.rs", 2);
+
+/// Makes an open tree, at tick 0.
+pub(crate) fn opened(limit: u64, depth: u32, nodes: u32) -> Box<Tree> {
+    let tree: Box<Tree> = Box::new(zeros());
+    assert!(tree.open(0, limit, depth, nodes));
+    tree
+}
 
 struct Walk {
     tree: Box<Tree>,
@@ -13,9 +21,10 @@ struct Walk {
 
 impl Walk {
     fn new(limit: u64, depth: u32, nodes: u32) -> Self {
-        let tree = Box::new(Tree::new());
-        assert!(tree.open(0, limit, depth, nodes));
-        Self { tree, now: 0 }
+        Self {
+            tree: opened(limit, depth, nodes),
+            now: 0,
+        }
     }
 
     /// Enters like a scope in exact mode, and counts wrong guesses.
@@ -146,7 +155,7 @@ fn counters_do_not_take_the_place_of_the_scope_looked_at_first() {
     let mut walk = Walk::new(NO_LIMIT, 10, 100);
     let root = walk.tree.current.get().unwrap();
     let count = |tree: &Tree, site: &'static Site| {
-        let known = tree.known_counter(root, site);
+        let known = tree.find(root, site);
         let counter = known.or_else(|| tree.add_child(root, site, || true)).unwrap();
         counter.count(5);
         counter
@@ -154,10 +163,8 @@ fn counters_do_not_take_the_place_of_the_scope_looked_at_first() {
     for site in &COUNTERS {
         count(&walk.tree, site);
     }
-    assert!(
-        Tree::recent_child(root, &COUNTERS[0]).is_some(),
-        "while there is no scope"
-    );
+    // There is no scope yet.
+    assert!(Tree::recent_child(root, &COUNTERS[0]).is_some());
     let a = walk.enter(1, &A);
     walk.exit(1, a);
     for site in &COUNTERS {

@@ -13,7 +13,7 @@ impl Tree {
         if !self.is_at_deepest(current) || !self.deepest.are_at_one_place() {
             return false;
         }
-        let calls = || std::iter::successors(Some(current), |node| node.parent.get());
+        let calls = || current.up();
         let is_leaked = |node: &&'static Node| {
             let mut leaked = calls().take(LEAKED);
             leaked.any(|leaked| node.site.get().is_some_and(|site| leaked.site.is(site)))
@@ -36,11 +36,8 @@ impl Tree {
             add(&self.dropped, 1);
             return;
         };
-        let mut at = Some(current);
-        while let Some(open) = at.filter(|open| !std::ptr::eq(*open, node)) {
-            at = open.parent.get();
-        }
-        let parent = at.and_then(|node| node.parent.get());
+        let is_open = current.up().any(|open| std::ptr::eq(open, node));
+        let parent = node.parent.get().filter(|_| is_open);
         if parent.is_some() {
             if self.watching.is_open() {
                 self.charge_noted(current, Kind::Exit, now());

@@ -5,7 +5,7 @@ use tickscope_format::snapshot::Quantity;
 use super::Tree;
 use crate::enabled::platform::off_cpu::{self, Clocks};
 use crate::enabled::platform::os;
-use crate::enabled::platform::sync::Ordering;
+use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::waits::{
     self, DRIFT_LIMITS, FIRST_LIMIT, NOISE_NS, Off, RATE_PARTS, least_ns, least_ticks, place, ticks_per_ns,
@@ -102,14 +102,8 @@ impl Tree {
             off_cpu::mark();
             let began = waits::now();
             let clocks = off_cpu::clocks();
-            let wall_ns = clocks
-                .wall_ns
-                .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
-            let cpu_ns = clocks
-                .cpu_ns
-                .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
-            let early = waits.early_ns.load(Ordering::Relaxed);
-            let off_ns = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
+            let since = waits.since_reading(clocks);
+            let (wall_ns, off_ns) = (since.wall_ns, waits.off_ns(since));
             let ticks = now.wrapping_sub(read_tick);
             let Some(rate) = ticks_per_ns(clocks.wall_ns) else {
                 waits.store(now, clocks);
@@ -124,19 +118,17 @@ impl Tree {
             } else {
                 0
             };
-            let mut off = Off {
-                all: off_ns - later,
-                ..Off::default()
-            };
+            let all = off_ns - later;
+            let mut off = Off::default();
             let begin = now.wrapping_sub(gap);
             let short_ns = ns(begin.saturating_sub(waits.sure_tick.load(Ordering::Relaxed)));
-            if off.all > NOISE_NS {
-                let mut switched = waits.switched(clocks.cpu_ns, off.all);
+            if all > NOISE_NS {
+                let mut switched = waits.switched(clocks.cpu_ns, all);
                 if later > 0 {
                     switched = waits.leave_for_later(later, switched);
                 }
                 let (switches, ready) = switched;
-                off = place(off.all, ready, switches, ns(gap), short_ns, least_ns());
+                off = place(all, ready, switches, ns(gap), short_ns, least_ns());
             }
             waits.store(
                 now,
@@ -148,11 +140,7 @@ impl Tree {
             let in_ticks = |ns: u64| (ns as f64 * rate) as u64;
             let placed = in_ticks(off.placed).min(gap);
             let ready = in_ticks(off.ready).min(placed);
-            let unplaced = waits.unplaced.load(Ordering::Relaxed);
-            let more = in_ticks(off.all - off.placed);
-            waits
-                .unplaced
-                .store(unplaced.wrapping_add(more), Ordering::Relaxed);
+            add(&waits.unplaced, in_ticks(all - off.placed));
             // The clock of events also measures this duration. If another clock measured it, the end might be later than
             // the next reading of a coarse clock of events. That gap would look like a step back and not be charged.
             let looked = waits::now().saturating_sub(began);
@@ -182,12 +170,7 @@ impl Tree {
             return;
         }
         let clocks = os::keeping_errno(off_cpu::clocks);
-        let wall_ns = clocks
-            .wall_ns
-            .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
-        let cpu_ns = clocks
-            .cpu_ns
-            .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
+        let Clocks { wall_ns, cpu_ns } = waits.since_reading(clocks);
         let share = wall_ns.saturating_sub(cpu_ns) as f64 / wall_ns.max(1) as f64;
         let waiting = (gap as f64 * share) as u64;
         self.measure_at(node, [(Quantity::Waiting, waiting)]);
@@ -205,17 +188,11 @@ impl Tree {
         let waits = &self.waits;
         let read_tick = waits.read_tick.load(Ordering::Relaxed);
         let last = self.last.load(Ordering::Relaxed);
-        let wall_ns = now
-            .wall_ns
-            .saturating_sub(waits.read_wall_ns.load(Ordering::Relaxed));
-        if !waits.is_wanted() || read_tick == 0 || wall_ns == 0 {
+        let since = waits.since_reading(now);
+        if !waits.is_wanted() || read_tick == 0 || since.wall_ns == 0 {
             return 0;
         }
-        let cpu_ns = now
-            .cpu_ns
-            .saturating_sub(waits.read_cpu_ns.load(Ordering::Relaxed));
-        let early = waits.early_ns.load(Ordering::Relaxed);
-        let all = wall_ns.saturating_sub(cpu_ns).saturating_sub(early);
+        let all = waits.off_ns(since);
         let Some(rate) = ticks_per_ns(now.wall_ns) else {
             return 0;
         };
@@ -231,6 +208,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::enabled::record::arena::zeros;
     use crate::enabled::record::site::Site;
     use crate::enabled::record::tree::NO_LIMIT;
     use crate::enabled::record::waits::{ClockInUse, OF_TEST};
@@ -258,7 +236,7 @@ mod tests {
             CLOCK.set(clock);
             let now = ticks;
             OF_TEST.set(Some(ClockInUse { ticks_per_ns, now }));
-            let tree = Box::new(Tree::new());
+            let tree: Box<Tree> = Box::new(zeros());
             assert!(tree.open(now(), NO_LIMIT, 10, 10));
             tree.begin_waits(true, now());
             for _ in 0..2_000 {

@@ -39,14 +39,8 @@ impl Tree {
     /// Returns whether a call around the call of `root` belongs to a function that is watched in this slot. Such a call
     /// began before it could be watched, and the call of `root` is part of it.
     fn is_in_call_of(root: &'static Node, slot: u32) -> bool {
-        let mut at = root.parent.get();
-        while let Some(node) = at {
-            if node.site.get().is_some_and(|site| site.watch() == Some(slot)) {
-                return true;
-            }
-            at = node.parent.get();
-        }
-        false
+        let mut around = root.up().skip(1);
+        around.any(|node| node.site.get().and_then(Site::watch) == Some(slot))
     }
 
     /// Watches the call of `root` from now on, if possible. `before` is the kind of the event that has just happened.
@@ -55,10 +49,8 @@ impl Tree {
             return false;
         };
         let outside = self.path();
-        let inside = match outside {
-            Path::Fast | Path::Adaptive => Path::Watched,
-            Path::Exact | Path::AdaptiveExact => Path::WatchedExact,
-            Path::Alarm | Path::Watched | Path::WatchedExact | Path::Off | Path::Sampled => return false,
+        let Some(inside) = outside.when_watched() else {
+            return false;
         };
         let number = watch.number();
         if watch.threshold() == 0 || number == 0 || !root.is_timed() {
@@ -182,17 +174,9 @@ impl Tree {
 
     /// Restores the path from before the watched call. An alarm that was raised meanwhile stays.
     fn leave_watched_path(&self) {
-        let outside = self.watching.outside.load(Ordering::Relaxed);
-        let of_outside = [
-            (Path::Fast, Path::Watched),
-            (Path::Adaptive, Path::Watched),
-            (Path::Exact, Path::WatchedExact),
-            (Path::AdaptiveExact, Path::WatchedExact),
-        ];
-        for (path, inside) in of_outside {
-            if path as u32 == outside {
-                self.exchange_path(inside, path);
-            }
+        let outside = Path::numbered(self.watching.outside.load(Ordering::Relaxed));
+        if let Some(inside) = outside.when_watched() {
+            self.exchange_path(inside, outside);
         }
     }
 
@@ -204,14 +188,8 @@ impl Tree {
 
     /// Returns whether the open watched call is one of the calls from `innermost` up to `outermost`, without `outermost`.
     pub(super) fn is_watched_inside(&self, innermost: &'static Node, outermost: &'static Node) -> bool {
-        let mut at = Some(innermost);
-        while let Some(node) = at.filter(|node| !std::ptr::eq(*node, outermost)) {
-            if self.watching.root.is(node) {
-                return true;
-            }
-            at = node.parent.get();
-        }
-        false
+        let mut inside = innermost.up().take_while(|node| !std::ptr::eq(*node, outermost));
+        inside.any(|node| self.watching.root.is(node))
     }
 
     /// Ends the watched call of `node`, after its time was charged.

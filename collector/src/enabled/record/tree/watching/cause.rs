@@ -50,7 +50,7 @@ impl Tree {
     fn find_paths(&self, sums: &SumsOfWatch, root: &'static Node, paths: &TypicalPaths) -> Option<()> {
         let of_root = paths.path(None, root.site.get()?)?;
         // The list of touched nodes has each node before its callees.
-        self.each_touched(sums, |index, of_node| {
+        for (index, of_node) in self.each_touched(sums) {
             let node = self.nodes.get(index);
             let path = if index == root.index() {
                 Some(of_root)
@@ -64,7 +64,7 @@ impl Tree {
             };
             let path = path.map_or(0, |path| u64::from(path) + 1);
             of_node.path.store(path, Ordering::Relaxed);
-        });
+        }
         paths.means(of_root).filter(|means| means.calls > 0.0).map(|_| ())
     }
 
@@ -79,7 +79,7 @@ impl Tree {
         typical: impl Fn(&PathSums) -> Means,
     ) -> Option<(u32, CauseKind)> {
         let (mut ready, mut others) = (0i64, 0i64);
-        self.each_touched(sums, |index, of_node| {
+        for (index, of_node) in self.each_touched(sums) {
             let now = Means::of(of_node.pending.read(), 1);
             let typical = typical(of_node);
             ready += now.ready - typical.ready;
@@ -96,7 +96,7 @@ impl Tree {
                 }
                 at = node.parent.get().filter(|_| !std::ptr::eq(node, root));
             }
-        });
+        }
         let is_slow_without = ticks.saturating_sub(ready.max(0).cast_unsigned()) >= threshold;
         let least = if is_slow_without {
             READY_LEAST_IF_SLOW
@@ -112,7 +112,7 @@ impl Tree {
         loop {
             let here = sums.nodes.get(at).map_or(0, excess_of);
             let mut most = None;
-            self.each_touched(sums, |index, of_node| {
+            for (index, of_node) in self.each_touched(sums) {
                 let parent = self.nodes.get(index).and_then(|node| node.parent.get());
                 if index != root.index()
                     && parent.is_some_and(|parent| parent.index() == at)
@@ -121,7 +121,7 @@ impl Tree {
                 {
                     most = Some((index, excess_of(of_node)));
                 }
-            });
+            }
             match most {
                 Some((child, _)) => at = child,
                 None => break,

@@ -5,7 +5,9 @@ use super::Tree;
 use crate::enabled::platform::sync::Ordering;
 use crate::enabled::record::carried_calls::{self, CarriedCall};
 use crate::enabled::record::in_flight::CallId;
-use crate::enabled::record::journal::{Kind, MORE_MAX, More, Record, TICKS_MAX};
+use crate::enabled::record::journal::{
+    Kind, MORE_MAX, More, Record, TICKS_MAX, event, more, node_of, with_node,
+};
 use crate::enabled::record::node::Node;
 use crate::enabled::record::registry;
 use crate::enabled::record::site::Site;
@@ -14,10 +16,6 @@ use crate::enabled::record::watching::OVER;
 
 /// Number of words above which a call is added up, so that a call of hours stays small.
 const WORDS_MOST: u32 = 1 << 16;
-
-/// Error for a call that cannot be kept between two polls.
-#[derive(Debug)]
-struct NoPlace;
 
 impl Tree {
     /// Watches a poll of the call of `root`, which has just begun. `call` is the call's id if it has been polled before. The call
@@ -40,7 +38,7 @@ impl Tree {
             && carried.slot.load(Ordering::Relaxed) == slot;
         if counts && self.begin_watching(root, slot, Kind::GoOn) {
             self.watching.carried.set(Some(carried));
-            if self.add_await(carried, delay).is_err() {
+            if self.add_await(carried, delay).is_none() {
                 self.note_not_charged();
             }
         } else {
@@ -51,8 +49,8 @@ impl Tree {
         }
     }
 
-    /// Adds the time from the end of the last poll to the beginning of this poll to the call.
-    fn add_await(&self, carried: &CarriedCall, delay: Option<u64>) -> Result<(), NoPlace> {
+    /// Adds the time from the end of the last poll to the beginning of this poll to the call. Returns `None` if there is no place.
+    fn add_await(&self, carried: &CarriedCall, delay: Option<u64>) -> Option<()> {
         let now = self.watching.began.load(Ordering::Relaxed);
         let since = carried.rests_since.load(Ordering::Relaxed);
         // Clocks of two threads may differ a little.
@@ -61,20 +59,12 @@ impl Tree {
         let ready = delay.unwrap_or(0).min(ticks);
         add_number(carried, node, More::Waiting, ticks - ready)?;
         add_number(carried, node, More::Ready, ready)?;
+        let all = carried.ticks.load(Ordering::Relaxed) + ticks;
         let last = ticks.min(TICKS_MAX);
         add_number(carried, node, More::Stay, ticks - last)?;
-        let kind = Kind::GoOn;
-        add_record(
-            carried,
-            Record::Event {
-                node,
-                kind,
-                ticks: last,
-            },
-        )?;
-        let all = carried.ticks.load(Ordering::Relaxed) + ticks;
+        carried.push(event(node, Kind::GoOn, last))?;
         carried.ticks.store(all, Ordering::Relaxed);
-        Ok(())
+        Some(())
     }
 
     /// Notes that the open poll of `node` is about to end. `is_over` says whether it is the last poll of its call.
@@ -83,9 +73,8 @@ impl Tree {
         let watching = &self.watching;
         watching.awaited.forget(call);
         // If futures await each other, the innermost of them is the awaited future.
-        let is_below = watching.awaited.last().is_some_and(|awaited| {
-            std::iter::successors(Some(awaited), |at| at.parent.get()).any(|at| std::ptr::eq(at, node))
-        });
+        let awaited = watching.awaited.last();
+        let is_below = awaited.is_some_and(|awaited| awaited.up().any(|at| std::ptr::eq(at, node)));
         if !is_over && !is_below {
             watching.awaited.add(node, call);
         }
@@ -121,12 +110,11 @@ impl Tree {
         let all = carried.ticks.load(Ordering::Relaxed) + ticks;
         carried.ticks.store(all, Ordering::Relaxed);
         let carried_on = self.carry_on(carried, root, now, ending);
-        if carried_on.is_err() || ending == OVER {
+        if carried_on.is_none() || ending == OVER {
             carried.give_back();
         }
-        carried_on
-            .map(|()| (ending == OVER).then_some(all))
-            .map_err(|NoPlace| Lost::Missed)
+        carried_on.ok_or(Lost::Missed)?;
+        Ok((ending == OVER).then_some(all))
     }
 
     /// Returns the ticks of all records of the open poll; `None` if some records were overwritten. A dropped future needs
@@ -142,12 +130,7 @@ impl Tree {
             let word = journal.word(at);
             sum += match Record::of(word) {
                 Record::Event { ticks, .. } => ticks,
-                Record::More {
-                    what: More::Stay,
-                    number,
-                    ..
-                } => number,
-                Record::More { .. } => 0,
+                Record::More { .. } => number_of(word, More::Stay).unwrap_or(0),
             };
             at += 1 + text_words(word);
         }
@@ -171,14 +154,14 @@ impl Tree {
     }
 
     /// Adds the events of a poll to the earlier events of its call. Leaves all events for the next poll or, if the call
-    /// is over, copies them into the journal.
+    /// is over, copies them into the journal. Returns `None` if there is no place for them.
     fn carry_on(
         &self,
         carried: &'static CarriedCall,
         root: &'static Node,
         now: u64,
         ending: u64,
-    ) -> Result<(), NoPlace> {
+    ) -> Option<()> {
         let watching = &self.watching;
         if watching.journal.was_full() {
             self.add_up_area();
@@ -201,55 +184,49 @@ impl Tree {
         let awaited = watching.awaited.last().map_or(root.index(), Node::index);
         carried.awaited.store(awaited, Ordering::Relaxed);
         carried.rests_since.store(now, Ordering::Relaxed);
-        carried.rest(ending).then_some(()).ok_or(NoPlace)
+        carried.rest(ending)
     }
 
     /// Keeps the words of the journal, which was not full, for the next poll.
-    fn carry_words(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
+    fn carry_words(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
         let journal = &self.watching.journal;
         let (begin, end) = journal.area();
         self.begin_names();
         let mut count = self.name(carried, root, root)?;
         let mut at = begin;
         while at < end {
-            let (Record::Event { node, .. } | Record::More { node, .. }) = Record::of(journal.word(at));
-            count += self.name_index(carried, node, root)?;
-            at += 1 + text_words(journal.word(at));
+            let word = journal.word(at);
+            count += self.name_index(carried, node_of(word), root)?;
+            at += 1 + text_words(word);
         }
         if let Some(awaited) = self.watching.awaited.last() {
             count += self.name(carried, awaited, root)?;
         }
         add_more(carried, root.index(), More::Nodes, count)?;
-        (begin..end).try_for_each(|at| add_word(carried, journal.word(at)))
+        (begin..end).try_for_each(|at| carried.push(journal.word(at)))
     }
 
-    /// Keeps the call's sums for the next poll, instead of its words.
-    fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
-        let Some((_, sums)) = self.watching.of_slot() else {
-            return Err(NoPlace);
-        };
+    /// Keeps the call's sums for the next poll, instead of its words. If it returns `None`, the sums are still pending.
+    fn carry_sums(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
+        let (_, sums) = self.watching.of_slot()?;
         let is_first = carried.len() == 0;
         self.begin_names();
-        let mut count = self.name(carried, root, root);
-        let mut add_names = |node: u32| {
-            if let Ok(known) = count {
-                count = self.name_index(carried, node, root).map(|more| known + more);
-            }
-        };
-        self.each_touched(sums, |index, _| add_names(index));
-        if let Some(awaited) = self.watching.awaited.last() {
-            add_names(awaited.index());
+        let mut count = self.name(carried, root, root)?;
+        for (index, _) in self.each_touched(sums) {
+            count += self.name_index(carried, index, root)?;
         }
-        add_more(carried, root.index(), More::Nodes, count?)?;
-        let mut added = Ok(());
-        self.each_touched(sums, |node, of_node| {
+        if let Some(awaited) = self.watching.awaited.last() {
+            count += self.name(carried, awaited, root)?;
+        }
+        add_more(carried, root.index(), More::Nodes, count)?;
+        for (node, of_node) in self.each_touched(sums) {
             let [calls, ticks, waiting, ready, allocations, bytes] = of_node.pending.read();
             let counted = is_first && node == root.index();
             // Each `Allocation` record holds some bytes, and counts as one allocation.
             let records = bytes.div_ceil(MORE_MAX).max(1).min(allocations);
-            if added.is_ok() && calls <= u64::from(counted) {
+            if calls <= u64::from(counted) {
                 // The first `Calls` record marks the following records as sums.
-                added = add_more(carried, node, More::Calls, 0);
+                add_more(carried, node, More::Calls, 0)?;
             }
             let numbers = [
                 (More::Calls, calls.saturating_sub(counted.into())),
@@ -260,63 +237,44 @@ impl Tree {
                 (More::Allocation, bytes),
             ];
             for (what, number) in numbers {
-                if added.is_ok() {
-                    added = add_number(carried, node, what, number);
-                }
+                add_number(carried, node, what, number)?;
             }
-            if added.is_ok() && records > 0 && bytes == 0 {
-                added = add_more(carried, node, More::Allocation, 0);
+            if records > 0 && bytes == 0 {
+                add_more(carried, node, More::Allocation, 0)?;
             }
-        });
+        }
         self.forget_pending();
-        added?;
         // `replay` begins with `Kind::Enter`, so this first event counts the call itself.
-        let (node, kind) = (root.index(), Kind::Exit);
-        add_record(carried, Record::Event { node, kind, ticks: 0 })
+        carried.push(event(root.index(), Kind::Exit, 0))
     }
 
     /// Copies the words of a call into the journal, with the nodes of this thread. The call's last poll was a poll of `root`.
-    fn replay(&self, carried: &CarriedCall, root: &'static Node) -> Result<(), NoPlace> {
+    fn replay(&self, carried: &CarriedCall, root: &'static Node) -> Option<()> {
         let watching = &self.watching;
         if !watching.journal.begin() {
-            return Err(NoPlace);
+            return None;
         }
         watching.before.store(Kind::Enter as u64, Ordering::Relaxed);
         let mut nodes = carried.nodes();
         let mut words = carried.words();
         while let Some(word) = words.next() {
-            let record = match Record::of(word) {
-                Record::More {
-                    what: More::Nodes,
-                    number,
-                    ..
-                } => {
-                    self.begin_names();
-                    for (index, parent, site) in nodes.by_ref().take(number as usize) {
-                        let own = self.own_node(root, index, parent, site).ok_or(NoPlace)?;
-                        self.set_name(index, own.index());
-                    }
-                    continue;
+            if let Some(count) = number_of(word, More::Nodes) {
+                self.begin_names();
+                for (index, parent, site) in nodes.by_ref().take(count as usize) {
+                    let own = self.own_node(root, index, parent, site)?;
+                    self.set_name(index, own.index());
                 }
-                Record::Event { node, kind, ticks } => Record::Event {
-                    node: self.name_of(node).ok_or(NoPlace)?,
-                    kind,
-                    ticks,
-                },
-                Record::More { node, what, number } => Record::More {
-                    node: self.name_of(node).ok_or(NoPlace)?,
-                    what,
-                    number,
-                },
-            };
+                continue;
+            }
+            let node = self.name_of(node_of(word))?;
             let text = text_words(word);
             self.make_space(1 + text);
-            watching.journal.push(record.word());
+            watching.journal.push(with_node(word, node));
             for word in words.by_ref().take(text as usize) {
                 watching.journal.push(word);
             }
         }
-        Ok(())
+        Some(())
     }
 
     /// Returns this thread's node for a node that another thread may have named.
@@ -360,22 +318,22 @@ impl Tree {
         Some(())
     }
 
-    fn name_index(&self, carried: &CarriedCall, index: u32, root: &'static Node) -> Result<u64, NoPlace> {
+    fn name_index(&self, carried: &CarriedCall, index: u32, root: &'static Node) -> Option<u64> {
         if self.name_of(index).is_some() {
-            return Ok(0);
+            return Some(0);
         }
-        self.name(carried, self.nodes.get(index).ok_or(NoPlace)?, root)
+        self.name(carried, self.nodes.get(index)?, root)
     }
 
     /// Adds a node and the nodes between it and `root` to the nodes that the call names. `root` is named as its own parent.
     /// Returns the number of new names.
-    fn name(&self, carried: &CarriedCall, node: &'static Node, root: &'static Node) -> Result<u64, NoPlace> {
+    fn name(&self, carried: &CarriedCall, node: &'static Node, root: &'static Node) -> Option<u64> {
         let mut count = 0;
         while self.name_of(node.index()).is_none() {
             // The outermost node without a name.
             let mut top = node;
             while !std::ptr::eq(top, root) {
-                let parent = top.parent.get().ok_or(NoPlace)?;
+                let parent = top.parent.get()?;
                 if self.name_of(parent.index()).is_some() {
                     break;
                 }
@@ -385,47 +343,37 @@ impl Tree {
                 Some(parent) if !std::ptr::eq(top, root) => parent.index(),
                 _ => top.index(),
             };
-            let is_named = carried.push_node(top.index(), parent, top.site.get())
-                && self.set_name(top.index(), top.index()).is_some();
-            if !is_named {
-                return Err(NoPlace);
-            }
+            carried.push_node(top.index(), parent, top.site.get())?;
+            self.set_name(top.index(), top.index())?;
             count += 1;
         }
-        Ok(count)
+        Some(count)
+    }
+}
+
+/// Returns the number of the record of a word, if it is of the kind `wanted`.
+fn number_of(word: u64, wanted: More) -> Option<u64> {
+    match Record::of(word) {
+        Record::More { what, number, .. } if what == wanted => Some(number),
+        Record::More { .. } | Record::Event { .. } => None,
     }
 }
 
 /// Returns the number of text words that follow this word.
 fn text_words(word: u64) -> u32 {
-    match Record::of(word) {
-        Record::More {
-            what: More::Note,
-            number,
-            ..
-        } => number as u32,
-        Record::More { .. } | Record::Event { .. } => 0,
-    }
+    number_of(word, More::Note).unwrap_or(0) as u32
 }
 
-fn add_word(carried: &CarriedCall, word: u64) -> Result<(), NoPlace> {
-    carried.push(word).then_some(()).ok_or(NoPlace)
-}
-
-fn add_record(carried: &CarriedCall, record: Record) -> Result<(), NoPlace> {
-    add_word(carried, record.word())
-}
-
-fn add_more(carried: &CarriedCall, node: u32, what: More, number: u64) -> Result<(), NoPlace> {
-    add_record(carried, Record::More { node, what, number })
+fn add_more(carried: &CarriedCall, node: u32, what: More, number: u64) -> Option<()> {
+    carried.push(more(node, what, number))
 }
 
 /// Adds a number that may exceed one record, unless it is 0.
-fn add_number(carried: &CarriedCall, node: u32, what: More, mut number: u64) -> Result<(), NoPlace> {
+fn add_number(carried: &CarriedCall, node: u32, what: More, mut number: u64) -> Option<()> {
     while number > 0 {
         let part = number.min(MORE_MAX);
         add_more(carried, node, what, part)?;
         number -= part;
     }
-    Ok(())
+    Some(())
 }

@@ -4,7 +4,7 @@ use tickscope_format::snapshot::Quantity;
 
 use super::Tree;
 use crate::enabled::platform::sync::Ordering;
-use crate::enabled::record::journal::{Kind, MORE_MAX, More, Record, TICKS_MAX};
+use crate::enabled::record::journal::{Kind, MORE_MAX, More, TICKS_MAX, event, more};
 use crate::enabled::record::measures::Amounts;
 use crate::enabled::record::node::Node;
 
@@ -27,8 +27,7 @@ impl Tree {
     pub(crate) fn note_event(&self, node: &'static Node, kind: Kind, ticks: u64) {
         let journal = &self.watching.journal;
         if ticks <= TICKS_MAX && journal.has_space(1) {
-            let node = node.index();
-            journal.push(Record::Event { node, kind, ticks }.word());
+            journal.push(event(node.index(), kind, ticks));
         } else {
             self.note_event_rarely(node, kind, ticks);
         }
@@ -43,27 +42,16 @@ impl Tree {
             ticks -= MORE_MAX;
         }
         self.make_space(1);
-        let node = node.index();
-        self.watching
-            .journal
-            .push(Record::Event { node, kind, ticks }.word());
+        self.watching.journal.push(event(node.index(), kind, ticks));
     }
 
     /// Notes a record that is not an event. A number that does not fit into one record becomes several records.
     #[cold]
     fn note_more(&self, node: &'static Node, what: More, mut number: u64) {
-        let node = node.index();
         loop {
             self.make_space(1);
             let part = number.min(MORE_MAX);
-            self.watching.journal.push(
-                Record::More {
-                    node,
-                    what,
-                    number: part,
-                }
-                .word(),
-            );
+            self.watching.journal.push(more(node.index(), what, part));
             number -= part;
             if number == 0 {
                 return;
@@ -112,12 +100,7 @@ impl Tree {
             let count = 1 + key.len().div_ceil(8) + value.len().div_ceil(8);
             self.make_space(count as u32 + 1);
             let journal = &self.watching.journal;
-            let record = Record::More {
-                node: current.index(),
-                what: More::Note,
-                number: count as u64,
-            };
-            journal.push(record.word());
+            journal.push(more(current.index(), More::Note, count as u64));
             journal.push(key.len() as u64 | (value.len() as u64) << 32);
             for chunk in [key, value].iter().flat_map(|text| text.as_bytes().chunks(8)) {
                 let mut word = [0; 8];
@@ -136,12 +119,7 @@ impl Tree {
         }
         let node = self.watching.root.get().map_or(0, Node::index);
         while journal.has_space(1) {
-            let nothing = Record::More {
-                node,
-                what: More::Stay,
-                number: 0,
-            };
-            journal.push(nothing.word());
+            journal.push(more(node, More::Stay, 0));
         }
         self.add_up_area();
         journal.next_area();

@@ -3,7 +3,7 @@
 use super::Tree;
 use crate::enabled::platform::sync::{Ordering, add};
 use crate::enabled::platform::threads;
-use crate::enabled::record::journal::{Kind, More, Record};
+use crate::enabled::record::journal::{Kind, More, Record, node_of};
 use crate::enabled::record::kept_calls::Facts;
 use crate::enabled::record::node::Node;
 use crate::enabled::record::path_sums::{PathSums, Sums, SumsOfWatch};
@@ -36,14 +36,13 @@ impl Tree {
         let count = watch.slow_calls.fetch_add(1, Ordering::Relaxed) + 1;
         let random = self.next_random();
         let is_kept = watch.kept.keep(ticks, count, random >> 32, |call| {
-            let left = journal.left();
             let facts = Facts {
                 ticks,
                 began: self.watching.began.load(Ordering::Relaxed),
                 tid: threads::thread_id(),
                 name: threads::thread_name(),
                 cause,
-                gap: left.has_gap.then(|| (left.parts[0].1, journal.missing())),
+                missing: journal.missing(),
             };
             let touched = (0..self.watching.touched_count.load(Ordering::Relaxed)).map(|at| {
                 let index = self.touched(at);
@@ -51,7 +50,7 @@ impl Tree {
                 let parent = node.and_then(|node| node.parent.get()).map_or(0, Node::index);
                 (index, parent, node.and_then(|node| node.site.get()))
             });
-            call.write(&facts, left.words(journal), touched);
+            call.write(&facts, journal.left(), touched);
         });
         if !is_kept {
             watch.lose(Lost::NotKept);
@@ -66,32 +65,27 @@ impl Tree {
             .map_or(0, |index| index.load(Ordering::Relaxed))
     }
 
-    /// Calls `with` for each node with pending sums.
-    pub(super) fn each_touched(&self, sums: &SumsOfWatch, mut with: impl FnMut(u32, &'static PathSums)) {
-        for at in 0..self.watching.touched_count.load(Ordering::Relaxed) {
-            let index = self.touched(at);
-            if let Some(of_node) = sums.nodes.get(index) {
-                with(index, of_node);
-            }
-        }
+    /// Returns each node with pending sums.
+    pub(super) fn each_touched(&self, sums: &SumsOfWatch) -> impl Iterator<Item = (u32, &'static PathSums)> {
+        let touched = 0..self.watching.touched_count.load(Ordering::Relaxed);
+        let indices = touched.map(move |at| self.touched(at));
+        indices.filter_map(move |index| Some((index, sums.nodes.get(index)?)))
     }
 
     fn take_pending(&self, sums: &SumsOfWatch, side: fn(&PathSums) -> &Sums) {
-        self.each_touched(sums, |_, of_node| {
+        for (_, of_node) in self.each_touched(sums) {
             side(of_node).take(&of_node.pending);
             of_node.is_touched.store(0, Ordering::Relaxed);
-        });
+        }
         self.watching.touched_count.store(0, Ordering::Relaxed);
     }
 
     pub(super) fn forget_pending(&self) {
         if let Some((_, sums)) = self.watching.of_slot() {
-            self.each_touched(sums, |_, of_node| {
-                for count in of_node.pending.all() {
-                    count.store(0, Ordering::Relaxed);
-                }
+            for (_, of_node) in self.each_touched(sums) {
+                of_node.pending.clear();
                 of_node.is_touched.store(0, Ordering::Relaxed);
-            });
+            }
         }
         self.watching.touched_count.store(0, Ordering::Relaxed);
     }
@@ -111,9 +105,9 @@ impl Tree {
         let mut before = watching.before.load(Ordering::Relaxed);
         let mut at = begin;
         while at < end {
-            let record = Record::of(journal.word(at));
+            let word = journal.word(at);
+            let node = node_of(word);
             at += 1;
-            let (Record::Event { node, .. } | Record::More { node, .. }) = record;
             let Some(of_node) = sums.nodes.get(node).or_else(|| sums.nodes.make(node)) else {
                 self.note_not_charged();
                 continue;
@@ -127,7 +121,7 @@ impl Tree {
                     &of_node.pending
                 }
             };
-            match record {
+            match Record::of(word) {
                 Record::Event { kind, ticks, .. } => {
                     add(&to.ticks, ticks);
                     add(&to.calls, u64::from(before == Kind::Enter as u64));
