@@ -2,7 +2,7 @@
 //!
 //! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
 
-use tickscope_analysis::call_tree::{AsyncCalls, SampledTime};
+use tickscope_analysis::call_tree::{AsyncCalls, Figures, SampledTime};
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::saturating_sum;
@@ -31,12 +31,17 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 
-    /// Returns the time of a row. A row that was never called took no time, which is not an estimate.
-    pub(super) fn if_called(self, was_called: bool) -> Self {
-        Self {
-            estimated: self.estimated && (was_called || self.ns > 0),
-            ..self
-        }
+    /// Returns the times of a row. A row that was never called took no time, which is not an estimate.
+    pub(super) fn own_and_total(row: &Figures, uncertainty: Option<Uncertainty>) -> (Self, Self) {
+        let was_called = row.calls > 0 || row.open > 0;
+        let if_called = |time: Self| Self {
+            estimated: time.estimated && (was_called || time.ns > 0),
+            ..time
+        };
+        (
+            if_called(Self::own(row.self_ns, row.self_ticks, uncertainty)),
+            if_called(Self::total(row.total_ns, row.total_ticks, uncertainty)),
+        )
     }
 
     /// Returns the part of the time in calls that are counted.
@@ -141,17 +146,11 @@ impl Page<'_> {
     }
 
     /// Formats the mean of a call for a column; for a future the mean by the wall clock.
-    pub(super) fn average_of(
-        &self,
-        total: Time,
-        calls: u64,
-        asynchronous: AsyncCalls,
-        width: usize,
-    ) -> String {
-        if !asynchronous.is_future {
-            return self.average(total, calls, width);
+    pub(super) fn average_of(&self, total: Time, row: &Figures, width: usize) -> String {
+        if !row.asynchronous.is_future {
+            return self.average(total, row.calls, width);
         }
-        let AsyncCalls { ended, ticks, ns, .. } = asynchronous;
+        let AsyncCalls { ended, ticks, ns, .. } = row.asynchronous;
         let estimated = false;
         self.average(Time { ns, ticks, estimated }, ended, width)
     }
