@@ -27,7 +27,7 @@ use self::numbers::Numbers;
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
 use crate::label::labels;
-use crate::{number, tally};
+use crate::{number, tally, text_of};
 
 pub use self::doubts::doubts;
 
@@ -118,10 +118,7 @@ impl Run {
 impl Comparison<'_> {
     /// Returns the text that a function writes.
     fn written(&self, write: fn(&mut String, &Comparison<'_>) -> fmt::Result) -> String {
-        let mut out = String::new();
-        // Writing into a `String` does not fail.
-        let _ = write(&mut out, self);
-        out
+        text_of(|out| write(out, self))
     }
 
     /// Returns the comparison with UTF-8 output, for forms that do not depend on a terminal.

@@ -10,8 +10,8 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::intervals::{Interval, Line, Subject};
 
-use crate::clock;
 use crate::escape::{Json, visible};
+use crate::{clock, text_of};
 
 /// The options of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,14 +41,11 @@ pub fn header(options: &LogOptions) -> String {
 
 /// Returns the lines of an interval, each ending in a newline.
 pub fn lines(interval: &Interval, options: &LogOptions) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write_lines(&mut out, interval, options);
-    out
+    text_of(|out| write_lines(out, interval, options))
 }
 
 fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> fmt::Result {
-    let time = time_of_day(interval.unix_ns, options.utc_offset_s);
+    let time = clock::time_of_day(interval.unix_ns, options.utc_offset_s);
     let mut line = |tid: &str, thread: &str, (inside_ns, about): (u64, &str), calls: u64, name: &str| {
         let inside = format!("{about}{}", ms(inside_ns));
         let share = format!("{about}{}", percent(inside_ns, interval.ns));
@@ -88,9 +85,7 @@ fn nothing(interval: &Interval) -> &'static str {
 
 /// Returns an interval as JSON: one object a line. An empty interval has one object without a thread.
 pub fn json_lines(interval: &Interval) -> String {
-    let mut out = String::new();
-    let _ = write_json(&mut out, interval);
-    out
+    text_of(|out| write_json(out, interval))
 }
 
 fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
@@ -138,13 +133,6 @@ fn percent(part: u64, whole: u64) -> String {
 fn ms(ns: u64) -> String {
     let us = ns / 1_000 + u64::from(ns % 1_000 >= 500);
     format!("{}.{:03}", us / 1_000, us % 1_000)
-}
-
-fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
-    let (_, second) = clock::split(unix_ns, utc_offset_s.unwrap_or(0));
-    let zone = if utc_offset_s.is_some() { "" } else { "Z" };
-    let millis = unix_ns / 1_000_000 % 1_000;
-    format!("{}.{millis:03}{zone}", clock::of_day(second))
 }
 
 #[cfg(test)]

@@ -143,6 +143,11 @@ pub fn ascii(text: String) -> String {
     text.replace(['\u{b5}', '\u{3bc}'], "u")
 }
 
+/// Returns a formatted number as it is, or for terminals without UTF-8.
+pub(crate) fn in_charset(text: String, is_ascii: bool) -> String {
+    if is_ascii { ascii(text) } else { text }
+}
+
 /// Formats the value in `unit`s with three significant digits; `None` if it rounds to more than `last` units.
 fn three_digits(value: u64, unit: u64, name: &str, last: u64) -> Option<String> {
     let hundredths = rounded(value, unit / 100);

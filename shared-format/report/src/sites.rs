@@ -7,19 +7,16 @@ use tickscope_format::pattern::Pattern;
 use tickscope_format::snapshot::{Site, Snapshot};
 
 use crate::escape::visible;
-use crate::label::place;
+use crate::label::{column_width, place};
 use crate::process_state::heading;
-use crate::{ProcessState, number};
+use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of paths. A longer path only shifts the rest of its own line.
+/// Cells of the column of paths.
 const MAX_PATH_COLUMN: usize = 60;
 
 /// Returns the list of sites by path, ending in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, snapshot, state, ascii);
-    out
+    text_of(|out| write(out, snapshot, state, ascii))
 }
 
 fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
@@ -53,12 +50,7 @@ fn list(
     rows: &[(String, sites::SiteRow)],
     ascii: bool,
 ) -> fmt::Result {
-    let width = rows
-        .iter()
-        .map(|(path, _)| path.chars().count())
-        .max()
-        .unwrap_or(0)
-        .clamp("SITE".len(), MAX_PATH_COLUMN);
+    let width = column_width("SITE", rows.iter().map(|(path, _)| path), MAX_PATH_COLUMN);
     writeln!(out, "STATE  CALLS  {:<width$}  WHERE", "SITE")?;
     for (path, row) in rows {
         let site = &snapshot.sites[row.site.index()];

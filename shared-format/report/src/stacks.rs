@@ -7,11 +7,11 @@ use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Now, Snapshot, Thread, ThreadState};
 
 use crate::escape::visible;
-use crate::label::{labels, place};
+use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
-use crate::{ProcessState, number};
+use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of names. A longer name only shifts the rest of its own line.
+/// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 48;
 
 /// Options of the list of stacks.
@@ -27,10 +27,7 @@ pub struct StacksOptions {
 
 /// Returns the open scopes of every live thread, ending in a newline.
 pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, snapshot, options);
-    out
+    text_of(|out| write(out, snapshot, options))
 }
 
 fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt::Result {
@@ -118,18 +115,11 @@ fn thread_stack<'a>(
             Some(((frame.began_tick > 0).then(|| snapshot.nanos(age)), site))
         })
         .collect();
-    let width = frames
-        .iter()
-        .map(|&(_, site)| label(site).chars().count())
-        .max()
-        .unwrap_or(0)
-        .min(MAX_NAME_COLUMN);
+    let width = column_width("", frames.iter().map(|&(_, site)| label(site)), MAX_NAME_COLUMN);
     for (age, site) in frames {
         // A frame has no age if no clock was read.
-        let mut age = age.map_or_else(|| "-".to_string(), number::duration);
-        if ascii {
-            age = number::ascii(age);
-        }
+        let age = age.map_or_else(|| "-".to_string(), number::duration);
+        let age = number::in_charset(age, ascii);
         let place = snapshot
             .sites
             .get(site as usize)

@@ -7,11 +7,11 @@ use tickscope_analysis::functions::Functions;
 use tickscope_analysis::tasks::{TaskKind, TaskRow, Tasks, has_futures};
 use tickscope_format::snapshot::Snapshot;
 
-use crate::label::{labels, place};
+use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
-use crate::{ProcessState, number};
+use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of names. A longer name only shifts the rest of its own line.
+/// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 56;
 
 /// Options of the list of tasks.
@@ -35,10 +35,7 @@ pub fn name(row: &TaskRow, labels: &[String]) -> String {
 
 /// Returns the calls in flight as a tree, the most calls first, ending in a newline.
 pub fn tasks(snapshot: &Snapshot, options: &TasksOptions) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, snapshot, options);
-    out
+    text_of(|out| write(out, snapshot, options))
 }
 
 fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::Result {
@@ -60,10 +57,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
     if in_flight == 0 {
         return writeln!(out, "\nno call of a profiled future is in flight");
     }
-    let time = |ns: u64| match options.ascii {
-        true => number::ascii(number::duration(ns)),
-        false => number::duration(ns),
-    };
+    let time = |ns: u64| number::in_charset(number::duration(ns), options.ascii);
     let oldest = table
         .top()
         .iter()
@@ -88,8 +82,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
     }
     let labels = labels(&functions, options.ascii);
     let lines = lines(&table, &labels);
-    let width = lines.iter().map(|(_, text)| text.chars().count()).max();
-    let width = width.unwrap_or(0).min(MAX_NAME_COLUMN);
+    let width = column_width("", lines.iter().map(|(_, text)| text), MAX_NAME_COLUMN);
     writeln!(out, "\nIN FLIGHT  OLDEST  POLLED  FUTURE")?;
     for (index, text) in lines {
         let row = &table.rows[index as usize];

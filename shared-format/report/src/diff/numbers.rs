@@ -39,7 +39,7 @@ impl Numbers {
         } else {
             number::duration(ns.round() as u64)
         };
-        if self.ascii { number::ascii(text) } else { text }
+        number::in_charset(text, self.ascii)
     }
 
     /// Returns both sides of a row, with a sign if they are estimates.

@@ -127,14 +127,7 @@ impl<'a> Answer<'a> {
 
     /// Returns the time when a call began: `14:02:11.250`, with a Z if it is in UTC.
     pub fn began(&self, exemplar: &Exemplar) -> String {
-        let (_, second) = clock::split(exemplar.began_unix_ns, self.options.utc_offset_s.unwrap_or(0));
-        let zone = if self.options.utc_offset_s.is_some() {
-            ""
-        } else {
-            "Z"
-        };
-        let millis = exemplar.began_unix_ns / 1_000_000 % 1_000;
-        format!("{}.{millis:03}{zone}", clock::of_day(second))
+        clock::time_of_day(exemplar.began_unix_ns, self.options.utc_offset_s)
     }
 
     /// Formats nanoseconds per call.
@@ -154,8 +147,7 @@ impl<'a> Answer<'a> {
 
 /// Formats nanoseconds per call in at most 6 cells.
 pub fn duration(ns: f64, ascii: bool) -> String {
-    let text = number::duration(ns.max(0.0).round() as u64);
-    if ascii { number::ascii(text) } else { text }
+    number::in_charset(number::duration(ns.max(0.0).round() as u64), ascii)
 }
 
 /// Formats a difference of nanoseconds per call, with its sign, in at most 7 cells.

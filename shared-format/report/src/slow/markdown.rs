@@ -4,17 +4,14 @@ use std::fmt::{self, Write};
 
 use super::answer::{Answer, both_calls};
 use crate::markup::{code, words};
-use crate::number;
+use crate::{number, text_of};
 
 /// Maximum number of rows of the table.
 const ROWS: usize = 12;
 
 /// Returns the answer as GitHub-flavoured Markdown.
 pub fn markdown(answer: &Answer<'_>) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, answer);
-    out
+    text_of(|out| write(out, answer))
 }
 
 fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {

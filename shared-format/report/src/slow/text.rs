@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::answer::{Answer, both_calls, calls};
-use crate::number;
+use crate::{number, text_of};
 
 /// Numbers of paths and calls that are shown.
 const ROWS: usize = 6;
@@ -11,10 +11,7 @@ const CALLS: usize = 3;
 
 /// Returns the answer as text, ending in a newline.
 pub fn text(answer: &Answer<'_>) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, answer);
-    out
+    text_of(|out| write(out, answer))
 }
 
 fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {

@@ -79,11 +79,7 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn in_charset(&self, text: String) -> String {
-        if self.options.ascii {
-            number::ascii(text)
-        } else {
-            text
-        }
+        number::in_charset(text, self.options.ascii)
     }
 
     pub(super) fn share(&self, ns: u64) -> f64 {

@@ -10,9 +10,9 @@ use super::columns::{Cells, Columns, WIDTH_FOR_TOP};
 use super::options::View;
 use super::page::{Hidden, Page};
 use crate::budget::off_for_the_budget;
-use crate::label::place;
+use crate::label::{column_width, place};
 
-/// Cells of the column of names. A longer name only shifts the rest of its own line.
+/// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 36;
 
 /// Writes the list of at most `most` functions, and returns whether a row is marked as doubtful.
@@ -26,12 +26,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>, most: usize) -> Result<bo
     let hidden = (page.options.view == View::Hot).then(|| hide_small(page, &mut rows));
     rows.truncate(most);
     let marked = |row: &HotRow| marked(page, row);
-    let width = rows
-        .iter()
-        .map(|row| marked(row).chars().count())
-        .max()
-        .unwrap_or(0)
-        .clamp("FUNCTION".len(), MAX_NAME_COLUMN);
+    let width = column_width("FUNCTION", rows.iter().map(marked), MAX_NAME_COLUMN);
     if page.options.view == View::Both {
         writeln!(out)?;
     }
