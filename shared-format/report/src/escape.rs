@@ -46,12 +46,12 @@ pub(crate) fn shapeless(c: char) -> bool {
 }
 
 /// A text as JSON that is safe in a page, because it can neither end a script nor begin a tag.
-pub(crate) struct Json<'a>(pub(crate) &'a str);
+pub(crate) struct Json<T>(pub(crate) T);
 
-impl fmt::Display for Json<'_> {
+impl<T: AsRef<str>> fmt::Display for Json<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
-        for c in self.0.chars() {
+        for c in self.0.as_ref().chars() {
             match c {
                 '"' => f.write_str("\\\"")?,
                 '\\' => f.write_str("\\\\")?,

@@ -14,7 +14,7 @@ use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Level, Quantity, Snapshot, Values};
 
-use super::json::{join, list, member, strings};
+use super::json::{end, join, list, member, strings};
 use super::options::PageOptions;
 use super::slow;
 use super::timeline;
@@ -45,8 +45,6 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     }
     let by = Measure::measured(snapshot).position(|measure| measure == options.by);
     member(out, "by", by.unwrap_or(0));
-    out.push(',');
-    // This member comes last, so that every other member may end in a comma.
     let chosen = options
         .thread
         .filter(|thread| thread.index() < snapshot.threads.len());
@@ -55,7 +53,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
         "thread",
         chosen.map_or_else(|| "null".into(), |t| t.0.to_string()),
     );
-    out.push_str("}\n");
+    end(out);
+    out.push('\n');
 }
 
 fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
@@ -80,40 +79,25 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     ];
     for (name, text) in texts {
         member(out, name, Json(&text));
-        out.push(',');
     }
     for (name, value) in [
         ("doubtful_below_ns", snapshot.doubtful_below_ns()),
         ("ticks_per_second", clock.ticks_per_second),
     ] {
         member(out, name, if value.is_finite() { value } else { 0.0 });
-        out.push(',');
     }
-    for (name, value) in [
-        ("pid", u64::from(process.pid)),
-        ("since_reset_ns", capture.since_reset_ns),
-    ] {
-        member(out, name, value);
-        out.push(',');
-    }
+    member(out, "pid", process.pid);
+    member(out, "since_reset_ns", capture.since_reset_ns);
     // Scripts use milliseconds.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
-    out.push(',');
     let (per_name, per_calls) = match &options.per {
         Some(per) => (visible(&per.name, false), per.calls.to_string()),
         None => ("".into(), "null".into()),
     };
     member(out, "per_name", Json(&per_name));
-    out.push(',');
     member(out, "per_calls", per_calls);
-    out.push(',');
     member(out, "histograms", snapshot.measuring.histograms);
-    out.push(',');
-    list(
-        out,
-        "doubts",
-        doubts(snapshot, options).iter().map(|text| Json(text)),
-    );
+    strings(out, "doubts", doubts(snapshot, options).iter());
     let facts = text::facts(snapshot, &options.as_text());
     let pairs = facts
         .iter()
@@ -175,7 +159,7 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
         .iter()
         .enumerate()
         .for_each(|(at, &function)| rank[function] = at);
-    list(out, "label", labels.iter().map(|label| Json(label)));
+    strings(out, "label", labels.iter());
     let all = || functions.list.iter().zip(&labels);
     let names = all().map(|(function, label)| {
         let name = visible(&function.full_name(), false).into_owned();
@@ -253,13 +237,9 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     strings(
         out,
         "thread_name",
-        threads.iter().map(|t| visible(&t.name, false).into_owned()),
+        threads.iter().map(|t| visible(&t.name, false)),
     );
-    strings(
-        out,
-        "thread_state",
-        threads.iter().map(|t| t.state.as_str().to_string()),
-    );
+    strings(out, "thread_state", threads.iter().map(|t| t.state.as_str()));
     list(out, "thread_tid", threads.iter().map(|t| t.tid));
     list(out, "thread_count", threads.iter().map(|t| t.count));
     list(out, "thread_rows", threads.iter().map(|t| t.rows));
@@ -274,7 +254,7 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     // The state of each thread in its newest sample, or the call that it waits in.
     let now = (0u32..).zip(threads).map(|(thread, _)| {
         let now = snapshot.waits_in.now_of(thread);
-        now.map_or_else(String::new, |now| now.call().unwrap_or(now.word()).to_string())
+        now.map_or("", |now| now.call().unwrap_or(now.word()))
     });
     strings(out, "thread_now", now);
     let open = threads.iter().flat_map(|t| &t.open).map(|frame| frame.node.0);
@@ -423,9 +403,7 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
             let outside: Vec<u64> = by.threads.iter().map(|t| by.value(t.outside_ticks)).collect();
             for values in [by.self_nanos(), outside] {
                 text.push_str(",[");
-                join(&mut text, values.iter(), |text, value| {
-                    let _ = write!(text, "{value}");
-                });
+                join(&mut text, values.iter());
                 text.push(']');
             }
             let estimated = match by.values {
@@ -450,7 +428,7 @@ fn waits_in(out: &mut String, snapshot: &Snapshot) {
         return;
     }
     let names: Vec<&str> = names.into_iter().collect();
-    list(out, "waiting_calls", names.iter().map(|call| Json(call)));
+    strings(out, "waiting_calls", names.iter());
     let samples = snapshot.waits_in.samples().map(|(row, call, samples)| {
         let call = names.binary_search(&call).unwrap_or_default();
         format!("[{row},{call},{samples}]")
@@ -467,7 +445,6 @@ fn off_cpu(out: &mut String, snapshot: &Snapshot) {
     }
     for name in ["wait_columns", "waits"] {
         member(out, name, name == "wait_columns" || snapshot.waits);
-        out.push(',');
     }
     let mut parts: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
     for (which, quantity) in [Quantity::Waiting, Quantity::Ready].into_iter().enumerate() {

@@ -10,7 +10,7 @@ use tickscope_analysis::slow::lineage;
 use tickscope_analysis::waterfall::{OffCpu, Waterfall, begins};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Trace};
 
-use super::json::{list, member, strings};
+use super::json::{end, list, member, strings};
 use super::options::PageOptions;
 use crate::escape::{Json, visible};
 use crate::number;
@@ -41,7 +41,6 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
         let answer = Answer::of(snapshot, watch, SlowOptions::default());
         let mut text = String::from("{");
         member(&mut text, "function", Json(&answer.function()));
-        text.push(',');
         let sentences = [answer.facts(), answer.why(), answer.doubt(), answer.lost()];
         strings(&mut text, "sentences", sentences.into_iter().flatten());
         // Each path has its function and its depth in calls.
@@ -64,14 +63,13 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
             "other_rows",
             answer.slow.rows.len().saturating_sub(ROWS),
         );
-        text.push('}');
+        end(&mut text);
         text
     });
     list(out, "slow", watches);
     let opens = options.watch.filter(|&watch| watch < snapshot.watches.len());
     if let Some(watch) = opens {
         member(out, "opens_slow", watch);
-        out.push(',');
     }
 }
 
@@ -119,15 +117,13 @@ fn kept(answer: &Answer<'_>, call: &Exemplar, spans: usize) -> String {
     ];
     for (name, said) in texts {
         member(&mut text, name, Json(&said));
-        text.push(',');
     }
     member(&mut text, "number", call.number);
-    text.push(',');
     if let Some(trace) = &call.trace {
         over_time(&mut text, answer, trace, spans);
     }
     member(&mut text, "ns", snapshot.nanos(call.ticks));
-    text.push('}');
+    end(&mut text);
     text
 }
 
@@ -176,7 +172,6 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     list(out, "off", stretches);
     if left_out > 0 {
         member(out, "off_left_out", left_out);
-        out.push(',');
     }
     if let Some((gap, steps)) = &waterfall.gap {
         list(out, "gap", [ns(gap.start), ns(gap.end), *steps].into_iter());
