@@ -3,18 +3,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use tickscope_analysis::functions::Functions;
 use tickscope_analysis::slow::lineage;
 use tickscope_analysis::waterfall::{OffCpu, Waterfall, begins};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Trace};
 
-use super::json::{end, list, member, strings};
+use super::json::{end, join, list, member, strings};
 use super::options::PageOptions;
 use crate::escape::{Json, visible};
-use crate::number;
-use crate::slow::{Answer, SlowOptions, both_calls};
+use crate::slow::{Answer, SlowOptions};
 
 /// Maximum number of spans of time in a page, over all kept calls.
 const SPANS: usize = 32_768;
@@ -76,32 +74,12 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
 /// Returns the rows of the table as JSON arrays of texts: difference, share of the whole, times in a typical and in a
 /// slow call, calls, path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
-    let unknown = || "-".to_owned();
-    let time = |ns: Option<f64>| ns.map_or_else(unknown, |ns| answer.duration(ns));
     let line = |row| {
-        let &tickscope_analysis::slow::SlowRow { path, typical, slow } = row;
-        let mut name = visible(&answer.path_name(path), false).into_owned();
-        let parts = [
-            ("waiting", row.difference(|means| means.waiting_ns)),
-            ("without a CPU", row.difference(|means| means.ready_ns)),
-        ];
-        for (word, ns) in parts {
-            // A part below a quarter of the difference is left out.
-            let least = row.difference_ns().unwrap_or(0.0).abs() / 4.0;
-            if let Some(ns) = ns.filter(|ns| ns.abs() >= 1.0 && ns.abs() >= least) {
-                let _ = write!(name, ", {} {word}", answer.difference(ns));
-            }
-        }
-        let texts = [
-            row.difference_ns()
-                .map_or_else(unknown, |ns| answer.difference(ns)),
-            answer.slow.share_of(row).map_or_else(unknown, number::percent),
-            time(typical.map(|means| means.ns)),
-            time(slow.map(|means| means.ns)),
-            both_calls(row, false),
-            name,
-        ];
-        format!("[{}]", texts.map(|text| Json(&text).to_string()).join(","))
+        let name = answer.path_name(row.path) + &answer.off_cpu(row, 4.0);
+        let texts = answer.cells(row).into_iter().chain([name]);
+        let mut line = String::from("[");
+        join(&mut line, texts.map(Json));
+        line + "]"
     };
     answer.slow.rows.iter().take(ROWS).map(line).collect()
 }
@@ -110,12 +88,8 @@ fn rows(answer: &Answer<'_>) -> Vec<String> {
 fn kept(answer: &Answer<'_>, call: &Exemplar, spans: usize) -> String {
     let snapshot = answer.snapshot;
     let mut text = String::from("{");
-    let texts = [
-        ("began", answer.began(call)),
-        ("thread", visible(&call.thread, false).into_owned()),
-        ("cause", answer.exemplar_cause(call, call.trace.as_ref())),
-    ];
-    for (name, said) in texts {
+    let [began, _, thread, cause, _] = answer.exemplar_texts(call);
+    for (name, said) in [("began", began), ("thread", thread), ("cause", cause)] {
         member(&mut text, name, Json(&said));
     }
     member(&mut text, "number", call.number);
