@@ -324,6 +324,21 @@ impl Comparison<'_> {
         }
     }
 
+    /// Returns what stands above the tables: the verdicts of the gates, the doubts, and a hint, each after its word.
+    fn remarks(&self, labels: &[String]) -> Vec<(&'static str, Vec<Piece>)> {
+        let verdicts = self.verdicts.iter().map(|verdict| {
+            let word = if verdict.is_passed() { "passed" } else { "FAILED" };
+            let mut pieces = vec![Piece::Name(verdict.condition.to_string())];
+            pieces.push(Piece::Words(": ".into()));
+            pieces.extend(self.sentence(verdict, labels));
+            (word, pieces)
+        });
+        let words = |word, text| (word, vec![Piece::Words(text)]);
+        let doubts = self.doubts.iter().map(|doubt| words("note", doubt.clone()));
+        let hint = self.about_lengths().map(|hint| words("hint", hint));
+        verdicts.chain(doubts).chain(hint).collect()
+    }
+
     /// Returns the verdicts of the failed gates for logs, a line each.
     pub fn failures(&self) -> Vec<String> {
         let labels = self.labels();

@@ -63,17 +63,8 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     if !comparison.verdicts.is_empty() {
         writeln!(out)?;
     }
-    for verdict in comparison.verdicts {
-        let word = if verdict.is_passed() { "passed" } else { "FAILED" };
-        let condition = verdict.condition.to_string();
-        let why = plain(&comparison.sentence(verdict, &labels));
-        writeln!(out, "{word}  {}: {why}", visible(&condition, comparison.ascii))?;
-    }
-    for doubt in comparison.doubts {
-        writeln!(out, "note    {}", visible(doubt, comparison.ascii))?;
-    }
-    if let Some(hint) = comparison.about_lengths() {
-        writeln!(out, "hint    {}", visible(&hint, comparison.ascii))?;
+    for (word, pieces) in comparison.remarks(&labels) {
+        writeln!(out, "{word:<6}  {}", visible(&plain(&pieces), comparison.ascii))?;
     }
     if comparison.tables != Tables::Paths {
         functions(out, comparison, &labels)?;
