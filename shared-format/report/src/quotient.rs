@@ -17,17 +17,13 @@ impl Quotient {
             calls: per.map(|per| per.calls.max(1)),
         }
     }
-
-    fn quotient(self, calls: u64) -> f64 {
-        self.whole as f64 / calls as f64
-    }
 }
 
 impl Serialize for Quotient {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.calls {
             None => serializer.serialize_u64(self.whole),
-            Some(calls) => serializer.serialize_f64(self.quotient(calls)),
+            Some(calls) => serializer.serialize_f64(self.whole as f64 / calls as f64),
         }
     }
 }

@@ -11,6 +11,10 @@ use super::*;
 use crate::escape::shapeless;
 use crate::source_code::tests::source_code;
 
+fn report(snapshot: &Snapshot, state: ProcessState) -> String {
+    of_part(snapshot, None, state, &Extent::default(), &Addresses::default())
+}
+
 #[test]
 fn two_threads() {
     insta::assert_snapshot!(report(&fixture::two_threads(), ProcessState::Running));
