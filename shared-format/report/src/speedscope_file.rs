@@ -39,7 +39,7 @@ pub(crate) struct Profile {
     name: String,
     unit: &'static str,
     start_value: u64,
-    end_value: u64,
+    pub(crate) end_value: u64,
     events: Vec<Event>,
 }
 
@@ -62,29 +62,13 @@ impl Profile {
             events,
         }
     }
-
-    pub(crate) fn end_value(&self) -> u64 {
-        self.end_value
-    }
 }
 
 impl Event {
-    /// Returns the event that opens a frame. Frames have the indices of functions.
-    pub(crate) fn open(frame: u32, at: u64) -> Self {
-        Self {
-            r#type: "O",
-            frame,
-            at,
-        }
-    }
-
-    /// Returns the event that closes a frame.
-    pub(crate) fn close(frame: u32, at: u64) -> Self {
-        Self {
-            r#type: "C",
-            frame,
-            at,
-        }
+    /// Returns the event that opens or closes a frame. Frames have the indices of functions.
+    pub(crate) fn new(is_end: bool, frame: u32, at: u64) -> Self {
+        let r#type = if is_end { "C" } else { "O" };
+        Self { r#type, frame, at }
     }
 }
 
