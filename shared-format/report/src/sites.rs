@@ -20,7 +20,7 @@ pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
 }
 
 fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
-    writeln!(out, "{}", heading("sites", snapshot, state, ascii))?;
+    out.push_str(&heading("sites", snapshot, state, ascii));
     let mut rows: Vec<(String, sites::SiteRow)> = sites::sites(snapshot)
         .into_iter()
         .map(|row| (path(&snapshot.sites[row.site.index()], ascii), row))

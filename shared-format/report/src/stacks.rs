@@ -39,11 +39,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
         .filter(|(_, thread)| thread.state != ThreadState::Finished)
         .collect();
     let busy = shown.iter().filter(|(_, thread)| !thread.open.is_empty()).count();
-    writeln!(
-        out,
-        "{}",
-        heading("stacks", snapshot, options.state, options.ascii)
-    )?;
+    out.push_str(&heading("stacks", snapshot, options.state, options.ascii));
     let all = shown.len();
     let ended = match options.state {
         ProcessState::Exited | ProcessState::Crashed => true,

@@ -41,11 +41,7 @@ pub fn tasks(snapshot: &Snapshot, options: &TasksOptions) -> String {
 fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::Result {
     let functions = Functions::of(snapshot);
     let table = Tasks::of(snapshot, &functions);
-    writeln!(
-        out,
-        "{}",
-        heading("tasks", snapshot, options.state, options.ascii)
-    )?;
+    out.push_str(&heading("tasks", snapshot, options.state, options.ascii));
     if !has_futures(snapshot) {
         return writeln!(
             out,

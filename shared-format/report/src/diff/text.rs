@@ -1,6 +1,7 @@
 //! The comparison as plain text, for a terminal or a log.
 
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 use tickscope_analysis::compare::diff::{Change, Quantity};
 
@@ -23,32 +24,12 @@ const COLUMNS: [(&str, [usize; 3]); 5] = [
 /// Width of a line in cells from which latencies are shown beside the times. It leaves some 25 cells for names.
 const WIDE: usize = 160;
 
-/// Columns of a table.
-#[derive(Clone, Copy)]
-enum Columns {
-    Times,
-    Latencies,
-    All,
-}
+/// Columns of a table: a part of [`COLUMNS`].
+type Columns = Range<usize>;
 
-impl Columns {
-    fn titles(self) -> &'static [(&'static str, [usize; 3])] {
-        match self {
-            Self::Times => &COLUMNS[..3],
-            Self::Latencies => &COLUMNS[3..],
-            Self::All => &COLUMNS,
-        }
-    }
-
-    fn of(self, change: &Change) -> Vec<Quantity> {
-        let times = change.columns();
-        match self {
-            Self::Times => times.to_vec(),
-            Self::Latencies => Quantity::LATENCIES.to_vec(),
-            Self::All => [&times[..], &Quantity::LATENCIES].concat(),
-        }
-    }
-}
+const TIMES: Columns = 0..3;
+const LATENCIES: Columns = 3..5;
+const ALL: Columns = 0..5;
 
 /// Returns the comparison as text. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
@@ -93,7 +74,7 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
     let (shown, rest) = rows::functions(comparison);
     let by = comparison.diff.measure.name();
     writeln!(out, "\nFunctions, by the change of their self {by}\n")?;
-    let columns = fitting(comparison);
+    let columns = &fitting(comparison);
     titles(out, columns, "FUNCTION")?;
     for &index in &shown {
         let change = &comparison.diff.by_function[index];
@@ -106,17 +87,17 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
         change.before.p99_ns.or(change.after.p99_ns).is_some()
     };
     let known: Vec<usize> = shown.into_iter().filter(has_latencies).collect();
-    if !comparison.diff.has_latencies() || matches!(columns, Columns::All) || known.is_empty() {
+    if !comparison.diff.has_latencies() || *columns == ALL || known.is_empty() {
         return Ok(());
     }
     writeln!(
         out,
         "\nTheir single calls: 99 of 100 calls took no longer than P99, and no call took longer than MAX\n"
     )?;
-    titles(out, Columns::Latencies, "FUNCTION")?;
+    titles(out, &LATENCIES, "FUNCTION")?;
     for index in known {
         let change = &comparison.diff.by_function[index];
-        row(out, comparison, Columns::Latencies, change, &labels[index])?;
+        row(out, comparison, &LATENCIES, change, &labels[index])?;
     }
     Ok(())
 }
@@ -124,15 +105,15 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
 /// Returns the columns that fit into a line, if all exist.
 fn fitting(comparison: &Comparison<'_>) -> Columns {
     if comparison.diff.has_latencies() && comparison.width >= WIDE {
-        Columns::All
+        ALL
     } else {
-        Columns::Times
+        TIMES
     }
 }
 
 fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fmt::Result {
     let (shown, rest) = rows::paths(comparison);
-    let columns = fitting(comparison);
+    let columns = &fitting(comparison);
     writeln!(out, "\nPaths that have changed, and their callers\n")?;
     if shown.is_empty() {
         writeln!(out, "none")?;
@@ -152,18 +133,18 @@ fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fm
     write_rest(out, comparison, rest, "path")
 }
 
-fn titles(out: &mut String, columns: Columns, last: &str) -> fmt::Result {
-    let titles = columns.titles().iter().map(|(title, widths)| {
+fn titles(out: &mut String, columns: &Columns, last: &str) -> fmt::Result {
+    let titles = COLUMNS[columns.clone()].iter().map(|(title, widths)| {
         let width = widths.iter().sum::<usize>() + 2;
         format!("{title:>width$}")
     });
     writeln!(out, "{}", titles.collect::<Vec<String>>().join(" "))?;
-    let names = ["before", "after", "change"].repeat(columns.titles().len());
+    let names = ["before", "after", "change"].repeat(columns.len());
     line(out, columns, &names, last)
 }
 
-fn line(out: &mut String, columns: Columns, cells: &[impl AsRef<str>], last: &str) -> fmt::Result {
-    let widths = columns.titles().iter().flat_map(|(_, widths)| widths);
+fn line(out: &mut String, columns: &Columns, cells: &[impl AsRef<str>], last: &str) -> fmt::Result {
+    let widths = COLUMNS[columns.clone()].iter().flat_map(|(_, widths)| widths);
     for (cell, width) in cells.iter().zip(widths) {
         write!(out, "{:>width$} ", cell.as_ref())?;
     }
@@ -173,13 +154,14 @@ fn line(out: &mut String, columns: Columns, cells: &[impl AsRef<str>], last: &st
 fn row(
     out: &mut String,
     comparison: &Comparison<'_>,
-    columns: Columns,
+    columns: &Columns,
     change: &Change,
     label: &str,
 ) -> fmt::Result {
     let numbers = comparison.numbers();
     let mut cells = Vec::new();
-    for what in columns.of(change) {
+    let quantities = [&change.columns()[..], &Quantity::LATENCIES].concat();
+    for &what in &quantities[columns.clone()] {
         cells.extend(numbers.sides(change, what));
         cells.push(numbers.change(change, what));
     }

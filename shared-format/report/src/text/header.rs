@@ -19,7 +19,7 @@ const SITES_NAMED: usize = 2;
 
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let (state, ascii) = (page.options.state, page.options.ascii);
-    writeln!(out, "{}", heading("report", page.snapshot, state, ascii))?;
+    out.push_str(&heading("report", page.snapshot, state, ascii));
     writeln!(out)?;
     for (name, text) in facts(page) {
         writeln!(out, "  {name:<11}  {text}")?;

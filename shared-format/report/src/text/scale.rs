@@ -205,12 +205,17 @@ impl Page<'_> {
             None => self.duration(ns),
             Some(per) => self.part(ns, per.calls),
         };
-        let ticks = || self.count((ns as f64 * self.snapshot.clock.ticks_per_second / 1e9).round() as u64);
+        let ticks = || self.count(self.ticks_of(ns));
         match self.unit() {
             Unit::Ns => nanos,
             Unit::Ticks => ticks(),
             Unit::Both => self.side_by_side(&nanos, &ticks(), width),
         }
+    }
+
+    /// Converts a time that is known in nanoseconds to ticks.
+    pub(super) fn ticks_of(&self, ns: u64) -> u64 {
+        (ns as f64 * self.snapshot.clock.ticks_per_second / 1e9).round() as u64
     }
 
     /// Formats the mean time of a call, where `calls` calls took `ns` together.

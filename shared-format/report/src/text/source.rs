@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::code::{Code, Scope, code};
-use tickscope_format::snapshot::{LinesState, Sampled};
+use tickscope_format::snapshot::{LinesState, Sampled, saturating_sum};
 
 use super::page::Page;
 use crate::escape::visible;
@@ -23,9 +23,7 @@ const INDENT: &str = "                     ";
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let lines = &page.snapshot.lines;
     let codes = code(page.snapshot, &page.options.code.addresses);
-    let all = codes
-        .iter()
-        .fold(0, |sum: u64, code| sum.saturating_add(code.all.cpu_ns));
+    let all = saturating_sum(codes.iter().map(|code| code.all.cpu_ns));
     let Some(rate) = lines.rate_hz().filter(|_| all > 0) else {
         return writeln!(out, "{}", without_samples(lines.state));
     };
@@ -57,9 +55,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         write_called(out, page, of_scope, &share)?;
     }
     if !small.is_empty() {
-        let together = small
-            .iter()
-            .fold(0, |sum: u64, code| sum.saturating_add(code.all.cpu_ns));
+        let together = saturating_sum(small.iter().map(|code| code.all.cpu_ns));
         writeln!(
             out,
             "\n{} more with less than {} each, {} together",
