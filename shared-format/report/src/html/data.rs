@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use tickscope_analysis::functions::Functions;
-use tickscope_analysis::groups;
+use tickscope_analysis::groups::{self, GroupRow};
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
@@ -34,7 +34,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     latencies(out, snapshot);
     futures(out, snapshot);
     sampled(out, snapshot);
-    estimates(out, snapshot);
+    list(out, "estimates", estimated(snapshot).iter());
     counters(out, snapshot);
     measures(out, snapshot);
     off_cpu(out, snapshot);
@@ -118,32 +118,29 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         .iter()
         .map(|warning| visible(warning, false).into_owned())
         .collect();
-    let mut doubt = |is: bool, text: &dyn Fn() -> String| {
-        if is {
-            doubts.push(text());
-        }
-    };
+    if let ProcessState::Crashed | ProcessState::Stale = options.state {
+        doubts.push(format!("the program is {}", options.state.explained()));
+    }
     let (_, upper) = snapshot.cost_share();
-    doubt(
-        matches!(options.state, ProcessState::Crashed | ProcessState::Stale),
-        &|| format!("the program is {}", options.state.explained()),
-    );
-    doubt(upper >= DEAR_SHARE, &|| {
+    if upper >= DEAR_SHARE {
         let most = number::percent(upper);
-        format!("measuring itself is up to {most} of all time in scopes")
-    });
-    if let Some(text) = memory_bound::doubt(snapshot, capture.mode) {
-        doubt(true, &|| text.to_string());
+        doubts.push(format!("measuring itself is up to {most} of all time in scopes"));
     }
-    doubt(clock.errors > 0, &|| {
-        format!("{} clock errors: these gaps were not charged", clock.errors)
-    });
-    for loss in capture.losses.iter() {
-        doubt(loss.value > 0, &|| format!("{} {}", loss.value, loss.explanation));
+    doubts.extend(memory_bound::doubt(snapshot, capture.mode).map(str::to_string));
+    if clock.errors > 0 {
+        doubts.push(format!(
+            "{} clock errors: these gaps were not charged",
+            clock.errors
+        ));
     }
-    doubt(capture.pruned > 0, &|| {
-        format!("{} rows are summed up in rows called (pruned)", capture.pruned)
-    });
+    let losses = capture.losses.iter().filter(|loss| loss.value > 0);
+    doubts.extend(losses.map(|loss| format!("{} {}", loss.value, loss.explanation)));
+    if capture.pruned > 0 {
+        doubts.push(format!(
+            "{} rows are summed up in rows called (pruned)",
+            capture.pruned
+        ));
+    }
     doubts
 }
 
@@ -196,15 +193,18 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
 /// its row in the table: name, calls, total and self time, and members.
 fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
     let rows = groups::groups(snapshot, |_| true);
+    let time = |row: &GroupRow, ns: u64| {
+        let about = if row.sum.is_rough() { "~" } else { "" };
+        format!("{about}{}", number::duration(ns))
+    };
     let told = |group: &str| {
         let name = visible(group, false);
         let Some(row) = rows.iter().find(|row| row.name == group) else {
             return format!("in group {name}");
         };
-        let about = if row.sum.is_rough() { "~" } else { "" };
         format!(
-            "in group {name}: {about}{} inside its outermost members, {} calls, in all threads",
-            number::duration(row.sum.total_ns),
+            "in group {name}: {} inside its outermost members, {} calls, in all threads",
+            time(row, row.sum.total_ns),
             number::count(row.sum.calls),
         )
     };
@@ -217,14 +217,12 @@ fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: 
         });
     strings(out, "group", all);
     let lines = rows.iter().map(|row| {
-        let about = if row.sum.is_rough() { "~" } else { "" };
-        let time = |ns| format!("{about}{}", number::duration(ns));
         let members = row.members.iter().map(|id| labels[id.index()].as_str());
         let texts = [
             visible(&row.name, false).into_owned(),
             number::count(row.sum.calls),
-            time(row.sum.total_ns),
-            time(row.sum.self_ns),
+            time(row, row.sum.total_ns),
+            time(row, row.sum.self_ns),
             members.collect::<Vec<_>>().join(", "),
         ];
         format!("[{}]", texts.map(|text| Json(&text).to_string()).join(","))
@@ -328,12 +326,8 @@ fn sampled(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Appends for each node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, and
+/// Returns for each node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, and
 /// standard errors of both in ticks.
-fn estimates(out: &mut String, snapshot: &Snapshot) {
-    list(out, "estimates", estimated(snapshot).into_iter());
-}
-
 fn estimated(snapshot: &Snapshot) -> Vec<String> {
     let rows = uncertainties(snapshot).into_iter().enumerate();
     rows.filter_map(|(row, uncertainty)| {
@@ -443,9 +437,8 @@ fn off_cpu(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.has_wait_columns() {
         return;
     }
-    for name in ["wait_columns", "waits"] {
-        member(out, name, name == "wait_columns" || snapshot.waits);
-    }
+    member(out, "wait_columns", true);
+    member(out, "waits", snapshot.waits);
     let mut parts: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
     for (which, quantity) in [Quantity::Waiting, Quantity::Ready].into_iter().enumerate() {
         let column = snapshot.measures.of(quantity);
