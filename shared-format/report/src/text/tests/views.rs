@@ -7,7 +7,6 @@ use tickscope_format::snapshot::{OpenFrame, ThreadState};
 use tickscope_testkit::orderbook;
 
 use super::*;
-use crate::unit::Unit;
 
 #[test]
 fn threads_with_their_open_paths() {
@@ -30,12 +29,9 @@ fn a_deep_path_is_cut_and_an_unknown_age_is_left_out() {
 
 #[test]
 fn one_thread_alone() {
-    let options = TextOptions {
-        view: View::Threads,
-        thread: Some(ThreadId(1)),
-        ..TextOptions::default()
-    };
-    let text = report(&fixture::two_threads(), &options);
+    let text = with(&fixture::two_threads(), |options| {
+        (options.view, options.thread) = (View::Threads, Some(ThreadId(1)));
+    });
     assert!(text.contains("match-1\n") && !text.contains("match-0"), "{text}");
 }
 
