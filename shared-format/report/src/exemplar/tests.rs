@@ -4,6 +4,7 @@ use tickscope_format::snapshot::{Note, Then, Trace, TraceGap};
 use tickscope_testkit::fixture;
 
 use super::*;
+use crate::speedscope_file::tests::own_values;
 
 fn written(form: ExemplarForm, snapshot: &Snapshot, exemplar: usize) -> Value {
     let watch = &snapshot.watches[0];
@@ -71,37 +72,7 @@ fn speedscope_frames_nest_and_take_their_time() {
     let snapshot = snapshot();
     for exemplar in 0..3 {
         let file = written(ExemplarForm::Speedscope, &snapshot, exemplar);
-        assert_eq!(
-            file["$schema"],
-            "https://www.speedscope.app/file-format-schema.json"
-        );
-        let frames = file["shared"]["frames"].as_array().unwrap();
-        assert!(frames.iter().all(|frame| frame["name"].is_string()));
-        let profile = &file["profiles"][0];
-        assert_eq!(
-            (&profile["type"], &profile["unit"]),
-            (&"evented".into(), &"nanoseconds".into())
-        );
-        let (mut open, mut last, mut own): (Vec<usize>, f64, Vec<f64>) =
-            (vec![], 0.0, vec![0.0; frames.len()]);
-        for event in profile["events"].as_array().unwrap() {
-            let (at, frame) = (
-                event["at"].as_f64().unwrap(),
-                event["frame"].as_u64().unwrap() as usize,
-            );
-            assert!(at >= last);
-            if let Some(&top) = open.last() {
-                own[top] += at - last;
-            }
-            last = at;
-            match event["type"].as_str().unwrap() {
-                "O" => open.push(frame),
-                "C" => assert_eq!(open.pop(), Some(frame), "the innermost closes first"),
-                other => panic!("{other}"),
-            }
-        }
-        assert!(open.is_empty());
-        assert_eq!(profile["endValue"].as_f64(), Some(last));
+        let own: Vec<f64> = own_values(&file).into_iter().map(|ns| ns as f64).collect();
         let mut wanted = own_ns(&snapshot, exemplar);
         // The steps left out belong to the function around them.
         wanted[0] += if exemplar == 2 { 40_000.0 } else { 0.0 };

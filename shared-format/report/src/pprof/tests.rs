@@ -1,5 +1,4 @@
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
@@ -10,7 +9,7 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
-use self::read::{Profile, ValueType};
+use self::read::{Label, Line, Profile, ValueType};
 use super::{Addresses, Measure, Snapshot, write};
 use crate::source_code::tests::source_code;
 
@@ -54,69 +53,38 @@ fn assert_written_as_the_library_does(profile: &Profile, raw: &[u8]) {
 /// Returns the profile as a text, with strings in place of their indices.
 fn text(profile: &Profile) -> String {
     let string = |number: i64| profile.string_table[number as usize].as_str();
-    let mut out = String::new();
     let unit = |of: &ValueType| format!("{}/{}", string(of.r#type), string(of.unit));
     let types: Vec<String> = profile.sample_type.iter().map(unit).collect();
-    writeln!(
-        out,
-        "types {types:?}, shown first: {}",
-        string(profile.default_sample_type)
-    )
-    .unwrap();
-    writeln!(
-        out,
-        "period {} {}",
-        profile.period,
-        unit(&profile.period_type.unwrap())
-    )
-    .unwrap();
-    writeln!(
-        out,
-        "began {}, took {}",
-        profile.time_nanos, profile.duration_nanos
-    )
-    .unwrap();
-    for &comment in &profile.comment {
-        writeln!(out, "comment {}", string(comment)).unwrap();
-    }
-    for mapping in &profile.mapping {
-        writeln!(out, "mapping {} {}", mapping.id, string(mapping.filename)).unwrap();
-    }
-    for function in &profile.function {
+    let shown_first = string(profile.default_sample_type);
+    let period = unit(&profile.period_type.unwrap());
+    let mut lines = vec![
+        format!("types {types:?}, shown first: {shown_first}"),
+        format!("period {} {period}", profile.period),
+        format!("began {}, took {}", profile.time_nanos, profile.duration_nanos),
+    ];
+    let comments = profile.comment.iter();
+    lines.extend(comments.map(|&comment| format!("comment {}", string(comment))));
+    let mappings = profile.mapping.iter();
+    lines.extend(mappings.map(|mapping| format!("mapping {} {}", mapping.id, string(mapping.filename))));
+    lines.extend(profile.function.iter().map(|function| {
         let (name, file) = (string(function.name), string(function.filename));
-        writeln!(
-            out,
-            "function {} {name} {file}:{}",
-            function.id, function.start_line
-        )
-        .unwrap();
-    }
-    for location in &profile.location {
-        let lines: Vec<_> = location
-            .line
-            .iter()
-            .map(|line| (line.function_id, line.line))
-            .collect();
-        writeln!(out, "location {} {lines:?}", location.id).unwrap();
-    }
-    for sample in &profile.sample {
-        let labels = sample.label.iter();
-        let labels: Vec<String> = labels
-            .map(|label| match label.str {
-                0 => format!("{}={}", string(label.key), label.num),
-                text => format!("{}={}", string(label.key), string(text)),
-            })
-            .collect();
-        writeln!(
-            out,
-            "{:?} at {:?} {}",
-            sample.value,
-            sample.location_id,
-            labels.join(" ")
-        )
-        .unwrap();
-    }
-    out
+        format!("function {} {name} {file}:{}", function.id, function.start_line)
+    }));
+    lines.extend(profile.location.iter().map(|location| {
+        let of_line = |line: &Line| (line.function_id, line.line);
+        let inlined: Vec<_> = location.line.iter().map(of_line).collect();
+        format!("location {} {inlined:?}", location.id)
+    }));
+    lines.extend(profile.sample.iter().map(|sample| {
+        let label = |label: &Label| match label.str {
+            0 => format!("{}={}", string(label.key), label.num),
+            text => format!("{}={}", string(label.key), string(text)),
+        };
+        let labels: Vec<String> = sample.label.iter().map(label).collect();
+        let labels = labels.join(" ");
+        format!("{:?} at {:?} {labels}", sample.value, sample.location_id)
+    }));
+    lines.join("\n") + "\n"
 }
 
 #[test]
