@@ -15,6 +15,10 @@ fn report(snapshot: &Snapshot, state: ProcessState) -> String {
     of_part(snapshot, None, state, &Extent::default(), &Addresses::default())
 }
 
+fn document(snapshot: &Snapshot) -> Value {
+    serde_json::from_str(&report(snapshot, ProcessState::Running)).expect("JSON")
+}
+
 #[test]
 fn two_threads() {
     insta::assert_snapshot!(report(&fixture::two_threads(), ProcessState::Running));
@@ -32,8 +36,7 @@ fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
             .measures
             .push_row(Quantity::MadeOthersWait, row, 1_000_000);
     }
-    let text = report(&snapshot, ProcessState::Running);
-    let document: Value = serde_json::from_str(&text).unwrap();
+    let document = document(&snapshot);
     let of = |row: usize, member: &str| document["nodes"][row][member].as_u64();
     assert_eq!(of(1, "live_bytes"), Some(70_000_000));
     assert_eq!(of(1, "total_live_bytes"), Some(140_000_000));
@@ -57,8 +60,7 @@ fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
 
 #[test]
 fn nodes_and_threads_say_what_they_wait_in() {
-    let text = report(&fixture::waiting(), ProcessState::Running);
-    let document: Value = serde_json::from_str(&text).unwrap();
+    let document = document(&fixture::waiting());
     let calls = |node: usize| -> Vec<(&str, u64, f64)> {
         let list = document["nodes"][node]["waits_in"].as_array();
         let call = |of: &'_ Value| of["samples"].as_u64().zip(of["share"].as_f64());
@@ -182,15 +184,10 @@ fn numbers_per_call_are_parts_of_the_whole() {
         name: "step".into(),
         calls: 8_000,
     };
-    let value = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
-    let whole = value(report(&snapshot, ProcessState::Running));
-    let part = value(of_part(
-        &snapshot,
-        Some(&per),
-        ProcessState::Running,
-        &Extent::default(),
-        &Addresses::default(),
-    ));
+    let whole = document(&snapshot);
+    let (state, extent) = (ProcessState::Running, Extent::default());
+    let part = of_part(&snapshot, Some(&per), state, &extent, &Addresses::default());
+    let part: Value = serde_json::from_str(&part).unwrap();
     assert_eq!(part["per"], serde_json::json!({"name": "step", "calls": 8_000}));
     assert_eq!(whole["per"], Value::Null);
     let is_part = |list: &str, members: &[&str]| {
@@ -228,8 +225,7 @@ fn numbers_per_call_are_parts_of_the_whole() {
 
 #[test]
 fn values_and_gauges_have_members_of_their_own() {
-    let text = report(&fixtures::queries(), ProcessState::FromFile);
-    let document: Value = serde_json::from_str(&text).unwrap();
+    let document = document(&fixtures::queries());
     let node = |name: &str| {
         let nodes = document["nodes"].as_array().unwrap().iter();
         nodes.filter(|node| node["name"] == name).collect::<Vec<_>>()
@@ -255,8 +251,7 @@ fn values_and_gauges_have_members_of_their_own() {
 
 #[test]
 fn sampled() {
-    let document = report(&fixtures::order_sim_sampled(), ProcessState::Running);
-    let value: Value = serde_json::from_str(&document).expect("JSON");
+    let value = document(&fixtures::order_sim_sampled());
     assert_eq!(value["mode"], "sampled");
     assert_eq!(
         (&value["sampling_hz"], &value["samples"]),
@@ -277,7 +272,7 @@ fn numbers_that_json_has_not_are_zero() {
     snapshot.capture.cost.lower_ns = f64::NAN;
     snapshot.capture.cost.upper_ns = f64::INFINITY;
     snapshot.clock.ticks_per_second = f64::NAN;
-    let value: Value = serde_json::from_str(&report(&snapshot, ProcessState::Running)).expect("JSON");
+    let value = document(&snapshot);
     assert_eq!(value["cost"]["lower_ns"], 0.0);
     assert_eq!(value["cost"]["upper_ns"], 0.0);
     assert_eq!(value["clock"]["ticks_per_second"], 0.0);
@@ -338,13 +333,8 @@ fn groups_of_the_document() {
 fn samples_have_their_addresses_and_their_code_where_it_is_known() {
     let snapshot = fixture::sampled();
     let lines = |addresses: &Addresses| {
-        let text = of_part(
-            &snapshot,
-            None,
-            ProcessState::Running,
-            &Extent::default(),
-            addresses,
-        );
+        let (state, extent) = (ProcessState::Running, Extent::default());
+        let text = of_part(&snapshot, None, state, &extent, addresses);
         text[text.find("\"lines\"").expect("the member")..].to_owned()
     };
     insta::assert_snapshot!(lines(&source_code().addresses));

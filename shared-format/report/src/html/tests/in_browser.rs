@@ -51,20 +51,10 @@ fn output_of(command: &mut Command) -> String {
 /// Script that checks the page. It runs after the page's own scripts.
 const CHECKS: &str = include_str!("check.js");
 
-/// Returns the page with the checks after its scripts.
-fn with_checks(html: &str) -> String {
+/// Returns the document after its scripts and the checks have run, in a window of this size.
+fn document(html: &str, window: &str) -> String {
     let (before, after) = html.rsplit_once("</script>").unwrap();
-    format!("{before}{CHECKS}</script>{after}")
-}
-
-/// Returns the document after its scripts have run.
-fn document(html: &str) -> String {
-    document_in(html, DESKTOP)
-}
-
-/// Returns the document in a window of this size.
-fn document_in(html: &str, window: &str) -> String {
-    rendered(&with_checks(html), "id=\"app\"", window)
+    rendered(&format!("{before}{CHECKS}</script>{after}"), "id=\"app\"", window)
 }
 
 /// Returns the document of any page after its scripts have run. It must contain `part`.
@@ -102,7 +92,7 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
 
 /// Returns the results of the page's checks, and its table of all rows.
 fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
-    let document = document_in(html, window);
+    let document = document(html, window);
     let (_, outcome) = document.split_once("id=\"outcome\">").expect("an outcome");
     let (outcome, _) = outcome.split_once("</pre>").unwrap();
     let outcome = outcome
@@ -224,11 +214,7 @@ fn assert_callers_hold(snapshot: &Snapshot, found: &[String]) {
     assert_eq!(found.len(), wanted.len().min(300));
 }
 
-fn assert_checks_hold(snapshot: &Snapshot) {
-    assert_checks_hold_with(snapshot, &PageOptions::default());
-}
-
-fn assert_checks_hold_with(snapshot: &Snapshot, options: &PageOptions) {
+fn assert_checks_hold(snapshot: &Snapshot, options: &PageOptions) {
     assert_checks_hold_in(snapshot, options, DESKTOP);
 }
 
@@ -277,7 +263,7 @@ fn names_are_text_and_all_numbers_are_those_of_the_text_report() {
         orderbook::waiting(1_340),
         fixtures::large(2_000),
     ] {
-        assert_checks_hold(&snapshot);
+        assert_checks_hold(&snapshot, &PageOptions::default());
     }
 }
 
@@ -287,19 +273,24 @@ fn on_a_phone_everything_is_there_as_well() {
     assert_checks_hold_in(&wicked(), &PageOptions::default(), PHONE);
 }
 
+/// Returns the options of a page by a measure, with numbers per call of a function.
+fn by(by: Measure, per: Option<(&str, u64)>) -> PageOptions {
+    PageOptions {
+        by,
+        per: per.map(|(name, calls)| PerCall {
+            name: name.into(),
+            calls,
+        }),
+        ..PageOptions::default()
+    }
+}
+
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn numbers_per_call_are_those_of_the_text_report() {
-    let per = PerCall {
-        name: "</script> & frame".into(),
-        calls: 8_410_000,
-    };
-    let per_call = PageOptions {
-        per: Some(per),
-        ..PageOptions::default()
-    };
-    assert_checks_hold_with(&fixtures::order_sim_adaptive(), &per_call);
-    assert_checks_hold_with(&fixtures::order_sim_counting(), &per_call);
+    let per_call = by(Measure::Time, Some(("</script> & frame", 8_410_000)));
+    assert_checks_hold(&fixtures::order_sim_adaptive(), &per_call);
+    assert_checks_hold(&fixtures::order_sim_counting(), &per_call);
 }
 
 #[test]
@@ -321,22 +312,13 @@ fn other_measures_are_those_of_the_text_report() {
                 .push_row(Quantity::LiveVariance, row, live << 19);
         }
     }
-    for by in [
-        Measure::Allocations,
-        Measure::Bytes,
-        Measure::Live,
-        Measure::Calls,
+    for (measure, per) in [
+        (Measure::Allocations, None),
+        (Measure::Bytes, Some(("frame", 60))),
+        (Measure::Live, None),
+        (Measure::Calls, None),
     ] {
-        let per = (by == Measure::Bytes).then(|| PerCall {
-            name: "frame".into(),
-            calls: 60,
-        });
-        let options = PageOptions {
-            by,
-            per,
-            ..PageOptions::default()
-        };
-        assert_checks_hold_with(&snapshot, &options);
+        assert_checks_hold(&snapshot, &by(measure, per));
     }
 }
 
@@ -350,33 +332,25 @@ fn waiting_and_ready_are_those_of_the_text_report() {
         snapshot.measures.push_row(Quantity::Waiting, row, ticks / 3);
         snapshot.measures.push_row(Quantity::Ready, row, ticks / 7);
     }
-    for (by, per) in [
+    for (measure, per) in [
         (Measure::Time, None),
         (Measure::Waiting, None),
-        (Measure::Calls, Some(60)),
+        (Measure::Calls, Some(("frame", 60))),
     ] {
-        let options = PageOptions {
-            by,
-            per: per.map(|calls| PerCall {
-                name: "frame".into(),
-                calls,
-            }),
-            ..PageOptions::default()
-        };
-        assert_checks_hold_with(&snapshot, &options);
+        assert_checks_hold(&snapshot, &by(measure, per));
     }
 }
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn slow_calls_are_answered_and_shown_over_time() {
-    assert_checks_hold(&fixture::slow_frames());
+    assert_checks_hold(&fixture::slow_frames(), &PageOptions::default());
     let options = PageOptions {
         watch: Some(0),
         ..PageOptions::default()
     };
     let html = page(&fixture::slow_frames(), &options).unwrap();
-    let document = document(&html);
+    let document = document(&html, DESKTOP);
     let answer = slow_answer(&fixture::slow_frames());
     for sentence in answer.lines().take(2) {
         let sentence = sentence.replace('>', "&gt;");
@@ -401,7 +375,7 @@ fn what_threads_did_over_time_is_told_at_each_width() {
         slots: Some(Arc::new(over_time(&fixtures::order_sim(), 3_000))),
         ..PageOptions::default()
     };
-    assert_checks_hold_with(&fixtures::order_sim(), &options);
+    assert_checks_hold(&fixtures::order_sim(), &options);
 }
 
 #[test]
