@@ -60,7 +60,7 @@ mod tests {
     use tickscope_testkit::fixture;
 
     use super::*;
-    use crate::html::PageOptions;
+    use crate::form::FormOptions;
 
     #[test]
     fn a_page_and_a_kept_snapshot_are_read_alike() {
@@ -69,7 +69,7 @@ mod tests {
         // The contents of a file decide, and not its name.
         let (kept, page) = (dir.path().join("kept"), dir.path().join("page"));
         snapshot_file::write(&kept, &snapshot).unwrap();
-        let text = html::page(&snapshot, &PageOptions::default()).unwrap();
+        let text = html::page(&snapshot, &FormOptions::default()).unwrap();
         std::fs::write(&page, text).unwrap();
         for path in [kept, page] {
             assert!(is_archive(&path));

@@ -122,7 +122,7 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         write: Some(|input, out| {
             // The page begins with the chosen thread, and contains the other threads as well.
             let snapshot = input.without_small(input.snapshot);
-            let page = html::page(&snapshot, &input.page_options()).map_err(io::Error::other)?;
+            let page = html::page(&snapshot, input.options).map_err(io::Error::other)?;
             out.write_all(page.as_bytes())
         }),
     },

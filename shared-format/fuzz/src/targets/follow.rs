@@ -23,7 +23,8 @@ use tickscope_format::pattern::Pattern;
 use tickscope_report::brief::{self, BYTES_MAX, Length, Next, Subject};
 use tickscope_report::diff::{self, Comparison, Run, Tables};
 use tickscope_report::exemplar::ExemplarForm;
-use tickscope_report::html::{self, PageOptions};
+use tickscope_report::form::FormOptions;
+use tickscope_report::html;
 use tickscope_report::log::{self, LogOptions};
 use tickscope_report::slow::{self, Answer, SlowOptions};
 use tickscope_report::stacks::{self, StacksOptions};
@@ -95,7 +96,7 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
             let (extent, code) = (Extent::default(), code_of(one));
             drop(json::of_part(one, None, ProcessState::Crashed, &extent, &code));
         }
-        3 => drop(html::page(one, &PageOptions::default())),
+        3 => drop(html::page(one, &FormOptions::default())),
         // The corpus refers to these operations by number. Number 4 is not used.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),

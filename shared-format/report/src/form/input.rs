@@ -8,7 +8,6 @@ use tickscope_analysis::measure::Measure;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::Snapshot;
 
-use crate::html::PageOptions;
 use crate::slots::Slots;
 use crate::text::TextOptions;
 
@@ -16,10 +15,13 @@ use crate::text::TextOptions;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormOptions {
     /// Options of the text. State, thread and least share apply to every form; the function that divides numbers
-    /// applies to the forms that accept it (see [`check_per`](super::Form::check_per)).
+    /// applies to the forms that accept it (see [`check_per`](super::Form::check_per)). A page begins with the thread and
+    /// the measure; its reader may choose others.
     pub text: TextOptions,
     /// Activity of threads over the time of a recording, for `html`.
     pub slots: Option<Arc<Slots>>,
+    /// Index in the snapshot of the watched function with whose slow calls a page opens, if any.
+    pub watch: Option<usize>,
 }
 
 /// A snapshot, and the options to show it.
@@ -71,19 +73,6 @@ impl<'a> Input<'a> {
             Cow::Owned(filter::above(snapshot, self.by(), self.options.text.min_share))
         } else {
             Cow::Borrowed(snapshot)
-        }
-    }
-
-    pub(super) fn page_options(&self) -> PageOptions {
-        let text = &self.options.text;
-        PageOptions {
-            state: text.state,
-            thread: text.thread,
-            per: text.per.clone(),
-            extent: text.extent.clone(),
-            by: text.by,
-            watch: None,
-            slots: self.options.slots.clone(),
         }
     }
 }

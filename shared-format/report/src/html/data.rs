@@ -15,17 +15,16 @@ use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Level, Quantity, Snapshot, Values};
 
 use super::json::{end, join, list, member, strings};
-use super::options::PageOptions;
-use super::slow;
-use super::timeline;
+use super::{of_text, slow, timeline};
 use crate::escape::{Json, visible};
+use crate::form::FormOptions;
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
 /// Cost of measuring, as a share of the time, from which the doubts mention it.
 const DEAR_SHARE: f64 = 0.1;
 
-pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     out.push('{');
     facts(out, snapshot, options);
     functions(out, snapshot);
@@ -43,9 +42,10 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     if let Some(slots) = options.slots.as_deref() {
         timeline::write(out, snapshot, slots);
     }
-    let by = Measure::measured(snapshot).position(|measure| measure == options.by);
+    let by = Measure::measured(snapshot).position(|measure| measure == options.text.by);
     member(out, "by", by.unwrap_or(0));
     let chosen = options
+        .text
         .thread
         .filter(|thread| thread.index() < snapshot.threads.len());
     member(
@@ -57,7 +57,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     out.push('\n');
 }
 
-fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
+fn facts(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     let Snapshot {
         process,
         capture,
@@ -65,13 +65,13 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
         ..
     } = snapshot;
     let (lower, upper) = snapshot.cost_share();
-    let focus = options.extent.focus_words().unwrap_or_default();
+    let focus = options.text.extent.focus_words().unwrap_or_default();
     let texts = [
         ("program", visible(&process.name, false).into_owned()),
-        ("state", options.state.explained().to_string()),
+        ("state", options.text.state.explained().to_string()),
         ("taken", clock::utc(capture.unix_ns)),
         ("span", extent::name(snapshot).to_string()),
-        ("since_reset", options.extent.length(snapshot)),
+        ("since_reset", options.text.extent.length(snapshot)),
         ("focus", visible(&focus, false).into_owned()),
         ("mode", capture.mode.as_str().to_string()),
         ("cost_lower", number::percent(lower)),
@@ -90,7 +90,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     member(out, "since_reset_ns", capture.since_reset_ns);
     // Scripts use milliseconds.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
-    let (per_name, per_calls) = match &options.per {
+    let (per_name, per_calls) = match &options.text.per {
         Some(per) => (visible(&per.name, false), per.calls.to_string()),
         None => ("".into(), "null".into()),
     };
@@ -98,7 +98,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     member(out, "per_calls", per_calls);
     member(out, "histograms", snapshot.measuring.histograms);
     strings(out, "doubts", doubts(snapshot, options).iter());
-    let facts = text::facts(snapshot, &options.as_text());
+    let facts = text::facts(snapshot, &of_text(options));
     let pairs = facts
         .iter()
         .map(|(name, text)| format!("[{},{}]", Json(name), Json(text)));
@@ -106,7 +106,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
 }
 
 /// Returns the reasons why numbers could be wrong, one sentence each.
-fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
+fn doubts(snapshot: &Snapshot, options: &FormOptions) -> Vec<String> {
     let Snapshot {
         process,
         capture,
@@ -118,8 +118,8 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         .iter()
         .map(|warning| visible(warning, false).into_owned())
         .collect();
-    if let ProcessState::Crashed | ProcessState::Stale = options.state {
-        doubts.push(format!("the program is {}", options.state.explained()));
+    if let ProcessState::Crashed | ProcessState::Stale = options.text.state {
+        doubts.push(format!("the program is {}", options.text.state.explained()));
     }
     let (_, upper) = snapshot.cost_share();
     if upper >= DEAR_SHARE {

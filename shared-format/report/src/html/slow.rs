@@ -10,8 +10,8 @@ use tickscope_analysis::waterfall::{OffCpu, Waterfall, begins};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Trace};
 
 use super::json::{end, join, list, member, strings};
-use super::options::PageOptions;
 use crate::escape::{Json, visible};
+use crate::form::FormOptions;
 use crate::slow::{Answer, SlowOptions};
 
 /// Maximum number of spans of time in a page, over all kept calls.
@@ -28,7 +28,7 @@ const NOTES: usize = 256;
 const ROWS: usize = 8;
 
 /// Appends the watched functions, or nothing if there are none.
-pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     if snapshot.watches.is_empty() {
         return;
     }

@@ -15,7 +15,7 @@ use crate::slots::Slots;
 mod in_browser;
 
 fn page_of(snapshot: &Snapshot) -> String {
-    page(snapshot, &PageOptions::default()).unwrap()
+    page(snapshot, &FormOptions::default()).unwrap()
 }
 
 fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -108,9 +108,9 @@ fn over_time(end: &Snapshot, records: usize) -> Slots {
 
 /// Returns the timeline in the page's data.
 fn timeline_of(snapshot: &Snapshot, slots: Slots) -> String {
-    let options = PageOptions {
+    let options = FormOptions {
         slots: Some(Arc::new(slots)),
-        ..PageOptions::default()
+        ..FormOptions::default()
     };
     let html = page(snapshot, &options).unwrap();
     let Some((_, data)) = html.split_once("\n\"timeline\":") else {
@@ -185,11 +185,9 @@ fn a_small_page() {
 
 #[test]
 fn estimates_latencies_and_doubts() {
-    let options = PageOptions {
-        state: ProcessState::Crashed,
-        thread: Some(ThreadId(1)),
-        ..PageOptions::default()
-    };
+    let mut options = FormOptions::default();
+    options.text.state = ProcessState::Crashed;
+    options.text.thread = Some(ThreadId(1));
     let mut snapshot = fixtures::order_sim_adaptive();
     snapshot.capture.losses.dropped = 3;
     snapshot.capture.losses.unbalanced = 2;

@@ -19,7 +19,6 @@ use tickscope_testkit::orderbook;
 use super::*;
 use crate::diff::{Comparison, Run, Tables, page as diff_page};
 use crate::number;
-use crate::text::TextOptions;
 
 const BROWSERS: [&str; 4] = [
     "chromium",
@@ -109,12 +108,12 @@ fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
 }
 
 /// Returns the rows of the text report, columns and name, in the form of the page.
-fn rows_of_text(snapshot: &Snapshot, page: &PageOptions) -> Vec<String> {
+fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
         width: 200,
-        per: page.per.clone(),
-        by: page.by,
+        per: page.text.per.clone(),
+        by: page.text.by,
         ..TextOptions::default()
     };
     let text = text::report(snapshot, &options);
@@ -214,18 +213,18 @@ fn assert_callers_hold(snapshot: &Snapshot, found: &[String]) {
     assert_eq!(found.len(), wanted.len().min(300));
 }
 
-fn assert_checks_hold(snapshot: &Snapshot, options: &PageOptions) {
+fn assert_checks_hold(snapshot: &Snapshot, options: &FormOptions) {
     assert_checks_hold_in(snapshot, options, DESKTOP);
 }
 
-fn assert_checks_hold_in(snapshot: &Snapshot, options: &PageOptions, window: &str) {
+fn assert_checks_hold_in(snapshot: &Snapshot, options: &FormOptions, window: &str) {
     let (checks, table) = outcome(&page(snapshot, options).unwrap(), window);
     assert!(checks.len() >= 19, "{checks:#?}");
     let failed: Vec<&String> = checks.iter().filter(|line| !line.starts_with("ok ")).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let (links, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("graph\t"));
-    let measured = options.by.of(snapshot);
+    let measured = options.text.by.of(snapshot);
     assert_links_hold(&measured, links);
     let (callers, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("callers\t"));
@@ -263,26 +262,25 @@ fn names_are_text_and_all_numbers_are_those_of_the_text_report() {
         orderbook::waiting(1_340),
         fixtures::large(2_000),
     ] {
-        assert_checks_hold(&snapshot, &PageOptions::default());
+        assert_checks_hold(&snapshot, &FormOptions::default());
     }
 }
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn on_a_phone_everything_is_there_as_well() {
-    assert_checks_hold_in(&wicked(), &PageOptions::default(), PHONE);
+    assert_checks_hold_in(&wicked(), &FormOptions::default(), PHONE);
 }
 
 /// Returns the options of a page by a measure, with numbers per call of a function.
-fn by(by: Measure, per: Option<(&str, u64)>) -> PageOptions {
-    PageOptions {
-        by,
-        per: per.map(|(name, calls)| PerCall {
-            name: name.into(),
-            calls,
-        }),
-        ..PageOptions::default()
-    }
+fn by(by: Measure, per: Option<(&str, u64)>) -> FormOptions {
+    let mut options = FormOptions::default();
+    options.text.by = by;
+    options.text.per = per.map(|(name, calls)| PerCall {
+        name: name.into(),
+        calls,
+    });
+    options
 }
 
 #[test]
@@ -344,10 +342,10 @@ fn waiting_and_ready_are_those_of_the_text_report() {
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn slow_calls_are_answered_and_shown_over_time() {
-    assert_checks_hold(&fixture::slow_frames(), &PageOptions::default());
-    let options = PageOptions {
+    assert_checks_hold(&fixture::slow_frames(), &FormOptions::default());
+    let options = FormOptions {
         watch: Some(0),
-        ..PageOptions::default()
+        ..FormOptions::default()
     };
     let html = page(&fixture::slow_frames(), &options).unwrap();
     let document = document(&html, DESKTOP);
@@ -363,17 +361,17 @@ fn slow_calls_are_answered_and_shown_over_time() {
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn what_threads_did_over_time_is_told_at_each_width() {
     for snapshot in [fixtures::order_sim(), wicked()] {
-        let options = PageOptions {
+        let options = FormOptions {
             slots: Some(Arc::new(over_time(&snapshot, 40))),
-            ..PageOptions::default()
+            ..FormOptions::default()
         };
         for window in [DESKTOP, PHONE] {
             assert_checks_hold_in(&snapshot, &options, window);
         }
     }
-    let options = PageOptions {
+    let options = FormOptions {
         slots: Some(Arc::new(over_time(&fixtures::order_sim(), 3_000))),
-        ..PageOptions::default()
+        ..FormOptions::default()
     };
     assert_checks_hold(&fixtures::order_sim(), &options);
 }
