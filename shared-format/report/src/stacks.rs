@@ -67,12 +67,11 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     for (index, thread) in shown {
         // The state of threads at the end of the program has no meaning.
         let now = snapshot.waits_in.now_of(index).filter(|_| !ended);
-        thread_stack(out, snapshot, (thread, now), options.ascii, |site| {
-            functions
-                .of_site
-                .get(site as usize)
-                .map_or("?", |function| labels[function.index()].as_str())
-        })?;
+        let label = |site: u32| {
+            let function = functions.of_site.get(site as usize);
+            function.map_or("?", |function| labels[function.index()].as_str())
+        };
+        thread_stack(out, snapshot, (thread, now), options.ascii, label)?;
     }
     Ok(())
 }
@@ -84,23 +83,18 @@ fn thread_stack<'a>(
     ascii: bool,
     label: impl Fn(u32) -> &'a str,
 ) -> fmt::Result {
-    writeln!(
-        out,
-        "\n{}, tid {}, {}{}{}",
-        visible(&thread.name, ascii),
-        thread.tid,
-        thread.state.words(),
-        if thread.open.is_empty() {
-            ": in no scope"
-        } else {
-            ""
-        },
-        match now {
-            Some(Now::In(call)) => format!(", waiting in {call}"),
-            Some(now @ (Now::Running | Now::Ready)) => format!(", {}", now.word()),
-            None => String::new(),
-        },
-    )?;
+    let (name, state) = (visible(&thread.name, ascii), thread.state.words());
+    let nowhere = if thread.open.is_empty() {
+        ": in no scope"
+    } else {
+        ""
+    };
+    let doing = match now {
+        Some(Now::In(call)) => format!(", waiting in {call}"),
+        Some(now @ (Now::Running | Now::Ready)) => format!(", {}", now.word()),
+        None => String::new(),
+    };
+    writeln!(out, "\n{name}, tid {}, {state}{nowhere}{doing}", thread.tid)?;
     let frames: Vec<(Option<u64>, u32)> = thread
         .open
         .iter()

@@ -89,11 +89,11 @@ impl Page<'_> {
 
     /// Formats a value for a sentence.
     pub(super) fn time(&self, time: Time) -> String {
-        let in_ticks = || format!("{} ticks", self.ticks(time));
+        let in_ticks = format!("{} ticks", self.ticks(time));
         let value = match self.unit() {
             Unit::Ns => self.nanos(time),
-            Unit::Ticks => in_ticks(),
-            Unit::Both => format!("{} ({})", self.nanos(time), in_ticks()),
+            Unit::Ticks => in_ticks,
+            Unit::Both => format!("{} ({in_ticks})", self.nanos(time)),
         };
         match self.options.by.summed() {
             "" => value,
@@ -106,11 +106,7 @@ impl Page<'_> {
         if time.is_unseen() {
             return self.nothing(width);
         }
-        match self.unit() {
-            Unit::Ns => self.nanos(time),
-            Unit::Ticks => self.ticks(time),
-            Unit::Both => self.side_by_side(&self.nanos(time), &self.ticks(time), width),
-        }
+        self.in_unit(self.nanos(time), self.ticks(time), width)
     }
 
     /// Returns the title of a column of times.
@@ -131,6 +127,15 @@ impl Page<'_> {
         match self.unit() {
             Unit::Ns | Unit::Ticks => text.into(),
             Unit::Both => self.side_by_side(text, "-", width),
+        }
+    }
+
+    /// Returns the text of a column of times: nanoseconds, ticks, or both.
+    fn in_unit(&self, nanos: String, ticks: String, width: usize) -> String {
+        match self.unit() {
+            Unit::Ns => nanos,
+            Unit::Ticks => ticks,
+            Unit::Both => self.side_by_side(&nanos, &ticks, width),
         }
     }
 
@@ -163,12 +168,8 @@ impl Page<'_> {
         }
         let value = self.in_charset(number::mean(total.ns, calls, self.dimension()));
         let nanos = tilde(total.estimated, value);
-        let ticks = || tilde(total.estimated, number::quotient(total.ticks, calls));
-        match self.unit() {
-            Unit::Ns => nanos,
-            Unit::Ticks => ticks(),
-            Unit::Both => self.side_by_side(&nanos, &ticks(), width),
-        }
+        let ticks = tilde(total.estimated, number::quotient(total.ticks, calls));
+        self.in_unit(nanos, ticks, width)
     }
 
     /// Formats the duration of a call with the two digits that a histogram gives.
@@ -205,12 +206,7 @@ impl Page<'_> {
             None => self.duration(ns),
             Some(per) => self.part(ns, per.calls),
         };
-        let ticks = || self.count(self.ticks_of(ns));
-        match self.unit() {
-            Unit::Ns => nanos,
-            Unit::Ticks => ticks(),
-            Unit::Both => self.side_by_side(&nanos, &ticks(), width),
-        }
+        self.in_unit(nanos, self.count(self.ticks_of(ns)), width)
     }
 
     /// Converts a time that is known in nanoseconds to ticks.
