@@ -114,20 +114,28 @@ mod tests {
 
     use super::*;
 
-    fn modules(paths: &[&str], hues: usize) -> Vec<Module> {
-        let site = |(at, module): (usize, &&str)| Site {
+    /// Returns the modules of functions with these modules and names.
+    fn modules_of(functions: &[(&str, String)], hues: usize) -> Vec<Module> {
+        let site = |(module, name): &(&str, String)| Site {
             module: (*module).into(),
-            name: format!("f{at}"),
+            name: name.clone(),
             ..Site::default()
         };
         let snapshot = Snapshot {
-            sites: paths.iter().enumerate().map(site).collect(),
+            sites: functions.iter().map(site).collect(),
             ..Snapshot::default()
         };
         let modules = Modules::of(&Functions::of(&snapshot), hues);
-        (0..paths.len())
-            .filter_map(|at| modules.get(at).cloned())
-            .collect()
+        let all = 0..functions.len();
+        all.filter_map(|at| modules.get(at).cloned()).collect()
+    }
+
+    fn modules(paths: &[&str], hues: usize) -> Vec<Module> {
+        let functions = paths
+            .iter()
+            .enumerate()
+            .map(|(at, &path)| (path, format!("f{at}")));
+        modules_of(&functions.collect::<Vec<_>>(), hues)
     }
 
     #[test]
@@ -138,22 +146,10 @@ mod tests {
             "[condvar] a.rs:3",
             "main",
         ];
-        let snapshot = Snapshot {
-            sites: names
-                .map(|name| Site {
-                    name: name.into(),
-                    ..Site::default()
-                })
-                .into(),
-            ..Snapshot::default()
-        };
-        let modules = Modules::of(&Functions::of(&snapshot), 7);
-        let named = |at| modules.get(at).map(|module| module.name.as_str());
-        assert_eq!(
-            [0, 1, 2, 3].map(named),
-            [Some("[lock]"), Some("[lock]"), Some("[condvar]"), Some("main")]
-        );
-        assert_eq!(modules.get(0), modules.get(1));
+        let all = modules_of(&names.map(|name| ("", name.to_string())), 7);
+        let named: Vec<&str> = all.iter().map(|module| module.name.as_str()).collect();
+        assert_eq!(named, ["[lock]", "[lock]", "[condvar]", "main"]);
+        assert_eq!(all[0], all[1]);
     }
 
     #[test]
@@ -166,17 +162,15 @@ mod tests {
         assert_eq!(hues.len(), 4);
         assert_eq!(all[2].name, "web");
         // An additional function does not change the others' colours.
-        let more = modules(
-            &[
-                "app::db",
-                "app::db::pool",
-                "app::web",
-                "app::json",
-                "app",
-                "app::x",
-            ],
-            7,
-        );
+        let more = [
+            "app::db",
+            "app::db::pool",
+            "app::web",
+            "app::json",
+            "app",
+            "app::x",
+        ];
+        let more = modules(&more, 7);
         assert_eq!(more[..5], all[..]);
         assert_eq!(
             modules(&["a::x", "a::y", "a::z"], 2).len(),

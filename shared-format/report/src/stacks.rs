@@ -186,13 +186,13 @@ mod tests {
             );
             assert!(!text.contains("live"), "{text}");
         }
+        let text = of(&fixtures::empty(), ProcessState::Running);
+        assert!(
+            text.ends_with("\n\nno live thread has entered a scope\n"),
+            "{text}"
+        );
         // The text is the same for a program whose threads had all ended before.
         let text = of(&fixtures::empty(), ProcessState::Exited);
         assert!(text.contains("\nthe program has ended; no thread"), "{text}");
-    }
-
-    #[test]
-    fn all_threads_have_ended() {
-        insta::assert_snapshot!(stacks(&fixtures::empty(), &StacksOptions::default()));
     }
 }

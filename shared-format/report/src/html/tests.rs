@@ -18,6 +18,12 @@ fn page_of(snapshot: &Snapshot) -> String {
     page(snapshot, &FormOptions::default()).unwrap()
 }
 
+/// Returns the data of a page's scripts.
+fn data_of(html: &str) -> &str {
+    let (_, data) = html.split_once("id=\"data\">").unwrap();
+    data.split_once("</script>").unwrap().0
+}
+
 fn encoded(snapshot: &Snapshot) -> Vec<u8> {
     let mut bytes = Vec::new();
     codec::encode(snapshot, &mut bytes).unwrap();
@@ -194,9 +200,7 @@ fn estimates_latencies_and_doubts() {
     snapshot.capture.pruned = 1;
     snapshot.clock.errors = 4;
     let html = page(&snapshot, &options).unwrap();
-    let (_, data) = html.split_once("id=\"data\">").unwrap();
-    let (data, _) = data.split_once("</script>").unwrap();
-    insta::assert_snapshot!(data);
+    insta::assert_snapshot!(data_of(&html));
 }
 
 fn slow_answer(snapshot: &Snapshot) -> String {
@@ -266,8 +270,7 @@ fn the_data_is_json_whatever_names_say() {
         fixtures::off(),
     ] {
         let html = page_of(&snapshot);
-        let (_, data) = html.split_once("id=\"data\">").unwrap();
-        let (data, _) = data.split_once("</script>").unwrap();
+        let data = data_of(&html);
         assert!(!data.contains(['<', '&']), "{data}");
         let data: serde_json::Value = serde_json::from_str(data).unwrap();
         let self_ns: Vec<u64> = serde_json::from_value(data["self_ns"].clone()).unwrap();

@@ -15,19 +15,19 @@ use crate::source_code::tests::source_code;
 
 mod read;
 
-fn bytes(snapshot: &Snapshot, addresses: &Addresses) -> Vec<u8> {
+fn bytes(snapshot: &Snapshot, by: Measure, addresses: &Addresses) -> Vec<u8> {
     let mut out = Vec::new();
-    write(snapshot, Measure::Time, addresses, &mut out).unwrap();
+    write(snapshot, by, addresses, &mut out).unwrap();
     out
 }
 
 fn decoded(snapshot: &Snapshot) -> Profile {
-    with_code(snapshot, &Addresses::default())
+    decoded_by(snapshot, Measure::Time, &Addresses::default())
 }
 
-fn with_code(snapshot: &Snapshot, addresses: &Addresses) -> Profile {
+fn decoded_by(snapshot: &Snapshot, by: Measure, addresses: &Addresses) -> Profile {
     let mut raw = Vec::new();
-    GzDecoder::new(&bytes(snapshot, addresses)[..])
+    GzDecoder::new(&bytes(snapshot, by, addresses)[..])
         .read_to_end(&mut raw)
         .unwrap();
     let profile = Profile::decode(&raw[..]).unwrap();
@@ -92,14 +92,14 @@ fn golden() {
     let snapshot = fixture::two_threads();
     let text = text(&decoded(&snapshot));
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
-    let bytes = || bytes(&snapshot, &Addresses::default());
+    let bytes = || bytes(&snapshot, Measure::Time, &Addresses::default());
     assert_eq!(bytes(), bytes());
 }
 
 #[test]
 fn samples_of_lines_have_the_line_and_what_it_called() {
     let snapshot = fixture::sampled();
-    let text = text(&with_code(&snapshot, &source_code().addresses));
+    let text = text(&decoded_by(&snapshot, Measure::Time, &source_code().addresses));
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
@@ -182,12 +182,8 @@ proptest! {
 
 #[test]
 fn each_measure_is_a_sample_type_and_the_chosen_one_is_shown_first() {
-    let mut out = Vec::new();
     let by = Measure::Allocations;
-    write(&fixture::allocating(), by, &Addresses::default(), &mut out).unwrap();
-    let mut raw = Vec::new();
-    GzDecoder::new(&out[..]).read_to_end(&mut raw).unwrap();
-    let profile = Profile::decode(&raw[..]).unwrap();
+    let profile = decoded_by(&fixture::allocating(), by, &Addresses::default());
     let text = |at: i64| profile.string_table[at as usize].as_str();
     let types = profile
         .sample_type

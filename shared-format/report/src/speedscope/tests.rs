@@ -8,19 +8,20 @@ use tickscope_testkit::fixture::programs as fixtures;
 use super::*;
 use crate::speedscope_file::tests::own_values;
 
-fn written(snapshot: &Snapshot) -> Value {
+fn text(snapshot: &Snapshot, by: Measure) -> String {
     let mut out = Vec::new();
-    write(snapshot, Measure::Time, &mut out).unwrap();
-    serde_json::from_slice(&out).unwrap()
+    write(snapshot, by, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+fn written(snapshot: &Snapshot) -> Value {
+    serde_json::from_str(&text(snapshot, Measure::Time)).unwrap()
 }
 
 #[test]
 fn golden() {
-    let mut out = Vec::new();
-    write(&fixture::two_threads(), Measure::Time, &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
     // The text has an event on each line.
-    let text = text
+    let text = text(&fixture::two_threads(), Measure::Time)
         .replace("{\"type\"", "\n{\"type\"")
         .replace("{\"name\"", "\n{\"name\"");
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
@@ -49,14 +50,9 @@ fn any_name_and_none() {
 #[test]
 fn the_busiest_thread_is_shown_first() {
     let file = written(&fixtures::order_sim());
-    let names = file["profiles"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|profile| &profile["name"]);
-    let names: Vec<&str> = names.map(|name| name.as_str().unwrap()).collect();
-    assert_eq!(names[0], "match-0 (tid 41874), summed, not in time order");
-    assert_eq!(names[4], "helper (17 finished), summed, not in time order");
+    let name = |profile: usize| &file["profiles"][profile]["name"];
+    assert_eq!(name(0), "match-0 (tid 41874), summed, not in time order");
+    assert_eq!(name(4), "helper (17 finished), summed, not in time order");
     assert_eq!(file["activeProfileIndex"], 0);
 }
 
@@ -69,13 +65,9 @@ proptest! {
 
 #[test]
 fn by_bytes_widths_are_bytes() {
-    let mut out = Vec::new();
-    write(&fixture::allocating(), Measure::Bytes, &mut out).unwrap();
-    let file: Value = serde_json::from_slice(&out).unwrap();
-    let ends: Vec<&Value> = [0, 1]
-        .iter()
-        .map(|&at| &file["profiles"][at]["endValue"])
-        .collect();
-    assert_eq!(ends, [4_300, 700]);
+    let text = text(&fixture::allocating(), Measure::Bytes);
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let ends = [0, 1].map(|at| file["profiles"][at]["endValue"].as_u64());
+    assert_eq!(ends, [Some(4_300), Some(700)]);
     assert_eq!(file["profiles"][0]["unit"], "bytes");
 }

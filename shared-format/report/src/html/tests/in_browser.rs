@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 
 use tickscope_analysis::call_tree::{CallTree, TreeRow};
 use tickscope_analysis::callers::{Link, Neighbours};
-use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
@@ -17,7 +16,8 @@ use tickscope_format::snapshot::Quantity;
 use tickscope_testkit::orderbook;
 
 use super::*;
-use crate::diff::{Comparison, Run, Tables, page as diff_page};
+use crate::diff::page as diff_page;
+use crate::diff::tests::Made;
 use crate::number;
 
 const BROWSERS: [&str; 4] = [
@@ -404,22 +404,8 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
             (1, "draw", 1, 30_000),
         ])
     });
-    let sides = [[before], [after]];
-    let diff = Diff::of(&sides[0], &sides[1], None).unwrap();
-    let runs = sides.each_ref().map(|[run]| [Run::of("run.tks", run)]);
-    let comparison = Comparison {
-        diff: &diff,
-        measures: &[],
-        runs: (&runs[0], &runs[1]),
-        per: None,
-        verdicts: &[],
-        doubts: &[],
-        tables: Tables::Both,
-        min_share: 0.01,
-        ascii: false,
-        width: 100,
-    };
-    let html = diff_page::report(&comparison).replace("</body>", FRAMES);
+    let made = Made::new(&[before], &[after], None, &[]);
+    let html = diff_page::report(&made.comparison()).replace("</body>", FRAMES);
     let document = rendered(&html, "id=\"frames\"", PHONE);
     for part in [
         "data-wide=\"true\"",
