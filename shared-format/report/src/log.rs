@@ -8,7 +8,7 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::intervals::{Interval, Line, Subject};
+use tickscope_analysis::intervals::{Interval, Subject};
 
 use crate::escape::{Json, visible};
 use crate::{clock, text_of};
@@ -24,7 +24,6 @@ pub struct LogOptions {
 
 /// Returns the header line, ending in a newline. It states the offset from UTC unless times end in a Z.
 pub fn header(options: &LogOptions) -> String {
-    let [tid, thread] = ["TID", "THREAD"];
     let time = match options.utc_offset_s.map(|seconds| seconds / 60) {
         None => "TIME".to_string(),
         Some(minutes) => {
@@ -34,8 +33,8 @@ pub fn header(options: &LogOptions) -> String {
         }
     };
     format!(
-        "{time:<13} {tid:>8}  {thread:<15} {:>23}  {:>7} {:>10}  NAME\n",
-        "INSIDE / INTERVAL ms", "%", "CALLS"
+        "{time:<13} {:>8}  {:<15} {:>23}  {:>7} {:>10}  NAME\n",
+        "TID", "THREAD", "INSIDE / INTERVAL ms", "%", "CALLS"
     )
 }
 
@@ -69,18 +68,13 @@ fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> f
         line(&tid, &thread, (of.inside_ns, about), of.calls, &name)?;
     }
     if interval.lines.is_empty() {
-        line("-", "-", (0, ""), 0, nothing(interval))?;
+        let why = match interval.any_met {
+            true => "(nothing)",
+            false => "(no group or function to follow was met yet)",
+        };
+        line("-", "-", (0, ""), 0, why)?;
     }
     Ok(())
-}
-
-/// Returns the reason why an interval is empty.
-fn nothing(interval: &Interval) -> &'static str {
-    if interval.any_met {
-        "(nothing)"
-    } else {
-        "(no group or function to follow was met yet)"
-    }
 }
 
 /// Returns an interval as JSON: one object a line. An empty interval has one object without a thread.
@@ -91,23 +85,20 @@ pub fn json_lines(interval: &Interval) -> String {
 fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
     let Interval { unix_ns, ns, .. } = interval;
     for of in &interval.lines {
-        let Line {
-            tid,
-            calls,
-            inside_ns,
-            estimated,
-            ..
-        } = of;
         let (kind, name) = match &of.subject {
             Subject::Group(name) => ("group", Json(name)),
             Subject::Function(name) => ("function", Json(name)),
         };
         writeln!(
             out,
-            "{{\"unix_ns\":{unix_ns},\"interval_ns\":{ns},\"tid\":{tid},\"thread\":{},\"{kind}\":{name},\
-             \"inside_ns\":{inside_ns},\"share\":{},\"estimated\":{estimated},\"calls\":{calls}}}",
+            "{{\"unix_ns\":{unix_ns},\"interval_ns\":{ns},\"tid\":{},\"thread\":{},\"{kind}\":{name},\
+             \"inside_ns\":{},\"share\":{},\"estimated\":{},\"calls\":{}}}",
+            of.tid,
             Json(&of.thread),
-            share(*inside_ns, *ns),
+            of.inside_ns,
+            share(of.inside_ns, *ns),
+            of.estimated,
+            of.calls,
         )?;
     }
     if interval.lines.is_empty() {
@@ -137,6 +128,8 @@ fn ms(ns: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tickscope_analysis::intervals::Line;
+
     use super::*;
 
     fn interval() -> Interval {

@@ -92,12 +92,8 @@ impl Numbers {
             small if small < 1.0 => format!("{sign}{small:.2}%"),
             middle if middle < 100.0 => format!("{sign}{middle:.1}%"),
             large if large < LAST_PERCENT => format!("{sign}{large:.0}%"),
-            _ => format!("{}{}", self.times(), count(after / before)),
+            _ => format!("{}{}", if self.ascii { 'x' } else { '×' }, count(after / before)),
         }
-    }
-
-    fn times(self) -> char {
-        if self.ascii { 'x' } else { '×' }
     }
 
     pub(super) fn arrow(self) -> &'static str {
