@@ -40,22 +40,20 @@ pub struct Modules {
 }
 
 impl Modules {
-    /// Returns the modules of these functions, for `hues` colours.
-    pub fn of(functions: &Functions, hues: usize) -> Self {
+    /// Returns the modules of these functions.
+    pub fn of(functions: &Functions) -> Self {
         let mut crates: Vec<&str> = functions.list.iter().map(|f| part(&f.module, 1)).collect();
         crates.sort_unstable();
         crates.dedup();
         let parts = if crates.len() >= MANY_CRATES { 1 } else { 2 };
         let mut known: HashMap<&str, u32> = HashMap::new();
         let mut out = Self::default();
-        let mut taken = vec![false; hues];
+        let mut taken = [false; HUES];
         for function in &functions.list {
             let path = path_of(function, parts);
             let at = *known.entry(path).or_insert_with(|| {
-                let hue = free(&taken, hash(path) as usize % hues.max(1));
-                if let Some(taken) = taken.get_mut(hue) {
-                    *taken = true;
-                }
+                let hue = free(taken, hash(path) as usize % HUES);
+                taken[hue] = true;
                 out.list.push(Module {
                     name: path.rsplit("::").next().unwrap_or_default().to_string(),
                     hue: hue as u8,
@@ -96,9 +94,9 @@ fn part(path: &str, parts: usize) -> &str {
 }
 
 /// Returns the wanted colour, else the next free colour, else the wanted one again.
-fn free(taken: &[bool], wanted: usize) -> usize {
-    let round = (0..taken.len()).map(|step| (wanted + step) % taken.len());
-    round.into_iter().find(|&hue| !taken[hue]).unwrap_or(wanted)
+fn free(taken: [bool; HUES], wanted: usize) -> usize {
+    let mut round = (0..HUES).map(|step| (wanted + step) % HUES);
+    round.find(|&hue| !taken[hue]).unwrap_or(wanted)
 }
 
 /// Returns the FNV-1a hash, which is the same in every build.
@@ -115,7 +113,7 @@ mod tests {
     use super::*;
 
     /// Returns the modules of functions with these modules and names.
-    fn modules_of(functions: &[(&str, String)], hues: usize) -> Vec<Module> {
+    fn modules_of(functions: &[(&str, String)]) -> Vec<Module> {
         let site = |(module, name): &(&str, String)| Site {
             module: (*module).into(),
             name: name.clone(),
@@ -125,17 +123,17 @@ mod tests {
             sites: functions.iter().map(site).collect(),
             ..Snapshot::default()
         };
-        let modules = Modules::of(&Functions::of(&snapshot), hues);
+        let modules = Modules::of(&Functions::of(&snapshot));
         let all = 0..functions.len();
         all.filter_map(|at| modules.get(at).cloned()).collect()
     }
 
-    fn modules(paths: &[&str], hues: usize) -> Vec<Module> {
+    fn modules(paths: &[&str]) -> Vec<Module> {
         let functions = paths
             .iter()
             .enumerate()
             .map(|(at, &path)| (path, format!("f{at}")));
-        modules_of(&functions.collect::<Vec<_>>(), hues)
+        modules_of(&functions.collect::<Vec<_>>())
     }
 
     #[test]
@@ -146,7 +144,7 @@ mod tests {
             "[condvar] a.rs:3",
             "main",
         ];
-        let all = modules_of(&names.map(|name| ("", name.to_string())), 7);
+        let all = modules_of(&names.map(|name| ("", name.to_string())));
         let named: Vec<&str> = all.iter().map(|module| module.name.as_str()).collect();
         assert_eq!(named, ["[lock]", "[lock]", "[condvar]", "main"]);
         assert_eq!(all[0], all[1]);
@@ -154,7 +152,7 @@ mod tests {
 
     #[test]
     fn modules_differ_in_colour_as_long_as_there_are_enough() {
-        let all = modules(&["app::db", "app::db::pool", "app::web", "app::json", "app"], 7);
+        let all = modules(&["app::db", "app::db::pool", "app::web", "app::json", "app"]);
         assert_eq!(all[0], all[1], "parts of a module look like the module");
         let mut hues: Vec<u8> = all[1..].iter().map(|module| module.hue).collect();
         hues.sort_unstable();
@@ -170,18 +168,16 @@ mod tests {
             "app",
             "app::x",
         ];
-        let more = modules(&more, 7);
+        let more = modules(&more);
         assert_eq!(more[..5], all[..]);
-        assert_eq!(
-            modules(&["a::x", "a::y", "a::z"], 2).len(),
-            3,
-            "there are too few colours"
-        );
+        let many: Vec<String> = (0..9).map(|at| format!("a::m{at}")).collect();
+        let many = modules(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(many.len() == 9 && many.iter().all(|module| usize::from(module.hue) < HUES));
     }
 
     #[test]
     fn of_many_crates_each_is_one_thing() {
-        let all = modules(&["a::x", "a::y", "b::x", "c", "d"], 7);
+        let all = modules(&["a::x", "a::y", "b::x", "c", "d"]);
         assert_eq!(all[0], all[1]);
         assert_eq!(all[0].name, "a");
     }

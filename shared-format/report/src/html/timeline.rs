@@ -37,7 +37,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
         return;
     }
     let functions = Functions::of(snapshot);
-    let modules = Modules::of(&functions, HUES);
+    let modules = Modules::of(&functions);
     let by_key: HashMap<u64, usize> = functions
         .list
         .iter()
