@@ -3,7 +3,6 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::functions::Functions;
-use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Now, Snapshot, Thread, ThreadState};
 
 use crate::escape::visible;
@@ -14,34 +13,22 @@ use crate::{ProcessState, number, text_of};
 /// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 48;
 
-/// Options of the list of stacks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StacksOptions {
-    /// The state of the program.
-    pub state: ProcessState,
-    /// The one thread to show; `None` shows all live threads.
-    pub thread: Option<ThreadId>,
-    /// Whether to use ASCII characters only.
-    pub ascii: bool,
-}
-
 /// Returns the open scopes of every live thread, ending in a newline.
-pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
-    text_of(|out| write(out, snapshot, options))
+pub fn stacks(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
+    text_of(|out| write(out, snapshot, state, ascii))
 }
 
-fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt::Result {
+fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
     let functions = Functions::of(snapshot);
-    let labels = labels(&functions, options.ascii);
+    let labels = labels(&functions, ascii);
     let shown: Vec<(u32, &Thread)> = (0..)
         .zip(&snapshot.threads)
-        .filter(|(index, _)| options.thread.is_none_or(|chosen| chosen.0 == *index))
         .filter(|(_, thread)| thread.state != ThreadState::Finished)
         .collect();
     let busy = shown.iter().filter(|(_, thread)| !thread.open.is_empty()).count();
-    out.push_str(&heading("stacks", snapshot, options.state, options.ascii));
+    out.push_str(&heading("stacks", snapshot, state, ascii));
     let all = shown.len();
-    let ended = match options.state {
+    let ended = match state {
         ProcessState::Exited | ProcessState::Crashed => true,
         ProcessState::Running | ProcessState::Stale => false,
         ProcessState::FromFile => snapshot.capture.kind == CaptureKind::Final,
@@ -71,7 +58,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
             let function = functions.of_site.get(site as usize);
             function.map_or("?", |function| labels[function.index()].as_str())
         };
-        thread_stack(out, snapshot, (thread, now), options.ascii, label)?;
+        thread_stack(out, snapshot, (thread, now), ascii, label)?;
     }
     Ok(())
 }
@@ -127,14 +114,15 @@ mod tests {
 
     #[test]
     fn every_live_thread() {
-        insta::assert_snapshot!(stacks(&fixtures::order_sim(), &StacksOptions::default()));
+        insta::assert_snapshot!(stacks(&fixtures::order_sim(), ProcessState::Running, false));
     }
 
     #[test]
     fn what_each_thread_does_now() {
         insta::assert_snapshot!(stacks(
             &tickscope_testkit::fixture::waiting(),
-            &StacksOptions::default()
+            ProcessState::Running,
+            false
         ));
     }
 
@@ -142,18 +130,13 @@ mod tests {
     fn a_scope_without_a_clock_read_has_no_age() {
         let mut snapshot = fixtures::order_sim();
         snapshot.threads[0].open[1].began_tick = 0;
-        let text = stacks(&snapshot, &StacksOptions::default());
+        let text = stacks(&snapshot, ProcessState::Running, false);
         assert!(text.contains("\n       -  match::step   engine/"), "{text}");
     }
 
     #[test]
     fn hostile_names_in_ascii() {
-        let options = StacksOptions {
-            ascii: true,
-            state: ProcessState::Stale,
-            ..StacksOptions::default()
-        };
-        let text = stacks(&fixtures::hostile(), &options);
+        let text = stacks(&fixtures::hostile(), ProcessState::Stale, true);
         assert!(text.is_ascii());
         insta::assert_snapshot!(text);
     }
@@ -161,13 +144,7 @@ mod tests {
     #[test]
     fn a_program_that_has_ended_has_no_live_threads() {
         let mut snapshot = fixtures::order_sim();
-        let of = |snapshot: &Snapshot, state| {
-            let options = StacksOptions {
-                state,
-                ..StacksOptions::default()
-            };
-            stacks(snapshot, &options)
-        };
+        let of = |snapshot: &Snapshot, state| stacks(snapshot, state, false);
         let text = of(&snapshot, ProcessState::Crashed);
         assert!(
             text.contains(" threads were inside a scope at its end; outermost scope first"),

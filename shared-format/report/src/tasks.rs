@@ -14,15 +14,6 @@ use crate::{ProcessState, number, text_of};
 /// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 56;
 
-/// Options of the list of tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TasksOptions {
-    /// The state of the program.
-    pub state: ProcessState,
-    /// Whether to use ASCII characters only.
-    pub ascii: bool,
-}
-
 /// Returns the name of a row: the name of its function, or `await (unnamed) in NAME`. `labels` has the names of
 /// functions.
 pub fn name(row: &TaskRow, labels: &[String]) -> String {
@@ -34,14 +25,14 @@ pub fn name(row: &TaskRow, labels: &[String]) -> String {
 }
 
 /// Returns the calls in flight as a tree, the most calls first, ending in a newline.
-pub fn tasks(snapshot: &Snapshot, options: &TasksOptions) -> String {
-    text_of(|out| write(out, snapshot, options))
+pub fn tasks(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
+    text_of(|out| write(out, snapshot, state, ascii))
 }
 
-fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::Result {
+fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
     let functions = Functions::of(snapshot);
     let table = Tasks::of(snapshot, &functions);
-    out.push_str(&heading("tasks", snapshot, options.state, options.ascii));
+    out.push_str(&heading("tasks", snapshot, state, ascii));
     if !has_futures(snapshot) {
         return writeln!(
             out,
@@ -53,7 +44,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
     if in_flight == 0 {
         return writeln!(out, "\nno call of a profiled future is in flight");
     }
-    let time = |ns: u64| number::in_charset(number::duration(ns), options.ascii);
+    let time = |ns: u64| number::in_charset(number::duration(ns), ascii);
     let oldest = table
         .top()
         .iter()
@@ -76,7 +67,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
             number::count(table.beyond)
         )?;
     }
-    let labels = labels(&functions, options.ascii);
+    let labels = labels(&functions, ascii);
     let lines = lines(&table, &labels);
     let width = column_width("", lines.iter().map(|(_, text)| text), MAX_NAME_COLUMN);
     writeln!(out, "\nIN FLIGHT  OLDEST  POLLED  FUTURE")?;
@@ -89,7 +80,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
         let function = functions.get(row.function);
         let place = match row.kind {
             TaskKind::UnnamedAwait => String::new(),
-            TaskKind::Future | TaskKind::Await => place(&function.file, function.line, options.ascii),
+            TaskKind::Future | TaskKind::Await => place(&function.file, function.line, ascii),
         };
         let line = format!(
             "{:>9}  {:>6}  {polled:>6}  {text:<width$}  {place}",
@@ -131,16 +122,16 @@ mod tests {
 
     #[test]
     fn what_calls_in_flight_wait_for() {
-        insta::assert_snapshot!(tasks(&fixture::serving(), &TasksOptions::default()));
+        insta::assert_snapshot!(tasks(&fixture::serving(), ProcessState::Running, false));
     }
 
     #[test]
     fn what_is_said_where_nothing_is_in_flight() {
-        let text = tasks(&fixture::two_threads(), &TasksOptions::default());
+        let text = tasks(&fixture::two_threads(), ProcessState::Running, false);
         assert!(text.contains("\nno profiled future has been polled;"), "{text}");
         let mut idle = fixture::serving();
         idle.tasks = Default::default();
-        let text = tasks(&idle, &TasksOptions::default());
+        let text = tasks(&idle, ProcessState::Running, false);
         assert!(
             text.ends_with("\nno call of a profiled future is in flight\n"),
             "{text}"

@@ -27,11 +27,11 @@ use tickscope_report::form::FormOptions;
 use tickscope_report::html;
 use tickscope_report::log::{self, LogOptions};
 use tickscope_report::slow::{self, Answer, SlowOptions};
-use tickscope_report::stacks::{self, StacksOptions};
-use tickscope_report::tasks::{self, TasksOptions};
 use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
-use tickscope_report::{Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope};
+use tickscope_report::{
+    Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope, stacks, tasks,
+};
 
 /// Writes the short answers for scripts and agents, which are short for any snapshot.
 fn briefly(snapshot: &Snapshot) {
@@ -103,8 +103,8 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),
         8 => pprof::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         9 => {
-            drop(stacks::stacks(one, &StacksOptions::default()));
-            drop(tasks::tasks(one, &TasksOptions::default()));
+            drop(stacks::stacks(one, ProcessState::Running, false));
+            drop(tasks::tasks(one, ProcessState::Running, false));
             drop((
                 sites::sites(one, ProcessState::Stale, true),
                 json::sites(one, ProcessState::Stale),
@@ -163,7 +163,7 @@ fn measure(snapshot: &Snapshot, which: usize) -> Measure {
 fn whole(made: &Snapshot) {
     trees(made);
     texts(made, 0);
-    drop(tasks::tasks(made, &TasksOptions::default()));
+    drop(tasks::tasks(made, ProcessState::Running, false));
 }
 
 fn texts(snapshot: &Snapshot, which: usize) {
