@@ -360,10 +360,6 @@ impl Form {
         }
         let mut options = FormOptions::default();
         options.text.state = state;
-        if !self.is_built_in() {
-            let refused = self.write(snapshot, &options, &mut io::sink());
-            return refused.map_err(|error| FormatError::io("write", path, error));
-        }
         snapshot_file::write_new_by(path, |file| {
             let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
             self.write(snapshot, &options, &mut out)?;

@@ -32,12 +32,9 @@ pub struct Module {
     pub hue: u8,
 }
 
-/// The modules of all functions.
+/// The modules of all functions, by the indices of the functions.
 #[derive(Clone, Debug, Default)]
-pub struct Modules {
-    list: Vec<Module>,
-    of_function: Vec<u32>,
-}
+pub struct Modules(Vec<Module>);
 
 impl Modules {
     /// Returns the modules of these functions.
@@ -46,28 +43,26 @@ impl Modules {
         crates.sort_unstable();
         crates.dedup();
         let parts = if crates.len() >= MANY_CRATES { 1 } else { 2 };
-        let mut known: HashMap<&str, u32> = HashMap::new();
-        let mut out = Self::default();
+        let mut known: HashMap<&str, Module> = HashMap::new();
         let mut taken = [false; HUES];
-        for function in &functions.list {
+        let modules = functions.list.iter().map(|function| {
             let path = path_of(function, parts);
-            let at = *known.entry(path).or_insert_with(|| {
+            let module = known.entry(path).or_insert_with(|| {
                 let hue = free(taken, hash(path) as usize % HUES);
                 taken[hue] = true;
-                out.list.push(Module {
+                Module {
                     name: path.rsplit("::").next().unwrap_or_default().to_string(),
                     hue: hue as u8,
-                });
-                out.list.len() as u32 - 1
+                }
             });
-            out.of_function.push(at);
-        }
-        out
+            module.clone()
+        });
+        Self(modules.collect())
     }
 
     /// Returns the module of a function, by the function's index.
     pub fn get(&self, function: usize) -> Option<&Module> {
-        self.list.get(*self.of_function.get(function)? as usize)
+        self.0.get(function)
     }
 }
 
