@@ -11,7 +11,7 @@
 use std::io::{self, Write};
 
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Snapshot, saturating_sum};
 
 use crate::names::full_names;
 
@@ -49,8 +49,7 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
             stack.extend(children.iter().rev());
             continue;
         }
-        let totals = children.iter().map(|&child| tree.rows[child as usize].total_ns);
-        let below = totals.fold(0u64, u64::saturating_add);
+        let below = saturating_sum(children.iter().map(|&child| tree.rows[child as usize].total_ns));
         if below > 0 {
             writeln!(out, "{path};{DEEPER} {below}")?;
         }

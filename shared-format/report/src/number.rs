@@ -75,20 +75,13 @@ fn long_duration(ns: u64) -> String {
 
 /// Formats a count in at most 5 cells: `999`, `1.34k`, `8.41M`, `18.4E`.
 pub fn count(n: u64) -> String {
-    const UNITS: [(u64, &str); 6] = [
-        (1_000, "k"),
-        (1_000_000, "M"),
-        (1_000_000_000, "G"),
-        (1_000_000_000_000, "T"),
-        (1_000_000_000_000_000, "P"),
-        (1_000_000_000_000_000_000, "E"),
-    ];
     if n < 1_000 {
         return n.to_string();
     }
-    UNITS
-        .iter()
-        .find_map(|&(unit, name)| three_digits(n, unit, name, 999))
+    let units = ["k", "M", "G", "T", "P", "E"].into_iter().zip(1..);
+    units
+        .map(|(name, power)| (name, 1_000_u64.pow(power)))
+        .find_map(|(name, unit)| three_digits(n, unit, name, 999))
         .unwrap_or_else(|| n.to_string())
 }
 
