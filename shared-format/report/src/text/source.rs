@@ -76,24 +76,14 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
 
 /// Returns why there are no samples of the program counter, and the next step.
 pub fn without_samples(state: LinesState) -> String {
-    match state {
-        LinesState::On(_) => {
-            "no samples of the program counter yet: no thread with a scope has used the CPU".into()
-        }
-        LinesState::NoSignal => {
-            "no samples of the program counter: the program uses SIGPROF and all signals for real time".into()
-        }
-        LinesState::NoTimers(error) => format!(
-            "no samples of the program counter: the system refused timers (error {error}); see ulimit -i"
-        ),
-        LinesState::Unsupported => {
-            "no samples of the program counter: they need Linux on x86-64 or AArch64".into()
-        }
-        LinesState::Off | _ => {
-            "no samples of the program counter: ask for them with tickscope lines on, or TICKSCOPE_LINES=1"
-                .into()
-        }
-    }
+    let why: String = match state {
+        LinesState::On(_) => " yet: no thread with a scope has used the CPU".into(),
+        LinesState::NoSignal => ": the program uses SIGPROF and all signals for real time".into(),
+        LinesState::NoTimers(error) => format!(": the system refused timers (error {error}); see ulimit -i"),
+        LinesState::Unsupported => ": they need Linux on x86-64 or AArch64".into(),
+        LinesState::Off | _ => ": ask for them with tickscope lines on, or TICKSCOPE_LINES=1".into(),
+    };
+    format!("no samples of the program counter{why}")
 }
 
 /// Returns the name and place of a scope.
