@@ -6,6 +6,7 @@
 
 mod input;
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -121,7 +122,7 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         refuses_by: None,
         write: Some(|input, out| {
             // The page begins with the chosen thread, and contains the other threads as well.
-            let snapshot = input.without_small(input.snapshot);
+            let snapshot = input.without_small(Cow::Borrowed(input.snapshot));
             let page = html::page(&snapshot, input.options).map_err(io::Error::other)?;
             out.write_all(page.as_bytes())
         }),
@@ -161,7 +162,7 @@ path's own part of that measure.
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_by: None,
-        write: Some(|input, mut out| folded::write(&input.shown_by(), &mut out)),
+        write: Some(|input, mut out| folded::write(&input.by().of(&input.shown()), &mut out)),
     },
     Entry {
         form: Form::Speedscope,
@@ -232,8 +233,7 @@ lines on) there is also the event Sampled, which is shown beside the source.
         refuses_unit: Some("--unit is for text; a tks file has ticks and their length: leave it out"),
         refuses_by: Some("a tks file has every measure; leave out --by, and use it when you open the file"),
         write: Some(|input, out| {
-            let measured = input.of_thread();
-            let bytes = snapshot_file::bytes(&input.without_small(&measured)).map_err(io::Error::other)?;
+            let bytes = snapshot_file::bytes(&input.shown()).map_err(io::Error::other)?;
             out.write_all(&bytes)
         }),
     },

@@ -47,7 +47,7 @@ fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> f
     let time = clock::time_of_day(interval.unix_ns, options.utc_offset_s);
     let mut line = |tid: &str, thread: &str, (inside_ns, about): (u64, &str), calls: u64, name: &str| {
         let inside = format!("{about}{}", ms(inside_ns));
-        let share = format!("{about}{}", percent(inside_ns, interval.ns));
+        let share = format!("{about}{:.1}%", share(inside_ns, interval.ns) * 100.0);
         let whole = ms(interval.ns);
         writeln!(
             out,
@@ -114,10 +114,6 @@ fn share(part: u64, whole: u64) -> f64 {
     } else {
         part as f64 / whole as f64
     }
-}
-
-fn percent(part: u64, whole: u64) -> String {
-    format!("{:.1}%", share(part, whole) * 100.0)
 }
 
 /// Returns milliseconds with three decimals, halves rounded up.

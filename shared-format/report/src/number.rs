@@ -31,7 +31,8 @@ pub fn duration(ns: u64) -> String {
 /// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`.
 /// From minutes on the text equals the text of [`duration`].
 pub fn two_digits(ns: u64) -> String {
-    let two = two_significant(ns);
+    let unit = 10u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    let two = rounded(ns, unit).saturating_mul(unit);
     let in_unit = |unit: u64, name: &str| match two / unit {
         whole @ 0..10 => format!("{whole}.{}{name}", two % unit / (unit / 10)),
         whole => format!("{whole}{name}"),
@@ -43,12 +44,6 @@ pub fn two_digits(ns: u64) -> String {
         _ if two / S <= LAST_SECONDS => in_unit(S, "s"),
         _ => duration(ns),
     }
-}
-
-/// Rounds to two significant digits.
-fn two_significant(n: u64) -> u64 {
-    let unit = 10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
-    rounded(n, unit).saturating_mul(unit)
 }
 
 /// Formats a duration of at least minutes: two units side by side, rounded to the smaller one.

@@ -32,7 +32,7 @@ pub(super) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Returns the chosen thread alone, or all threads.
-    pub(super) fn of_thread(&self) -> Cow<'a, Snapshot> {
+    fn of_thread(&self) -> Cow<'a, Snapshot> {
         match self.options.text.thread {
             Some(only) => Cow::Owned(filter::of_threads(self.snapshot, |thread| thread == only)),
             None => Cow::Borrowed(self.snapshot),
@@ -41,20 +41,7 @@ impl<'a> Input<'a> {
 
     /// Returns the chosen thread without rows that are too small.
     pub(super) fn shown(&self) -> Cow<'a, Snapshot> {
-        let shown = self.of_thread();
-        match self.without_small(&shown) {
-            Cow::Owned(without) => Cow::Owned(without),
-            Cow::Borrowed(_) => shown,
-        }
-    }
-
-    /// Returns the result of [`shown`](Self::shown) by the chosen measure.
-    pub(super) fn shown_by(&self) -> Cow<'a, Snapshot> {
-        let shown = self.shown();
-        match self.by().of(&shown) {
-            Cow::Owned(by) => Cow::Owned(by),
-            Cow::Borrowed(_) => shown,
-        }
+        self.without_small(self.of_thread())
     }
 
     /// Returns the known code of samples.
@@ -68,11 +55,11 @@ impl<'a> Input<'a> {
     }
 
     /// Returns the given snapshot, with rows below the least share summed up.
-    pub(super) fn without_small<'b>(&self, snapshot: &'b Snapshot) -> Cow<'b, Snapshot> {
+    pub(super) fn without_small(&self, snapshot: Cow<'a, Snapshot>) -> Cow<'a, Snapshot> {
         if self.options.text.min_share > 0.0 {
-            Cow::Owned(filter::above(snapshot, self.by(), self.options.text.min_share))
+            Cow::Owned(filter::above(&snapshot, self.by(), self.options.text.min_share))
         } else {
-            Cow::Borrowed(snapshot)
+            snapshot
         }
     }
 }
