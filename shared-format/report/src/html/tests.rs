@@ -224,14 +224,9 @@ fn slow_calls_of_watched_functions() {
     let (_, data) = html.split_once("\n\"slow\":").unwrap();
     let (data, _) = data.split_once("\n\"by\"").unwrap();
     insta::assert_snapshot!(data);
+    let answer = slow_answer(&snapshot).replace('>', "&gt;");
     assert!(
-        html.contains(
-            &slow_answer(&snapshot)
-                .lines()
-                .next()
-                .unwrap()
-                .replace('>', "&gt;")
-        ),
+        html.contains(answer.lines().next().unwrap()),
         "the answer without scripts"
     );
 }

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
@@ -61,31 +61,18 @@ fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
 #[test]
 fn nodes_and_threads_say_what_they_wait_in() {
     let document = document(&fixture::waiting());
-    let calls = |node: usize| -> Vec<(&str, u64, f64)> {
-        let list = document["nodes"][node]["waits_in"].as_array();
-        let call = |of: &'_ Value| of["samples"].as_u64().zip(of["share"].as_f64());
-        list.into_iter()
-            .flatten()
-            .map(|of| (of["call"].as_str().unwrap(), call(of).unwrap()))
-            .map(|(name, (samples, share))| (name, samples, share))
-            .collect()
-    };
+    let of = |call: &str, samples: u64, share: f64| json!({"call": call, "samples": samples, "share": share});
+    let nodes = &document["nodes"];
     assert_eq!(
-        calls(1),
-        [("futex", 71, 0.71), ("fsync", 20, 0.2), ("read", 9, 0.09)]
+        nodes[1]["waits_in"],
+        json!([of("futex", 71, 0.71), of("fsync", 20, 0.2), of("read", 9, 0.09)])
     );
-    assert_eq!(calls(5), [("futex", 12, 1.0)]);
-    assert!(
-        document["nodes"][0].get("waits_in").is_none(),
-        "nothing is known of it"
-    );
-    let threads = document["threads"].as_array().unwrap();
-    let now: Vec<_> = threads
-        .iter()
-        .map(|thread| (thread["now"].as_str(), thread["now_in"].as_str()))
-        .collect();
+    assert_eq!(nodes[5]["waits_in"], json!([of("futex", 12, 1.0)]));
+    assert!(nodes[0].get("waits_in").is_none(), "nothing is known of it");
+    let threads = &document["threads"];
+    let now = [0, 1, 2].map(|at| (threads[at]["now"].as_str(), threads[at]["now_in"].as_str()));
     assert_eq!(
-        now[..3],
+        now,
         [
             (Some("waiting"), Some("futex")),
             (Some("ready"), None),
@@ -188,15 +175,11 @@ fn numbers_per_call_are_parts_of_the_whole() {
     let (state, extent) = (ProcessState::Running, Extent::default());
     let part = of_part(&snapshot, Some(&per), state, &extent, &Addresses::default());
     let part: Value = serde_json::from_str(&part).unwrap();
-    assert_eq!(part["per"], serde_json::json!({"name": "step", "calls": 8_000}));
+    assert_eq!(part["per"], json!({"name": "step", "calls": 8_000}));
     assert_eq!(whole["per"], Value::Null);
     let is_part = |list: &str, members: &[&str]| {
-        for (whole, part) in whole[list]
-            .as_array()
-            .unwrap()
-            .iter()
-            .zip(part[list].as_array().unwrap())
-        {
+        let [whole, part] = [&whole, &part].map(|document| document[list].as_array().unwrap());
+        for (whole, part) in whole.iter().zip(part) {
             for &member in members {
                 let divided = whole[member].as_f64().map(|number| number / 8_000.0);
                 assert_eq!(part[member].as_f64(), divided, "{member}");
@@ -340,11 +323,8 @@ fn samples_have_their_addresses_and_their_code_where_it_is_known() {
     insta::assert_snapshot!(lines(&source_code().addresses));
     let with = with_sampled_rows(&snapshot, &source_code().addresses);
     let nodes = super::node::nodes(&with, None);
-    let sampled: Vec<_> = nodes
-        .iter()
-        .filter(|node| node.sampled)
-        .map(|node| node.name)
-        .collect();
-    assert_eq!(sampled, ["insert\u{1b}", "memchr", "(no file)"]);
+    let sampled = nodes.iter().filter(|node| node.sampled);
+    let names: Vec<_> = sampled.map(|node| node.name).collect();
+    assert_eq!(names, ["insert\u{1b}", "memchr", "(no file)"]);
     assert!(lines(&Addresses::default()).contains("\"line_functions\": []"));
 }

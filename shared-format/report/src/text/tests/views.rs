@@ -83,11 +83,10 @@ const VIEWS: [View; 5] = [View::Both, View::Tree, View::Hot, View::Flat, View::T
 #[test]
 fn both_units_stand_side_by_side() {
     let snapshot = fixtures::order_sim_adaptive();
-    let all: Vec<String> = [View::Tree, View::Flat, View::Threads]
-        .map(|view| report(&snapshot, &measured_in(view, Unit::Both, None)))
-        .iter()
-        .map(|text| text.lines().skip(9).take(12).collect::<Vec<_>>().join("\n"))
-        .collect();
+    let all = [View::Tree, View::Flat, View::Threads].map(|view| {
+        let text = report(&snapshot, &measured_in(view, Unit::Both, None));
+        text.lines().skip(9).take(12).collect::<Vec<_>>().join("\n")
+    });
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
