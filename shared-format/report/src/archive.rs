@@ -35,12 +35,11 @@ pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     if !is_page(path) {
         return snapshot_file::read(path);
     }
-    let failed = |error| FormatError::io("read", path, error);
     let mut text = String::new();
-    open_plain(path, false)?
+    let read = open_plain(path, false)?
         .take(LONGEST_PAGE)
-        .read_to_string(&mut text)
-        .map_err(failed)?;
+        .read_to_string(&mut text);
+    read.map_err(|error| FormatError::io("read", path, error))?;
     html::snapshot_of(&text)
 }
 

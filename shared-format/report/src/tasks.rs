@@ -45,11 +45,8 @@ fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool
         return writeln!(out, "\nno call of a profiled future is in flight");
     }
     let time = |ns: u64| number::in_charset(number::duration(ns), ascii);
-    let oldest = table
-        .top()
-        .iter()
-        .map(|&row| table.rows[row as usize].oldest_ns)
-        .max();
+    let top = table.top().iter();
+    let oldest = top.map(|&row| table.rows[row as usize].oldest_ns).max();
     writeln!(
         out,
         "{} in flight, the oldest for {}; below each, what its calls wait for",

@@ -56,12 +56,8 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "\n{about}")?;
     }
-    if comparison
-        .diff
-        .by_function
-        .iter()
-        .any(|change| !change.calls_exact)
-    {
+    let mut changes = comparison.diff.by_function.iter();
+    if changes.any(|change| !change.calls_exact) {
         writeln!(
             out,
             "\n~ before calls: an estimate, because the runs of a side do not agree (it is their median) or the function was off for a time"

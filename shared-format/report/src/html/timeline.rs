@@ -38,12 +38,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     }
     let functions = Functions::of(snapshot);
     let modules = Modules::of(&functions);
-    let by_key: HashMap<u64, usize> = functions
-        .list
-        .iter()
-        .enumerate()
-        .map(|(at, f)| (f.key, at))
-        .collect();
+    let all = functions.list.iter().enumerate();
+    let by_key: HashMap<u64, usize> = all.map(|(at, f)| (f.key, at)).collect();
     // The functions that the page has. It lacks only functions of rows that were left out.
     let shown: Vec<(u64, usize)> = slots
         .functions
