@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use tickscope_analysis::functions::Functions;
-use tickscope_analysis::slow::lineage;
+use tickscope_analysis::slow::{SlowRow, lineage};
 use tickscope_analysis::waterfall::{OffCpu, Waterfall, begins};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Trace};
 
@@ -74,7 +74,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions
 /// Returns the rows of the table as JSON arrays of texts: difference, share of the whole, times in a typical and in a
 /// slow call, calls, path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
-    let line = |row| {
+    let line = |row: &SlowRow| {
         let name = answer.path_name(row.path) + &answer.off_cpu(row, 4.0);
         let texts = answer.cells(row).into_iter().chain([name]);
         let mut line = String::from("[");
