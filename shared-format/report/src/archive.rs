@@ -35,12 +35,11 @@ pub fn read(path: &Path) -> Result<Snapshot, FormatError> {
     if !is_page(path) {
         return snapshot_file::read(path);
     }
-    let failed = |error| FormatError::io("read", path, error);
     let mut text = String::new();
-    open_plain(path, false)?
+    let read = open_plain(path, false)?
         .take(LONGEST_PAGE)
-        .read_to_string(&mut text)
-        .map_err(failed)?;
+        .read_to_string(&mut text);
+    read.map_err(|error| FormatError::io("read", path, error))?;
     html::snapshot_of(&text)
 }
 
@@ -60,7 +59,7 @@ mod tests {
     use tickscope_testkit::fixture;
 
     use super::*;
-    use crate::html::PageOptions;
+    use crate::form::FormOptions;
 
     #[test]
     fn a_page_and_a_kept_snapshot_are_read_alike() {
@@ -69,7 +68,7 @@ mod tests {
         // The contents of a file decide, and not its name.
         let (kept, page) = (dir.path().join("kept"), dir.path().join("page"));
         snapshot_file::write(&kept, &snapshot).unwrap();
-        let text = html::page(&snapshot, &PageOptions::default()).unwrap();
+        let text = html::page(&snapshot, &FormOptions::default()).unwrap();
         std::fs::write(&page, text).unwrap();
         for path in [kept, page] {
             assert!(is_archive(&path));

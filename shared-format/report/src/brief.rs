@@ -30,6 +30,9 @@ pub use self::fit::BYTES_MAX;
 pub(crate) use self::fit::{cut, fitted};
 pub use self::next::{Next, shell_word};
 
+/// Maximum number of rows of a short answer.
+const ROWS: usize = 10;
+
 /// Subject of an answer.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
@@ -53,6 +56,16 @@ pub enum Length {
     Brief,
     /// This many rows, if there are enough.
     Rows(usize),
+}
+
+impl Length {
+    /// Returns the document, which is made for a number of rows. It has at most `all` rows.
+    pub(crate) fn of(self, all: usize, document: impl Fn(usize) -> String) -> String {
+        match self {
+            Self::Brief => fitted(all.min(ROWS), document),
+            Self::Rows(count) => document(count.min(all)),
+        }
+    }
 }
 
 /// Program of an answer.

@@ -16,6 +16,14 @@ pub fn of_day(second: i64) -> String {
     format!("{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60)
 }
 
+/// Returns nanoseconds since the Unix epoch as `14:02:11.250`, this many seconds east of UTC, or in UTC with a Z.
+pub(crate) fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
+    let (_, second) = split(unix_ns, utc_offset_s.unwrap_or(0));
+    let zone = if utc_offset_s.is_some() { "" } else { "Z" };
+    let millis = unix_ns / 1_000_000 % 1_000;
+    format!("{}.{millis:03}{zone}", of_day(second))
+}
+
 /// Returns nanoseconds since the Unix epoch as `2025-11-13 02:15:34 UTC`, so that files do not depend on a time zone.
 pub(super) fn utc(unix_ns: u64) -> String {
     let (day, second) = split(unix_ns, 0);

@@ -14,7 +14,7 @@ mod rows;
 pub mod text;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ use self::numbers::Numbers;
 use crate::escape::visible;
 use crate::glyphs::Glyphs;
 use crate::label::labels;
-use crate::{number, tally};
+use crate::{number, tally, text_of};
 
 pub use self::doubts::doubts;
 
@@ -118,10 +118,7 @@ impl Run {
 impl Comparison<'_> {
     /// Returns the text that a function writes.
     fn written(&self, write: fn(&mut String, &Comparison<'_>) -> fmt::Result) -> String {
-        let mut out = String::new();
-        // Writing into a `String` does not fail.
-        let _ = write(&mut out, self);
-        out
+        text_of(|out| write(out, self))
     }
 
     /// Returns the comparison with UTF-8 output, for forms that do not depend on a terminal.
@@ -325,6 +322,21 @@ impl Comparison<'_> {
             Judged::Whole => Piece::Words(WHOLE.into()),
             Judged::Function(id) => Piece::Name(labels[id.index()].clone()),
         }
+    }
+
+    /// Returns what stands above the tables: the verdicts of the gates, the doubts, and a hint, each after its word.
+    fn remarks(&self, labels: &[String]) -> Vec<(&'static str, Vec<Piece>)> {
+        let verdicts = self.verdicts.iter().map(|verdict| {
+            let word = if verdict.is_passed() { "passed" } else { "FAILED" };
+            let mut pieces = vec![Piece::Name(verdict.condition.to_string())];
+            pieces.push(Piece::Words(": ".into()));
+            pieces.extend(self.sentence(verdict, labels));
+            (word, pieces)
+        });
+        let words = |word, text| (word, vec![Piece::Words(text)]);
+        let doubts = self.doubts.iter().map(|doubt| words("note", doubt.clone()));
+        let hint = self.about_lengths().map(|hint| words("hint", hint));
+        verdicts.chain(doubts).chain(hint).collect()
     }
 
     /// Returns the verdicts of the failed gates for logs, a line each.

@@ -8,17 +8,14 @@ use crate::number;
 /// Returns the text with each character that has no shape written as an escape: `\n`, `\u{1b}`, `\u{202e}`. For ASCII
 /// output all other letters outside ASCII are escaped as well.
 pub(crate) fn visible(text: &str, ascii: bool) -> Cow<'_, str> {
-    if !text.chars().any(|c| shapeless(c) || (ascii && !c.is_ascii())) {
+    let is_hidden = |c: char| shapeless(c) || (ascii && !c.is_ascii());
+    if !text.chars().any(is_hidden) {
         return Cow::Borrowed(text);
     }
-    let text = if ascii {
-        number::ascii(text.to_owned())
-    } else {
-        text.to_owned()
-    };
+    let text = number::in_charset(text.to_owned(), ascii);
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if shapeless(c) || (ascii && !c.is_ascii()) {
+        if is_hidden(c) {
             out.extend(c.escape_default());
         } else {
             out.push(c);
@@ -46,12 +43,12 @@ pub(crate) fn shapeless(c: char) -> bool {
 }
 
 /// A text as JSON that is safe in a page, because it can neither end a script nor begin a tag.
-pub(crate) struct Json<'a>(pub(crate) &'a str);
+pub(crate) struct Json<T>(pub(crate) T);
 
-impl fmt::Display for Json<'_> {
+impl<T: AsRef<str>> fmt::Display for Json<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_char('"')?;
-        for c in self.0.chars() {
+        for c in self.0.as_ref().chars() {
             match c {
                 '"' => f.write_str("\\\"")?,
                 '\\' => f.write_str("\\\\")?,

@@ -11,7 +11,7 @@
 use std::io::{self, Write};
 
 use tickscope_analysis::call_tree::CallTree;
-use tickscope_format::snapshot::Snapshot;
+use tickscope_format::snapshot::{Snapshot, saturating_sum};
 
 use crate::names::full_names;
 
@@ -49,8 +49,7 @@ pub fn write(snapshot: &Snapshot, out: &mut impl Write) -> io::Result<()> {
             stack.extend(children.iter().rev());
             continue;
         }
-        let totals = children.iter().map(|&child| tree.rows[child as usize].total_ns);
-        let below = totals.fold(0u64, u64::saturating_add);
+        let below = saturating_sum(children.iter().map(|&child| tree.rows[child as usize].total_ns));
         if below > 0 {
             writeln!(out, "{path};{DEEPER} {below}")?;
         }
@@ -89,6 +88,7 @@ mod tests {
     #[test]
     fn golden() {
         insta::assert_snapshot!(folded(&fixture::two_threads()));
+        assert_eq!(folded(&fixtures::empty()), "");
     }
 
     #[test]
@@ -108,22 +108,15 @@ mod tests {
             command.args(["--countname", "ns", "--minwidth", "0"]);
             let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
             let mut child = child.expect("wanted inferno-flamegraph (cargo install inferno)");
-            child
-                .stdin
-                .take()
-                .unwrap()
-                .write_all(folded(&snapshot).as_bytes())
-                .unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            stdin.write_all(folded(&snapshot).as_bytes()).unwrap();
+            drop(stdin);
             let output = child.wait_with_output().unwrap();
             assert!(output.status.success());
             let svg = String::from_utf8(output.stdout).unwrap();
             let tree = CallTree::build(&snapshot, |_| true);
-            for ns in tree
-                .rows
-                .iter()
-                .map(|row| row.total_ns)
-                .chain([tree.measured_ns()])
-            {
+            let totals = tree.rows.iter().map(|row| row.total_ns);
+            for ns in totals.chain([tree.measured_ns()]) {
                 let written = format!("({} ns, ", grouped(ns));
                 assert!(svg.contains(&written), "{written}\n{svg}");
             }
@@ -160,11 +153,6 @@ mod tests {
             assert_eq!(deepest, depth.min(513), "{depth}");
             assert_eq!(text.matches(";(deeper) ").count(), usize::from(depth > 512));
         }
-    }
-
-    #[test]
-    fn nothing_measured_is_no_line() {
-        assert_eq!(folded(&fixtures::empty()), "");
     }
 
     proptest! {

@@ -6,6 +6,7 @@
 
 mod input;
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
@@ -14,8 +15,7 @@ use tickscope_format::snapshot::Snapshot;
 use tickscope_format::snapshot_file;
 
 use self::input::Input;
-use crate::text::{self, TextOptions};
-use crate::{ProcessState, callgrind, folded, html};
+use crate::{ProcessState, callgrind, folded, html, text};
 #[cfg(feature = "export")]
 use crate::{json, pprof, speedscope};
 
@@ -53,8 +53,6 @@ struct Entry {
     name: &'static str,
     /// Ending of file names, without the dot before it.
     ending: &'static str,
-    /// Prefix of file names that selects this form for any ending.
-    prefix: Option<&'static str>,
     /// Description: a sentence without the full stop.
     description: &'static str,
     /// Text for `tickscope report --help`, in lines of at most 87 cells.
@@ -99,7 +97,6 @@ static TABLE: [Entry; 8] = [
         form: Form::Text,
         name: "text",
         ending: "txt",
-        prefix: None,
         description: "For reading",
         help: "\
 For reading; --view chooses a part. flat is gprof's flat profile; threads has each
@@ -114,7 +111,6 @@ thread's times and open scopes.",
         form: Form::Html,
         name: "html",
         ending: "html",
-        prefix: None,
         description: "One page with everything in it",
         help: "\
 One page to look at and to send around: tree, icicle, hotspots, latencies, search;
@@ -126,8 +122,8 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         refuses_by: None,
         write: Some(|input, out| {
             // The page begins with the chosen thread, and contains the other threads as well.
-            let snapshot = input.without_small(input.snapshot);
-            let page = html::page(&snapshot, &input.page_options()).map_err(io::Error::other)?;
+            let snapshot = input.without_small(Cow::Borrowed(input.snapshot));
+            let page = html::page(&snapshot, input.options).map_err(io::Error::other)?;
             out.write_all(page.as_bytes())
         }),
     },
@@ -135,7 +131,6 @@ needs no network, and carries the snapshot: tickscope FILE.html opens it again.
         form: Form::Json,
         name: "json",
         ending: "json",
-        prefix: None,
         description: "For programs",
         help: "\
 For programs: every fact, each thread apart, names as they are. It cannot be opened
@@ -158,7 +153,6 @@ again: keep a .tks file or a page for that.",
         form: Form::Folded,
         name: "folded",
         ending: "folded",
-        prefix: None,
         description: "Folded stacks, for flame graphs",
         help: "\
 For flame graphs: path;path SELF-NANOSECONDS, all threads together; with --by the
@@ -168,13 +162,12 @@ path's own part of that measure.
         refuses_per: WHOLE_NUMBERS,
         refuses_unit: NANOSECONDS,
         refuses_by: None,
-        write: Some(|input, mut out| folded::write(&input.shown_by(), &mut out)),
+        write: Some(|input, mut out| folded::write(&input.by().of(&input.shown()), &mut out)),
     },
     Entry {
         form: Form::Speedscope,
         name: "speedscope",
         ending: "speedscope.json",
-        prefix: None,
         description: "For speedscope",
         help: "\
 For speedscope: a profile for each thread, the busiest first on the screen.
@@ -190,7 +183,6 @@ Callees are side by side, but not in the order of time.
         form: Form::Pprof,
         name: "pprof",
         ending: "pb.gz",
-        prefix: None,
         description: "For pprof",
         help: "\
 For pprof and other readers of profile.proto: values calls, time, and each other
@@ -213,7 +205,6 @@ pprof -sample_index=sampled -list FUNCTION shows it beside the source.
         form: Form::Callgrind,
         name: "callgrind",
         ending: "callgrind",
-        prefix: Some("callgrind.out"),
         description: "For KCachegrind and `callgrind_annotate`",
         help: "\
 For callgrind_annotate and KCachegrind: events Ns, Calls, and each other measure that
@@ -233,7 +224,6 @@ lines on) there is also the event Sampled, which is shown beside the source.
         form: Form::Tks,
         name: "tks",
         ending: snapshot_file::ENDING,
-        prefix: None,
         description: "The snapshot itself, to be opened again",
         help: "The snapshot itself, the smallest that can be opened again: tickscope FILE.tks.",
         feature: "report",
@@ -243,8 +233,7 @@ lines on) there is also the event Sampled, which is shown beside the source.
         refuses_unit: Some("--unit is for text; a tks file has ticks and their length: leave it out"),
         refuses_by: Some("a tks file has every measure; leave out --by, and use it when you open the file"),
         write: Some(|input, out| {
-            let measured = input.of_thread();
-            let bytes = snapshot_file::bytes(&input.without_small(&measured)).map_err(io::Error::other)?;
+            let bytes = snapshot_file::bytes(&input.shown()).map_err(io::Error::other)?;
             out.write_all(&bytes)
         }),
     },
@@ -301,17 +290,14 @@ impl Form {
     /// Returns the form that a file's name selects, or `None` if no form has such a name.
     pub fn of_file(file: &Path) -> Option<Self> {
         let name = file.file_name()?.to_string_lossy().to_lowercase();
-        let has_prefix = |form: &Self| form.entry().prefix.is_some_and(|prefix| name.starts_with(prefix));
+        // Valgrind's own names, which end in the number of a process.
+        if name.starts_with("callgrind.out") {
+            return Some(Self::Callgrind);
+        }
         let has_ending = |form: &Self| name.ends_with(&format!(".{}", form.ending()));
-        let by_prefix = Self::ALL.into_iter().find(has_prefix);
         // The longest ending decides, because `now.speedscope.json` ends in `.json` as well.
-        let by_ending = || {
-            Self::ALL
-                .into_iter()
-                .filter(has_ending)
-                .max_by_key(|form| form.ending().len())
-        };
-        by_prefix.or_else(by_ending)
+        let named = Self::ALL.into_iter().filter(has_ending);
+        named.max_by_key(|form| form.ending().len())
     }
 
     /// Returns whether this build can write the form. Some forms need an optional library.
@@ -372,17 +358,8 @@ impl Form {
             // A snapshot file is written in one piece, with an error of its own if the snapshot is too large.
             return snapshot_file::write(path, snapshot);
         }
-        let options = FormOptions {
-            text: TextOptions {
-                state,
-                ..TextOptions::default()
-            },
-            ..FormOptions::default()
-        };
-        if !self.is_built_in() {
-            let refused = self.write(snapshot, &options, &mut io::sink());
-            return refused.map_err(|error| FormatError::io("write", path, error));
-        }
+        let mut options = FormOptions::default();
+        options.text.state = state;
         snapshot_file::write_new_by(path, |file| {
             let mut out = BufWriter::with_capacity(BUFFER_BYTES, file);
             self.write(snapshot, &options, &mut out)?;

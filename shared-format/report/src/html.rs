@@ -8,7 +8,6 @@
 mod carried;
 mod data;
 pub(crate) mod json;
-mod options;
 mod slow;
 mod timeline;
 
@@ -19,11 +18,14 @@ use tickscope_format::FormatError;
 use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
+use crate::form::FormOptions;
 use crate::slow::{Answer, SlowOptions, text as slow_text};
-use crate::text;
+use crate::text::{self, TextOptions};
 
 pub use self::carried::snapshot_of;
-pub use self::options::PageOptions;
+
+/// Share below which rows are left out of the text that is shown without scripts.
+const MIN_SHARE_WITHOUT_SCRIPTS: f64 = 0.01;
 
 /// Frame of the page, in which `{{NAME}}` marks the place of each part.
 const PAGE: &str = include_str!("html/page.html");
@@ -42,8 +44,8 @@ const SCRIPTS: [&str; 21] = [
     include_str!("html/script/bottom_up.js"),
     include_str!("html/script/colours.js"),
     include_str!("html/script/columns.js"),
-    include_str!("html/script/grid.js"),
     FLAME_SCRIPT,
+    include_str!("html/script/grid.js"),
     include_str!("html/script/waterfall.js"),
     include_str!("html/script/slow.js"),
     include_str!("html/script/threads.js"),
@@ -62,7 +64,7 @@ const SCRIPTS: [&str; 21] = [
 ///
 /// # Errors
 /// [`FormatError::TooLarge`] if the snapshot exceeds what a reader accepts.
-pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, FormatError> {
+pub fn page(snapshot: &Snapshot, options: &FormOptions) -> Result<String, FormatError> {
     let mut out =
         String::with_capacity(100_000 + snapshot.nodes.len() * 64 + snapshot.latencies.packed.len() * 4);
     // Inserted text is not searched again, so a function's name that looks like `{{NAME}}` stays as it is.
@@ -74,7 +76,7 @@ pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, Format
             "title" => escape(&mut out, &visible(&snapshot.process.name, false)),
             "style" => out.push_str(STYLE),
             "text" => {
-                escape(&mut out, &text::report(snapshot, &options.as_text()));
+                escape(&mut out, &text::report(snapshot, &of_text(options)));
                 for watch in &snapshot.watches {
                     let answer = Answer::of(snapshot, watch, SlowOptions::default());
                     escape(&mut out, &format!("\n{}", slow_text(&answer)));
@@ -89,6 +91,19 @@ pub fn page(snapshot: &Snapshot, options: &PageOptions) -> Result<String, Format
     }
     out.push_str(rest);
     Ok(out)
+}
+
+/// Returns the options of the texts in the page.
+fn of_text(options: &FormOptions) -> TextOptions {
+    let text = &options.text;
+    TextOptions {
+        state: text.state,
+        extent: text.extent.clone(),
+        min_share: MIN_SHARE_WITHOUT_SCRIPTS,
+        per: text.per.clone(),
+        by: text.by,
+        ..TextOptions::default()
+    }
 }
 
 /// Appends text with escapes for the characters that have a meaning between tags or in an attribute.

@@ -25,14 +25,9 @@ use tickscope_format::snapshot::Snapshot;
 
 use crate::{Extent, ProcessState};
 
-/// Returns the JSON document of a snapshot, ending in a newline. The document depends on the arguments alone.
-pub fn report(snapshot: &Snapshot, state: ProcessState) -> String {
-    of_part(snapshot, None, state, &Extent::default(), &Addresses::default())
-}
-
-/// Returns the JSON document of a part of a run. With `per`, times and calls are divided by the calls of that function,
-/// and the document says so. `extent` describes the part of the run. `addresses` has the known code of samples of the
-/// program counter.
+/// Returns the JSON document of a part of a run, ending in a newline. It depends on the arguments alone. With `per`, times
+/// and calls are divided by the calls of that function, and the document says so. `extent` describes the part of the run.
+/// `addresses` has the known code of samples of the program counter.
 pub fn of_part(
     snapshot: &Snapshot,
     per: Option<&PerCall>,
@@ -40,8 +35,7 @@ pub fn of_part(
     extent: &Extent,
     addresses: &Addresses,
 ) -> String {
-    let document = document::Document::new(snapshot, per, state);
-    let document = document.within(extent).with_lines(snapshot, addresses);
+    let document = document::Document::new(snapshot, per, state, extent, addresses);
     written(&document, snapshot.nodes.len())
 }
 

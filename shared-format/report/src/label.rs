@@ -37,6 +37,12 @@ pub fn place(file: &str, line: u32, ascii: bool) -> String {
     shown
 }
 
+/// Returns the width in cells of a column with this title, at most `most`. A longer text shifts the rest of its line.
+pub(crate) fn column_width(title: &str, texts: impl Iterator<Item = impl AsRef<str>>, most: usize) -> usize {
+    let cells = texts.map(|text| text.as_ref().chars().count());
+    cells.max().unwrap_or(0).clamp(title.len(), most)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -83,6 +83,15 @@ pub mod text;
 pub mod trend;
 pub mod unit;
 
+use std::fmt;
+
 pub use self::extent::Extent;
 pub use self::process_state::ProcessState;
 pub use self::source_code::SourceCode;
+
+/// Returns the text that a function writes. Writing into a `String` does not fail.
+pub(crate) fn text_of(write: impl FnOnce(&mut String) -> fmt::Result) -> String {
+    let mut out = String::new();
+    let _ = write(&mut out);
+    out
+}

@@ -8,10 +8,10 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::intervals::{Interval, Line, Subject};
+use tickscope_analysis::intervals::{Interval, Subject};
 
-use crate::clock;
 use crate::escape::{Json, visible};
+use crate::{clock, text_of};
 
 /// The options of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,6 @@ pub struct LogOptions {
 
 /// Returns the header line, ending in a newline. It states the offset from UTC unless times end in a Z.
 pub fn header(options: &LogOptions) -> String {
-    let [tid, thread] = ["TID", "THREAD"];
     let time = match options.utc_offset_s.map(|seconds| seconds / 60) {
         None => "TIME".to_string(),
         Some(minutes) => {
@@ -34,24 +33,21 @@ pub fn header(options: &LogOptions) -> String {
         }
     };
     format!(
-        "{time:<13} {tid:>8}  {thread:<15} {:>23}  {:>7} {:>10}  NAME\n",
-        "INSIDE / INTERVAL ms", "%", "CALLS"
+        "{time:<13} {:>8}  {:<15} {:>23}  {:>7} {:>10}  NAME\n",
+        "TID", "THREAD", "INSIDE / INTERVAL ms", "%", "CALLS"
     )
 }
 
 /// Returns the lines of an interval, each ending in a newline.
 pub fn lines(interval: &Interval, options: &LogOptions) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write_lines(&mut out, interval, options);
-    out
+    text_of(|out| write_lines(out, interval, options))
 }
 
 fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> fmt::Result {
-    let time = time_of_day(interval.unix_ns, options.utc_offset_s);
+    let time = clock::time_of_day(interval.unix_ns, options.utc_offset_s);
     let mut line = |tid: &str, thread: &str, (inside_ns, about): (u64, &str), calls: u64, name: &str| {
         let inside = format!("{about}{}", ms(inside_ns));
-        let share = format!("{about}{}", percent(inside_ns, interval.ns));
+        let share = format!("{about}{:.1}%", share(inside_ns, interval.ns) * 100.0);
         let whole = ms(interval.ns);
         writeln!(
             out,
@@ -72,47 +68,37 @@ fn write_lines(out: &mut String, interval: &Interval, options: &LogOptions) -> f
         line(&tid, &thread, (of.inside_ns, about), of.calls, &name)?;
     }
     if interval.lines.is_empty() {
-        line("-", "-", (0, ""), 0, nothing(interval))?;
+        let why = match interval.any_met {
+            true => "(nothing)",
+            false => "(no group or function to follow was met yet)",
+        };
+        line("-", "-", (0, ""), 0, why)?;
     }
     Ok(())
 }
 
-/// Returns the reason why an interval is empty.
-fn nothing(interval: &Interval) -> &'static str {
-    if interval.any_met {
-        "(nothing)"
-    } else {
-        "(no group or function to follow was met yet)"
-    }
-}
-
 /// Returns an interval as JSON: one object a line. An empty interval has one object without a thread.
 pub fn json_lines(interval: &Interval) -> String {
-    let mut out = String::new();
-    let _ = write_json(&mut out, interval);
-    out
+    text_of(|out| write_json(out, interval))
 }
 
 fn write_json(out: &mut String, interval: &Interval) -> fmt::Result {
     let Interval { unix_ns, ns, .. } = interval;
     for of in &interval.lines {
-        let Line {
-            tid,
-            calls,
-            inside_ns,
-            estimated,
-            ..
-        } = of;
         let (kind, name) = match &of.subject {
             Subject::Group(name) => ("group", Json(name)),
             Subject::Function(name) => ("function", Json(name)),
         };
         writeln!(
             out,
-            "{{\"unix_ns\":{unix_ns},\"interval_ns\":{ns},\"tid\":{tid},\"thread\":{},\"{kind}\":{name},\
-             \"inside_ns\":{inside_ns},\"share\":{},\"estimated\":{estimated},\"calls\":{calls}}}",
+            "{{\"unix_ns\":{unix_ns},\"interval_ns\":{ns},\"tid\":{},\"thread\":{},\"{kind}\":{name},\
+             \"inside_ns\":{},\"share\":{},\"estimated\":{},\"calls\":{}}}",
+            of.tid,
             Json(&of.thread),
-            share(*inside_ns, *ns),
+            of.inside_ns,
+            share(of.inside_ns, *ns),
+            of.estimated,
+            of.calls,
         )?;
     }
     if interval.lines.is_empty() {
@@ -130,25 +116,16 @@ fn share(part: u64, whole: u64) -> f64 {
     }
 }
 
-fn percent(part: u64, whole: u64) -> String {
-    format!("{:.1}%", share(part, whole) * 100.0)
-}
-
 /// Returns milliseconds with three decimals, halves rounded up.
 fn ms(ns: u64) -> String {
     let us = ns / 1_000 + u64::from(ns % 1_000 >= 500);
     format!("{}.{:03}", us / 1_000, us % 1_000)
 }
 
-fn time_of_day(unix_ns: u64, utc_offset_s: Option<i32>) -> String {
-    let (_, second) = clock::split(unix_ns, utc_offset_s.unwrap_or(0));
-    let zone = if utc_offset_s.is_some() { "" } else { "Z" };
-    let millis = unix_ns / 1_000_000 % 1_000;
-    format!("{}.{millis:03}{zone}", clock::of_day(second))
-}
-
 #[cfg(test)]
 mod tests {
+    use tickscope_analysis::intervals::Line;
+
     use super::*;
 
     fn interval() -> Interval {

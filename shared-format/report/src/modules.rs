@@ -32,44 +32,37 @@ pub struct Module {
     pub hue: u8,
 }
 
-/// The modules of all functions.
+/// The modules of all functions, by the indices of the functions.
 #[derive(Clone, Debug, Default)]
-pub struct Modules {
-    list: Vec<Module>,
-    of_function: Vec<u32>,
-}
+pub struct Modules(Vec<Module>);
 
 impl Modules {
-    /// Returns the modules of these functions, for `hues` colours.
-    pub fn of(functions: &Functions, hues: usize) -> Self {
+    /// Returns the modules of these functions.
+    pub fn of(functions: &Functions) -> Self {
         let mut crates: Vec<&str> = functions.list.iter().map(|f| part(&f.module, 1)).collect();
         crates.sort_unstable();
         crates.dedup();
         let parts = if crates.len() >= MANY_CRATES { 1 } else { 2 };
-        let mut known: HashMap<&str, u32> = HashMap::new();
-        let mut out = Self::default();
-        let mut taken = vec![false; hues];
-        for function in &functions.list {
+        let mut known: HashMap<&str, Module> = HashMap::new();
+        let mut taken = [false; HUES];
+        let modules = functions.list.iter().map(|function| {
             let path = path_of(function, parts);
-            let at = *known.entry(path).or_insert_with(|| {
-                let hue = free(&taken, hash(path) as usize % hues.max(1));
-                if let Some(taken) = taken.get_mut(hue) {
-                    *taken = true;
-                }
-                out.list.push(Module {
+            let module = known.entry(path).or_insert_with(|| {
+                let hue = free(taken, hash(path) as usize % HUES);
+                taken[hue] = true;
+                Module {
                     name: path.rsplit("::").next().unwrap_or_default().to_string(),
                     hue: hue as u8,
-                });
-                out.list.len() as u32 - 1
+                }
             });
-            out.of_function.push(at);
-        }
-        out
+            module.clone()
+        });
+        Self(modules.collect())
     }
 
     /// Returns the module of a function, by the function's index.
     pub fn get(&self, function: usize) -> Option<&Module> {
-        self.list.get(*self.of_function.get(function)? as usize)
+        self.0.get(function)
     }
 }
 
@@ -96,9 +89,9 @@ fn part(path: &str, parts: usize) -> &str {
 }
 
 /// Returns the wanted colour, else the next free colour, else the wanted one again.
-fn free(taken: &[bool], wanted: usize) -> usize {
-    let round = (0..taken.len()).map(|step| (wanted + step) % taken.len());
-    round.into_iter().find(|&hue| !taken[hue]).unwrap_or(wanted)
+fn free(taken: [bool; HUES], wanted: usize) -> usize {
+    let mut round = (0..HUES).map(|step| (wanted + step) % HUES);
+    round.find(|&hue| !taken[hue]).unwrap_or(wanted)
 }
 
 /// Returns the FNV-1a hash, which is the same in every build.
@@ -114,20 +107,28 @@ mod tests {
 
     use super::*;
 
-    fn modules(paths: &[&str], hues: usize) -> Vec<Module> {
-        let site = |(at, module): (usize, &&str)| Site {
+    /// Returns the modules of functions with these modules and names.
+    fn modules_of(functions: &[(&str, String)]) -> Vec<Module> {
+        let site = |(module, name): &(&str, String)| Site {
             module: (*module).into(),
-            name: format!("f{at}"),
+            name: name.clone(),
             ..Site::default()
         };
         let snapshot = Snapshot {
-            sites: paths.iter().enumerate().map(site).collect(),
+            sites: functions.iter().map(site).collect(),
             ..Snapshot::default()
         };
-        let modules = Modules::of(&Functions::of(&snapshot), hues);
-        (0..paths.len())
-            .filter_map(|at| modules.get(at).cloned())
-            .collect()
+        let modules = Modules::of(&Functions::of(&snapshot));
+        let all = 0..functions.len();
+        all.filter_map(|at| modules.get(at).cloned()).collect()
+    }
+
+    fn modules(paths: &[&str]) -> Vec<Module> {
+        let functions = paths
+            .iter()
+            .enumerate()
+            .map(|(at, &path)| (path, format!("f{at}")));
+        modules_of(&functions.collect::<Vec<_>>())
     }
 
     #[test]
@@ -138,27 +139,15 @@ mod tests {
             "[condvar] a.rs:3",
             "main",
         ];
-        let snapshot = Snapshot {
-            sites: names
-                .map(|name| Site {
-                    name: name.into(),
-                    ..Site::default()
-                })
-                .into(),
-            ..Snapshot::default()
-        };
-        let modules = Modules::of(&Functions::of(&snapshot), 7);
-        let named = |at| modules.get(at).map(|module| module.name.as_str());
-        assert_eq!(
-            [0, 1, 2, 3].map(named),
-            [Some("[lock]"), Some("[lock]"), Some("[condvar]"), Some("main")]
-        );
-        assert_eq!(modules.get(0), modules.get(1));
+        let all = modules_of(&names.map(|name| ("", name.to_string())));
+        let named: Vec<&str> = all.iter().map(|module| module.name.as_str()).collect();
+        assert_eq!(named, ["[lock]", "[lock]", "[condvar]", "main"]);
+        assert_eq!(all[0], all[1]);
     }
 
     #[test]
     fn modules_differ_in_colour_as_long_as_there_are_enough() {
-        let all = modules(&["app::db", "app::db::pool", "app::web", "app::json", "app"], 7);
+        let all = modules(&["app::db", "app::db::pool", "app::web", "app::json", "app"]);
         assert_eq!(all[0], all[1], "parts of a module look like the module");
         let mut hues: Vec<u8> = all[1..].iter().map(|module| module.hue).collect();
         hues.sort_unstable();
@@ -166,28 +155,24 @@ mod tests {
         assert_eq!(hues.len(), 4);
         assert_eq!(all[2].name, "web");
         // An additional function does not change the others' colours.
-        let more = modules(
-            &[
-                "app::db",
-                "app::db::pool",
-                "app::web",
-                "app::json",
-                "app",
-                "app::x",
-            ],
-            7,
-        );
+        let more = [
+            "app::db",
+            "app::db::pool",
+            "app::web",
+            "app::json",
+            "app",
+            "app::x",
+        ];
+        let more = modules(&more);
         assert_eq!(more[..5], all[..]);
-        assert_eq!(
-            modules(&["a::x", "a::y", "a::z"], 2).len(),
-            3,
-            "there are too few colours"
-        );
+        let many: Vec<String> = (0..9).map(|at| format!("a::m{at}")).collect();
+        let many = modules(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(many.len() == 9 && many.iter().all(|module| usize::from(module.hue) < HUES));
     }
 
     #[test]
     fn of_many_crates_each_is_one_thing() {
-        let all = modules(&["a::x", "a::y", "b::x", "c", "d"], 7);
+        let all = modules(&["a::x", "a::y", "b::x", "c", "d"]);
         assert_eq!(all[0], all[1]);
         assert_eq!(all[0].name, "a");
     }

@@ -31,7 +31,8 @@ pub fn duration(ns: u64) -> String {
 /// Formats a duration with the two digits that a histogram gives, in at most 6 cells: `17ns`, `410ns`, `1.9µs`, `41s`.
 /// From minutes on the text equals the text of [`duration`].
 pub fn two_digits(ns: u64) -> String {
-    let two = two_significant(ns);
+    let unit = 10u64.pow(ns.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    let two = rounded(ns, unit).saturating_mul(unit);
     let in_unit = |unit: u64, name: &str| match two / unit {
         whole @ 0..10 => format!("{whole}.{}{name}", two % unit / (unit / 10)),
         whole => format!("{whole}{name}"),
@@ -43,12 +44,6 @@ pub fn two_digits(ns: u64) -> String {
         _ if two / S <= LAST_SECONDS => in_unit(S, "s"),
         _ => duration(ns),
     }
-}
-
-/// Rounds to two significant digits.
-fn two_significant(n: u64) -> u64 {
-    let unit = 10u64.pow(n.checked_ilog10().unwrap_or(0).saturating_sub(1));
-    rounded(n, unit).saturating_mul(unit)
 }
 
 /// Formats a duration of at least minutes: two units side by side, rounded to the smaller one.
@@ -75,20 +70,13 @@ fn long_duration(ns: u64) -> String {
 
 /// Formats a count in at most 5 cells: `999`, `1.34k`, `8.41M`, `18.4E`.
 pub fn count(n: u64) -> String {
-    const UNITS: [(u64, &str); 6] = [
-        (1_000, "k"),
-        (1_000_000, "M"),
-        (1_000_000_000, "G"),
-        (1_000_000_000_000, "T"),
-        (1_000_000_000_000_000, "P"),
-        (1_000_000_000_000_000_000, "E"),
-    ];
     if n < 1_000 {
         return n.to_string();
     }
-    UNITS
-        .iter()
-        .find_map(|&(unit, name)| three_digits(n, unit, name, 999))
+    let units = ["k", "M", "G", "T", "P", "E"].into_iter().zip(1..);
+    units
+        .map(|(name, power)| (name, 1_000_u64.pow(power)))
+        .find_map(|(name, unit)| three_digits(n, unit, name, 999))
         .unwrap_or_else(|| n.to_string())
 }
 
@@ -141,6 +129,11 @@ pub fn quotient(n: u64, per: u64) -> String {
 pub fn ascii(text: String) -> String {
     // The micro sign and the Greek letter, which look alike.
     text.replace(['\u{b5}', '\u{3bc}'], "u")
+}
+
+/// Returns a formatted number as it is, or for terminals without UTF-8.
+pub(crate) fn in_charset(text: String, is_ascii: bool) -> String {
+    if is_ascii { ascii(text) } else { text }
 }
 
 /// Formats the value in `unit`s with three significant digits; `None` if it rounds to more than `last` units.

@@ -73,35 +73,29 @@ pub fn write(
             }
         })
         .collect();
-    for (index, labels) in labels.iter().enumerate() {
-        for row in snapshot.rows_of(ThreadId(index as u32)) {
-            let mut value: Vec<i64> = columns.iter().map(|column| signed(column[row])).collect();
-            if value.iter().all(|&value| value == 0) {
-                continue;
-            }
-            value.resize(values, 0);
-            // Concatenated messages are one message, so only one sample needs to be in memory.
-            let one = Profile {
-                sample: vec![Sample {
-                    location_id: stack(snapshot, row),
-                    value,
-                    label: labels.clone(),
-                }],
-                ..Profile::default()
-            };
-            one.encode(&mut buffer);
-            if buffer.len() >= CHUNK_BYTES {
-                out.write_all(&buffer)?;
-                buffer.clear();
-            }
-        }
-    }
-    for sample in sampled {
+    let threads = (0..).map(ThreadId).zip(&labels);
+    let rows = threads.flat_map(|(id, labels)| snapshot.rows_of(id).map(move |row| (row, labels)));
+    let counted = rows.filter_map(|(row, labels)| {
+        let mut value: Vec<i64> = columns.iter().map(|column| signed(column[row])).collect();
+        let is_something = value.iter().any(|&value| value != 0);
+        value.resize(values, 0);
+        is_something.then(|| Sample {
+            location_id: stack(snapshot, row),
+            value,
+            label: labels.clone(),
+        })
+    });
+    for sample in counted.chain(sampled) {
+        // Concatenated messages are one message, so only one sample needs to be in memory.
         let one = Profile {
             sample: vec![sample],
             ..Profile::default()
         };
         one.encode(&mut buffer);
+        if buffer.len() >= CHUNK_BYTES {
+            out.write_all(&buffer)?;
+            buffer.clear();
+        }
     }
     out.write_all(&buffer)?;
     out.finish().map(|_| ())

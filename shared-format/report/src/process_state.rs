@@ -46,7 +46,7 @@ impl ProcessState {
     }
 }
 
-/// Returns the first line of a command's output: the command, the program and its state.
+/// Returns the first line of a command's output, ending in a newline: the command, the program and its state.
 pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
     let process = &snapshot.process;
     let name = visible(&process.name, ascii);
@@ -55,7 +55,7 @@ pub(crate) fn heading(command: &str, snapshot: &Snapshot, state: ProcessState, a
         0 => String::new(),
         pid => format!(", pid {pid}"),
     };
-    format!("tickscope {command}: {name}{pid}, {}", state.explained())
+    format!("tickscope {command}: {name}{pid}, {}\n", state.explained())
 }
 
 impl fmt::Display for ProcessState {

@@ -2,75 +2,53 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::sites;
+use tickscope_analysis::sites::{SiteRow, sites as analysed};
 use tickscope_format::pattern::Pattern;
-use tickscope_format::snapshot::{Site, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 
 use crate::escape::visible;
-use crate::label::place;
+use crate::label::{column_width, place};
 use crate::process_state::heading;
-use crate::{ProcessState, number};
+use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of paths. A longer path only shifts the rest of its own line.
+/// Cells of the column of paths.
 const MAX_PATH_COLUMN: usize = 60;
 
 /// Returns the list of sites by path, ending in a newline.
 pub fn sites(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, snapshot, state, ascii);
-    out
+    text_of(|out| write(out, snapshot, state, ascii))
 }
 
 fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
-    writeln!(out, "{}", heading("sites", snapshot, state, ascii))?;
-    let mut rows: Vec<(String, sites::SiteRow)> = sites::sites(snapshot)
+    out.push_str(&heading("sites", snapshot, state, ascii));
+    let site = |row: &SiteRow| &snapshot.sites[row.site.index()];
+    let mut rows: Vec<(String, SiteRow)> = analysed(snapshot)
         .into_iter()
-        .map(|row| (path(&snapshot.sites[row.site.index()], ascii), row))
+        .map(|row| (visible(&site(&row).path(), ascii).into_owned(), row))
         .collect();
     rows.sort();
     if rows.is_empty() {
         writeln!(out, "\nno scope has been entered yet")?;
-    } else {
-        let off = rows.iter().filter(|(_, row)| row.off).count();
-        writeln!(
-            out,
-            "{} met, {off} switched off; calls since the reset\n",
-            rows.len()
-        )?;
-        list(out, snapshot, &rows, ascii)?;
+        return rules(out, snapshot, ascii);
     }
-    rules(out, snapshot, ascii)
-}
-
-fn path(site: &Site, ascii: bool) -> String {
-    visible(&site.path(), ascii).into_owned()
-}
-
-fn list(
-    out: &mut String,
-    snapshot: &Snapshot,
-    rows: &[(String, sites::SiteRow)],
-    ascii: bool,
-) -> fmt::Result {
-    let width = rows
-        .iter()
-        .map(|(path, _)| path.chars().count())
-        .max()
-        .unwrap_or(0)
-        .clamp("SITE".len(), MAX_PATH_COLUMN);
+    let off = rows.iter().filter(|(_, row)| row.off).count();
+    writeln!(
+        out,
+        "{} met, {off} switched off; calls since the reset\n",
+        rows.len()
+    )?;
+    let width = column_width("SITE", rows.iter().map(|(path, _)| path), MAX_PATH_COLUMN);
     writeln!(out, "STATE  CALLS  {:<width$}  WHERE", "SITE")?;
-    for (path, row) in rows {
-        let site = &snapshot.sites[row.site.index()];
+    for (path, row) in &rows {
         writeln!(
             out,
             "{:<5}  {:>5}  {path:<width$}  {}",
             state_word(row.off),
             number::count(row.calls),
-            place(&site.file, site.line, ascii),
+            place(&site(row).file, site(row).line, ascii),
         )?;
     }
-    Ok(())
+    rules(out, snapshot, ascii)
 }
 
 fn rules(out: &mut String, snapshot: &Snapshot, ascii: bool) -> fmt::Result {

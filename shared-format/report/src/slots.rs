@@ -154,15 +154,10 @@ impl Known {
                     .or_insert_with(|| (thread.name.clone(), tid));
             }
         }
-        if self
-            .of_sites
-            .as_ref()
-            .is_none_or(|(sites, _)| *sites != snapshot.sites)
-        {
-            self.of_sites = Some((snapshot.sites.clone(), Functions::of(snapshot)));
-        }
-        let functions = self.of_sites.as_ref().map(|(_, functions)| functions);
-        TimeSpent::of(snapshot, functions.unwrap_or(&Functions::default()))
+        let known = self.of_sites.take().filter(|(sites, _)| *sites == snapshot.sites);
+        let known = known.unwrap_or_else(|| (snapshot.sites.clone(), Functions::of(snapshot)));
+        let (_, functions) = self.of_sites.insert(known);
+        TimeSpent::of(snapshot, functions)
     }
 }
 

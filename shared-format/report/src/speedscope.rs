@@ -35,7 +35,7 @@ pub fn write(snapshot: &Snapshot, by: Measure, out: &mut impl Write) -> io::Resu
         profiles.push(Profile::new("nothing was measured".into(), unit, 0, vec![]));
     }
     let busiest = profiles.iter().enumerate().rev();
-    let busiest = busiest.max_by_key(|(_, profile)| profile.end_value());
+    let busiest = busiest.max_by_key(|(_, profile)| profile.end_value);
     let active = busiest.map_or(0, |(index, _)| index);
     speedscope_file::write(&snapshot.process.name, &functions, &profiles, active, out)
 }
@@ -84,11 +84,7 @@ fn events(
     let mut at = 0u64;
     while let Some((row, is_closing)) = stack.pop() {
         let frame = functions.of_site[snapshot.nodes.site[row] as usize].0;
-        events.push(if is_closing {
-            Event::close(frame, at)
-        } else {
-            Event::open(frame, at)
-        });
+        events.push(Event::new(is_closing, frame, at));
         if !is_closing {
             at = at.saturating_add(self_values[row]);
             stack.push((row, true));

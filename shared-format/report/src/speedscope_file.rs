@@ -39,7 +39,7 @@ pub(crate) struct Profile {
     name: String,
     unit: &'static str,
     start_value: u64,
-    end_value: u64,
+    pub(crate) end_value: u64,
     events: Vec<Event>,
 }
 
@@ -62,29 +62,13 @@ impl Profile {
             events,
         }
     }
-
-    pub(crate) fn end_value(&self) -> u64 {
-        self.end_value
-    }
 }
 
 impl Event {
-    /// Returns the event that opens a frame. Frames have the indices of functions.
-    pub(crate) fn open(frame: u32, at: u64) -> Self {
-        Self {
-            r#type: "O",
-            frame,
-            at,
-        }
-    }
-
-    /// Returns the event that closes a frame.
-    pub(crate) fn close(frame: u32, at: u64) -> Self {
-        Self {
-            r#type: "C",
-            frame,
-            at,
-        }
+    /// Returns the event that opens or closes a frame. Frames have the indices of functions.
+    pub(crate) fn new(is_end: bool, frame: u32, at: u64) -> Self {
+        let r#type = if is_end { "C" } else { "O" };
+        Self { r#type, frame, at }
     }
 }
 
@@ -118,5 +102,53 @@ fn frame(function: &Function) -> Frame<'_> {
         name: function.full_name(),
         file: &function.file,
         line: (function.line > 0).then_some(function.line),
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use serde_json::Value;
+
+    /// Checks the requirements of the published schema, and the order in which frames open and close. Returns what each
+    /// frame has spent itself.
+    pub(crate) fn own_values(file: &Value) -> Vec<u64> {
+        assert_eq!(
+            file["$schema"],
+            "https://www.speedscope.app/file-format-schema.json"
+        );
+        let frames = file["shared"]["frames"].as_array().unwrap();
+        for frame in frames {
+            assert!(frame["name"].is_string());
+            assert!(frame.get("file").is_none_or(Value::is_string));
+            assert!(frame.get("line").is_none_or(Value::is_u64));
+        }
+        let mut own = vec![0; frames.len()];
+        let profiles = file["profiles"].as_array().unwrap();
+        assert!((file["activeProfileIndex"].as_u64().unwrap() as usize) < profiles.len());
+        for profile in profiles {
+            assert_eq!(profile["type"], "evented");
+            assert_eq!(profile["unit"], "nanoseconds");
+            assert_eq!(profile["startValue"], 0);
+            assert!(profile["name"].is_string());
+            let mut open: Vec<u64> = Vec::new();
+            let mut last = 0;
+            for event in profile["events"].as_array().unwrap() {
+                let (at, frame) = (event["at"].as_u64().unwrap(), event["frame"].as_u64().unwrap());
+                assert!(at >= last);
+                match open.last() {
+                    Some(&top) => own[top as usize] += at - last,
+                    None => assert_eq!(at, last, "there is always a frame open"),
+                }
+                last = at;
+                match event["type"].as_str().unwrap() {
+                    "O" => open.push(frame),
+                    "C" => assert_eq!(open.pop(), Some(frame), "the innermost closes first"),
+                    other => panic!("{other}"),
+                }
+            }
+            assert!(open.is_empty());
+            assert_eq!(profile["endValue"], last);
+        }
+        own
     }
 }

@@ -3,52 +3,32 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::functions::Functions;
-use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::{CaptureKind, Now, Snapshot, Thread, ThreadState};
 
 use crate::escape::visible;
-use crate::label::{labels, place};
+use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
-use crate::{ProcessState, number};
+use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of names. A longer name only shifts the rest of its own line.
+/// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 48;
 
-/// Options of the list of stacks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StacksOptions {
-    /// The state of the program.
-    pub state: ProcessState,
-    /// The one thread to show; `None` shows all live threads.
-    pub thread: Option<ThreadId>,
-    /// Whether to use ASCII characters only.
-    pub ascii: bool,
-}
-
 /// Returns the open scopes of every live thread, ending in a newline.
-pub fn stacks(snapshot: &Snapshot, options: &StacksOptions) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, snapshot, options);
-    out
+pub fn stacks(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
+    text_of(|out| write(out, snapshot, state, ascii))
 }
 
-fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt::Result {
+fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
     let functions = Functions::of(snapshot);
-    let labels = labels(&functions, options.ascii);
+    let labels = labels(&functions, ascii);
     let shown: Vec<(u32, &Thread)> = (0..)
         .zip(&snapshot.threads)
-        .filter(|(index, _)| options.thread.is_none_or(|chosen| chosen.0 == *index))
         .filter(|(_, thread)| thread.state != ThreadState::Finished)
         .collect();
     let busy = shown.iter().filter(|(_, thread)| !thread.open.is_empty()).count();
-    writeln!(
-        out,
-        "{}",
-        heading("stacks", snapshot, options.state, options.ascii)
-    )?;
+    out.push_str(&heading("stacks", snapshot, state, ascii));
     let all = shown.len();
-    let ended = match options.state {
+    let ended = match state {
         ProcessState::Exited | ProcessState::Crashed => true,
         ProcessState::Running | ProcessState::Stale => false,
         ProcessState::FromFile => snapshot.capture.kind == CaptureKind::Final,
@@ -74,12 +54,11 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &StacksOptions) -> fmt:
     for (index, thread) in shown {
         // The state of threads at the end of the program has no meaning.
         let now = snapshot.waits_in.now_of(index).filter(|_| !ended);
-        thread_stack(out, snapshot, (thread, now), options.ascii, |site| {
-            functions
-                .of_site
-                .get(site as usize)
-                .map_or("?", |function| labels[function.index()].as_str())
-        })?;
+        let label = |site: u32| {
+            let function = functions.of_site.get(site as usize);
+            function.map_or("?", |function| labels[function.index()].as_str())
+        };
+        thread_stack(out, snapshot, (thread, now), ascii, label)?;
     }
     Ok(())
 }
@@ -91,23 +70,18 @@ fn thread_stack<'a>(
     ascii: bool,
     label: impl Fn(u32) -> &'a str,
 ) -> fmt::Result {
-    writeln!(
-        out,
-        "\n{}, tid {}, {}{}{}",
-        visible(&thread.name, ascii),
-        thread.tid,
-        thread.state.words(),
-        if thread.open.is_empty() {
-            ": in no scope"
-        } else {
-            ""
-        },
-        match now {
-            Some(Now::In(call)) => format!(", waiting in {call}"),
-            Some(now @ (Now::Running | Now::Ready)) => format!(", {}", now.word()),
-            None => String::new(),
-        },
-    )?;
+    let (name, state) = (visible(&thread.name, ascii), thread.state.words());
+    let nowhere = if thread.open.is_empty() {
+        ": in no scope"
+    } else {
+        ""
+    };
+    let doing = match now {
+        Some(Now::In(call)) => format!(", waiting in {call}"),
+        Some(now @ (Now::Running | Now::Ready)) => format!(", {}", now.word()),
+        None => String::new(),
+    };
+    writeln!(out, "\n{name}, tid {}, {state}{nowhere}{doing}", thread.tid)?;
     let frames: Vec<(Option<u64>, u32)> = thread
         .open
         .iter()
@@ -118,18 +92,11 @@ fn thread_stack<'a>(
             Some(((frame.began_tick > 0).then(|| snapshot.nanos(age)), site))
         })
         .collect();
-    let width = frames
-        .iter()
-        .map(|&(_, site)| label(site).chars().count())
-        .max()
-        .unwrap_or(0)
-        .min(MAX_NAME_COLUMN);
+    let width = column_width("", frames.iter().map(|&(_, site)| label(site)), MAX_NAME_COLUMN);
     for (age, site) in frames {
         // A frame has no age if no clock was read.
-        let mut age = age.map_or_else(|| "-".to_string(), number::duration);
-        if ascii {
-            age = number::ascii(age);
-        }
+        let age = age.map_or_else(|| "-".to_string(), number::duration);
+        let age = number::in_charset(age, ascii);
         let place = snapshot
             .sites
             .get(site as usize)
@@ -147,14 +114,15 @@ mod tests {
 
     #[test]
     fn every_live_thread() {
-        insta::assert_snapshot!(stacks(&fixtures::order_sim(), &StacksOptions::default()));
+        insta::assert_snapshot!(stacks(&fixtures::order_sim(), ProcessState::Running, false));
     }
 
     #[test]
     fn what_each_thread_does_now() {
         insta::assert_snapshot!(stacks(
             &tickscope_testkit::fixture::waiting(),
-            &StacksOptions::default()
+            ProcessState::Running,
+            false
         ));
     }
 
@@ -162,18 +130,13 @@ mod tests {
     fn a_scope_without_a_clock_read_has_no_age() {
         let mut snapshot = fixtures::order_sim();
         snapshot.threads[0].open[1].began_tick = 0;
-        let text = stacks(&snapshot, &StacksOptions::default());
+        let text = stacks(&snapshot, ProcessState::Running, false);
         assert!(text.contains("\n       -  match::step   engine/"), "{text}");
     }
 
     #[test]
     fn hostile_names_in_ascii() {
-        let options = StacksOptions {
-            ascii: true,
-            state: ProcessState::Stale,
-            ..StacksOptions::default()
-        };
-        let text = stacks(&fixtures::hostile(), &options);
+        let text = stacks(&fixtures::hostile(), ProcessState::Stale, true);
         assert!(text.is_ascii());
         insta::assert_snapshot!(text);
     }
@@ -181,13 +144,7 @@ mod tests {
     #[test]
     fn a_program_that_has_ended_has_no_live_threads() {
         let mut snapshot = fixtures::order_sim();
-        let of = |snapshot: &Snapshot, state| {
-            let options = StacksOptions {
-                state,
-                ..StacksOptions::default()
-            };
-            stacks(snapshot, &options)
-        };
+        let of = |snapshot: &Snapshot, state| stacks(snapshot, state, false);
         let text = of(&snapshot, ProcessState::Crashed);
         assert!(
             text.contains(" threads were inside a scope at its end; outermost scope first"),
@@ -206,13 +163,13 @@ mod tests {
             );
             assert!(!text.contains("live"), "{text}");
         }
+        let text = of(&fixtures::empty(), ProcessState::Running);
+        assert!(
+            text.ends_with("\n\nno live thread has entered a scope\n"),
+            "{text}"
+        );
         // The text is the same for a program whose threads had all ended before.
         let text = of(&fixtures::empty(), ProcessState::Exited);
         assert!(text.contains("\nthe program has ended; no thread"), "{text}");
-    }
-
-    #[test]
-    fn all_threads_have_ended() {
-        insta::assert_snapshot!(stacks(&fixtures::empty(), &StacksOptions::default()));
     }
 }

@@ -72,16 +72,12 @@ pub fn at_least(ascii: bool) -> &'static str {
 
 /// Returns the extremes of the numbers of a value, or of the levels of a gauge.
 fn range(tally: Tally) -> Option<Extremes<i128>> {
-    fn wide<T: Into<i128> + Copy>(range: Extremes<T>) -> Extremes<i128> {
-        let Extremes {
-            min_exact, max_exact, ..
-        } = range;
-        let (min, max) = (range.min.into(), range.max.into());
+    fn wide<T: Into<i128>>(range: Extremes<T>) -> Extremes<i128> {
         Extremes {
-            min,
-            max,
-            min_exact,
-            max_exact,
+            min: range.min.into(),
+            max: range.max.into(),
+            min_exact: range.min_exact,
+            max_exact: range.max_exact,
         }
     }
     match tally.level() {

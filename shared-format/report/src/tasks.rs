@@ -7,21 +7,12 @@ use tickscope_analysis::functions::Functions;
 use tickscope_analysis::tasks::{TaskKind, TaskRow, Tasks, has_futures};
 use tickscope_format::snapshot::Snapshot;
 
-use crate::label::{labels, place};
+use crate::label::{column_width, labels, place};
 use crate::process_state::heading;
-use crate::{ProcessState, number};
+use crate::{ProcessState, number, text_of};
 
-/// Cells of the column of names. A longer name only shifts the rest of its own line.
+/// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 56;
-
-/// Options of the list of tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TasksOptions {
-    /// The state of the program.
-    pub state: ProcessState,
-    /// Whether to use ASCII characters only.
-    pub ascii: bool,
-}
 
 /// Returns the name of a row: the name of its function, or `await (unnamed) in NAME`. `labels` has the names of
 /// functions.
@@ -34,21 +25,14 @@ pub fn name(row: &TaskRow, labels: &[String]) -> String {
 }
 
 /// Returns the calls in flight as a tree, the most calls first, ending in a newline.
-pub fn tasks(snapshot: &Snapshot, options: &TasksOptions) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, snapshot, options);
-    out
+pub fn tasks(snapshot: &Snapshot, state: ProcessState, ascii: bool) -> String {
+    text_of(|out| write(out, snapshot, state, ascii))
 }
 
-fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::Result {
+fn write(out: &mut String, snapshot: &Snapshot, state: ProcessState, ascii: bool) -> fmt::Result {
     let functions = Functions::of(snapshot);
     let table = Tasks::of(snapshot, &functions);
-    writeln!(
-        out,
-        "{}",
-        heading("tasks", snapshot, options.state, options.ascii)
-    )?;
+    out.push_str(&heading("tasks", snapshot, state, ascii));
     if !has_futures(snapshot) {
         return writeln!(
             out,
@@ -60,15 +44,9 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
     if in_flight == 0 {
         return writeln!(out, "\nno call of a profiled future is in flight");
     }
-    let time = |ns: u64| match options.ascii {
-        true => number::ascii(number::duration(ns)),
-        false => number::duration(ns),
-    };
-    let oldest = table
-        .top()
-        .iter()
-        .map(|&row| table.rows[row as usize].oldest_ns)
-        .max();
+    let time = |ns: u64| number::in_charset(number::duration(ns), ascii);
+    let top = table.top().iter();
+    let oldest = top.map(|&row| table.rows[row as usize].oldest_ns).max();
     writeln!(
         out,
         "{} in flight, the oldest for {}; below each, what its calls wait for",
@@ -86,10 +64,9 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
             number::count(table.beyond)
         )?;
     }
-    let labels = labels(&functions, options.ascii);
+    let labels = labels(&functions, ascii);
     let lines = lines(&table, &labels);
-    let width = lines.iter().map(|(_, text)| text.chars().count()).max();
-    let width = width.unwrap_or(0).min(MAX_NAME_COLUMN);
+    let width = column_width("", lines.iter().map(|(_, text)| text), MAX_NAME_COLUMN);
     writeln!(out, "\nIN FLIGHT  OLDEST  POLLED  FUTURE")?;
     for (index, text) in lines {
         let row = &table.rows[index as usize];
@@ -100,7 +77,7 @@ fn write(out: &mut String, snapshot: &Snapshot, options: &TasksOptions) -> fmt::
         let function = functions.get(row.function);
         let place = match row.kind {
             TaskKind::UnnamedAwait => String::new(),
-            TaskKind::Future | TaskKind::Await => place(&function.file, function.line, options.ascii),
+            TaskKind::Future | TaskKind::Await => place(&function.file, function.line, ascii),
         };
         let line = format!(
             "{:>9}  {:>6}  {polled:>6}  {text:<width$}  {place}",
@@ -142,16 +119,16 @@ mod tests {
 
     #[test]
     fn what_calls_in_flight_wait_for() {
-        insta::assert_snapshot!(tasks(&fixture::serving(), &TasksOptions::default()));
+        insta::assert_snapshot!(tasks(&fixture::serving(), ProcessState::Running, false));
     }
 
     #[test]
     fn what_is_said_where_nothing_is_in_flight() {
-        let text = tasks(&fixture::two_threads(), &TasksOptions::default());
+        let text = tasks(&fixture::two_threads(), ProcessState::Running, false);
         assert!(text.contains("\nno profiled future has been polled;"), "{text}");
         let mut idle = fixture::serving();
         idle.tasks = Default::default();
-        let text = tasks(&idle, &TasksOptions::default());
+        let text = tasks(&idle, ProcessState::Running, false);
         assert!(
             text.ends_with("\nno call of a profiled future is in flight\n"),
             "{text}"

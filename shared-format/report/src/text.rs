@@ -52,14 +52,8 @@ fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
             top::write(out, page, page.options.top)? || in_tree
         }
         View::Tree => tree::write(out, page)?,
-        View::Threads if !page.snapshot.threads.is_empty() => {
-            threads::write(out, page)?;
-            false
-        }
-        View::Source => {
-            source::write(out, page)?;
-            false
-        }
+        View::Threads if !page.snapshot.threads.is_empty() => threads::write(out, page).map(|()| false)?,
+        View::Source => source::write(out, page).map(|()| false)?,
         _ if page.tree.rows.is_empty() => tree::write(out, page)?,
         View::Threads => false,
         View::Hot => top::write(out, page, usize::MAX)?,

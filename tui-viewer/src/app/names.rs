@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use tickscope_analysis::functions::{Function, Functions};
 use tickscope_report::label;
-use tickscope_report::modules::{HUES, Modules};
+use tickscope_report::modules::Modules;
 
 use crate::app::keyhash::KeyMap;
 use crate::text::cells::safe;
@@ -44,7 +44,7 @@ impl Names {
         Rc::new(Self {
             by_key: (0..).zip(&functions.list).map(|(at, f)| (f.key, at)).collect(),
             keys: functions.list.iter().map(|f| f.key).collect(),
-            modules: Modules::of(functions, HUES),
+            modules: Modules::of(functions),
             small_short: small(&short),
             small_full: small(&full),
             full: printable(&full),

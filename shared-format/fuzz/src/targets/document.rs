@@ -6,7 +6,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tickscope_format::codec;
 use tickscope_report::archive;
-use tickscope_report::html::{self, PageOptions};
+use tickscope_report::form::FormOptions;
+use tickscope_report::html;
 
 use super::derive::snapshot;
 use super::follow::follow;
@@ -16,7 +17,7 @@ use super::scratch;
 
 /// An honest page, cut at its snapshot into the text before and the text after it.
 static PAGE: LazyLock<(String, String)> = LazyLock::new(|| {
-    let page = html::page(&Default::default(), &PageOptions::default()).unwrap();
+    let page = html::page(&Default::default(), &FormOptions::default()).unwrap();
     let (before, rest) = page.split_once("data-crc32=\"").unwrap();
     let (_, behind) = rest.split_once("</script>").unwrap();
     // The reader of a snapshot does not read the scripts.
@@ -53,7 +54,7 @@ pub(crate) fn run(input: &[u8]) {
             if !codec_takes(&snapshot) {
                 return;
             }
-            let mut text = html::page(&snapshot, &PageOptions::default())
+            let mut text = html::page(&snapshot, &FormOptions::default())
                 .unwrap()
                 .into_bytes();
             if edits.is_empty() {

@@ -23,14 +23,15 @@ use tickscope_format::pattern::Pattern;
 use tickscope_report::brief::{self, BYTES_MAX, Length, Next, Subject};
 use tickscope_report::diff::{self, Comparison, Run, Tables};
 use tickscope_report::exemplar::ExemplarForm;
-use tickscope_report::html::{self, PageOptions};
+use tickscope_report::form::FormOptions;
+use tickscope_report::html;
 use tickscope_report::log::{self, LogOptions};
 use tickscope_report::slow::{self, Answer, SlowOptions};
-use tickscope_report::stacks::{self, StacksOptions};
-use tickscope_report::tasks::{self, TasksOptions};
 use tickscope_report::text::{self, TextOptions, View};
 use tickscope_report::unit::Unit;
-use tickscope_report::{Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope};
+use tickscope_report::{
+    Extent, ProcessState, SourceCode, callgrind, folded, json, pprof, sites, speedscope, stacks, tasks,
+};
 
 /// Writes the short answers for scripts and agents, which are short for any snapshot.
 fn briefly(snapshot: &Snapshot) {
@@ -95,15 +96,15 @@ pub(crate) fn follow(one: &Snapshot, other: &Snapshot, which: usize) {
             let (extent, code) = (Extent::default(), code_of(one));
             drop(json::of_part(one, None, ProcessState::Crashed, &extent, &code));
         }
-        3 => drop(html::page(one, &PageOptions::default())),
+        3 => drop(html::page(one, &FormOptions::default())),
         // The corpus refers to these operations by number. Number 4 is not used.
         5 => folded::write(&measure(one, which / 16).of(one), &mut out).unwrap(),
         6 => callgrind::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         7 => speedscope::write(one, measure(one, which / 16), &mut out).unwrap(),
         8 => pprof::write(one, measure(one, which / 16), &code_of(one), &mut out).unwrap(),
         9 => {
-            drop(stacks::stacks(one, &StacksOptions::default()));
-            drop(tasks::tasks(one, &TasksOptions::default()));
+            drop(stacks::stacks(one, ProcessState::Running, false));
+            drop(tasks::tasks(one, ProcessState::Running, false));
             drop((
                 sites::sites(one, ProcessState::Stale, true),
                 json::sites(one, ProcessState::Stale),
@@ -162,7 +163,7 @@ fn measure(snapshot: &Snapshot, which: usize) -> Measure {
 fn whole(made: &Snapshot) {
     trees(made);
     texts(made, 0);
-    drop(tasks::tasks(made, &TasksOptions::default()));
+    drop(tasks::tasks(made, ProcessState::Running, false));
 }
 
 fn texts(snapshot: &Snapshot, which: usize) {

@@ -8,11 +8,8 @@ use serde::Serialize;
 use tickscope_analysis::sites::{SiteRow, sites};
 use tickscope_format::pattern::Pattern;
 
-use super::{Length, Program, Subject, cut, fitted, place};
+use super::{Length, Program, Subject, cut, place};
 use crate::json::{VERSION, written};
-
-/// Maximum number of rows of a short answer.
-const ROWS: usize = 10;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -48,7 +45,7 @@ pub fn json(subject: &Subject<'_>, matching: Option<&Pattern>, length: Length) -
     rows.retain(|row| matching.is_none_or(|pattern| pattern.matches(site(row))));
     rows.sort_by_cached_key(|row| (Reverse(row.calls), site(row).path()));
     let document = |count: usize| {
-        let listed = &rows[..count.min(rows.len())];
+        let listed = &rows[..count];
         let document = Document {
             tickscope: VERSION,
             program: Program::of(snapshot, subject.state),
@@ -78,8 +75,5 @@ pub fn json(subject: &Subject<'_>, matching: Option<&Pattern>, length: Length) -
         };
         written(&document, listed.len())
     };
-    match length {
-        Length::Brief => fitted(rows.len().min(ROWS), document),
-        Length::Rows(count) => document(count),
-    }
+    length.of(rows.len(), document)
 }

@@ -58,12 +58,7 @@ fn a_tool_is_told_calls_of_tools() {
     };
     let text = top::json(&subject(&snapshot, &next), Measure::Time, Length::Brief);
     let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let calls: Vec<&str> = answer["next"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|next| next.as_str().unwrap())
-        .collect();
+    let calls: Vec<String> = serde_json::from_value(answer["next"].clone()).unwrap();
     assert!(
         calls[0].starts_with("why {\"function\":")
             && calls[0].ends_with("\"seconds\":10,\"target\":\"4711\"}"),

@@ -10,12 +10,9 @@ use tickscope_analysis::hotspots::{HotRow, hot};
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::snapshot::Snapshot;
 
-use super::{Length, Program, Subject, cut, fitted, place};
+use super::{Length, Program, Subject, cut, place};
 use crate::budget::off_for_the_budget;
 use crate::json::{VERSION, written};
-
-/// Maximum number of rows of a short answer.
-const ROWS: usize = 10;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -69,7 +66,7 @@ pub fn json(subject: &Subject<'_>, by: Measure, length: Length) -> String {
     let name = |row: &HotRow| tree.functions.get(row.function).full_name();
     rows.sort_by_cached_key(|row| (Reverse(row.self_ns), Reverse(row.total_ns), name(row)));
     let document = |count: usize| {
-        let listed = &rows[..count.min(rows.len())];
+        let listed = &rows[..count];
         let document = Document {
             tickscope: VERSION,
             program: Program::of(subject.snapshot, subject.state),
@@ -88,10 +85,7 @@ pub fn json(subject: &Subject<'_>, by: Measure, length: Length) -> String {
         };
         written(&document, listed.len())
     };
-    match length {
-        Length::Brief => fitted(rows.len().min(ROWS), document),
-        Length::Rows(count) => document(count),
-    }
+    length.of(rows.len(), document)
 }
 
 fn row(row: &HotRow, tree: &CallTree, shown: &Snapshot) -> Row {

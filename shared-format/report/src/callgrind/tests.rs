@@ -9,14 +9,14 @@ use tickscope_testkit::fixture::programs as fixtures;
 use super::*;
 use crate::source_code::tests::source_code;
 
-fn with_code(snapshot: &Snapshot, addresses: &Addresses) -> String {
+fn by(snapshot: &Snapshot, by: Measure, addresses: &Addresses) -> String {
     let mut out = Vec::new();
-    write(snapshot, Measure::Time, addresses, &mut out).unwrap();
+    write(snapshot, by, addresses, &mut out).unwrap();
     String::from_utf8(out).unwrap()
 }
 
 fn callgrind(snapshot: &Snapshot) -> String {
-    with_code(snapshot, &Addresses::default())
+    by(snapshot, Measure::Time, &Addresses::default())
 }
 
 /// Returns the text without its version, for golden texts.
@@ -31,7 +31,7 @@ fn golden() {
 
 #[test]
 fn lines_by_samples() {
-    let text = with_code(&fixture::sampled(), &source_code().addresses);
+    let text = by(&fixture::sampled(), Measure::Time, &source_code().addresses);
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
@@ -183,15 +183,7 @@ fn callgrind_annotate_shows_our_numbers() {
 
 #[test]
 fn each_measure_is_an_event_and_the_chosen_one_is_the_first() {
-    let mut out = Vec::new();
-    write(
-        &fixture::allocating(),
-        Measure::Bytes,
-        &Addresses::default(),
-        &mut out,
-    )
-    .unwrap();
-    let text = String::from_utf8(out).unwrap();
+    let text = by(&fixture::allocating(), Measure::Bytes, &Addresses::default());
     assert!(text.contains("event: Bytes : Bytes\n"), "{text}");
     assert!(text.contains("\nevents: Bytes Ns Calls Allocations\n"), "{text}");
     let summary = text.lines().find_map(|line| line.strip_prefix("summary: "));

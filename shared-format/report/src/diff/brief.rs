@@ -6,11 +6,8 @@ use serde::Serialize;
 use tickscope_analysis::compare::diff::{Change, Presence, Quantity};
 
 use super::{Comparison, rows};
-use crate::brief::{Length, Next, cut, fitted, top};
+use crate::brief::{Length, Next, cut, top};
 use crate::json::{VERSION, written};
-
-/// Maximum number of rows of a short answer.
-const ROWS: usize = 10;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -68,7 +65,7 @@ pub fn json(comparison: &Comparison<'_>, next: &Next, length: Length) -> String 
         runs.collect()
     };
     let document = |count: usize| {
-        let listed = &changed[..count.min(changed.len())];
+        let listed = &changed[..count];
         let functions: Vec<Row> = listed
             .iter()
             .map(|&index| Row {
@@ -94,10 +91,7 @@ pub fn json(comparison: &Comparison<'_>, next: &Next, length: Length) -> String 
         };
         written(&document, listed.len())
     };
-    match length {
-        Length::Brief => fitted(changed.len().min(ROWS), document),
-        Length::Rows(count) => document(count),
-    }
+    length.of(changed.len(), document)
 }
 
 fn row(change: &Change) -> Row {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tickscope_format::snapshot::{Site, Snapshot};
+use tickscope_format::snapshot::{Site, Snapshot, saturating_sum};
 
 use crate::escape::visible;
 
@@ -50,9 +50,7 @@ pub fn doubts(before: &[Snapshot], after: &[Snapshot]) -> Vec<String> {
     if off(before) != off(after) {
         doubts.push("different sites are switched off: do not compare their calls".into());
     }
-    let dropped: u64 = all()
-        .map(|run| run.capture.losses.dropped)
-        .fold(0, u64::saturating_add);
+    let dropped = saturating_sum(all().map(|run| run.capture.losses.dropped));
     if dropped > 0 {
         doubts.push(format!(
             "{dropped} calls were over a limit of their program: counts are not complete"

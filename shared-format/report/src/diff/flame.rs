@@ -7,7 +7,7 @@ use tickscope_analysis::compare::diff::{PathRow, Presence, Quantity};
 use super::Comparison;
 use crate::escape::{Json, visible};
 use crate::html::FLAME_SCRIPT;
-use crate::html::json::{list, member, strings};
+use crate::html::json::{end, list, member, strings};
 use crate::number;
 use crate::trend::{INK, Trend};
 
@@ -108,11 +108,7 @@ fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widt
     // A frame's parent is at least as wide, so it is shown as well.
     let place = |path: usize| shown.binary_search(&path).unwrap_or_default();
     out.push('{');
-    strings(
-        out,
-        "label",
-        labels.iter().map(|label| visible(label, false).into_owned()),
-    );
+    strings(out, "label", labels.iter().map(|label| visible(label, false)));
     let up = shown.iter().enumerate().map(|(at, &path)| {
         let parent = paths[path].parent;
         parent.map_or(0, |parent| at - place(parent as usize))
@@ -139,7 +135,8 @@ fn frames(out: &mut String, comparison: &Comparison<'_>, labels: &[String], widt
     let colours = Trend::ALL.map(|trend| format!("\"#{:06x}\"", trend.rgb()));
     list(out, "colours", colours.iter());
     member(out, "ink", Json(&format!("#{INK:06x}")));
-    out.push_str("}\n");
+    end(out);
+    out.push('\n');
 }
 
 /// Returns the change of a frame, a line for each of its numbers.

@@ -90,23 +90,16 @@ struct Row {
     #[serde(flatten)]
     measures: BTreeMap<&'static str, Sides>,
     /// Null if no side knows latencies of calls.
-    p99_ns: Option<LatencySides>,
-    max_ns: Option<LatencySides>,
+    p99_ns: Option<Sides>,
+    max_ns: Option<Sides>,
 }
 
-/// Latencies of both sides. A side without latencies has null.
+/// Values of both sides. A side without latencies has null.
 #[derive(Serialize)]
-struct LatencySides {
+struct Sides {
     before: Option<f64>,
     after: Option<f64>,
     change: Option<f64>,
-}
-
-#[derive(Serialize)]
-struct Sides {
-    before: f64,
-    after: f64,
-    change: f64,
 }
 
 /// Returns the JSON text of a comparison, ending in a newline. The same snapshots always give the same text.
@@ -194,15 +187,13 @@ fn gate<'a>(comparison: &'a Comparison<'_>, verdict: &Verdict) -> Gate<'a> {
 impl Sides {
     fn of(change: &Change, what: Quantity) -> Self {
         Self {
-            before: change.before.get(what),
-            after: change.after.get(what),
-            change: change.of(what),
+            before: Some(change.before.get(what)),
+            after: Some(change.after.get(what)),
+            change: Some(change.of(what)),
         }
     }
-}
 
-impl LatencySides {
-    fn of(change: &Change, what: Quantity) -> Option<Self> {
+    fn of_latency(change: &Change, what: Quantity) -> Option<Self> {
         let (before, after) = (change.before.latency(what), change.after.latency(what));
         before.or(after)?;
         Some(Self {
@@ -240,7 +231,7 @@ fn row<'a>(comparison: &'a Comparison<'_>, of: impl Fn(&'a Diff) -> &'a Change) 
         times_per_run: change.times_per_run,
         sum: (change.is_counter && !change.is_gauge).then(|| sides(Quantity::Sum)),
         measures: measures.flatten().collect(),
-        p99_ns: LatencySides::of(change, Quantity::P99),
-        max_ns: LatencySides::of(change, Quantity::Max),
+        p99_ns: Sides::of_latency(change, Quantity::P99),
+        max_ns: Sides::of_latency(change, Quantity::Max),
     }
 }

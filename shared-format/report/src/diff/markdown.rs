@@ -28,30 +28,21 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
         "**tickscope diff: {state}** ({})\n",
         words(&comparison.title())
     )?;
-    for verdict in comparison.verdicts {
-        let word = if verdict.is_passed() {
-            "passed"
-        } else {
-            "**FAILED**"
+    let remarks = comparison.remarks(&labels);
+    for (word, pieces) in &remarks {
+        let pieces = pieces.iter().map(|piece| match piece {
+            Piece::Words(text) => words(text),
+            Piece::Name(name) => code(name),
+        });
+        let word = match *word {
+            "FAILED" => "**FAILED**",
+            "passed" => "passed",
+            "note" => "note:",
+            _ => "hint:",
         };
-        let why: String = comparison
-            .sentence(verdict, &labels)
-            .iter()
-            .map(|piece| match piece {
-                Piece::Words(text) => words(text),
-                Piece::Name(name) => code(name),
-            })
-            .collect();
-        writeln!(out, "- {word} {}: {why}", code(&verdict.condition.to_string()))?;
+        writeln!(out, "- {word} {}", pieces.collect::<String>())?;
     }
-    for doubt in comparison.doubts {
-        writeln!(out, "- note: {}", words(doubt))?;
-    }
-    let hint = comparison.about_lengths();
-    if let Some(hint) = &hint {
-        writeln!(out, "- hint: {}", words(hint))?;
-    }
-    if !comparison.verdicts.is_empty() || !comparison.doubts.is_empty() || hint.is_some() {
+    if !remarks.is_empty() {
         writeln!(out)?;
     }
     if comparison.tables != Tables::Paths {

@@ -39,7 +39,7 @@ impl Numbers {
         } else {
             number::duration(ns.round() as u64)
         };
-        if self.ascii { number::ascii(text) } else { text }
+        number::in_charset(text, self.ascii)
     }
 
     /// Returns both sides of a row, with a sign if they are estimates.
@@ -47,20 +47,16 @@ impl Numbers {
         if has_none(change, what) {
             return ["-", "-"].map(str::to_string);
         }
+        let tilde = |is_rough: bool| if is_rough { "~" } else { "" };
         let sign = match what {
-            Quantity::Calls if !change.calls_exact => "~",
-            Quantity::Total if change.is_rough[1] => "~",
-            Quantity::SelfTime if change.is_rough[0] => "~",
-            Quantity::P99 if change.is_p99_rough => "~",
+            Quantity::Calls => tilde(!change.calls_exact),
+            Quantity::Total => tilde(change.is_rough[1]),
+            Quantity::SelfTime => tilde(change.is_rough[0]),
+            Quantity::P99 => tilde(change.is_p99_rough),
             // The signs are the same as in reports.
             Quantity::Max if change.is_max_least => ">=",
             Quantity::Max if change.is_max_most => "<=",
-            Quantity::Calls
-            | Quantity::Total
-            | Quantity::SelfTime
-            | Quantity::Sum
-            | Quantity::P99
-            | Quantity::Max => "",
+            Quantity::Max | Quantity::Sum => "",
         };
         [&change.before, &change.after].map(|side| {
             if what.is_latency() && side.latency(what).is_none() {
@@ -96,12 +92,8 @@ impl Numbers {
             small if small < 1.0 => format!("{sign}{small:.2}%"),
             middle if middle < 100.0 => format!("{sign}{middle:.1}%"),
             large if large < LAST_PERCENT => format!("{sign}{large:.0}%"),
-            _ => format!("{}{}", self.times(), count(after / before)),
+            _ => format!("{}{}", if self.ascii { 'x' } else { '×' }, count(after / before)),
         }
-    }
-
-    fn times(self) -> char {
-        if self.ascii { 'x' } else { '×' }
     }
 
     pub(super) fn arrow(self) -> &'static str {
@@ -121,8 +113,8 @@ impl Numbers {
         };
         let chance = failure
             .chance
-            .map(|chance| format!(", p = {}", three_digits(chance)))
-            .unwrap_or_default();
+            .map(|chance| format!(", p = {}", three_digits(chance)));
+        let chance = chance.unwrap_or_default();
         let (then, now) = (self.value(what, before), self.value(what, after));
         format!(
             " {then} {} {now}{unit} ({}{chance})",

@@ -42,33 +42,23 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
             text(&comparison.side(runs))
         )?;
     }
-    let hint = comparison.about_lengths();
-    if !comparison.verdicts.is_empty() || !comparison.doubts.is_empty() || hint.is_some() {
+    let remarks = comparison.remarks(&labels);
+    if !remarks.is_empty() {
         out.push_str("<ul>\n");
-        for verdict in comparison.verdicts {
-            let (class, word) = if verdict.is_passed() {
-                ("passed", "passed")
-            } else {
-                ("failed", "FAILED")
+        for (word, pieces) in remarks {
+            let class = match word {
+                "FAILED" => "failed",
+                "passed" => "passed",
+                _ => "note",
             };
-            write!(
-                out,
-                "<li class=\"{class}\"><b>{word}</b> <code>{}</code>: ",
-                text(&verdict.condition.to_string())
-            )?;
-            for piece in comparison.sentence(verdict, &labels) {
+            write!(out, "<li class=\"{class}\"><b>{word}</b> ")?;
+            for piece in pieces {
                 match piece {
                     Piece::Words(words) => out.push_str(&text(&words)),
                     Piece::Name(name) => write!(out, "<code>{}</code>", text(&name))?,
                 }
             }
             out.push_str("</li>\n");
-        }
-        for doubt in comparison.doubts {
-            writeln!(out, "<li class=\"note\"><b>note</b> {}</li>", text(doubt))?;
-        }
-        if let Some(hint) = hint {
-            writeln!(out, "<li class=\"note\"><b>hint</b> {}</li>", text(&hint))?;
         }
         out.push_str("</ul>\n");
     }

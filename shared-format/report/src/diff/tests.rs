@@ -32,7 +32,7 @@ fn game(frames: u64, percent: u64, searches: bool) -> Snapshot {
 }
 
 /// A comparison of these tests, with its data.
-struct Made {
+pub(crate) struct Made {
     diff: Diff,
     verdicts: Vec<Verdict>,
     doubts: Vec<String>,
@@ -41,7 +41,12 @@ struct Made {
 }
 
 impl Made {
-    fn new(before: &[Snapshot], after: &[Snapshot], per: Option<&'static str>, gates: &[&str]) -> Self {
+    pub(crate) fn new(
+        before: &[Snapshot],
+        after: &[Snapshot],
+        per: Option<&'static str>,
+        gates: &[&str],
+    ) -> Self {
         let diff = Diff::of(before, after, per).unwrap();
         let verdicts = gates.iter().map(|gate| {
             let condition: Condition = gate.parse().unwrap();
@@ -61,7 +66,7 @@ impl Made {
         }
     }
 
-    fn comparison(&self) -> Comparison<'_> {
+    pub(crate) fn comparison(&self) -> Comparison<'_> {
         Comparison {
             diff: &self.diff,
             measures: &[],
@@ -376,13 +381,8 @@ fn hostile_names_in_a_page() {
     assert_eq!(page.matches("<script").count(), 3, "the page's own");
     assert!(page.contains("&lt;script&gt;alert(1)"));
     assert!(!page.contains("http:") && !page.contains("https:"));
-    let body = page
-        .split_once("<body>")
-        .unwrap()
-        .1
-        .split_once("<script>")
-        .unwrap()
-        .0;
+    let (_, body) = page.split_once("<body>").unwrap();
+    let (body, _) = body.split_once("<script>").unwrap();
     assert_snapshot!(body);
 }
 
@@ -427,11 +427,15 @@ fn frames_of_the_runs_after_say_what_has_changed() {
 }
 
 #[cfg(feature = "json")]
+fn document(made: &Made) -> serde_json::Value {
+    serde_json::from_str(&json::report(&made.comparison())).unwrap()
+}
+
+#[cfg(feature = "json")]
 #[test]
 fn json_has_everything_and_sums_hold() {
     for made in [regression(), hostile()] {
-        let text = json::report(&made.comparison());
-        let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let value = document(&made);
         assert_eq!(value["passed"], false);
         let functions = value["functions"].as_array().unwrap();
         assert_eq!(functions.len(), made.diff.by_function.len());
@@ -439,10 +443,9 @@ fn json_has_everything_and_sums_hold() {
         let names: Vec<&str> = functions.iter().map(|f| f["name"].as_str().unwrap()).collect();
         let listed = made.diff.functions.list.iter().map(|f| f.name.as_str());
         assert!(names.iter().copied().eq(listed), "as they are");
-        assert_eq!(text, json::report(&made.comparison()));
+        assert_eq!(json::report(&made.comparison()), json::report(&made.comparison()));
     }
-    let made = slower_tail(None, &["max > 10%"]);
-    let value: serde_json::Value = serde_json::from_str(&json::report(&made.comparison())).unwrap();
+    let value = document(&slower_tail(None, &["max > 10%"]));
     let [main, serve] = [0, 1].map(|id| &value["functions"][id]);
     assert_eq!(serve["max_ns"]["before"], 30_000.0);
     assert_eq!(serve["max_ns"]["change"], 60_000.0);
@@ -453,14 +456,9 @@ fn json_has_everything_and_sums_hold() {
         serve["max_ns"]["after"]
     );
     assert_eq!(value["before"][0]["length_ns"], 10_000_000_000_u64);
-    assert!(
-        value["notes"][0]
-            .as_str()
-            .unwrap()
-            .starts_with("one side did more")
-    );
-    let made = regression();
-    let value: serde_json::Value = serde_json::from_str(&json::report(&made.comparison())).unwrap();
+    let note = value["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("one side did more"), "{note}");
+    let value = document(&regression());
     assert_eq!(value["gates"][0]["failures"][0]["name"], "is_before");
     assert_eq!(value["before"][0]["per_calls"], 200);
 }
@@ -538,7 +536,7 @@ fn a_counter_has_a_sum_and_no_time_in_every_form() {
     );
     #[cfg(feature = "json")]
     {
-        let document: serde_json::Value = serde_json::from_str(&json::report(&comparison)).unwrap();
+        let document = document(&made);
         assert_eq!(document["functions"][1]["sum"]["change"], 1_000.0);
         assert_eq!(document["functions"][0]["sum"], serde_json::Value::Null);
     }

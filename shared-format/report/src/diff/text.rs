@@ -1,6 +1,7 @@
 //! The comparison as plain text, for a terminal or a log.
 
 use std::fmt::{self, Write};
+use std::ops::Range;
 
 use tickscope_analysis::compare::diff::{Change, Quantity};
 
@@ -23,32 +24,12 @@ const COLUMNS: [(&str, [usize; 3]); 5] = [
 /// Width of a line in cells from which latencies are shown beside the times. It leaves some 25 cells for names.
 const WIDE: usize = 160;
 
-/// Columns of a table.
-#[derive(Clone, Copy)]
-enum Columns {
-    Times,
-    Latencies,
-    All,
-}
+/// Columns of a table: a part of [`COLUMNS`].
+type Columns = Range<usize>;
 
-impl Columns {
-    fn titles(self) -> &'static [(&'static str, [usize; 3])] {
-        match self {
-            Self::Times => &COLUMNS[..3],
-            Self::Latencies => &COLUMNS[3..],
-            Self::All => &COLUMNS,
-        }
-    }
-
-    fn of(self, change: &Change) -> Vec<Quantity> {
-        let times = change.columns();
-        match self {
-            Self::Times => times.to_vec(),
-            Self::Latencies => Quantity::LATENCIES.to_vec(),
-            Self::All => [&times[..], &Quantity::LATENCIES].concat(),
-        }
-    }
-}
+const TIMES: Columns = 0..3;
+const LATENCIES: Columns = 3..5;
+const ALL: Columns = 0..5;
 
 /// Returns the comparison as text. The same snapshots always give the same text.
 pub fn report(comparison: &Comparison<'_>) -> String {
@@ -63,17 +44,8 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     if !comparison.verdicts.is_empty() {
         writeln!(out)?;
     }
-    for verdict in comparison.verdicts {
-        let word = if verdict.is_passed() { "passed" } else { "FAILED" };
-        let condition = verdict.condition.to_string();
-        let why = plain(&comparison.sentence(verdict, &labels));
-        writeln!(out, "{word}  {}: {why}", visible(&condition, comparison.ascii))?;
-    }
-    for doubt in comparison.doubts {
-        writeln!(out, "note    {}", visible(doubt, comparison.ascii))?;
-    }
-    if let Some(hint) = comparison.about_lengths() {
-        writeln!(out, "hint    {}", visible(&hint, comparison.ascii))?;
+    for (word, pieces) in comparison.remarks(&labels) {
+        writeln!(out, "{word:<6}  {}", visible(&plain(&pieces), comparison.ascii))?;
     }
     if comparison.tables != Tables::Paths {
         functions(out, comparison, &labels)?;
@@ -84,12 +56,8 @@ fn write(out: &mut String, comparison: &Comparison<'_>) -> fmt::Result {
     if let Some(about) = comparison.about_remarks() {
         writeln!(out, "\n{about}")?;
     }
-    if comparison
-        .diff
-        .by_function
-        .iter()
-        .any(|change| !change.calls_exact)
-    {
+    let mut changes = comparison.diff.by_function.iter();
+    if changes.any(|change| !change.calls_exact) {
         writeln!(
             out,
             "\n~ before calls: an estimate, because the runs of a side do not agree (it is their median) or the function was off for a time"
@@ -102,7 +70,7 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
     let (shown, rest) = rows::functions(comparison);
     let by = comparison.diff.measure.name();
     writeln!(out, "\nFunctions, by the change of their self {by}\n")?;
-    let columns = fitting(comparison);
+    let columns = &fitting(comparison);
     titles(out, columns, "FUNCTION")?;
     for &index in &shown {
         let change = &comparison.diff.by_function[index];
@@ -115,17 +83,17 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
         change.before.p99_ns.or(change.after.p99_ns).is_some()
     };
     let known: Vec<usize> = shown.into_iter().filter(has_latencies).collect();
-    if !comparison.diff.has_latencies() || matches!(columns, Columns::All) || known.is_empty() {
+    if !comparison.diff.has_latencies() || *columns == ALL || known.is_empty() {
         return Ok(());
     }
     writeln!(
         out,
         "\nTheir single calls: 99 of 100 calls took no longer than P99, and no call took longer than MAX\n"
     )?;
-    titles(out, Columns::Latencies, "FUNCTION")?;
+    titles(out, &LATENCIES, "FUNCTION")?;
     for index in known {
         let change = &comparison.diff.by_function[index];
-        row(out, comparison, Columns::Latencies, change, &labels[index])?;
+        row(out, comparison, &LATENCIES, change, &labels[index])?;
     }
     Ok(())
 }
@@ -133,15 +101,15 @@ fn functions(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -
 /// Returns the columns that fit into a line, if all exist.
 fn fitting(comparison: &Comparison<'_>) -> Columns {
     if comparison.diff.has_latencies() && comparison.width >= WIDE {
-        Columns::All
+        ALL
     } else {
-        Columns::Times
+        TIMES
     }
 }
 
 fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fmt::Result {
     let (shown, rest) = rows::paths(comparison);
-    let columns = fitting(comparison);
+    let columns = &fitting(comparison);
     writeln!(out, "\nPaths that have changed, and their callers\n")?;
     if shown.is_empty() {
         writeln!(out, "none")?;
@@ -161,18 +129,18 @@ fn paths(out: &mut String, comparison: &Comparison<'_>, labels: &[String]) -> fm
     write_rest(out, comparison, rest, "path")
 }
 
-fn titles(out: &mut String, columns: Columns, last: &str) -> fmt::Result {
-    let titles = columns.titles().iter().map(|(title, widths)| {
+fn titles(out: &mut String, columns: &Columns, last: &str) -> fmt::Result {
+    let titles = COLUMNS[columns.clone()].iter().map(|(title, widths)| {
         let width = widths.iter().sum::<usize>() + 2;
         format!("{title:>width$}")
     });
     writeln!(out, "{}", titles.collect::<Vec<String>>().join(" "))?;
-    let names = ["before", "after", "change"].repeat(columns.titles().len());
+    let names = ["before", "after", "change"].repeat(columns.len());
     line(out, columns, &names, last)
 }
 
-fn line(out: &mut String, columns: Columns, cells: &[impl AsRef<str>], last: &str) -> fmt::Result {
-    let widths = columns.titles().iter().flat_map(|(_, widths)| widths);
+fn line(out: &mut String, columns: &Columns, cells: &[impl AsRef<str>], last: &str) -> fmt::Result {
+    let widths = COLUMNS[columns.clone()].iter().flat_map(|(_, widths)| widths);
     for (cell, width) in cells.iter().zip(widths) {
         write!(out, "{:>width$} ", cell.as_ref())?;
     }
@@ -182,13 +150,14 @@ fn line(out: &mut String, columns: Columns, cells: &[impl AsRef<str>], last: &st
 fn row(
     out: &mut String,
     comparison: &Comparison<'_>,
-    columns: Columns,
+    columns: &Columns,
     change: &Change,
     label: &str,
 ) -> fmt::Result {
     let numbers = comparison.numbers();
     let mut cells = Vec::new();
-    for what in columns.of(change) {
+    let quantities = [&change.columns()[..], &Quantity::LATENCIES].concat();
+    for &what in &quantities[columns.clone()] {
         cells.extend(numbers.sides(change, what));
         cells.push(numbers.change(change, what));
     }

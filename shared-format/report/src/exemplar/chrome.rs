@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::Serialize;
+use tickscope_analysis::functions::Function;
 
 use super::call::Call;
 
@@ -37,12 +38,8 @@ struct Event<'a> {
 }
 
 pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
-    let names: Vec<String> = call
-        .functions
-        .list
-        .iter()
-        .map(|function| function.full_name())
-        .collect();
+    let functions = call.functions.list.iter();
+    let names: Vec<String> = functions.map(Function::full_name).collect();
     let (pid, tid) = (call.snapshot.process.pid, call.exemplar.tid);
     let us = |ticks: u64| call.ns(ticks) as f64 / 1e3;
     let event = |name, cat, ph, ts| Event {

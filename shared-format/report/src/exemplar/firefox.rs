@@ -9,7 +9,7 @@ use fxprof_processed_profile::{
     MarkerFieldFormat, MarkerTiming, Profile, ReferenceTimestamp, SamplingInterval, StackHandle,
     StaticSchemaMarker, StaticSchemaMarkerField, StringHandle, Timestamp,
 };
-use tickscope_analysis::waterfall::{OffCpu, begins};
+use tickscope_analysis::waterfall::begins;
 use tickscope_format::ids::NO_PARENT;
 
 use super::call::Call;
@@ -97,43 +97,30 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     }
     // Without this sample the last step would have no length in the chart.
     profile.add_sample(thread, at(call.waterfall.ticks), None, CpuDelta::ZERO, 0);
-    for &OffCpu {
-        end,
-        waiting: waits,
-        ready,
-        ..
-    } in &call.waterfall.off_cpu
-    {
-        let off = waits.saturating_add(ready);
+    let mut mark = |timing, name: &str, text: &str, category| {
+        let remark = Remark {
+            name: profile.intern_string(name),
+            text: profile.intern_string(text),
+            category,
+        };
+        let _ = profile.add_marker(thread, timing, remark);
+    };
+    for off in &call.waterfall.off_cpu {
         let text = format!(
             "{} waiting, {} without a CPU",
-            crate::number::duration(call.ns(waits)),
-            crate::number::duration(call.ns(ready))
+            crate::number::duration(call.ns(off.waiting)),
+            crate::number::duration(call.ns(off.ready))
         );
-        let remark = Remark {
-            name: profile.intern_string("off the CPU"),
-            text: profile.intern_string(&text),
-            category: waiting,
-        };
-        let timing = MarkerTiming::Interval(at(end.saturating_sub(off)), at(end));
-        let _ = profile.add_marker(thread, timing, remark);
+        let begin = off.end.saturating_sub(off.waiting.saturating_add(off.ready));
+        let timing = MarkerTiming::Interval(at(begin), at(off.end));
+        mark(timing, "off the CPU", &text, waiting);
     }
     for (ticks, key, value) in call.notes() {
-        let remark = Remark {
-            name: profile.intern_string(key),
-            text: profile.intern_string(value),
-            category: working,
-        };
-        let _ = profile.add_marker(thread, MarkerTiming::Instant(at(ticks)), remark);
+        mark(MarkerTiming::Instant(at(ticks)), key, value, working);
     }
     if let Some((gap, steps)) = &call.waterfall.gap {
-        let remark = Remark {
-            name: profile.intern_string("left out"),
-            text: profile.intern_string(&format!("{steps} steps")),
-            category: working,
-        };
         let timing = MarkerTiming::Interval(at(gap.start), at(gap.end));
-        let _ = profile.add_marker(thread, timing, remark);
+        mark(timing, "left out", &format!("{steps} steps"), working);
     }
     Ok(serde_json::to_writer(out, &profile)?)
 }

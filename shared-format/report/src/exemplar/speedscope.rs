@@ -10,11 +10,11 @@ pub(super) fn write(call: &Call<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut events = Vec::with_capacity(2 * spans.len());
     let mut open: Vec<usize> = Vec::new();
     let frame = |span: usize| call.of_path[spans[span].path as usize] as u32;
-    let end = |span: usize| Event::close(frame(span), call.ns(spans[span].end));
+    let end = |span: usize| Event::new(true, frame(span), call.ns(spans[span].end));
     for (index, span) in spans.iter().enumerate() {
         // Callers come before their callees, so open spans at this depth or deeper have ended.
         events.extend(open.drain(span.depth as usize..).rev().map(end));
-        events.push(Event::open(frame(index), call.ns(span.begin)));
+        events.push(Event::new(false, frame(index), call.ns(span.begin)));
         open.push(index);
     }
     events.extend(open.into_iter().rev().map(end));

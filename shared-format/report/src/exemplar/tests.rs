@@ -4,6 +4,7 @@ use tickscope_format::snapshot::{Note, Then, Trace, TraceGap};
 use tickscope_testkit::fixture;
 
 use super::*;
+use crate::speedscope_file::tests::own_values;
 
 fn written(form: ExemplarForm, snapshot: &Snapshot, exemplar: usize) -> Value {
     let watch = &snapshot.watches[0];
@@ -71,37 +72,7 @@ fn speedscope_frames_nest_and_take_their_time() {
     let snapshot = snapshot();
     for exemplar in 0..3 {
         let file = written(ExemplarForm::Speedscope, &snapshot, exemplar);
-        assert_eq!(
-            file["$schema"],
-            "https://www.speedscope.app/file-format-schema.json"
-        );
-        let frames = file["shared"]["frames"].as_array().unwrap();
-        assert!(frames.iter().all(|frame| frame["name"].is_string()));
-        let profile = &file["profiles"][0];
-        assert_eq!(
-            (&profile["type"], &profile["unit"]),
-            (&"evented".into(), &"nanoseconds".into())
-        );
-        let (mut open, mut last, mut own): (Vec<usize>, f64, Vec<f64>) =
-            (vec![], 0.0, vec![0.0; frames.len()]);
-        for event in profile["events"].as_array().unwrap() {
-            let (at, frame) = (
-                event["at"].as_f64().unwrap(),
-                event["frame"].as_u64().unwrap() as usize,
-            );
-            assert!(at >= last);
-            if let Some(&top) = open.last() {
-                own[top] += at - last;
-            }
-            last = at;
-            match event["type"].as_str().unwrap() {
-                "O" => open.push(frame),
-                "C" => assert_eq!(open.pop(), Some(frame), "the innermost closes first"),
-                other => panic!("{other}"),
-            }
-        }
-        assert!(open.is_empty());
-        assert_eq!(profile["endValue"].as_f64(), Some(last));
+        let own: Vec<f64> = own_values(&file).into_iter().map(|ns| ns as f64).collect();
         let mut wanted = own_ns(&snapshot, exemplar);
         // The steps left out belong to the function around them.
         wanted[0] += if exemplar == 2 { 40_000.0 } else { 0.0 };
@@ -144,13 +115,10 @@ fn trace_events_are_those_of_the_format_and_nest() {
         assert_eq!(notes, [0, 1, 2][exemplar]);
     }
     let file = written(ExemplarForm::Chrome, &snapshot, 2);
-    let off: Vec<(&str, f64)> = file["traceEvents"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter(|event| event["cat"] == "off-cpu")
-        .map(|event| (event["name"].as_str().unwrap(), event["dur"].as_f64().unwrap()))
-        .collect();
+    let events = file["traceEvents"].as_array().unwrap().iter();
+    let off = events.filter(|event| event["cat"] == "off-cpu");
+    let off = off.map(|event| (event["name"].as_str().unwrap(), event["dur"].as_f64().unwrap()));
+    let off: Vec<(&str, f64)> = off.collect();
     assert_eq!(off, [("waits", 4.0), ("no CPU", 12.0), ("waits", 30.0)]);
 }
 
@@ -167,43 +135,29 @@ fn the_firefox_profile_has_tables_that_fit_and_weights_that_are_nanoseconds() {
         };
         let stacks = thread["stackTable"]["length"].as_u64().unwrap();
         let (frame, prefix) = (column("stackTable", "frame"), column("stackTable", "prefix"));
-        assert!(
-            prefix
-                .iter()
-                .enumerate()
-                .all(|(at, prefix)| { prefix.is_null() || prefix.as_u64().unwrap() < at as u64 })
-        );
+        let mut prefixes = (0u64..).zip(&prefix);
+        assert!(prefixes.all(|(at, prefix)| prefix.is_null() || prefix.as_u64().unwrap() < at));
         let (func, name) = (column("frameTable", "func"), column("funcTable", "name"));
-        let strings = thread["stringArray"]
-            .as_array()
-            .or(file["shared"]["stringArray"].as_array());
-        let strings = strings.unwrap();
+        let strings = thread["stringArray"].as_array();
+        let strings = strings.or(file["shared"]["stringArray"].as_array()).unwrap();
+        let number = |column: &[Value], at: u64| column[at as usize].as_u64().unwrap();
         let name_of = |stack: u64| {
-            let func = func[frame[stack as usize].as_u64().unwrap() as usize]
-                .as_u64()
-                .unwrap();
-            strings[name[func as usize].as_u64().unwrap() as usize]
-                .as_str()
-                .unwrap()
+            let name = number(&name, number(&func, number(&frame, stack)));
+            strings[name as usize].as_str().unwrap()
         };
         let (stack, weight) = (column("samples", "stack"), column("samples", "weight"));
         let mut own = vec![0.0; snapshot.sites.len()];
         for (stack, weight) in stack.iter().zip(&weight).filter(|(stack, _)| !stack.is_null()) {
             let stack = stack.as_u64().unwrap();
             assert!(stack < stacks);
-            let site = snapshot
-                .sites
-                .iter()
-                .position(|site| name_of(stack).ends_with(&site.name));
+            let mut sites = snapshot.sites.iter();
+            let site = sites.position(|site| name_of(stack).ends_with(&site.name));
             own[site.unwrap()] += weight.as_f64().unwrap();
         }
         assert_close(&own, &own_ns(&snapshot, exemplar), 1_300);
         // The callers of a sample are the callers in its path.
-        let lookup = stack
-            .iter()
-            .filter_map(Value::as_u64)
-            .find(|&stack| name_of(stack).ends_with("lookup"));
-        if let Some(lookup) = lookup {
+        let mut stacks = stack.iter().filter_map(Value::as_u64);
+        if let Some(lookup) = stacks.find(|&stack| name_of(stack).ends_with("lookup")) {
             let above = prefix[lookup as usize].as_u64().unwrap();
             assert!(name_of(above).ends_with("draw_frame") && prefix[above as usize].is_null());
         }

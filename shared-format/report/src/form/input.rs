@@ -8,7 +8,6 @@ use tickscope_analysis::measure::Measure;
 use tickscope_format::addresses::Addresses;
 use tickscope_format::snapshot::Snapshot;
 
-use crate::html::PageOptions;
 use crate::slots::Slots;
 use crate::text::TextOptions;
 
@@ -16,10 +15,13 @@ use crate::text::TextOptions;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormOptions {
     /// Options of the text. State, thread and least share apply to every form; the function that divides numbers
-    /// applies to the forms that accept it (see [`check_per`](super::Form::check_per)).
+    /// applies to the forms that accept it (see [`check_per`](super::Form::check_per)). A page begins with the thread and
+    /// the measure; its reader may choose others.
     pub text: TextOptions,
     /// Activity of threads over the time of a recording, for `html`.
     pub slots: Option<Arc<Slots>>,
+    /// Index in the snapshot of the watched function with whose slow calls a page opens, if any.
+    pub watch: Option<usize>,
 }
 
 /// A snapshot, and the options to show it.
@@ -30,7 +32,7 @@ pub(super) struct Input<'a> {
 
 impl<'a> Input<'a> {
     /// Returns the chosen thread alone, or all threads.
-    pub(super) fn of_thread(&self) -> Cow<'a, Snapshot> {
+    fn of_thread(&self) -> Cow<'a, Snapshot> {
         match self.options.text.thread {
             Some(only) => Cow::Owned(filter::of_threads(self.snapshot, |thread| thread == only)),
             None => Cow::Borrowed(self.snapshot),
@@ -39,20 +41,7 @@ impl<'a> Input<'a> {
 
     /// Returns the chosen thread without rows that are too small.
     pub(super) fn shown(&self) -> Cow<'a, Snapshot> {
-        let shown = self.of_thread();
-        match self.without_small(&shown) {
-            Cow::Owned(without) => Cow::Owned(without),
-            Cow::Borrowed(_) => shown,
-        }
-    }
-
-    /// Returns the result of [`shown`](Self::shown) by the chosen measure.
-    pub(super) fn shown_by(&self) -> Cow<'a, Snapshot> {
-        let shown = self.shown();
-        match self.by().of(&shown) {
-            Cow::Owned(by) => Cow::Owned(by),
-            Cow::Borrowed(_) => shown,
-        }
+        self.without_small(self.of_thread())
     }
 
     /// Returns the known code of samples.
@@ -66,24 +55,11 @@ impl<'a> Input<'a> {
     }
 
     /// Returns the given snapshot, with rows below the least share summed up.
-    pub(super) fn without_small<'b>(&self, snapshot: &'b Snapshot) -> Cow<'b, Snapshot> {
+    pub(super) fn without_small(&self, snapshot: Cow<'a, Snapshot>) -> Cow<'a, Snapshot> {
         if self.options.text.min_share > 0.0 {
-            Cow::Owned(filter::above(snapshot, self.by(), self.options.text.min_share))
+            Cow::Owned(filter::above(&snapshot, self.by(), self.options.text.min_share))
         } else {
-            Cow::Borrowed(snapshot)
-        }
-    }
-
-    pub(super) fn page_options(&self) -> PageOptions {
-        let text = &self.options.text;
-        PageOptions {
-            state: text.state,
-            thread: text.thread,
-            per: text.per.clone(),
-            extent: text.extent.clone(),
-            by: text.by,
-            watch: None,
-            slots: self.options.slots.clone(),
+            snapshot
         }
     }
 }

@@ -8,24 +8,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use tickscope_analysis::functions::Functions;
-use tickscope_analysis::groups;
+use tickscope_analysis::groups::{self, GroupRow};
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_analysis::uncertainty::uncertainties;
 use tickscope_format::ids::NO_PARENT;
 use tickscope_format::snapshot::{Level, Quantity, Snapshot, Values};
 
-use super::json::{join, list, member, strings};
-use super::options::PageOptions;
-use super::slow;
-use super::timeline;
+use super::json::{end, join, list, member, strings};
+use super::{of_text, slow, timeline};
 use crate::escape::{Json, visible};
+use crate::form::FormOptions;
 use crate::label::{labels, place};
 use crate::{ProcessState, clock, extent, memory_bound, number, text};
 
 /// Cost of measuring, as a share of the time, from which the doubts mention it.
 const DEAR_SHARE: f64 = 0.1;
 
-pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     out.push('{');
     facts(out, snapshot, options);
     functions(out, snapshot);
@@ -34,7 +33,7 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     latencies(out, snapshot);
     futures(out, snapshot);
     sampled(out, snapshot);
-    estimates(out, snapshot);
+    list(out, "estimates", estimated(snapshot).iter());
     counters(out, snapshot);
     measures(out, snapshot);
     off_cpu(out, snapshot);
@@ -43,11 +42,10 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
     if let Some(slots) = options.slots.as_deref() {
         timeline::write(out, snapshot, slots);
     }
-    let by = Measure::measured(snapshot).position(|measure| measure == options.by);
+    let by = Measure::measured(snapshot).position(|measure| measure == options.text.by);
     member(out, "by", by.unwrap_or(0));
-    out.push(',');
-    // This member comes last, so that every other member may end in a comma.
     let chosen = options
+        .text
         .thread
         .filter(|thread| thread.index() < snapshot.threads.len());
     member(
@@ -55,10 +53,11 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
         "thread",
         chosen.map_or_else(|| "null".into(), |t| t.0.to_string()),
     );
-    out.push_str("}\n");
+    end(out);
+    out.push('\n');
 }
 
-fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
+fn facts(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     let Snapshot {
         process,
         capture,
@@ -66,13 +65,13 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
         ..
     } = snapshot;
     let (lower, upper) = snapshot.cost_share();
-    let focus = options.extent.focus_words().unwrap_or_default();
+    let focus = options.text.extent.focus_words().unwrap_or_default();
     let texts = [
         ("program", visible(&process.name, false).into_owned()),
-        ("state", options.state.explained().to_string()),
+        ("state", options.text.state.explained().to_string()),
         ("taken", clock::utc(capture.unix_ns)),
         ("span", extent::name(snapshot).to_string()),
-        ("since_reset", options.extent.length(snapshot)),
+        ("since_reset", options.text.extent.length(snapshot)),
         ("focus", visible(&focus, false).into_owned()),
         ("mode", capture.mode.as_str().to_string()),
         ("cost_lower", number::percent(lower)),
@@ -80,41 +79,26 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
     ];
     for (name, text) in texts {
         member(out, name, Json(&text));
-        out.push(',');
     }
     for (name, value) in [
         ("doubtful_below_ns", snapshot.doubtful_below_ns()),
         ("ticks_per_second", clock.ticks_per_second),
     ] {
         member(out, name, if value.is_finite() { value } else { 0.0 });
-        out.push(',');
     }
-    for (name, value) in [
-        ("pid", u64::from(process.pid)),
-        ("since_reset_ns", capture.since_reset_ns),
-    ] {
-        member(out, name, value);
-        out.push(',');
-    }
+    member(out, "pid", process.pid);
+    member(out, "since_reset_ns", capture.since_reset_ns);
     // Scripts use milliseconds.
     member(out, "unix_ms", capture.unix_ns / 1_000_000);
-    out.push(',');
-    let (per_name, per_calls) = match &options.per {
+    let (per_name, per_calls) = match &options.text.per {
         Some(per) => (visible(&per.name, false), per.calls.to_string()),
         None => ("".into(), "null".into()),
     };
     member(out, "per_name", Json(&per_name));
-    out.push(',');
     member(out, "per_calls", per_calls);
-    out.push(',');
     member(out, "histograms", snapshot.measuring.histograms);
-    out.push(',');
-    list(
-        out,
-        "doubts",
-        doubts(snapshot, options).iter().map(|text| Json(text)),
-    );
-    let facts = text::facts(snapshot, &options.as_text());
+    strings(out, "doubts", doubts(snapshot, options).iter());
+    let facts = text::facts(snapshot, &of_text(options));
     let pairs = facts
         .iter()
         .map(|(name, text)| format!("[{},{}]", Json(name), Json(text)));
@@ -122,7 +106,7 @@ fn facts(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
 }
 
 /// Returns the reasons why numbers could be wrong, one sentence each.
-fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
+fn doubts(snapshot: &Snapshot, options: &FormOptions) -> Vec<String> {
     let Snapshot {
         process,
         capture,
@@ -134,32 +118,29 @@ fn doubts(snapshot: &Snapshot, options: &PageOptions) -> Vec<String> {
         .iter()
         .map(|warning| visible(warning, false).into_owned())
         .collect();
-    let mut doubt = |is: bool, text: &dyn Fn() -> String| {
-        if is {
-            doubts.push(text());
-        }
-    };
+    if let ProcessState::Crashed | ProcessState::Stale = options.text.state {
+        doubts.push(format!("the program is {}", options.text.state.explained()));
+    }
     let (_, upper) = snapshot.cost_share();
-    doubt(
-        matches!(options.state, ProcessState::Crashed | ProcessState::Stale),
-        &|| format!("the program is {}", options.state.explained()),
-    );
-    doubt(upper >= DEAR_SHARE, &|| {
+    if upper >= DEAR_SHARE {
         let most = number::percent(upper);
-        format!("measuring itself is up to {most} of all time in scopes")
-    });
-    if let Some(text) = memory_bound::doubt(snapshot, capture.mode) {
-        doubt(true, &|| text.to_string());
+        doubts.push(format!("measuring itself is up to {most} of all time in scopes"));
     }
-    doubt(clock.errors > 0, &|| {
-        format!("{} clock errors: these gaps were not charged", clock.errors)
-    });
-    for loss in capture.losses.iter() {
-        doubt(loss.value > 0, &|| format!("{} {}", loss.value, loss.explanation));
+    doubts.extend(memory_bound::doubt(snapshot, capture.mode).map(str::to_string));
+    if clock.errors > 0 {
+        doubts.push(format!(
+            "{} clock errors: these gaps were not charged",
+            clock.errors
+        ));
     }
-    doubt(capture.pruned > 0, &|| {
-        format!("{} rows are summed up in rows called (pruned)", capture.pruned)
-    });
+    let losses = capture.losses.iter().filter(|loss| loss.value > 0);
+    doubts.extend(losses.map(|loss| format!("{} {}", loss.value, loss.explanation)));
+    if capture.pruned > 0 {
+        doubts.push(format!(
+            "{} rows are summed up in rows called (pruned)",
+            capture.pruned
+        ));
+    }
     doubts
 }
 
@@ -175,7 +156,7 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
         .iter()
         .enumerate()
         .for_each(|(at, &function)| rank[function] = at);
-    list(out, "label", labels.iter().map(|label| Json(label)));
+    strings(out, "label", labels.iter());
     let all = || functions.list.iter().zip(&labels);
     let names = all().map(|(function, label)| {
         let name = visible(&function.full_name(), false).into_owned();
@@ -212,15 +193,18 @@ fn functions(out: &mut String, snapshot: &Snapshot) {
 /// its row in the table: name, calls, total and self time, and members.
 fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: &[String]) {
     let rows = groups::groups(snapshot, |_| true);
+    let time = |row: &GroupRow, ns: u64| {
+        let about = if row.sum.is_rough() { "~" } else { "" };
+        format!("{about}{}", number::duration(ns))
+    };
     let told = |group: &str| {
         let name = visible(group, false);
         let Some(row) = rows.iter().find(|row| row.name == group) else {
             return format!("in group {name}");
         };
-        let about = if row.sum.is_rough() { "~" } else { "" };
         format!(
-            "in group {name}: {about}{} inside its outermost members, {} calls, in all threads",
-            number::duration(row.sum.total_ns),
+            "in group {name}: {} inside its outermost members, {} calls, in all threads",
+            time(row, row.sum.total_ns),
             number::count(row.sum.calls),
         )
     };
@@ -233,14 +217,12 @@ fn groups(out: &mut String, snapshot: &Snapshot, functions: &Functions, labels: 
         });
     strings(out, "group", all);
     let lines = rows.iter().map(|row| {
-        let about = if row.sum.is_rough() { "~" } else { "" };
-        let time = |ns| format!("{about}{}", number::duration(ns));
         let members = row.members.iter().map(|id| labels[id.index()].as_str());
         let texts = [
             visible(&row.name, false).into_owned(),
             number::count(row.sum.calls),
-            time(row.sum.total_ns),
-            time(row.sum.self_ns),
+            time(row, row.sum.total_ns),
+            time(row, row.sum.self_ns),
             members.collect::<Vec<_>>().join(", "),
         ];
         format!("[{}]", texts.map(|text| Json(&text).to_string()).join(","))
@@ -253,13 +235,9 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     strings(
         out,
         "thread_name",
-        threads.iter().map(|t| visible(&t.name, false).into_owned()),
+        threads.iter().map(|t| visible(&t.name, false)),
     );
-    strings(
-        out,
-        "thread_state",
-        threads.iter().map(|t| t.state.as_str().to_string()),
-    );
+    strings(out, "thread_state", threads.iter().map(|t| t.state.as_str()));
     list(out, "thread_tid", threads.iter().map(|t| t.tid));
     list(out, "thread_count", threads.iter().map(|t| t.count));
     list(out, "thread_rows", threads.iter().map(|t| t.rows));
@@ -274,7 +252,7 @@ fn threads(out: &mut String, snapshot: &Snapshot) {
     // The state of each thread in its newest sample, or the call that it waits in.
     let now = (0u32..).zip(threads).map(|(thread, _)| {
         let now = snapshot.waits_in.now_of(thread);
-        now.map_or_else(String::new, |now| now.call().unwrap_or(now.word()).to_string())
+        now.map_or("", |now| now.call().unwrap_or(now.word()))
     });
     strings(out, "thread_now", now);
     let open = threads.iter().flat_map(|t| &t.open).map(|frame| frame.node.0);
@@ -348,12 +326,8 @@ fn sampled(out: &mut String, snapshot: &Snapshot) {
     }
 }
 
-/// Appends for each node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, and
+/// Returns for each node with estimated times: the node, 1 for its self time and 2 for its total, timed calls, and
 /// standard errors of both in ticks.
-fn estimates(out: &mut String, snapshot: &Snapshot) {
-    list(out, "estimates", estimated(snapshot).into_iter());
-}
-
 fn estimated(snapshot: &Snapshot) -> Vec<String> {
     let rows = uncertainties(snapshot).into_iter().enumerate();
     rows.filter_map(|(row, uncertainty)| {
@@ -423,9 +397,7 @@ fn measures(out: &mut String, snapshot: &Snapshot) {
             let outside: Vec<u64> = by.threads.iter().map(|t| by.value(t.outside_ticks)).collect();
             for values in [by.self_nanos(), outside] {
                 text.push_str(",[");
-                join(&mut text, values.iter(), |text, value| {
-                    let _ = write!(text, "{value}");
-                });
+                join(&mut text, values.iter());
                 text.push(']');
             }
             let estimated = match by.values {
@@ -450,7 +422,7 @@ fn waits_in(out: &mut String, snapshot: &Snapshot) {
         return;
     }
     let names: Vec<&str> = names.into_iter().collect();
-    list(out, "waiting_calls", names.iter().map(|call| Json(call)));
+    strings(out, "waiting_calls", names.iter());
     let samples = snapshot.waits_in.samples().map(|(row, call, samples)| {
         let call = names.binary_search(&call).unwrap_or_default();
         format!("[{row},{call},{samples}]")
@@ -465,10 +437,8 @@ fn off_cpu(out: &mut String, snapshot: &Snapshot) {
     if !snapshot.has_wait_columns() {
         return;
     }
-    for name in ["wait_columns", "waits"] {
-        member(out, name, name == "wait_columns" || snapshot.waits);
-        out.push(',');
-    }
+    member(out, "wait_columns", true);
+    member(out, "waits", snapshot.waits);
     let mut parts: BTreeMap<u32, [u64; 2]> = BTreeMap::new();
     for (which, quantity) in [Quantity::Waiting, Quantity::Ready].into_iter().enumerate() {
         let column = snapshot.measures.of(quantity);

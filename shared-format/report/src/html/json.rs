@@ -1,38 +1,37 @@
-//! Members of JSON, written by hand.
+//! Members of JSON, written by hand. Each ends in a comma, until [`end`] ends the object.
 
 use std::fmt::{Display, Write};
 
 use crate::escape::Json;
 
-/// Appends a member, without the comma after it.
+/// Appends a member.
 pub(crate) fn member(out: &mut String, name: &str, value: impl Display) {
-    let _ = write!(out, "\n\"{name}\":{value}");
+    let _ = write!(out, "\n\"{name}\":{value},");
 }
 
-/// Appends a member that is a list of texts, and a comma.
-pub(crate) fn strings(out: &mut String, name: &str, values: impl Iterator<Item = String>) {
-    let _ = write!(out, "\n\"{name}\":[");
-    join(out, values, |out, value| {
-        let _ = write!(out, "{}", Json(&value));
-    });
-    out.push_str("],");
+/// Appends a member that is a list of texts.
+pub(crate) fn strings(out: &mut String, name: &str, values: impl Iterator<Item = impl AsRef<str>>) {
+    list(out, name, values.map(Json));
 }
 
-/// Appends a member that is a list, and a comma.
-pub(crate) fn list<T: Display>(out: &mut String, name: &str, values: impl Iterator<Item = T>) {
+/// Appends a member that is a list.
+pub(crate) fn list(out: &mut String, name: &str, values: impl Iterator<Item = impl Display>) {
     let _ = write!(out, "\n\"{name}\":[");
-    join(out, values, |out, value| {
-        let _ = write!(out, "{value}");
-    });
+    join(out, values);
     out.push_str("],");
 }
 
 /// Appends all values with commas between them.
-pub(crate) fn join<T>(out: &mut String, values: impl Iterator<Item = T>, one: impl Fn(&mut String, T)) {
+pub(crate) fn join(out: &mut String, values: impl Iterator<Item = impl Display>) {
     for (at, value) in values.enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        one(out, value);
+        let comma = if at > 0 { "," } else { "" };
+        let _ = write!(out, "{comma}{value}");
     }
+}
+
+/// Ends an object that has members.
+pub(crate) fn end(out: &mut String) {
+    // The comma after the last member.
+    out.pop();
+    out.push('}');
 }

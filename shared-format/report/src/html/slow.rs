@@ -3,18 +3,16 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use tickscope_analysis::functions::Functions;
-use tickscope_analysis::slow::lineage;
+use tickscope_analysis::slow::{SlowRow, lineage};
 use tickscope_analysis::waterfall::{OffCpu, Waterfall, begins};
 use tickscope_format::snapshot::{Exemplar, Snapshot, Trace};
 
-use super::json::{list, member, strings};
-use super::options::PageOptions;
+use super::json::{end, join, list, member, strings};
 use crate::escape::{Json, visible};
-use crate::number;
-use crate::slow::{Answer, SlowOptions, both_calls};
+use crate::form::FormOptions;
+use crate::slow::{Answer, SlowOptions};
 
 /// Maximum number of spans of time in a page, over all kept calls.
 const SPANS: usize = 32_768;
@@ -30,7 +28,7 @@ const NOTES: usize = 256;
 const ROWS: usize = 8;
 
 /// Appends the watched functions, or nothing if there are none.
-pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions) {
+pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &FormOptions) {
     if snapshot.watches.is_empty() {
         return;
     }
@@ -41,7 +39,6 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
         let answer = Answer::of(snapshot, watch, SlowOptions::default());
         let mut text = String::from("{");
         member(&mut text, "function", Json(&answer.function()));
-        text.push(',');
         let sentences = [answer.facts(), answer.why(), answer.doubt(), answer.lost()];
         strings(&mut text, "sentences", sentences.into_iter().flatten());
         // Each path has its function and its depth in calls.
@@ -64,46 +61,25 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, options: &PageOptions
             "other_rows",
             answer.slow.rows.len().saturating_sub(ROWS),
         );
-        text.push('}');
+        end(&mut text);
         text
     });
     list(out, "slow", watches);
     let opens = options.watch.filter(|&watch| watch < snapshot.watches.len());
     if let Some(watch) = opens {
         member(out, "opens_slow", watch);
-        out.push(',');
     }
 }
 
 /// Returns the rows of the table as JSON arrays of texts: difference, share of the whole, times in a typical and in a
 /// slow call, calls, path.
 fn rows(answer: &Answer<'_>) -> Vec<String> {
-    let unknown = || "-".to_owned();
-    let time = |ns: Option<f64>| ns.map_or_else(unknown, |ns| answer.duration(ns));
-    let line = |row| {
-        let &tickscope_analysis::slow::SlowRow { path, typical, slow } = row;
-        let mut name = visible(&answer.path_name(path), false).into_owned();
-        let parts = [
-            ("waiting", row.difference(|means| means.waiting_ns)),
-            ("without a CPU", row.difference(|means| means.ready_ns)),
-        ];
-        for (word, ns) in parts {
-            // A part below a quarter of the difference is left out.
-            let least = row.difference_ns().unwrap_or(0.0).abs() / 4.0;
-            if let Some(ns) = ns.filter(|ns| ns.abs() >= 1.0 && ns.abs() >= least) {
-                let _ = write!(name, ", {} {word}", answer.difference(ns));
-            }
-        }
-        let texts = [
-            row.difference_ns()
-                .map_or_else(unknown, |ns| answer.difference(ns)),
-            answer.slow.share_of(row).map_or_else(unknown, number::percent),
-            time(typical.map(|means| means.ns)),
-            time(slow.map(|means| means.ns)),
-            both_calls(row, false),
-            name,
-        ];
-        format!("[{}]", texts.map(|text| Json(&text).to_string()).join(","))
+    let line = |row: &SlowRow| {
+        let name = answer.path_name(row.path) + &answer.off_cpu(row, 4.0);
+        let texts = answer.cells(row).into_iter().chain([name]);
+        let mut line = String::from("[");
+        join(&mut line, texts.map(Json));
+        line + "]"
     };
     answer.slow.rows.iter().take(ROWS).map(line).collect()
 }
@@ -112,22 +88,16 @@ fn rows(answer: &Answer<'_>) -> Vec<String> {
 fn kept(answer: &Answer<'_>, call: &Exemplar, spans: usize) -> String {
     let snapshot = answer.snapshot;
     let mut text = String::from("{");
-    let texts = [
-        ("began", answer.began(call)),
-        ("thread", visible(&call.thread, false).into_owned()),
-        ("cause", answer.exemplar_cause(call, call.trace.as_ref())),
-    ];
-    for (name, said) in texts {
+    let [began, _, thread, cause, _] = answer.exemplar_texts(call);
+    for (name, said) in [("began", began), ("thread", thread), ("cause", cause)] {
         member(&mut text, name, Json(&said));
-        text.push(',');
     }
     member(&mut text, "number", call.number);
-    text.push(',');
     if let Some(trace) = &call.trace {
         over_time(&mut text, answer, trace, spans);
     }
     member(&mut text, "ns", snapshot.nanos(call.ticks));
-    text.push('}');
+    end(&mut text);
     text
 }
 
@@ -176,7 +146,6 @@ fn over_time(out: &mut String, answer: &Answer<'_>, trace: &Trace, most: usize) 
     list(out, "off", stretches);
     if left_out > 0 {
         member(out, "off_left_out", left_out);
-        out.push(',');
     }
     if let Some((gap, steps)) = &waterfall.gap {
         list(out, "gap", [ns(gap.start), ns(gap.end), *steps].into_iter());
@@ -245,18 +214,13 @@ mod tests {
         let answer = Answer::of(&snapshot, &snapshot.watches[0], SlowOptions::default());
         let text = kept(&answer, &snapshot.watches[0].exemplars[0], SPANS_OF_CALL);
         let data: serde_json::Value = serde_json::from_str(&text).unwrap();
-        let spans = data["spans"].as_array().unwrap();
+        let spans: Vec<u64> = serde_json::from_value(data["spans"].clone()).unwrap();
         let count = spans.len() / 4;
         assert!(
             (SPANS_OF_CALL / 4..=SPANS_OF_CALL).contains(&count),
             "{count} spans"
         );
-        let calls: u64 = spans
-            .iter()
-            .skip(3)
-            .step_by(4)
-            .map(|calls| calls.as_u64().unwrap())
-            .sum();
+        let calls: u64 = spans.iter().skip(3).step_by(4).sum();
         let merged: Vec<u64> = serde_json::from_value(data["merged"].clone()).unwrap();
         assert_eq!(merged, [32_769, calls]);
         assert!(calls > 32_000, "hardly any call has no span: {calls}");

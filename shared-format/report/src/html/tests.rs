@@ -15,7 +15,13 @@ use crate::slots::Slots;
 mod in_browser;
 
 fn page_of(snapshot: &Snapshot) -> String {
-    page(snapshot, &PageOptions::default()).unwrap()
+    page(snapshot, &FormOptions::default()).unwrap()
+}
+
+/// Returns the data of a page's scripts.
+fn data_of(html: &str) -> &str {
+    let (_, data) = html.split_once("id=\"data\">").unwrap();
+    data.split_once("</script>").unwrap().0
 }
 
 fn encoded(snapshot: &Snapshot) -> Vec<u8> {
@@ -108,9 +114,9 @@ fn over_time(end: &Snapshot, records: usize) -> Slots {
 
 /// Returns the timeline in the page's data.
 fn timeline_of(snapshot: &Snapshot, slots: Slots) -> String {
-    let options = PageOptions {
+    let options = FormOptions {
         slots: Some(Arc::new(slots)),
-        ..PageOptions::default()
+        ..FormOptions::default()
     };
     let html = page(snapshot, &options).unwrap();
     let Some((_, data)) = html.split_once("\n\"timeline\":") else {
@@ -185,20 +191,16 @@ fn a_small_page() {
 
 #[test]
 fn estimates_latencies_and_doubts() {
-    let options = PageOptions {
-        state: ProcessState::Crashed,
-        thread: Some(ThreadId(1)),
-        ..PageOptions::default()
-    };
+    let mut options = FormOptions::default();
+    options.text.state = ProcessState::Crashed;
+    options.text.thread = Some(ThreadId(1));
     let mut snapshot = fixtures::order_sim_adaptive();
     snapshot.capture.losses.dropped = 3;
     snapshot.capture.losses.unbalanced = 2;
     snapshot.capture.pruned = 1;
     snapshot.clock.errors = 4;
     let html = page(&snapshot, &options).unwrap();
-    let (_, data) = html.split_once("id=\"data\">").unwrap();
-    let (data, _) = data.split_once("</script>").unwrap();
-    insta::assert_snapshot!(data);
+    insta::assert_snapshot!(data_of(&html));
 }
 
 fn slow_answer(snapshot: &Snapshot) -> String {
@@ -222,14 +224,9 @@ fn slow_calls_of_watched_functions() {
     let (_, data) = html.split_once("\n\"slow\":").unwrap();
     let (data, _) = data.split_once("\n\"by\"").unwrap();
     insta::assert_snapshot!(data);
+    let answer = slow_answer(&snapshot).replace('>', "&gt;");
     assert!(
-        html.contains(
-            &slow_answer(&snapshot)
-                .lines()
-                .next()
-                .unwrap()
-                .replace('>', "&gt;")
-        ),
+        html.contains(answer.lines().next().unwrap()),
         "the answer without scripts"
     );
 }
@@ -268,8 +265,7 @@ fn the_data_is_json_whatever_names_say() {
         fixtures::off(),
     ] {
         let html = page_of(&snapshot);
-        let (_, data) = html.split_once("id=\"data\">").unwrap();
-        let (data, _) = data.split_once("</script>").unwrap();
+        let data = data_of(&html);
         assert!(!data.contains(['<', '&']), "{data}");
         let data: serde_json::Value = serde_json::from_str(data).unwrap();
         let self_ns: Vec<u64> = serde_json::from_value(data["self_ns"].clone()).unwrap();

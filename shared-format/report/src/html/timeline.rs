@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use tickscope_analysis::functions::Functions;
 use tickscope_format::snapshot::Snapshot;
 
-use super::json::{list, member, strings};
+use super::json::{end, list, member, strings};
 use crate::escape::visible;
 use crate::modules::{COLOURS, HUES, Modules};
 use crate::slots::{Load, Row, Slots};
@@ -37,13 +37,9 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
         return;
     }
     let functions = Functions::of(snapshot);
-    let modules = Modules::of(&functions, HUES);
-    let by_key: HashMap<u64, usize> = functions
-        .list
-        .iter()
-        .enumerate()
-        .map(|(at, f)| (f.key, at))
-        .collect();
+    let modules = Modules::of(&functions);
+    let all = functions.list.iter().enumerate();
+    let by_key: HashMap<u64, usize> = all.map(|(at, f)| (f.key, at)).collect();
     // The functions that the page has. It lacks only functions of rows that were left out.
     let shown: Vec<(u64, usize)> = slots
         .functions
@@ -53,10 +49,8 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     let place: HashMap<u64, u32> = (0..).zip(&shown).map(|(at, &(key, _))| (key, at)).collect();
     out.push_str("\n\"timeline\":{");
     member(out, "began_ms", slots.began_unix_ns / 1_000_000);
-    out.push(',');
     let ms = |ns: u64| ns / 1_000_000;
     member(out, "ms", ms(slots.length_ns).max(1));
-    out.push(',');
     list(out, "begin", slots.times.iter().map(|&(begin, _)| ms(begin)));
     list(
         out,
@@ -85,9 +79,9 @@ pub(super) fn write(out: &mut String, snapshot: &Snapshot, slots: &Slots) {
     );
     strings(out, "slots", slots.rows.iter().map(|row| cells(row, &place)));
     member(out, "left_out", slots.left_out);
-    out.push(',');
     member(out, "waits", slots.waits);
-    out.push_str("},");
+    end(out);
+    out.push(',');
 }
 
 /// Returns the name of a thread, with its id if others have the same name.

@@ -178,7 +178,13 @@ struct Thread<'a> {
 }
 
 impl<'a> Document<'a> {
-    pub(super) fn new(snapshot: &'a Snapshot, per: Option<&'a PerCall>, state: ProcessState) -> Self {
+    pub(super) fn new(
+        snapshot: &'a Snapshot,
+        per: Option<&'a PerCall>,
+        state: ProcessState,
+        extent: &'a Extent,
+        addresses: &Addresses,
+    ) -> Self {
         let Snapshot {
             process,
             clock,
@@ -257,24 +263,8 @@ impl<'a> Document<'a> {
                 },
             }),
             window: snapshot.window,
-            lines: None,
-            focus: &[],
-        }
-    }
-
-    /// Adds the part of the run.
-    pub(super) fn within(self, extent: &'a Extent) -> Self {
-        Self {
-            focus: &extent.focus,
-            ..self
-        }
-    }
-
-    /// Adds the samples of a snapshot's program counter, and the known code at their addresses.
-    pub(super) fn with_lines(self, snapshot: &'a Snapshot, addresses: &Addresses) -> Self {
-        Self {
             lines: lines(snapshot, addresses),
-            ..self
+            focus: &extent.focus,
         }
     }
 }

@@ -42,27 +42,16 @@ struct InThread {
 
 impl Sum {
     fn of(sum: InclusiveTime, per: Option<&PerCall>) -> Self {
-        let InclusiveTime {
-            calls,
-            outermost_calls,
-            self_ticks,
-            total_ticks,
-            self_ns,
-            total_ns,
-            open,
-            estimated,
-            total_error: _,
-        } = sum;
         let part = |whole| Quotient::of(whole, per);
         Self {
-            calls: part(calls),
-            outermost_calls: part(outermost_calls),
-            total_ns: part(total_ns),
-            self_ns: part(self_ns),
-            total_ticks: part(total_ticks),
-            self_ticks: part(self_ticks),
-            open,
-            estimated,
+            calls: part(sum.calls),
+            outermost_calls: part(sum.outermost_calls),
+            total_ns: part(sum.total_ns),
+            self_ns: part(sum.self_ns),
+            total_ticks: part(sum.total_ticks),
+            self_ticks: part(sum.self_ticks),
+            open: sum.open,
+            estimated: sum.estimated,
         }
     }
 }

@@ -55,17 +55,12 @@ impl<'a> Measures<'a> {
         let of = |quantity| {
             let column = snapshot.measures.of(quantity);
             let ticks = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
-            let (own, totals) = if quantity == Quantity::LiveVariance {
-                // Variances add up, but errors do not.
-                let totals = snapshot.nodes.totals(&ticks);
-                (
-                    in_unit(snapshot, quantity, ticks),
-                    in_unit(snapshot, quantity, totals),
-                )
-            } else {
-                let own = in_unit(snapshot, quantity, ticks);
-                let totals = snapshot.nodes.totals(&own);
-                (own, totals)
+            // Variances add up, but errors do not.
+            let of_variances = (quantity == Quantity::LiveVariance).then(|| snapshot.nodes.totals(&ticks));
+            let own = in_unit(snapshot, quantity, ticks);
+            let totals = match of_variances {
+                Some(totals) => in_unit(snapshot, quantity, totals),
+                None => snapshot.nodes.totals(&own),
             };
             Dense {
                 quantity,

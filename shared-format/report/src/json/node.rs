@@ -91,13 +91,6 @@ pub(super) struct Estimate {
     timed_calls: Quotient,
 }
 
-impl WaitsIn {
-    fn of(of: CallSamples) -> Self {
-        let CallSamples { call, samples, share } = of;
-        Self { call, samples, share }
-    }
-}
-
 impl Latency {
     fn of(snapshot: &Snapshot, histogram: &Histogram) -> Self {
         let quantile = |share: f64| histogram.quantile(share).map(|ticks| snapshot.nanos(ticks));
@@ -211,7 +204,7 @@ pub(super) fn nodes<'a>(snapshot: &'a Snapshot, per: Option<&'a PerCall>) -> Vec
                 measures: measures.of_row(row),
                 waits_in: waits_in::in_node(snapshot, id)
                     .into_iter()
-                    .map(WaitsIn::of)
+                    .map(|CallSamples { call, samples, share }| WaitsIn { call, samples, share })
                     .collect(),
                 futures: futures.remove(&id.0),
             }

@@ -2,25 +2,25 @@
 
 use serde::Serialize;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{self, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 
 /// Durations of the finished calls of a node.
 #[derive(Serialize)]
 pub(super) struct Histogram {
-    pub(super) node: u32,
+    node: u32,
     /// The longest call if it is known exactly, else 0.
-    pub(super) max_ticks: u64,
+    max_ticks: u64,
     /// Buckets, each with its number of calls.
-    pub(super) buckets: Vec<(u16, u64)>,
+    buckets: Vec<(u16, u64)>,
 }
 
 /// Uncertainty of the times of a node.
 #[derive(Serialize)]
 pub(super) struct Estimate {
-    pub(super) node: u32,
-    pub(super) timed: u64,
-    pub(super) self_error_ticks: u64,
-    pub(super) total_error_ticks: u64,
+    node: u32,
+    timed: u64,
+    self_error_ticks: u64,
+    total_error_ticks: u64,
 }
 
 pub(super) fn latencies(snapshot: &Snapshot) -> Vec<Histogram> {
@@ -51,17 +51,6 @@ pub(super) fn estimates(snapshot: &Snapshot) -> Vec<Estimate> {
             total_error_ticks: estimate.total_error,
         })
         .collect()
-}
-
-impl From<Estimate> for snapshot::Estimate {
-    fn from(estimate: Estimate) -> Self {
-        Self {
-            node: NodeId(estimate.node),
-            timed: estimate.timed,
-            self_error: estimate.self_error_ticks,
-            total_error: estimate.total_error_ticks,
-        }
-    }
 }
 
 /// Returns the value, or 0 for NaN and infinities, which JSON does not have.

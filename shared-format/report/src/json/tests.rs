@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tickscope_analysis::sampled_rows::with_sampled_rows;
 use tickscope_format::ids::{NodeId, SiteId};
 use tickscope_format::latency::{Histogram, bucket_of};
@@ -10,6 +10,14 @@ use tickscope_testkit::fixture::programs as fixtures;
 use super::*;
 use crate::escape::shapeless;
 use crate::source_code::tests::source_code;
+
+fn report(snapshot: &Snapshot, state: ProcessState) -> String {
+    of_part(snapshot, None, state, &Extent::default(), &Addresses::default())
+}
+
+fn document(snapshot: &Snapshot) -> Value {
+    serde_json::from_str(&report(snapshot, ProcessState::Running)).expect("JSON")
+}
 
 #[test]
 fn two_threads() {
@@ -28,8 +36,7 @@ fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
             .measures
             .push_row(Quantity::MadeOthersWait, row, 1_000_000);
     }
-    let text = report(&snapshot, ProcessState::Running);
-    let document: Value = serde_json::from_str(&text).unwrap();
+    let document = document(&snapshot);
     let of = |row: usize, member: &str| document["nodes"][row][member].as_u64();
     assert_eq!(of(1, "live_bytes"), Some(70_000_000));
     assert_eq!(of(1, "total_live_bytes"), Some(140_000_000));
@@ -53,33 +60,19 @@ fn live_bytes_have_their_error_and_totals_that_of_the_sum() {
 
 #[test]
 fn nodes_and_threads_say_what_they_wait_in() {
-    let text = report(&fixture::waiting(), ProcessState::Running);
-    let document: Value = serde_json::from_str(&text).unwrap();
-    let calls = |node: usize| -> Vec<(&str, u64, f64)> {
-        let list = document["nodes"][node]["waits_in"].as_array();
-        let call = |of: &'_ Value| of["samples"].as_u64().zip(of["share"].as_f64());
-        list.into_iter()
-            .flatten()
-            .map(|of| (of["call"].as_str().unwrap(), call(of).unwrap()))
-            .map(|(name, (samples, share))| (name, samples, share))
-            .collect()
-    };
+    let document = document(&fixture::waiting());
+    let of = |call: &str, samples: u64, share: f64| json!({"call": call, "samples": samples, "share": share});
+    let nodes = &document["nodes"];
     assert_eq!(
-        calls(1),
-        [("futex", 71, 0.71), ("fsync", 20, 0.2), ("read", 9, 0.09)]
+        nodes[1]["waits_in"],
+        json!([of("futex", 71, 0.71), of("fsync", 20, 0.2), of("read", 9, 0.09)])
     );
-    assert_eq!(calls(5), [("futex", 12, 1.0)]);
-    assert!(
-        document["nodes"][0].get("waits_in").is_none(),
-        "nothing is known of it"
-    );
-    let threads = document["threads"].as_array().unwrap();
-    let now: Vec<_> = threads
-        .iter()
-        .map(|thread| (thread["now"].as_str(), thread["now_in"].as_str()))
-        .collect();
+    assert_eq!(nodes[5]["waits_in"], json!([of("futex", 12, 1.0)]));
+    assert!(nodes[0].get("waits_in").is_none(), "nothing is known of it");
+    let threads = &document["threads"];
+    let now = [0, 1, 2].map(|at| (threads[at]["now"].as_str(), threads[at]["now_in"].as_str()));
     assert_eq!(
-        now[..3],
+        now,
         [
             (Some("waiting"), Some("futex")),
             (Some("ready"), None),
@@ -178,24 +171,15 @@ fn numbers_per_call_are_parts_of_the_whole() {
         name: "step".into(),
         calls: 8_000,
     };
-    let value = |text: String| -> Value { serde_json::from_str(&text).expect("JSON") };
-    let whole = value(report(&snapshot, ProcessState::Running));
-    let part = value(of_part(
-        &snapshot,
-        Some(&per),
-        ProcessState::Running,
-        &Extent::default(),
-        &Addresses::default(),
-    ));
-    assert_eq!(part["per"], serde_json::json!({"name": "step", "calls": 8_000}));
+    let whole = document(&snapshot);
+    let (state, extent) = (ProcessState::Running, Extent::default());
+    let part = of_part(&snapshot, Some(&per), state, &extent, &Addresses::default());
+    let part: Value = serde_json::from_str(&part).unwrap();
+    assert_eq!(part["per"], json!({"name": "step", "calls": 8_000}));
     assert_eq!(whole["per"], Value::Null);
     let is_part = |list: &str, members: &[&str]| {
-        for (whole, part) in whole[list]
-            .as_array()
-            .unwrap()
-            .iter()
-            .zip(part[list].as_array().unwrap())
-        {
+        let [whole, part] = [&whole, &part].map(|document| document[list].as_array().unwrap());
+        for (whole, part) in whole.iter().zip(part) {
             for &member in members {
                 let divided = whole[member].as_f64().map(|number| number / 8_000.0);
                 assert_eq!(part[member].as_f64(), divided, "{member}");
@@ -224,8 +208,7 @@ fn numbers_per_call_are_parts_of_the_whole() {
 
 #[test]
 fn values_and_gauges_have_members_of_their_own() {
-    let text = report(&fixtures::queries(), ProcessState::FromFile);
-    let document: Value = serde_json::from_str(&text).unwrap();
+    let document = document(&fixtures::queries());
     let node = |name: &str| {
         let nodes = document["nodes"].as_array().unwrap().iter();
         nodes.filter(|node| node["name"] == name).collect::<Vec<_>>()
@@ -251,8 +234,7 @@ fn values_and_gauges_have_members_of_their_own() {
 
 #[test]
 fn sampled() {
-    let document = report(&fixtures::order_sim_sampled(), ProcessState::Running);
-    let value: Value = serde_json::from_str(&document).expect("JSON");
+    let value = document(&fixtures::order_sim_sampled());
     assert_eq!(value["mode"], "sampled");
     assert_eq!(
         (&value["sampling_hz"], &value["samples"]),
@@ -273,7 +255,7 @@ fn numbers_that_json_has_not_are_zero() {
     snapshot.capture.cost.lower_ns = f64::NAN;
     snapshot.capture.cost.upper_ns = f64::INFINITY;
     snapshot.clock.ticks_per_second = f64::NAN;
-    let value: Value = serde_json::from_str(&report(&snapshot, ProcessState::Running)).expect("JSON");
+    let value = document(&snapshot);
     assert_eq!(value["cost"]["lower_ns"], 0.0);
     assert_eq!(value["cost"]["upper_ns"], 0.0);
     assert_eq!(value["clock"]["ticks_per_second"], 0.0);
@@ -334,23 +316,15 @@ fn groups_of_the_document() {
 fn samples_have_their_addresses_and_their_code_where_it_is_known() {
     let snapshot = fixture::sampled();
     let lines = |addresses: &Addresses| {
-        let text = of_part(
-            &snapshot,
-            None,
-            ProcessState::Running,
-            &Extent::default(),
-            addresses,
-        );
+        let (state, extent) = (ProcessState::Running, Extent::default());
+        let text = of_part(&snapshot, None, state, &extent, addresses);
         text[text.find("\"lines\"").expect("the member")..].to_owned()
     };
     insta::assert_snapshot!(lines(&source_code().addresses));
     let with = with_sampled_rows(&snapshot, &source_code().addresses);
     let nodes = super::node::nodes(&with, None);
-    let sampled: Vec<_> = nodes
-        .iter()
-        .filter(|node| node.sampled)
-        .map(|node| node.name)
-        .collect();
-    assert_eq!(sampled, ["insert\u{1b}", "memchr", "(no file)"]);
+    let sampled = nodes.iter().filter(|node| node.sampled);
+    let names: Vec<_> = sampled.map(|node| node.name).collect();
+    assert_eq!(names, ["insert\u{1b}", "memchr", "(no file)"]);
     assert!(lines(&Addresses::default()).contains("\"line_functions\": []"));
 }

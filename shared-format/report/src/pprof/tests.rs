@@ -1,5 +1,4 @@
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 use std::io::Read;
 
 use flate2::read::GzDecoder;
@@ -10,25 +9,25 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
-use self::read::{Profile, ValueType};
+use self::read::{Label, Line, Profile, ValueType};
 use super::{Addresses, Measure, Snapshot, write};
 use crate::source_code::tests::source_code;
 
 mod read;
 
-fn bytes(snapshot: &Snapshot, addresses: &Addresses) -> Vec<u8> {
+fn bytes(snapshot: &Snapshot, by: Measure, addresses: &Addresses) -> Vec<u8> {
     let mut out = Vec::new();
-    write(snapshot, Measure::Time, addresses, &mut out).unwrap();
+    write(snapshot, by, addresses, &mut out).unwrap();
     out
 }
 
 fn decoded(snapshot: &Snapshot) -> Profile {
-    with_code(snapshot, &Addresses::default())
+    decoded_by(snapshot, Measure::Time, &Addresses::default())
 }
 
-fn with_code(snapshot: &Snapshot, addresses: &Addresses) -> Profile {
+fn decoded_by(snapshot: &Snapshot, by: Measure, addresses: &Addresses) -> Profile {
     let mut raw = Vec::new();
-    GzDecoder::new(&bytes(snapshot, addresses)[..])
+    GzDecoder::new(&bytes(snapshot, by, addresses)[..])
         .read_to_end(&mut raw)
         .unwrap();
     let profile = Profile::decode(&raw[..]).unwrap();
@@ -54,69 +53,38 @@ fn assert_written_as_the_library_does(profile: &Profile, raw: &[u8]) {
 /// Returns the profile as a text, with strings in place of their indices.
 fn text(profile: &Profile) -> String {
     let string = |number: i64| profile.string_table[number as usize].as_str();
-    let mut out = String::new();
     let unit = |of: &ValueType| format!("{}/{}", string(of.r#type), string(of.unit));
     let types: Vec<String> = profile.sample_type.iter().map(unit).collect();
-    writeln!(
-        out,
-        "types {types:?}, shown first: {}",
-        string(profile.default_sample_type)
-    )
-    .unwrap();
-    writeln!(
-        out,
-        "period {} {}",
-        profile.period,
-        unit(&profile.period_type.unwrap())
-    )
-    .unwrap();
-    writeln!(
-        out,
-        "began {}, took {}",
-        profile.time_nanos, profile.duration_nanos
-    )
-    .unwrap();
-    for &comment in &profile.comment {
-        writeln!(out, "comment {}", string(comment)).unwrap();
-    }
-    for mapping in &profile.mapping {
-        writeln!(out, "mapping {} {}", mapping.id, string(mapping.filename)).unwrap();
-    }
-    for function in &profile.function {
+    let shown_first = string(profile.default_sample_type);
+    let period = unit(&profile.period_type.unwrap());
+    let mut lines = vec![
+        format!("types {types:?}, shown first: {shown_first}"),
+        format!("period {} {period}", profile.period),
+        format!("began {}, took {}", profile.time_nanos, profile.duration_nanos),
+    ];
+    let comments = profile.comment.iter();
+    lines.extend(comments.map(|&comment| format!("comment {}", string(comment))));
+    let mappings = profile.mapping.iter();
+    lines.extend(mappings.map(|mapping| format!("mapping {} {}", mapping.id, string(mapping.filename))));
+    lines.extend(profile.function.iter().map(|function| {
         let (name, file) = (string(function.name), string(function.filename));
-        writeln!(
-            out,
-            "function {} {name} {file}:{}",
-            function.id, function.start_line
-        )
-        .unwrap();
-    }
-    for location in &profile.location {
-        let lines: Vec<_> = location
-            .line
-            .iter()
-            .map(|line| (line.function_id, line.line))
-            .collect();
-        writeln!(out, "location {} {lines:?}", location.id).unwrap();
-    }
-    for sample in &profile.sample {
-        let labels = sample.label.iter();
-        let labels: Vec<String> = labels
-            .map(|label| match label.str {
-                0 => format!("{}={}", string(label.key), label.num),
-                text => format!("{}={}", string(label.key), string(text)),
-            })
-            .collect();
-        writeln!(
-            out,
-            "{:?} at {:?} {}",
-            sample.value,
-            sample.location_id,
-            labels.join(" ")
-        )
-        .unwrap();
-    }
-    out
+        format!("function {} {name} {file}:{}", function.id, function.start_line)
+    }));
+    lines.extend(profile.location.iter().map(|location| {
+        let of_line = |line: &Line| (line.function_id, line.line);
+        let inlined: Vec<_> = location.line.iter().map(of_line).collect();
+        format!("location {} {inlined:?}", location.id)
+    }));
+    lines.extend(profile.sample.iter().map(|sample| {
+        let label = |label: &Label| match label.str {
+            0 => format!("{}={}", string(label.key), label.num),
+            text => format!("{}={}", string(label.key), string(text)),
+        };
+        let labels: Vec<String> = sample.label.iter().map(label).collect();
+        let labels = labels.join(" ");
+        format!("{:?} at {:?} {labels}", sample.value, sample.location_id)
+    }));
+    lines.join("\n") + "\n"
 }
 
 #[test]
@@ -124,14 +92,14 @@ fn golden() {
     let snapshot = fixture::two_threads();
     let text = text(&decoded(&snapshot));
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
-    let bytes = || bytes(&snapshot, &Addresses::default());
+    let bytes = || bytes(&snapshot, Measure::Time, &Addresses::default());
     assert_eq!(bytes(), bytes());
 }
 
 #[test]
 fn samples_of_lines_have_the_line_and_what_it_called() {
     let snapshot = fixture::sampled();
-    let text = text(&with_code(&snapshot, &source_code().addresses));
+    let text = text(&decoded_by(&snapshot, Measure::Time, &source_code().addresses));
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
@@ -214,12 +182,8 @@ proptest! {
 
 #[test]
 fn each_measure_is_a_sample_type_and_the_chosen_one_is_shown_first() {
-    let mut out = Vec::new();
     let by = Measure::Allocations;
-    write(&fixture::allocating(), by, &Addresses::default(), &mut out).unwrap();
-    let mut raw = Vec::new();
-    GzDecoder::new(&out[..]).read_to_end(&mut raw).unwrap();
-    let profile = Profile::decode(&raw[..]).unwrap();
+    let profile = decoded_by(&fixture::allocating(), by, &Addresses::default());
     let text = |at: i64| profile.string_table[at as usize].as_str();
     let types = profile
         .sample_type

@@ -127,14 +127,48 @@ impl<'a> Answer<'a> {
 
     /// Returns the time when a call began: `14:02:11.250`, with a Z if it is in UTC.
     pub fn began(&self, exemplar: &Exemplar) -> String {
-        let (_, second) = clock::split(exemplar.began_unix_ns, self.options.utc_offset_s.unwrap_or(0));
-        let zone = if self.options.utc_offset_s.is_some() {
-            ""
-        } else {
-            "Z"
-        };
-        let millis = exemplar.began_unix_ns / 1_000_000 % 1_000;
-        format!("{}.{millis:03}{zone}", clock::of_day(second))
+        clock::time_of_day(exemplar.began_unix_ns, self.options.utc_offset_s)
+    }
+
+    /// Returns the texts of a row of the table: difference, share of the whole, times in a typical and in a slow call, and
+    /// calls.
+    pub(crate) fn cells(&self, row: &SlowRow) -> [String; 5] {
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        let mean = |side: Option<Means>| or_dash(side.map(|means| self.duration(means.ns)));
+        [
+            or_dash(row.difference_ns().map(|ns| self.difference(ns))),
+            or_dash(self.slow.share_of(row).map(number::percent)),
+            mean(row.typical),
+            mean(row.slow),
+            both_calls(row, self.options.ascii),
+        ]
+    }
+
+    /// Returns the differences of a row's time off the CPU, each after a comma. Parts below the whole difference divided by
+    /// `least` are left out.
+    pub(crate) fn off_cpu(&self, row: &SlowRow, least: f64) -> String {
+        let whole = row.difference_ns().unwrap_or(0.0).abs();
+        let parts = [
+            ("waiting", row.difference(|means| means.waiting_ns)),
+            ("without a CPU", row.difference(|means| means.ready_ns)),
+        ];
+        let shown = parts.into_iter().filter_map(|(word, ns)| {
+            let ns = ns.filter(|ns| ns.abs() >= 1.0 && ns.abs() >= whole / least)?;
+            Some(format!(", {} {word}", self.difference(ns)))
+        });
+        shown.collect()
+    }
+
+    /// Returns the texts of a slow call that is kept whole: its beginning, its time, thread, cause, and notes.
+    pub(crate) fn exemplar_texts(&self, exemplar: &Exemplar) -> [String; 5] {
+        let trace = exemplar.trace.as_ref();
+        [
+            self.began(exemplar),
+            self.duration(self.snapshot.nanos(exemplar.ticks) as f64),
+            self.visible(&exemplar.thread),
+            self.exemplar_cause(exemplar, trace),
+            trace.map_or_else(String::new, |trace| self.notes(trace)),
+        ]
     }
 
     /// Formats nanoseconds per call.
@@ -154,8 +188,7 @@ impl<'a> Answer<'a> {
 
 /// Formats nanoseconds per call in at most 6 cells.
 pub fn duration(ns: f64, ascii: bool) -> String {
-    let text = number::duration(ns.max(0.0).round() as u64);
-    if ascii { number::ascii(text) } else { text }
+    number::in_charset(number::duration(ns.max(0.0).round() as u64), ascii)
 }
 
 /// Formats a difference of nanoseconds per call, with its sign, in at most 7 cells.

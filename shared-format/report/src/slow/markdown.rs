@@ -2,19 +2,16 @@
 
 use std::fmt::{self, Write};
 
-use super::answer::{Answer, both_calls};
+use super::answer::Answer;
 use crate::markup::{code, words};
-use crate::number;
+use crate::text_of;
 
 /// Maximum number of rows of the table.
 const ROWS: usize = 12;
 
 /// Returns the answer as GitHub-flavoured Markdown.
 pub fn markdown(answer: &Answer<'_>) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, answer);
-    out
+    text_of(|out| write(out, answer))
 }
 
 fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
@@ -31,20 +28,8 @@ fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
         writeln!(out, "| difference | share | typical | slow | calls | path |")?;
         writeln!(out, "|--:|--:|--:|--:|--:|:--|")?;
         for row in answer.slow.rows.iter().take(ROWS) {
-            let mean = |side: Option<f64>| side.map_or_else(|| "-".to_owned(), |ns| answer.duration(ns));
-            writeln!(
-                out,
-                "| {} | {} | {} | {} | {} | {} |",
-                answer.difference(row.difference_ns().unwrap_or(0.0)),
-                answer
-                    .slow
-                    .share_of(row)
-                    .map_or_else(|| "-".to_owned(), number::percent),
-                mean(row.typical.map(|means| means.ns)),
-                mean(row.slow.map(|means| means.ns)),
-                both_calls(row, answer.options.ascii),
-                code(&answer.path_name(row.path)),
-            )?;
+            let cells = answer.cells(row).join(" | ");
+            writeln!(out, "| {cells} | {} |", code(&answer.path_name(row.path)))?;
         }
     }
     let exemplars = answer.exemplars();
@@ -52,19 +37,13 @@ fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
         writeln!(out, "\n| began | took | thread | | noted |")?;
         writeln!(out, "|:--|--:|:--|:--|:--|")?;
         for exemplar in exemplars.into_iter().take(ROWS) {
+            let [began, took, thread, cause, notes] = answer.exemplar_texts(exemplar);
             writeln!(
                 out,
-                "| {} | {} | {} | {} | {} |",
-                answer.began(exemplar),
-                answer.duration(answer.snapshot.nanos(exemplar.ticks) as f64),
-                code(&exemplar.thread),
-                words(&answer.exemplar_cause(exemplar, exemplar.trace.as_ref())),
-                words(
-                    &exemplar
-                        .trace
-                        .as_ref()
-                        .map_or_else(String::new, |trace| answer.notes(trace))
-                ),
+                "| {began} | {took} | {} | {} | {} |",
+                code(&thread),
+                words(&cause),
+                words(&notes),
             )?;
         }
     }

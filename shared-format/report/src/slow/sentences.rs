@@ -1,7 +1,7 @@
 //! The answer in sentences.
 
 use tickscope_analysis::slow::{self, Cause, Doubt};
-use tickscope_format::snapshot::{CauseKind, Exemplar, Over, Trace};
+use tickscope_format::snapshot::{CauseKind, Exemplar, Over, Trace, saturating_sum};
 
 use super::answer::{Answer, Typed, calls as per_call};
 use crate::number;
@@ -50,18 +50,13 @@ impl Answer<'_> {
     /// waiting`
     pub fn why(&self) -> Option<String> {
         let causes = &self.slow.causes;
-        let mut parts: Vec<String> = causes
-            .iter()
-            .take(NAMED)
-            .enumerate()
+        let named = causes.iter().take(NAMED).enumerate();
+        let mut parts: Vec<String> = named
             .map(|(index, cause)| self.cause(cause, index == 0))
             .collect();
         let rest = causes.get(NAMED..).unwrap_or_default();
         if !rest.is_empty() {
-            let calls = rest
-                .iter()
-                .map(|cause| cause.slow_calls)
-                .fold(0, u64::saturating_add);
+            let calls = saturating_sum(rest.iter().map(|cause| cause.slow_calls));
             parts.push(format!(
                 "{} other {} in {}",
                 rest.len(),
@@ -286,11 +281,7 @@ fn grouped(n: u64) -> String {
     if digits.len() < 5 {
         return digits;
     }
-    let parts: Vec<&str> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(|part| std::str::from_utf8(part).unwrap_or_default())
-        .collect();
+    let parts = digits.as_bytes().rchunks(3).rev();
+    let parts: Vec<_> = parts.map(String::from_utf8_lossy).collect();
     parts.join(" ")
 }

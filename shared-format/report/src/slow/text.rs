@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use super::answer::{Answer, both_calls, calls};
-use crate::number;
+use super::answer::{Answer, calls};
+use crate::text_of;
 
 /// Numbers of paths and calls that are shown.
 const ROWS: usize = 6;
@@ -11,10 +11,7 @@ const CALLS: usize = 3;
 
 /// Returns the answer as text, ending in a newline.
 pub fn text(answer: &Answer<'_>) -> String {
-    let mut out = String::new();
-    // Writing into a `String` does not fail.
-    let _ = write(&mut out, answer);
-    out
+    text_of(|out| write(out, answer))
 }
 
 fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
@@ -34,17 +31,8 @@ fn write(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
     if !exemplars.is_empty() {
         writeln!(out, "\nslow calls that are kept")?;
         for exemplar in exemplars.into_iter().take(CALLS) {
-            let line = format!(
-                "  {}  {:>6}  {}  {}  {}",
-                answer.began(exemplar),
-                answer.duration(answer.snapshot.nanos(exemplar.ticks) as f64),
-                answer.visible(&exemplar.thread),
-                answer.exemplar_cause(exemplar, exemplar.trace.as_ref()),
-                exemplar
-                    .trace
-                    .as_ref()
-                    .map_or_else(String::new, |trace| answer.notes(trace)),
-            );
+            let [began, took, thread, cause, notes] = answer.exemplar_texts(exemplar);
+            let line = format!("  {began}  {took:>6}  {thread}  {cause}  {notes}");
             writeln!(out, "{}", line.trim_end())?;
         }
     }
@@ -59,28 +47,13 @@ fn rows(out: &mut String, answer: &Answer<'_>) -> fmt::Result {
         "CALLS"
     )?;
     for row in slow.rows.iter().take(ROWS) {
-        let mean = |side: Option<f64>| side.map_or_else(|| "-".to_owned(), |ns| answer.duration(ns));
-        let difference = row.difference_ns().unwrap_or(0.0);
+        let [difference, share, typical, of_slow, calls_of_both] = answer.cells(row);
         write!(
             out,
-            "{:>10}  {:>6}  {:>7}  {:>6}  {:>13}  {}",
-            answer.difference(difference),
-            slow.share_of(row).map_or_else(|| "-".to_owned(), number::percent),
-            mean(row.typical.map(|means| means.ns)),
-            mean(row.slow.map(|means| means.ns)),
-            both_calls(row, answer.options.ascii),
+            "{difference:>10}  {share:>6}  {typical:>7}  {of_slow:>6}  {calls_of_both:>13}  {}{}",
             answer.path_name(row.path),
+            answer.off_cpu(row, 100.0),
         )?;
-        let parts = [
-            ("waiting", row.difference(|means| means.waiting_ns)),
-            ("without a CPU", row.difference(|means| means.ready_ns)),
-        ];
-        for (word, ns) in parts {
-            // A part below a hundredth of the difference is left out.
-            if let Some(ns) = ns.filter(|ns| ns.abs() >= 1.0 && ns.abs() >= difference.abs() / 100.0) {
-                write!(out, ", {} {word}", answer.difference(ns))?;
-            }
-        }
         let allocations = row.difference(|means| means.allocations).unwrap_or(0.0);
         if allocations.abs() >= 0.005 {
             let sign = if allocations < 0.0 { '-' } else { '+' };

@@ -6,65 +6,32 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
 use super::*;
+use crate::speedscope_file::tests::own_values;
+
+fn text(snapshot: &Snapshot, by: Measure) -> String {
+    let mut out = Vec::new();
+    write(snapshot, by, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
 
 fn written(snapshot: &Snapshot) -> Value {
-    let mut out = Vec::new();
-    write(snapshot, Measure::Time, &mut out).unwrap();
-    serde_json::from_slice(&out).unwrap()
+    serde_json::from_str(&text(snapshot, Measure::Time)).unwrap()
 }
 
 #[test]
 fn golden() {
-    let mut out = Vec::new();
-    write(&fixture::two_threads(), Measure::Time, &mut out).unwrap();
-    let text = String::from_utf8(out).unwrap();
     // The text has an event on each line.
-    let text = text
+    let text = text(&fixture::two_threads(), Measure::Time)
         .replace("{\"type\"", "\n{\"type\"")
         .replace("{\"name\"", "\n{\"name\"");
     insta::assert_snapshot!(text.replace(env!("CARGO_PKG_VERSION"), "VERSION"));
 }
 
-/// Checks the requirements of the published schema, the order in which frames open and close, and the sums.
+/// Checks the file, its names and the sums.
 fn check(snapshot: &Snapshot) {
     let file = written(snapshot);
-    assert_eq!(
-        file["$schema"],
-        "https://www.speedscope.app/file-format-schema.json"
-    );
-    let frames = file["shared"]["frames"].as_array().unwrap();
-    let mut self_ns = vec![0u64; frames.len()];
-    for frame in frames {
-        assert!(frame["name"].is_string());
-        assert!(frame.get("file").is_none_or(Value::is_string));
-        assert!(frame.get("line").is_none_or(Value::is_u64));
-    }
-    let profiles = file["profiles"].as_array().unwrap();
-    assert!((file["activeProfileIndex"].as_u64().unwrap() as usize) < profiles.len());
-    for profile in profiles {
-        assert_eq!(profile["type"], "evented");
-        assert_eq!(profile["unit"], "nanoseconds");
-        assert_eq!(profile["startValue"], 0);
-        assert!(profile["name"].is_string());
-        let mut open: Vec<u64> = Vec::new();
-        let mut last = 0;
-        for event in profile["events"].as_array().unwrap() {
-            let (at, frame) = (event["at"].as_u64().unwrap(), event["frame"].as_u64().unwrap());
-            if let Some(&top) = open.last() {
-                self_ns[top as usize] += at - last;
-            } else {
-                assert_eq!(at, last, "there is always a frame open");
-            }
-            last = at;
-            match event["type"].as_str().unwrap() {
-                "O" => open.push(frame),
-                "C" => assert_eq!(open.pop(), Some(frame), "the innermost closes first"),
-                other => panic!("{other}"),
-            }
-        }
-        assert!(open.is_empty());
-        assert_eq!(profile["endValue"], last);
-    }
+    let self_ns = own_values(&file);
+    let frames = &file["shared"]["frames"];
     let tree = CallTree::build(snapshot, |_| true);
     for row in hot(&tree) {
         assert_eq!(self_ns[row.function.index()], row.self_ns);
@@ -83,14 +50,9 @@ fn any_name_and_none() {
 #[test]
 fn the_busiest_thread_is_shown_first() {
     let file = written(&fixtures::order_sim());
-    let names = file["profiles"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|profile| &profile["name"]);
-    let names: Vec<&str> = names.map(|name| name.as_str().unwrap()).collect();
-    assert_eq!(names[0], "match-0 (tid 41874), summed, not in time order");
-    assert_eq!(names[4], "helper (17 finished), summed, not in time order");
+    let name = |profile: usize| &file["profiles"][profile]["name"];
+    assert_eq!(name(0), "match-0 (tid 41874), summed, not in time order");
+    assert_eq!(name(4), "helper (17 finished), summed, not in time order");
     assert_eq!(file["activeProfileIndex"], 0);
 }
 
@@ -103,13 +65,9 @@ proptest! {
 
 #[test]
 fn by_bytes_widths_are_bytes() {
-    let mut out = Vec::new();
-    write(&fixture::allocating(), Measure::Bytes, &mut out).unwrap();
-    let file: Value = serde_json::from_slice(&out).unwrap();
-    let ends: Vec<&Value> = [0, 1]
-        .iter()
-        .map(|&at| &file["profiles"][at]["endValue"])
-        .collect();
-    assert_eq!(ends, [4_300, 700]);
+    let text = text(&fixture::allocating(), Measure::Bytes);
+    let file: Value = serde_json::from_str(&text).unwrap();
+    let ends = [0, 1].map(|at| file["profiles"][at]["endValue"].as_u64());
+    assert_eq!(ends, [Some(4_300), Some(700)]);
     assert_eq!(file["profiles"][0]["unit"], "bytes");
 }

@@ -2,15 +2,15 @@
 
 use std::fmt::{self, Write};
 
-use tickscope_analysis::call_tree::OffCpu;
+use tickscope_analysis::call_tree::{Figures, OffCpu};
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::latency::Histogram;
 use tickscope_format::snapshot::{Snapshot, Tally};
 
 use super::page::Page;
 use super::scale::{SAMPLED, Time, tilde};
-use crate::tally;
 use crate::unit::Unit;
+use crate::{number, tally};
 
 /// Width of a line in cells from which the tree has percentiles; 28 cells are left for names.
 pub(super) const WIDTH_FOR_TREE: usize = 100;
@@ -127,9 +127,36 @@ impl Cells {
         }
     }
 
+    /// Returns the cells of a row. If `own_first`, the self time comes before the total time.
+    pub(super) fn of(
+        page: &Page<'_>,
+        row: &Figures,
+        latency: &Histogram,
+        uncertainty: Option<Uncertainty>,
+        own_first: bool,
+    ) -> Self {
+        if let Some(tally) = row.tally {
+            return Self::counter(page, row.calls, tally, latency);
+        }
+        let (own, total) = Time::own_and_total(row, uncertainty);
+        let (time, other_time) = if own_first { (own, total) } else { (total, own) };
+        let (width, _) = page.time_cells();
+        Self {
+            share: page.share_of(time),
+            time: page.cell(time, width),
+            other_time: page.cell(other_time, width),
+            other_share: page.share_of(other_time),
+            off_cpu: page.off_cpu(row.total_off),
+            calls: page.calls(row.calls, row.sampled),
+            average: page.average_of(total.counted(row.sampled), row, width),
+            latency: page.latency(latency, uncertainty, row.calls),
+            errors: number::count(row.errors),
+        }
+    }
+
     /// Returns the cells of a counter, a value or a gauge. Its sum or level replaces the times, after a sign that it
     /// is no time.
-    pub(super) fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
+    fn counter(page: &Page<'_>, calls: u64, of: Tally, numbers: &Histogram) -> Self {
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_string());
         let in_place_of_time = |text| page.no_time(&or_none(text), page.time_cells().0);
         let quantile = |share: f64| or_none(tally::quantile(of, numbers, share));

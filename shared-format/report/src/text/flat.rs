@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 
 use super::page::Page;
 use super::scale::Time;
-use super::top::{by_self_time, hide_small, is_doubtful, marked};
+use super::top::{by_self_time, hide_small, marked};
 use crate::tally;
 
 /// Cells of the columns of costs per call.
@@ -66,9 +66,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
             )?;
             continue;
         }
-        let was_called = row.calls > 0 || row.open > 0;
-        let own = Time::own(row.self_ns, row.self_ticks, row.uncertainty).if_called(was_called);
-        let total = Time::total(row.total_ns, row.total_ticks, row.uncertainty).if_called(was_called);
+        let (own, total) = Time::own_and_total(row, row.uncertainty);
         cumulative.ns = cumulative.ns.saturating_add(own.ns);
         cumulative.ticks = cumulative.ticks.saturating_add(own.ticks);
         cumulative.estimated |= own.estimated;
@@ -82,6 +80,6 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         ];
         line(cells.map(String::as_str), &marked(page, row))?;
     }
-    hidden.write(out, page)?;
-    Ok(rows.iter().any(|row| is_doubtful(page, row)))
+    hidden.write(out, page, "functions")?;
+    Ok(rows.iter().any(|row| page.is_doubtful(row)))
 }

@@ -9,11 +9,12 @@ use super::columns::{Cells, Columns};
 use super::page::Page;
 use super::scale::Time;
 use crate::escape::visible;
+use crate::label::column_width;
 
 /// Number of members that are named after a group.
 const NAMED: usize = 3;
 
-/// Cells of the column of names. A longer name only shifts the rest of its own line.
+/// Cells of the column of names.
 const MAX_NAME_COLUMN: usize = 24;
 
 /// Writes the list, if there are groups.
@@ -24,12 +25,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
         return Ok(());
     }
     let name = |row: &GroupRow| visible(&row.name, page.options.ascii).into_owned();
-    let width = rows
-        .iter()
-        .map(|row| name(row).chars().count())
-        .max()
-        .unwrap_or(0)
-        .clamp("GROUP".len(), MAX_NAME_COLUMN);
+    let width = column_width("GROUP", rows.iter().map(name), MAX_NAME_COLUMN);
     writeln!(
         out,
         "\nGroups ({}): TOTAL is inside the outermost member, OUTER its calls, AVG = TOTAL/OUTER;\nmembers are functions of the list above\n",

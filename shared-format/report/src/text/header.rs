@@ -4,7 +4,9 @@ use std::fmt::{self, Write};
 
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::ids::{SiteId, ThreadId};
-use tickscope_format::snapshot::{CaptureKind, Loss, ModeTraits, Quantity, Snapshot, ThreadState, Timing};
+use tickscope_format::snapshot::{
+    CaptureKind, Loss, ModeTraits, Quantity, Snapshot, Thread, ThreadState, Timing, saturating_sum,
+};
 
 use super::page::Page;
 use super::scale::Time;
@@ -19,7 +21,7 @@ const SITES_NAMED: usize = 2;
 
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let (state, ascii) = (page.options.state, page.options.ascii);
-    writeln!(out, "{}", heading("report", page.snapshot, state, ascii))?;
+    out.push_str(&heading("report", page.snapshot, state, ascii));
     writeln!(out)?;
     for (name, text) in facts(page) {
         writeln!(out, "  {name:<11}  {text}")?;
@@ -61,10 +63,9 @@ pub(super) fn facts(page: &Page<'_>) -> Vec<(&'static str, String)> {
 fn reset(page: &Page<'_>) -> String {
     let capture = &page.snapshot.capture;
     let kind = match capture.kind {
-        CaptureKind::Periodic => "",
         CaptureKind::Closing => ", closed by a reset",
         CaptureKind::Final => ", final",
-        _ => "",
+        CaptureKind::Periodic | _ => "",
     };
     format!(
         "{} (epoch {}{kind}; program up {})",
@@ -75,18 +76,10 @@ fn reset(page: &Page<'_>) -> String {
 }
 
 fn measured(page: &Page<'_>) -> String {
-    let calls = page
-        .tree
-        .rows
-        .iter()
-        // Counters are inside scopes, but are not scopes.
-        .filter(|row| row.tally.is_none())
-        .fold(0u64, |sum, row| sum.saturating_add(row.calls));
-    format!(
-        "{} inside scopes, {} calls",
-        measured_time(page),
-        page.count(calls)
-    )
+    // Counters are inside scopes, but are not scopes.
+    let scopes = page.tree.rows.iter().filter(|row| row.tally.is_none());
+    let calls = page.count(saturating_sum(scopes.map(|row| row.calls)));
+    format!("{} inside scopes, {calls} calls", measured_time(page))
 }
 
 fn measured_time(page: &Page<'_>) -> String {
@@ -95,7 +88,7 @@ fn measured_time(page: &Page<'_>) -> String {
         let threads = (0..page.raw.threads.len() as u32).map(ThreadId).filter(shown);
         let self_ns = page.raw.self_nanos();
         let ns = threads.flat_map(|id| &self_ns[page.raw.rows_of(id)]);
-        return page.duration(ns.fold(0, |sum, &ns| sum.saturating_add(ns)));
+        return page.duration(saturating_sum(ns.copied()));
     }
     let measured = page.measured();
     let time = Time::total(measured.ns, measured.ticks, page.measured_uncertainty());
@@ -209,31 +202,22 @@ fn switched_off(page: &Page<'_>, how: &str, off: &[SiteId]) -> Option<String> {
 
 fn threads(page: &Page<'_>) -> String {
     let threads = &page.snapshot.threads;
-    let finished = |state: ThreadState| state == ThreadState::Finished;
-    let live = threads.iter().filter(|t| !finished(t.state)).count();
-    let ended: u64 = threads
-        .iter()
-        .filter(|t| finished(t.state))
-        .fold(0, |sum, t| sum.saturating_add(t.count));
-    let mut text = format!("{live} live, {ended} finished");
-    if let Some(chosen) = page.options.thread {
-        text.push_str(&match threads.get(chosen.index()) {
-            Some(thread) => {
-                let name = visible(&thread.name, page.options.ascii);
-                if finished(thread.state) {
-                    format!("; shown: only {name} ({} finished)", thread.count)
-                } else {
-                    format!(
-                        "; shown: only {name} (tid {}, {})",
-                        thread.tid,
-                        thread.state.words()
-                    )
-                }
-            }
-            None => format!("; there is no thread {} to show", chosen.0),
-        });
-    }
-    text
+    let is_finished = |thread: &&Thread| thread.state == ThreadState::Finished;
+    let (finished, live): (Vec<&Thread>, Vec<&Thread>) = threads.iter().partition(is_finished);
+    let ended = saturating_sum(finished.iter().map(|thread| thread.count));
+    let text = format!("{} live, {ended} finished", live.len());
+    let Some(chosen) = page.options.thread else {
+        return text;
+    };
+    let Some(thread) = threads.get(chosen.index()) else {
+        return format!("{text}; there is no thread {} to show", chosen.0);
+    };
+    let which = match is_finished(&thread) {
+        true => format!("{} finished", thread.count),
+        false => format!("tid {}, {}", thread.tid, thread.state.words()),
+    };
+    let name = visible(&thread.name, page.options.ascii);
+    format!("{text}; shown: only {name} ({which})")
 }
 
 fn clock(page: &Page<'_>) -> String {

@@ -1,6 +1,8 @@
 //! The data that all parts of a text report share.
 
-use tickscope_analysis::call_tree::CallTree;
+use std::fmt::{self, Write};
+
+use tickscope_analysis::call_tree::{CallTree, Figures};
 use tickscope_format::snapshot::Snapshot;
 
 use super::options::TextOptions;
@@ -22,6 +24,34 @@ pub(super) struct Page<'a> {
     pub(super) measured_ns: u64,
     /// Whether a time of the tree is an estimate.
     pub(super) has_estimates: bool,
+}
+
+/// Rows that are left out because they are small, and the sum of their values.
+#[derive(Default)]
+pub(super) struct Hidden {
+    rows: u64,
+    value: u64,
+}
+
+impl Hidden {
+    pub(super) fn add(&mut self, rows: u64, value: u64) {
+        self.rows += rows;
+        self.value = self.value.saturating_add(value);
+    }
+
+    /// Writes a sentence on the rows, which it calls `what`, if there are any.
+    pub(super) fn write(&self, out: &mut String, page: &Page<'_>, what: &str) -> fmt::Result {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "\n{} {what} below {} are not shown (--all-rows shows them); together they have {}",
+            self.rows,
+            number::percent(page.options.min_share),
+            page.percent(self.value),
+        )
+    }
 }
 
 impl<'a> Page<'a> {
@@ -49,11 +79,7 @@ impl<'a> Page<'a> {
     }
 
     pub(super) fn in_charset(&self, text: String) -> String {
-        if self.options.ascii {
-            number::ascii(text)
-        } else {
-            text
-        }
+        number::in_charset(text, self.options.ascii)
     }
 
     pub(super) fn share(&self, ns: u64) -> f64 {
@@ -65,5 +91,16 @@ impl<'a> Page<'a> {
 
     pub(super) fn percent(&self, ns: u64) -> String {
         number::percent(self.share(ns))
+    }
+
+    /// Returns whether a row with this value is left out. A counter has no value, so it is always shown.
+    pub(super) fn is_small(&self, row: &Figures, value: u64) -> bool {
+        row.tally.is_none() && self.share(value) < self.options.min_share
+    }
+
+    /// Returns whether calls of a row are so short that measuring them tells little.
+    pub(super) fn is_doubtful(&self, row: &Figures) -> bool {
+        let counted_ns = row.sampled.counted_ns(row.total_ns);
+        row.tally.is_none() && self.snapshot.is_doubtful(counted_ns, row.calls)
     }
 }

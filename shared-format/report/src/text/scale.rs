@@ -2,7 +2,7 @@
 //!
 //! The division by calls comes last, and its result is rounded once. Shares, means and percentiles do not depend on it.
 
-use tickscope_analysis::call_tree::{AsyncCalls, SampledTime};
+use tickscope_analysis::call_tree::{AsyncCalls, Figures, SampledTime};
 use tickscope_analysis::measure::Dimension;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::snapshot::saturating_sum;
@@ -31,12 +31,17 @@ impl Time {
         Self { ns, ticks, estimated }
     }
 
-    /// Returns the time of a row. A row that was never called took no time, which is not an estimate.
-    pub(super) fn if_called(self, was_called: bool) -> Self {
-        Self {
-            estimated: self.estimated && (was_called || self.ns > 0),
-            ..self
-        }
+    /// Returns the times of a row. A row that was never called took no time, which is not an estimate.
+    pub(super) fn own_and_total(row: &Figures, uncertainty: Option<Uncertainty>) -> (Self, Self) {
+        let was_called = row.calls > 0 || row.open > 0;
+        let if_called = |time: Self| Self {
+            estimated: time.estimated && (was_called || time.ns > 0),
+            ..time
+        };
+        (
+            if_called(Self::own(row.self_ns, row.self_ticks, uncertainty)),
+            if_called(Self::total(row.total_ns, row.total_ticks, uncertainty)),
+        )
     }
 
     /// Returns the part of the time in calls that are counted.
@@ -84,11 +89,11 @@ impl Page<'_> {
 
     /// Formats a value for a sentence.
     pub(super) fn time(&self, time: Time) -> String {
-        let in_ticks = || format!("{} ticks", self.ticks(time));
+        let in_ticks = format!("{} ticks", self.ticks(time));
         let value = match self.unit() {
             Unit::Ns => self.nanos(time),
-            Unit::Ticks => in_ticks(),
-            Unit::Both => format!("{} ({})", self.nanos(time), in_ticks()),
+            Unit::Ticks => in_ticks,
+            Unit::Both => format!("{} ({in_ticks})", self.nanos(time)),
         };
         match self.options.by.summed() {
             "" => value,
@@ -101,11 +106,7 @@ impl Page<'_> {
         if time.is_unseen() {
             return self.nothing(width);
         }
-        match self.unit() {
-            Unit::Ns => self.nanos(time),
-            Unit::Ticks => self.ticks(time),
-            Unit::Both => self.side_by_side(&self.nanos(time), &self.ticks(time), width),
-        }
+        self.in_unit(self.nanos(time), self.ticks(time), width)
     }
 
     /// Returns the title of a column of times.
@@ -129,6 +130,15 @@ impl Page<'_> {
         }
     }
 
+    /// Returns the text of a column of times: nanoseconds, ticks, or both.
+    fn in_unit(&self, nanos: String, ticks: String, width: usize) -> String {
+        match self.unit() {
+            Unit::Ns => nanos,
+            Unit::Ticks => ticks,
+            Unit::Both => self.side_by_side(&nanos, &ticks, width),
+        }
+    }
+
     fn side_by_side(&self, first: &str, second: &str, width: usize) -> String {
         let (cells, gap) = self.time_cells();
         format!("{first:>width$}{gap}{second:>cells$}")
@@ -141,17 +151,11 @@ impl Page<'_> {
     }
 
     /// Formats the mean of a call for a column; for a future the mean by the wall clock.
-    pub(super) fn average_of(
-        &self,
-        total: Time,
-        calls: u64,
-        asynchronous: AsyncCalls,
-        width: usize,
-    ) -> String {
-        if !asynchronous.is_future {
-            return self.average(total, calls, width);
+    pub(super) fn average_of(&self, total: Time, row: &Figures, width: usize) -> String {
+        if !row.asynchronous.is_future {
+            return self.average(total, row.calls, width);
         }
-        let AsyncCalls { ended, ticks, ns, .. } = asynchronous;
+        let AsyncCalls { ended, ticks, ns, .. } = row.asynchronous;
         let estimated = false;
         self.average(Time { ns, ticks, estimated }, ended, width)
     }
@@ -164,12 +168,8 @@ impl Page<'_> {
         }
         let value = self.in_charset(number::mean(total.ns, calls, self.dimension()));
         let nanos = tilde(total.estimated, value);
-        let ticks = || tilde(total.estimated, number::quotient(total.ticks, calls));
-        match self.unit() {
-            Unit::Ns => nanos,
-            Unit::Ticks => ticks(),
-            Unit::Both => self.side_by_side(&nanos, &ticks(), width),
-        }
+        let ticks = tilde(total.estimated, number::quotient(total.ticks, calls));
+        self.in_unit(nanos, ticks, width)
     }
 
     /// Formats the duration of a call with the two digits that a histogram gives.
@@ -206,12 +206,12 @@ impl Page<'_> {
             None => self.duration(ns),
             Some(per) => self.part(ns, per.calls),
         };
-        let ticks = || self.count((ns as f64 * self.snapshot.clock.ticks_per_second / 1e9).round() as u64);
-        match self.unit() {
-            Unit::Ns => nanos,
-            Unit::Ticks => ticks(),
-            Unit::Both => self.side_by_side(&nanos, &ticks(), width),
-        }
+        self.in_unit(nanos, self.count(self.ticks_of(ns)), width)
+    }
+
+    /// Converts a time that is known in nanoseconds to ticks.
+    pub(super) fn ticks_of(&self, ns: u64) -> u64 {
+        (ns as f64 * self.snapshot.clock.ticks_per_second / 1e9).round() as u64
     }
 
     /// Formats the mean time of a call, where `calls` calls took `ns` together.

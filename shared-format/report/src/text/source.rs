@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use tickscope_analysis::code::{Code, Scope, code};
-use tickscope_format::snapshot::{LinesState, Sampled};
+use tickscope_format::snapshot::{LinesState, Sampled, saturating_sum};
 
 use super::page::Page;
 use crate::escape::visible;
@@ -23,9 +23,7 @@ const INDENT: &str = "                     ";
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     let lines = &page.snapshot.lines;
     let codes = code(page.snapshot, &page.options.code.addresses);
-    let all = codes
-        .iter()
-        .fold(0, |sum: u64, code| sum.saturating_add(code.all.cpu_ns));
+    let all = saturating_sum(codes.iter().map(|code| code.all.cpu_ns));
     let Some(rate) = lines.rate_hz().filter(|_| all > 0) else {
         return writeln!(out, "{}", without_samples(lines.state));
     };
@@ -42,24 +40,23 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
     }
     writeln!(out)?;
     let least = LEAST_SHARE.max(page.options.min_share);
-    let share = |sampled: Sampled| sampled.cpu_ns as f64 / all as f64;
-    let (shown, small): (Vec<&Code>, Vec<&Code>) = codes.iter().partition(|code| share(code.all) >= least);
+    let shares = Shares { page, all };
+    let (shown, small): (Vec<&Code>, Vec<&Code>) =
+        codes.iter().partition(|code| shares.of(code.all) >= least);
     for of_scope in shown {
         writeln!(out)?;
         writeln!(
             out,
             "{}  {:>6}  {}",
-            columns(page, share(of_scope.all), of_scope.all),
+            shares.columns(of_scope.all),
             number::count(of_scope.all.samples),
             title(page, of_scope.scope),
         )?;
-        write_lines(out, page, of_scope, &share)?;
-        write_called(out, page, of_scope, &share)?;
+        shares.write_lines(out, of_scope)?;
+        shares.write_called(out, of_scope)?;
     }
     if !small.is_empty() {
-        let together = small
-            .iter()
-            .fold(0, |sum: u64, code| sum.saturating_add(code.all.cpu_ns));
+        let together = saturating_sum(small.iter().map(|code| code.all.cpu_ns));
         writeln!(
             out,
             "\n{} more with less than {} each, {} together",
@@ -79,32 +76,14 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> fmt::Result {
 
 /// Returns why there are no samples of the program counter, and the next step.
 pub fn without_samples(state: LinesState) -> String {
-    match state {
-        LinesState::On(_) => {
-            "no samples of the program counter yet: no thread with a scope has used the CPU".into()
-        }
-        LinesState::NoSignal => {
-            "no samples of the program counter: the program uses SIGPROF and all signals for real time".into()
-        }
-        LinesState::NoTimers(error) => format!(
-            "no samples of the program counter: the system refused timers (error {error}); see ulimit -i"
-        ),
-        LinesState::Unsupported => {
-            "no samples of the program counter: they need Linux on x86-64 or AArch64".into()
-        }
-        LinesState::Off | _ => {
-            "no samples of the program counter: ask for them with tickscope lines on, or TICKSCOPE_LINES=1"
-                .into()
-        }
-    }
-}
-
-fn columns(page: &Page<'_>, share: f64, sampled: Sampled) -> String {
-    format!(
-        "{:>6} {:>7}",
-        number::percent(share),
-        page.duration(sampled.cpu_ns)
-    )
+    let why: String = match state {
+        LinesState::On(_) => " yet: no thread with a scope has used the CPU".into(),
+        LinesState::NoSignal => ": the program uses SIGPROF and all signals for real time".into(),
+        LinesState::NoTimers(error) => format!(": the system refused timers (error {error}); see ulimit -i"),
+        LinesState::Unsupported => ": they need Linux on x86-64 or AArch64".into(),
+        LinesState::Off | _ => ": ask for them with tickscope lines on, or TICKSCOPE_LINES=1".into(),
+    };
+    format!("no samples of the program counter{why}")
 }
 
 /// Returns the name and place of a scope.
@@ -120,63 +99,64 @@ fn title(page: &Page<'_>, scope: Scope) -> String {
     }
 }
 
-fn write_lines(
-    out: &mut String,
-    page: &Page<'_>,
-    code: &Code,
-    share: &impl Fn(Sampled) -> f64,
-) -> fmt::Result {
-    let mut hottest: Vec<&(String, u32, Sampled)> = code.lines.iter().collect();
-    hottest.sort_by_key(|(_, _, sampled)| std::cmp::Reverse(sampled.cpu_ns));
-    let hidden = hottest.split_off(hottest.len().min(LISTED));
-    hottest.sort_by_key(|(file, line, _)| (file, *line));
-    for (file, line, sampled) in hottest {
-        let text = page.options.code.texts.get(&(file.clone(), *line));
-        let text = text.map_or_else(String::new, |text| visible(text, page.options.ascii).into_owned());
-        let row = format!("{}  {line:>6}  {text}", columns(page, share(*sampled), *sampled));
-        writeln!(out, "{}", row.trim_end())?;
-    }
-    write_hidden(out, "line", hidden.iter().map(|(_, _, sampled)| *sampled), share)
+/// CPU time as shares of the time of all samples.
+struct Shares<'a> {
+    page: &'a Page<'a>,
+    all: u64,
 }
 
-fn write_called(
-    out: &mut String,
-    page: &Page<'_>,
-    code: &Code,
-    share: &impl Fn(Sampled) -> f64,
-) -> fmt::Result {
-    let (listed, hidden) = code.called.split_at(code.called.len().min(LISTED));
-    if listed.is_empty() {
-        return Ok(());
+impl Shares<'_> {
+    fn of(&self, sampled: Sampled) -> f64 {
+        sampled.cpu_ns as f64 / self.all as f64
     }
-    writeln!(out, "{INDENT}  in functions that are not measured:")?;
-    for (name, sampled) in listed {
-        let name = visible(name, page.options.ascii);
-        writeln!(
-            out,
-            "{}          {name}",
-            columns(page, share(*sampled), *sampled)
-        )?;
-    }
-    write_hidden(out, "function", hidden.iter().map(|(_, sampled)| *sampled), share)
-}
 
-/// Writes the number of functions that are not listed.
-fn write_hidden(
-    out: &mut String,
-    what: &str,
-    hidden: impl ExactSizeIterator<Item = Sampled>,
-    share: &impl Fn(Sampled) -> f64,
-) -> fmt::Result {
-    let count = hidden.len();
-    if count == 0 {
-        return Ok(());
+    fn columns(&self, sampled: Sampled) -> String {
+        let share = number::percent(self.of(sampled));
+        format!("{share:>6} {:>7}", self.page.duration(sampled.cpu_ns))
     }
-    let together: f64 = hidden.map(share).sum();
-    let plural = if count == 1 { "" } else { "s" };
-    writeln!(
-        out,
-        "{INDENT}  {count} more {what}{plural}, {} together",
-        number::percent(together)
-    )
+
+    fn write_lines(&self, out: &mut String, code: &Code) -> fmt::Result {
+        let mut hottest: Vec<&(String, u32, Sampled)> = code.lines.iter().collect();
+        hottest.sort_by_key(|(_, _, sampled)| std::cmp::Reverse(sampled.cpu_ns));
+        let hidden = hottest.split_off(hottest.len().min(LISTED));
+        hottest.sort_by_key(|(file, line, _)| (file, *line));
+        let options = self.page.options;
+        for (file, line, sampled) in hottest {
+            let text = options.code.texts.get(&(file.clone(), *line));
+            let text = text.map_or_else(String::new, |text| visible(text, options.ascii).into_owned());
+            let row = format!("{}  {line:>6}  {text}", self.columns(*sampled));
+            writeln!(out, "{}", row.trim_end())?;
+        }
+        self.write_hidden(out, "line", hidden.iter().map(|(_, _, sampled)| *sampled))
+    }
+
+    fn write_called(&self, out: &mut String, code: &Code) -> fmt::Result {
+        let (listed, hidden) = code.called.split_at(code.called.len().min(LISTED));
+        if listed.is_empty() {
+            return Ok(());
+        }
+        writeln!(out, "{INDENT}  in functions that are not measured:")?;
+        for (name, sampled) in listed {
+            let name = visible(name, self.page.options.ascii);
+            writeln!(out, "{}          {name}", self.columns(*sampled))?;
+        }
+        self.write_hidden(out, "function", hidden.iter().map(|(_, sampled)| *sampled))
+    }
+
+    /// Writes the number of lines or functions that are not listed.
+    fn write_hidden(
+        &self,
+        out: &mut String,
+        what: &str,
+        hidden: impl ExactSizeIterator<Item = Sampled>,
+    ) -> fmt::Result {
+        let count = hidden.len();
+        if count == 0 {
+            return Ok(());
+        }
+        let together: f64 = hidden.map(|sampled| self.of(sampled)).sum();
+        let plural = if count == 1 { "" } else { "s" };
+        let together = number::percent(together);
+        writeln!(out, "{INDENT}  {count} more {what}{plural}, {together} together")
+    }
 }

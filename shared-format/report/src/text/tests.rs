@@ -8,29 +8,39 @@ use tickscope_testkit::fixture::programs as fixtures;
 use super::*;
 use crate::source_code::tests::source_code;
 use crate::unit::Unit;
-use crate::{Extent, ProcessState, SourceCode};
+use crate::{Extent, ProcessState};
 
 mod views;
 
-fn ascii() -> TextOptions {
-    TextOptions {
-        ascii: true,
-        ..TextOptions::default()
-    }
+/// Returns the report with changed options.
+fn with(snapshot: &Snapshot, change: impl FnOnce(&mut TextOptions)) -> String {
+    let mut options = TextOptions::default();
+    change(&mut options);
+    report(snapshot, &options)
+}
+
+fn plain(snapshot: &Snapshot) -> String {
+    report(snapshot, &TextOptions::default())
+}
+
+fn ascii(snapshot: &Snapshot) -> String {
+    with(snapshot, |options| options.ascii = true)
 }
 
 fn viewed(snapshot: &Snapshot, view: View, min_share: f64) -> String {
-    let options = TextOptions {
-        view,
-        min_share,
-        ..TextOptions::default()
-    };
-    report(snapshot, &options)
+    with(snapshot, |options| {
+        options.view = view;
+        options.min_share = min_share;
+    })
+}
+
+fn wide(snapshot: &Snapshot, width: usize) -> String {
+    with(snapshot, |options| options.width = width)
 }
 
 #[test]
 fn the_whole_program() {
-    insta::assert_snapshot!(report(&fixtures::order_sim(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixtures::order_sim()));
 }
 
 #[test]
@@ -46,11 +56,7 @@ fn a_usual_program_fits_into_100_columns() {
             ProcessState::Crashed,
             ProcessState::FromFile,
         ] {
-            let options = TextOptions {
-                state,
-                ..TextOptions::default()
-            };
-            for line in report(&snapshot, &options).lines() {
+            for line in with(&snapshot, |options| options.state = state).lines() {
                 assert!(line.chars().count() <= 100, "{line}");
                 assert_eq!(line, line.trim_end());
             }
@@ -60,58 +66,46 @@ fn a_usual_program_fits_into_100_columns() {
 
 #[test]
 fn counters_have_calls_and_a_sum() {
-    let both = report(&fixtures::order_sim_counting(), &TextOptions::default());
+    let both = plain(&fixtures::order_sim_counting());
     let flat = viewed(&fixtures::order_sim_counting(), View::Flat, 0.1);
     insta::assert_snapshot!(format!("{both}\n{flat}"));
 }
 
 #[test]
 fn values_and_gauges_have_plain_numbers() {
-    let wide = TextOptions {
-        width: 120,
-        ..TextOptions::default()
-    };
-    let both = report(&fixtures::queries(), &wide);
+    let both = wide(&fixtures::queries(), 120);
     let flat = viewed(&fixtures::queries(), View::Flat, 0.1);
-    let narrow = report(&fixtures::queries(), &ascii());
+    let narrow = ascii(&fixtures::queries());
     insta::assert_snapshot!(format!("{both}\n{flat}\n{narrow}"));
 }
 
 #[test]
 fn percentiles_have_columns_where_there_is_room() {
-    let text = |width| {
-        let options = TextOptions {
-            width,
-            ..TextOptions::default()
-        };
-        report(&fixtures::order_sim_with_latencies(), &options)
-    };
+    let text = |width| wide(&fixtures::order_sim_with_latencies(), width);
     insta::assert_snapshot!(text(120));
     let titles = |text: String| text.matches("P99      MAX").count();
     assert_eq!([99, 100, 120].map(|width| titles(text(width))), [0, 1, 2]);
-    assert_eq!(text(99), report(&fixtures::order_sim(), &TextOptions::default()));
+    assert_eq!(text(99), plain(&fixtures::order_sim()));
 }
 
 #[test]
 fn waiting_and_ready_have_columns_where_they_are_known() {
     let mut snapshot = fixture::waiting();
-    let text = |snapshot: &Snapshot, width, unit, by| {
-        let options = TextOptions {
-            width,
-            unit,
-            by,
-            ..TextOptions::default()
-        };
-        report(snapshot, &options)
-    };
-    let [narrow, wide] = [100, 120].map(|width| text(&snapshot, width, Unit::Ns, Measure::Time));
-    let ticks = text(&snapshot, 160, Unit::Both, Measure::Time);
-    let by_calls = text(&snapshot, 120, Unit::Ns, Measure::Calls);
-    let by_waiting = text(&snapshot, 120, Unit::Ns, Measure::Waiting);
-    let all = [narrow, wide, ticks, by_calls, by_waiting];
+    let all = [
+        (100, Unit::Ns, Measure::Time),
+        (120, Unit::Ns, Measure::Time),
+        (160, Unit::Both, Measure::Time),
+        (120, Unit::Ns, Measure::Calls),
+        (120, Unit::Ns, Measure::Waiting),
+    ];
+    let all = all.map(|(width, unit, by)| {
+        with(&snapshot, |options| {
+            (options.width, options.unit, options.by) = (width, unit, by);
+        })
+    });
     insta::assert_snapshot!(all.join("\n=====\n"));
     let has_columns = |snapshot: &Snapshot, width| {
-        let text = text(snapshot, width, Unit::Ns, Measure::Time);
+        let text = wide(snapshot, width);
         [" WAIT ", " READY "].map(|title| text.contains(title))
     };
     assert_eq!(has_columns(&snapshot, 99), [false, false]);
@@ -123,24 +117,24 @@ fn waiting_and_ready_have_columns_where_they_are_known() {
 
 #[test]
 fn estimates_carry_a_tilde_and_short_calls_a_mark() {
-    insta::assert_snapshot!(report(&fixtures::order_sim_adaptive(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixtures::order_sim_adaptive()));
 }
 
 #[test]
 fn estimates_and_marks_in_ascii() {
-    let text = report(&fixtures::order_sim_adaptive(), &ascii());
+    let text = ascii(&fixtures::order_sim_adaptive());
     assert!(text.is_ascii());
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn samples_and_sites_that_are_off() {
-    insta::assert_snapshot!(report(&fixtures::order_sim_sampled(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixtures::order_sim_sampled()));
 }
 
 #[test]
 fn functions_that_are_off_for_the_budget_are_counted_with_what_counts_them() {
-    let text = report(&fixture::over_budget(), &TextOptions::default());
+    let text = plain(&fixture::over_budget());
     let off = "38 of 40 switched on, 2 off for the budget of 5.0% (1 of them learned by an earlier run; `tickscope on 'order_book::*'`";
     assert!(text.contains(off), "{text}");
 }
@@ -156,7 +150,7 @@ fn time_without_samples_is_unknown_and_rows_without_calls_took_none() {
     snapshot.nodes.self_ticks[unseen] = 0;
     snapshot.nodes.self_ticks[uncalled] = 0;
     snapshot.nodes.calls[uncalled] = 0;
-    let text = report(&snapshot, &TextOptions::default());
+    let text = plain(&snapshot);
     let row = |name: &str| -> Vec<&str> {
         let line = text.lines().find(|line| line.ends_with(name)).unwrap();
         line.split_whitespace().collect()
@@ -175,7 +169,7 @@ fn time_without_samples_is_unknown_and_rows_without_calls_took_none() {
 fn a_sum_without_a_known_error_claims_none() {
     let mut snapshot = fixtures::order_sim_sampled();
     snapshot.estimates.clear();
-    let text = report(&snapshot, &TextOptions::default());
+    let text = plain(&snapshot);
     assert!(
         text.contains("\n  estimates    times, with ~ if rough\n"),
         "{text}"
@@ -187,7 +181,7 @@ fn many_sites_that_are_off_are_not_all_named() {
     let mut snapshot = fixtures::order_sim();
     fixtures::switch_off(&mut snapshot, "wire::decode");
     let line = |snapshot: &Snapshot| {
-        let text = report(snapshot, &TextOptions::default());
+        let text = plain(snapshot);
         let line = text.lines().find(|line| line.contains("switched off: "));
         line.map(str::to_string)
     };
@@ -204,16 +198,18 @@ fn many_sites_that_are_off_are_not_all_named() {
 
 #[test]
 fn a_part_of_the_run_says_which() {
-    let options = TextOptions {
-        extent: Extent {
-            when: None,
-            focus: vec!["match::step".into(), "wire::encode".into()],
-        },
-        ..TextOptions::default()
+    let within = |snapshot: &Snapshot, when: Option<&str>, focus: &[&str]| {
+        with(snapshot, |options| {
+            options.extent = Extent {
+                when: when.map(str::to_string),
+                focus: focus.iter().map(|&name| name.into()).collect(),
+            };
+        })
     };
+    let focus = ["match::step", "wire::encode"];
     let mut window = fixtures::order_sim_sampled();
     window.window = true;
-    let text = report(&window, &options);
+    let text = within(&window, None, &focus);
     assert!(text.contains("\n  window       in 134s (epoch 1; "), "{text}");
     assert!(
         text.contains("\n  focus        only match::step, in it wire::encode\n"),
@@ -237,34 +233,23 @@ fn a_part_of_the_run_says_which() {
         window: true,
         ..fixtures::empty()
     };
-    let text = report(&nothing, &options);
+    let text = within(&nothing, None, &focus);
     assert!(
         text.contains("no scope has been entered in this window"),
         "{text}"
     );
-    let at = |when: &str, snapshot: &Snapshot| {
-        let extent = Extent {
-            when: Some(when.into()),
-            ..Extent::default()
-        };
-        let options = TextOptions {
-            extent,
-            ..TextOptions::default()
-        };
-        report(snapshot, &options)
-    };
-    let text = at("9.9 s, from here to there", &window);
+    let text = within(&window, Some("9.9 s, from here to there"), &[]);
     assert!(
         text.contains("\n  window       in 9.9 s, from here to there (epoch "),
         "{text}"
     );
-    let text = at("noon", &fixtures::order_sim());
+    let text = within(&fixtures::order_sim(), Some("noon"), &[]);
     assert!(text.contains("\n  moment       noon\n  since reset  "), "{text}");
 }
 
 #[test]
 fn nothing_is_measured() {
-    insta::assert_snapshot!(report(&fixtures::off(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixtures::off()));
 }
 
 #[test]
@@ -273,7 +258,7 @@ fn a_row_without_samples_is_not_called_short() {
     snapshot.capture.mode = Mode::Sampled;
     snapshot.nodes.self_ticks = vec![0, 0, 0, 5_000_000];
     let marks = |snapshot: &Snapshot| {
-        let text = report(snapshot, &TextOptions { top: 0, ..ascii() });
+        let text = with(snapshot, |options| (options.top, options.ascii) = (0, true));
         text.matches(" !\n").count()
     };
     assert_eq!(marks(&snapshot), 0);
@@ -283,77 +268,61 @@ fn a_row_without_samples_is_not_called_short() {
 
 #[test]
 fn one_thread() {
-    let options = TextOptions {
-        thread: Some(ThreadId(1)),
-        state: ProcessState::Crashed,
-        top: 3,
-        ..TextOptions::default()
-    };
-    insta::assert_snapshot!(report(&fixtures::order_sim(), &options));
+    insta::assert_snapshot!(with(&fixtures::order_sim(), |options| {
+        options.thread = Some(ThreadId(1));
+        options.state = ProcessState::Crashed;
+        options.top = 3;
+    }));
 }
 
 #[test]
 fn small_rows_are_left_out_and_counted() {
-    let options = TextOptions {
-        min_share: 0.1,
-        top: 0,
-        ..TextOptions::default()
-    };
-    insta::assert_snapshot!(report(&fixtures::order_sim(), &options));
+    insta::assert_snapshot!(with(&fixtures::order_sim(), |options| {
+        (options.min_share, options.top) = (0.1, 0);
+    }));
 }
 
 #[test]
 fn errors_and_hostile_names() {
-    insta::assert_snapshot!(report(&fixtures::hostile(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixtures::hostile()));
 }
 
 #[test]
 fn errors_and_hostile_names_in_ascii() {
-    let text = report(&fixtures::hostile(), &ascii());
+    let text = ascii(&fixtures::hostile());
     assert!(text.is_ascii());
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn errors_of_two_threads() {
-    insta::assert_snapshot!(report(&fixture::two_threads(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixture::two_threads()));
 }
 
 #[test]
 fn recursion() {
-    insta::assert_snapshot!(report(&fixture::recursion(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixture::recursion()));
 }
 
 #[test]
 fn empty() {
-    insta::assert_snapshot!(report(&fixtures::empty(), &TextOptions::default()));
+    insta::assert_snapshot!(plain(&fixtures::empty()));
 }
 
 #[test]
-fn a_row_of_finished_threads() {
-    let options = TextOptions {
-        thread: Some(ThreadId(4)),
-        ..TextOptions::default()
-    };
-    let text = report(&fixtures::order_sim(), &options);
+fn a_row_of_finished_threads_and_a_thread_that_is_not_there() {
+    let of = |snapshot: &Snapshot, id| with(snapshot, |options| options.thread = Some(ThreadId(id)));
+    let text = of(&fixtures::order_sim(), 4);
     assert!(text.contains("shown: only helper (17 finished)"), "{text}");
     assert!(text.contains("100.0%  5.00ms"), "{text}");
-}
-
-#[test]
-fn a_thread_that_is_not_there() {
-    let options = TextOptions {
-        thread: Some(ThreadId(9)),
-        ..TextOptions::default()
-    };
-    let text = report(&fixture::two_threads(), &options);
+    let text = of(&fixture::two_threads(), 9);
     assert!(text.contains("there is no thread 9"), "{text}");
     assert!(text.contains("no scope has been entered"), "{text}");
 }
 
 #[test]
 fn deep_trees_stay_narrow() {
-    let text = report(&fixtures::deep(4_096), &TextOptions::default());
+    let text = plain(&fixtures::deep(4_096));
     let rows: Vec<&str> = text.lines().filter(|line| line.ends_with("dive")).collect();
     assert_eq!(rows.len(), 4_096);
     assert!(rows.iter().all(|row| row.chars().count() < 150));
@@ -367,12 +336,9 @@ fn every_view_by_allocations() {
     let mut snapshot = fixture::allocating();
     snapshot.capture.mode = Mode::Sampled;
     let views = [View::Both, View::Flat, View::Threads].map(|view| {
-        let options = TextOptions {
-            view,
-            by: Measure::Allocations,
-            ..TextOptions::default()
-        };
-        report(&snapshot, &options)
+        with(&snapshot, |options| {
+            (options.view, options.by) = (view, Measure::Allocations);
+        })
     });
     insta::assert_snapshot!(views.join("\n=====\n"));
 }
@@ -423,13 +389,9 @@ fn groups_stand_apart_and_leave_the_sums_as_they_are() {
         text.starts_with(plain.trim_end()),
         "all else is as without groups"
     );
-    let flat = report(
-        &grouped,
-        &TextOptions {
-            view: View::Flat,
-            ..ascii()
-        },
-    );
+    let flat = with(&grouped, |options| {
+        (options.view, options.ascii) = (View::Flat, true);
+    });
     assert!(flat.contains("Groups (3)") && flat.is_ascii(), "{flat}");
 }
 
@@ -437,24 +399,15 @@ fn groups_stand_apart_and_leave_the_sums_as_they_are() {
 fn functions_that_were_sampled_and_not_counted_are_rows() {
     let sampled = fixture::sampled();
     let with = with_sampled_rows(&sampled, &source_code().addresses);
-    insta::assert_snapshot!(report(&with, &TextOptions::default()));
+    insta::assert_snapshot!(plain(&with));
 }
 
 #[test]
 fn lines_stand_in_their_order_and_what_is_not_measured_below_them() {
-    let options = TextOptions {
-        view: View::Source,
-        code: source_code(),
-        ..TextOptions::default()
-    };
-    insta::assert_snapshot!(report(&fixture::sampled(), &options));
-    let nothing = report(
-        &fixture::slow_frames(),
-        &TextOptions {
-            code: SourceCode::default(),
-            ..options
-        },
-    );
+    insta::assert_snapshot!(with(&fixture::sampled(), |options| {
+        (options.view, options.code) = (View::Source, source_code());
+    }));
+    let nothing = viewed(&fixture::slow_frames(), View::Source, 0.0);
     assert!(
         nothing.contains("no samples of the program counter: ask for them with"),
         "{nothing}"

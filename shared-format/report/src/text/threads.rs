@@ -130,14 +130,9 @@ fn rows<'a>(page: &'a Page<'_>) -> Vec<Row<'a>> {
 /// Formats the CPU time for a column. It is a time in reports by any measure.
 fn cpu(page: &Page<'_>, ns: u64) -> String {
     match page.dimension() {
-        Dimension::Time => page.cell(Time::own(ns, ticks_of(page, ns), None), CPU),
+        Dimension::Time => page.cell(Time::own(ns, page.ticks_of(ns), None), CPU),
         Dimension::Count | Dimension::Bytes => page.duration(ns),
     }
-}
-
-/// Converts a CPU time, which the system gives in nanoseconds, to ticks.
-fn ticks_of(page: &Page<'_>, ns: u64) -> u64 {
-    (ns as f64 * page.snapshot.clock.ticks_per_second / 1e9).round() as u64
 }
 
 /// Returns the state of a thread. In a window, a thread inside a scope is known to compute or to wait.

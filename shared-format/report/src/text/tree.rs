@@ -4,23 +4,13 @@
 use std::cmp::Reverse;
 use std::fmt::{self, Write};
 
-use tickscope_analysis::call_tree::TreeRow;
-
 use super::columns::{Cells, Columns, WIDTH_FOR_TREE};
-use super::page::Page;
+use super::page::{Hidden, Page};
 use super::scale::Time;
-use crate::{extent, number};
+use crate::extent;
 
 /// Depth at which indentation stops growing; deeper rows show a number.
 const MAX_INDENT: usize = 40;
-
-/// Rows that `min_share` left out, and whether a shown row is doubtful.
-#[derive(Default)]
-struct Hidden {
-    rows: u64,
-    ns: u64,
-    doubtful_shown: bool,
-}
 
 /// Writes the tree, and returns whether a row is marked as doubtful.
 pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Error> {
@@ -64,7 +54,7 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
     writeln!(out)?;
     columns.write(out, &Cells::titles(page, ["%TOT", "TOTAL", "SELF", "%SELF"]))?;
     writeln!(out, "FUNCTION")?;
-    let hidden = rows(out, page, columns)?;
+    let (hidden, doubtful_shown) = rows(out, page, columns)?;
     columns.write(
         out,
         &Cells {
@@ -78,16 +68,8 @@ pub(super) fn write(out: &mut String, page: &Page<'_>) -> Result<bool, fmt::Erro
         "(outside)  of any scope, not part of the 100%"
     };
     writeln!(out, "{outside}")?;
-    if hidden.rows > 0 {
-        writeln!(
-            out,
-            "\n{} rows below {} are not shown (--all-rows shows them); together they have {}",
-            hidden.rows,
-            number::percent(page.options.min_share),
-            page.percent(hidden.ns),
-        )?;
-    }
-    Ok(hidden.doubtful_shown)
+    hidden.write(out, page, "rows")?;
+    Ok(doubtful_shown)
 }
 
 /// Returns the time of the threads outside any scope.
@@ -99,8 +81,9 @@ fn outside(page: &Page<'_>) -> Time {
     }
 }
 
-fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, fmt::Error> {
-    let mut hidden = Hidden::default();
+/// Writes the rows. Returns the rows that are left out, and whether a row is marked as doubtful.
+fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<(Hidden, bool), fmt::Error> {
+    let (mut hidden, mut doubtful_shown) = (Hidden::default(), false);
     let mut stack = Vec::new();
     push_sorted(&mut stack, page, page.tree.top(), &mut hidden);
     // Whether siblings are still to come, for each depth above the current row.
@@ -109,7 +92,9 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         let row = &page.tree.rows[index as usize];
         let depth = row.depth as usize;
         more.truncate(depth);
-        columns.write(out, &cells(page, index, row))?;
+        let uncertainty = page.tree.uncertainty(index);
+        let cells = Cells::of(page, row, page.tree.latency(index), uncertainty, false);
+        columns.write(out, &cells)?;
         indent(out, page, &more, is_last)?;
         match page.tree.others_in(index) {
             Some(others) => write!(out, "({others} others)")?,
@@ -118,16 +103,15 @@ fn rows(out: &mut String, page: &Page<'_>, columns: Columns) -> Result<Hidden, f
         if row.open > 0 {
             write!(out, " {}", page.glyphs.open)?;
         }
-        let counted_ns = row.sampled.counted_ns(row.total_ns);
-        if row.tally.is_none() && page.snapshot.is_doubtful(counted_ns, row.calls) {
+        if page.is_doubtful(row) {
             write!(out, " {}", page.glyphs.doubtful)?;
-            hidden.doubtful_shown = true;
+            doubtful_shown = true;
         }
         out.push('\n');
         more.push(!is_last);
         push_sorted(&mut stack, page, page.tree.children(index), &mut hidden);
     }
-    Ok(hidden)
+    Ok((hidden, doubtful_shown))
 }
 
 /// Pushes siblings on the stack, the most expensive on top, and marks the last one to be drawn.
@@ -135,10 +119,9 @@ fn push_sorted(stack: &mut Vec<(u32, bool)>, page: &Page<'_>, siblings: &[u32], 
     let row = |index: u32| &page.tree.rows[index as usize];
     let bottom = stack.len();
     for &index in siblings {
-        // A counter has no time, so it is shown with its parent.
-        if row(index).tally.is_none() && page.share(row(index).total_ns) < page.options.min_share {
-            hidden.ns = hidden.ns.saturating_add(row(index).total_ns);
-            hidden.rows += subtree_rows(page, index);
+        let total_ns = row(index).total_ns;
+        if page.is_small(row(index), total_ns) {
+            hidden.add(subtree_rows(page, index), total_ns);
         } else {
             stack.push((index, false));
         }
@@ -162,28 +145,6 @@ fn subtree_rows(page: &Page<'_>, top: u32) -> u64 {
         stack.extend(page.tree.children(index));
     }
     rows
-}
-
-fn cells(page: &Page<'_>, index: u32, row: &TreeRow) -> Cells {
-    if let Some(tally) = row.tally {
-        return Cells::counter(page, row.calls, tally, page.tree.latency(index));
-    }
-    let uncertainty = page.tree.uncertainty(index);
-    let was_called = row.calls > 0 || row.open > 0;
-    let total = Time::total(row.total_ns, row.total_ticks, uncertainty).if_called(was_called);
-    let own = Time::own(row.self_ns, row.self_ticks, uncertainty).if_called(was_called);
-    let (width, _) = page.time_cells();
-    Cells {
-        share: page.share_of(total),
-        time: page.cell(total, width),
-        other_time: page.cell(own, width),
-        other_share: page.share_of(own),
-        off_cpu: page.off_cpu(row.total_off),
-        calls: page.calls(row.calls, row.sampled),
-        average: page.average_of(total.counted(row.sampled), row.calls, row.asynchronous, width),
-        latency: page.latency(page.tree.latency(index), uncertainty, row.calls),
-        errors: number::count(row.errors),
-    }
 }
 
 /// Writes the lines before a row. `more` has an entry for each row above. The topmost rows are side by side and have no

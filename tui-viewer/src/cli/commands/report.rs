@@ -69,7 +69,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
             code,
             ..TextOptions::default()
         },
-        slots: None,
+        ..FormOptions::default()
     };
     if let Some(width) = terminal_width().filter(|_| place.is_stdout()) {
         options.text.width = width;

@@ -1,8 +1,8 @@
 //! `tickscope stacks`: the open path of each thread now, and the waits of tasks.
 
 use tickscope_command::console;
-use tickscope_report::stacks::{StacksOptions, stacks};
-use tickscope_report::tasks::{TasksOptions, tasks};
+use tickscope_report::stacks::stacks;
+use tickscope_report::tasks::tasks;
 
 use crate::cli::args::TargetArgs;
 use crate::cli::commands::live_snapshot;
@@ -18,15 +18,8 @@ pub fn run(args: &TargetArgs, of_tasks: bool) -> anyhow::Result<u8> {
     let live = live_snapshot::of(&found, &wanted)?;
     let (state, ascii) = (live.state, console::is_ascii());
     let text = match of_tasks {
-        true => tasks(&live.snapshot, &TasksOptions { state, ascii }),
-        false => stacks(
-            &live.snapshot,
-            &StacksOptions {
-                state,
-                ascii,
-                thread: None,
-            },
-        ),
+        true => tasks(&live.snapshot, state, ascii),
+        false => stacks(&live.snapshot, state, ascii),
     };
     console::write(&text)?;
     Ok(console::DONE)

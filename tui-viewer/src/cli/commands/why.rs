@@ -26,7 +26,8 @@ use tickscope_programs::timeline::Timeline;
 use tickscope_report::ProcessState;
 use tickscope_report::brief::Next;
 use tickscope_report::exemplar::ExemplarForm;
-use tickscope_report::html::{self, PageOptions};
+use tickscope_report::form::FormOptions;
+use tickscope_report::html;
 use tickscope_report::slow::{self, Answer, SlowOptions, Typed};
 
 use crate::cli::args::{WhyArgs, WhyFormat};
@@ -138,11 +139,9 @@ fn write(
         WhyFormat::Text => slow::text(&answer),
         WhyFormat::Markdown => slow::markdown(&answer),
         WhyFormat::Html => {
-            let options = PageOptions {
-                state,
-                watch: snapshot.watches.iter().position(|one| one == watch),
-                ..PageOptions::default()
-            };
+            let mut options = FormOptions::default();
+            options.text.state = state;
+            options.watch = snapshot.watches.iter().position(|one| one == watch);
             html::page(snapshot, &options)?
         }
         WhyFormat::Trace => return write_call(args, &answer, ExemplarForm::Chrome),

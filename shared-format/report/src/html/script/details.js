@@ -2,22 +2,15 @@
 
 const CALLS_SHOWN = 12;
 
-class Details {
+class Details extends Drawn {
   constructor(place, owner) {
+    super();
     this.place = place;
     this.owner = owner;
   }
 
-  // Draws at the next frame, even if many rows are passed over before it.
-  later() {
-    if (!this.pending) {
-      this.pending = requestAnimationFrame(() => this.show());
-    }
-  }
-
-  show() {
-    cancelAnimationFrame(this.pending);
-    this.pending = 0;
+  draw() {
+    this.start();
     const { straight: tree, profile, selected, functions } = this.owner;
     this.place.replaceChildren();
     this.part();
@@ -43,19 +36,7 @@ class Details {
     if (this.owner.showsFunctions()) {
       this.numbers(all, "all places");
     } else {
-      const here = {
-        self: tree.self[selected],
-        total: tree.total[selected],
-        off: tree.off.map((column) => column[selected]),
-        calls: tree.calls[selected],
-        sampled: tree.sampled[selected],
-        tally: tree.tally[selected],
-        open: tree.open[selected],
-        errors: tree.errors[selected],
-        estimated: tree.estimated[selected],
-        rows: [selected],
-        outermost: [selected],
-      };
+      const here = { ...this.owner.treeRow(selected), rows: [selected], outermost: [selected] };
       if (all.rows.length === 1) {
         this.numbers(here, "only here");
       } else {
@@ -100,23 +81,8 @@ class Details {
 
   table(titles, rows, className) {
     const table = element("table", className);
-    const head = element("tr");
-    titles.forEach((title) => head.append(element("th", "", title)));
-    const top = element("thead");
-    top.append(head);
-    const body = element("tbody");
-    rows.forEach((cells) => {
-      const row = element("tr");
-      cells.forEach((cell) => {
-        const made = element("td");
-        made.append(cell);
-        row.append(made);
-      });
-      body.append(row);
-    });
-    table.append(top, body);
+    table.append(...tableParts(titles, rows));
     this.into.append(table);
-    return table;
   }
 
   numbers(here, title, everywhere) {

@@ -20,8 +20,24 @@ function contextOf(canvas, width, height) {
   return context;
 }
 
-class Flame {
+// Something that is drawn at the next frame, once for all requests before it.
+class Drawn {
+  later() {
+    if (!this.pending) {
+      this.pending = requestAnimationFrame(() => this.draw());
+    }
+  }
+
+  // Drops the requests before a drawing.
+  start() {
+    cancelAnimationFrame(this.pending);
+    this.pending = 0;
+  }
+}
+
+class Flame extends Drawn {
   constructor(place, canvas, said, owner) {
+    super();
     this.place = place;
     this.canvas = canvas;
     this.said = said;
@@ -43,12 +59,6 @@ class Flame {
     place.addEventListener("focus", () => this.later());
     place.addEventListener("blur", () => this.later());
     new ResizeObserver(() => this.later()).observe(place);
-  }
-
-  later() {
-    if (!this.pending) {
-      this.pending = requestAnimationFrame(() => this.draw());
-    }
   }
 
   // Makes a row as wide as the page; -1 shows all rows.
@@ -104,8 +114,7 @@ class Flame {
   }
 
   draw() {
-    cancelAnimationFrame(this.pending);
-    this.pending = 0;
+    this.start();
     const { clientWidth: width, clientHeight: height } = this.place;
     if (width === 0 || height === 0) {
       return;

@@ -17,11 +17,49 @@ function element(tag, className, text) {
   return made;
 }
 
+function option(value, text) {
+  const made = element("option", "", text);
+  made.value = value;
+  return made;
+}
+
+// The head and the body of a table; a cell is a text or an element.
+function tableParts(titles, rows) {
+  const line = (tag, cells) => {
+    const made = element("tr");
+    cells.forEach((cell) => {
+      const place = element(tag);
+      place.append(cell);
+      made.append(place);
+    });
+    return made;
+  };
+  const [head, body] = [element("thead"), element("tbody")];
+  head.append(line("th", titles));
+  body.append(...rows.map((cells) => line("td", cells)));
+  return [head, body];
+}
+
+// The first of these indices for which `isBefore` does not hold; the ones for which it holds come first.
+function firstIndex(length, isBefore) {
+  let [low, high] = [0, length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 // `columns`: {id, title, explained, text}. The owner has the number of rows and fills one in:
 // `fill(rowElement, cells, index)`, where `cells` are the elements of the columns.
-class Grid {
+class Grid extends Drawn {
   // `leaving`: columns that may be left out for lack of space, the first one first.
   constructor(place, columns, leaving, owner) {
+    super();
     this.place = place;
     this.columns = columns;
     this.leaving = leaving;
@@ -119,13 +157,6 @@ class Grid {
     });
   }
 
-  // Draws at the next frame, once for all requests before it.
-  later() {
-    if (!this.pending) {
-      this.pending = requestAnimationFrame(() => this.draw());
-    }
-  }
-
   // Shows other rows, or the same rows with other contents.
   refresh(count, current) {
     this.count = count;
@@ -155,8 +186,7 @@ class Grid {
   }
 
   draw() {
-    cancelAnimationFrame(this.pending);
-    this.pending = 0;
+    this.start();
     const first = Math.max(0, Math.floor(this.place.scrollTop / this.rowHeight) - SPARE_ROWS);
     const onScreen = Math.ceil(Math.max(this.height, 0) / this.rowHeight) + 2 * SPARE_ROWS;
     const end = Math.min(this.count, first + onScreen);

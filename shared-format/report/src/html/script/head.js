@@ -15,18 +15,9 @@ Object.assign(Page.prototype, {
     data.facts.forEach(([name, text]) => facts.append(element("dt", "", name), element("dd", "", text)));
     const groups = data.group_rows || [];
     byId("groups-button").hidden = groups.length === 0;
-    const line = (texts) => {
-      const row = element("tr");
-      row.append(...texts.map((text) => element("td", "", text)));
-      return row;
-    };
-    byId("groups").querySelector("tbody").append(...groups.map(line));
+    const [, lines] = tableParts([], groups);
+    byId("groups").querySelector("tbody").replaceWith(lines);
     const threads = byId("thread");
-    const option = (value, text) => {
-      const made = element("option", "", text);
-      made.value = value;
-      return made;
-    };
     threads.append(option("", "all, merged by path"));
     data.thread_rows.forEach((_, thread) => threads.append(option(String(thread), this.threadText(thread))));
     data.measures.forEach(([name], at) => byId("measure").append(option(String(at), name)));

@@ -15,11 +15,7 @@ class Slow {
       click: (fn) => owner.selectFunction(fn),
     });
     const functions = byId("slow-function");
-    this.watches.forEach((watch, at) => {
-      const option = element("option", "", watch.function);
-      option.value = String(at);
-      functions.append(option);
-    });
+    functions.append(...this.watches.map((watch, at) => option(String(at), watch.function)));
     functions.addEventListener("change", () => this.choose(Number(functions.value)));
     functions.parentElement.hidden = this.watches.length < 2;
     const button = (id, act) => byId(id).addEventListener("click", act);
@@ -39,31 +35,19 @@ class Slow {
     const { sentences, rows, other_rows: others, calls } = this.watch;
     this.part("sentences").replaceChildren(...sentences.map((text) => element("p", "", text)));
     const more = others > 0 ? [["", "", "", "", "", `and ${others} other ${others === 1 ? "path" : "paths"}`]] : [];
-    this.part("paths").replaceChildren(...Slow.table(SLOW_TITLES, [...rows, ...more]));
+    this.part("paths").replaceChildren(...tableParts(SLOW_TITLES, [...rows, ...more]));
     this.part("paths").hidden = rows.length === 0;
     const lines = calls.map((call) => {
       const notes = (call.notes || []).map(([, text]) => text).join(" ");
       return [call.began, shortTime(call.ns), call.thread, call.cause, notes];
     });
     const table = this.part("calls");
-    table.replaceChildren(...Slow.table(CALL_TITLES, lines));
+    table.replaceChildren(...tableParts(CALL_TITLES, lines));
     table.querySelectorAll("tbody tr").forEach((row, at) => {
       row.addEventListener("click", () => this.open(at));
     });
     this.part("kept").hidden = calls.length === 0;
     this.open(0);
-  }
-
-  static table(titles, rows) {
-    const line = (tag, texts) => {
-      const made = element("tr");
-      made.append(...texts.map((text) => element(tag, "", text)));
-      return made;
-    };
-    const [head, body] = [element("thead"), element("tbody")];
-    head.append(line("th", titles));
-    body.append(...rows.map((texts) => line("td", texts)));
-    return [head, body];
   }
 
   // Shows another kept call.

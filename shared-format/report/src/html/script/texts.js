@@ -12,8 +12,7 @@ Object.assign(Page.prototype, {
     if (this.profile.dimension !== "time") {
       return (estimated ? "~" : "") + (per === null ? this.profile.value(ns) : this.profile.mean(ns, per));
     }
-    const part = per === null ? BigInt(ns) : rounded(BigInt(ns), BigInt(per));
-    return (estimated ? "~" : "") + (part === 0n && ns > 0 ? "<1ns" : duration(part));
+    return (estimated ? "~" : "") + this.plainTime(ns);
   },
 
   // Formats a time off the CPU, for any measure. A dash replaces 0, because most rows never wait.

@@ -11,9 +11,10 @@ const AXIS_STEPS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900
 const AXIS_LABEL_PIXELS = 70;
 const SLOT_PAGE = 10;
 
-class TimelineView {
+class TimelineView extends Drawn {
   // The owner has `tip(text, event)`, `showFunction(fn)`, the profile and its names.
   constructor(place, owner) {
+    super();
     Object.assign(this, { place, owner, row: 0, slot: 0, hovered: null });
     this.data = owner.profile.data.timeline;
     byId("tab-timeline").hidden = !this.data;
@@ -149,16 +150,8 @@ class TimelineView {
 
   slotAt(ms) {
     const { begin, length } = this.data;
-    let [low, high] = [0, begin.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (begin[middle] + length[middle] < ms) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    return low < begin.length && begin[low] <= ms ? low : -1;
+    const slot = firstIndex(begin.length, (at) => begin[at] + length[at] < ms);
+    return slot < begin.length && begin[slot] <= ms ? slot : -1;
   }
 
   hover(event) {
@@ -266,15 +259,8 @@ class TimelineView {
     return `${this.data.thread[row]}: ${this.parts(load, false)}${most}`;
   }
 
-  later() {
-    if (!this.pending) {
-      this.pending = requestAnimationFrame(() => this.draw());
-    }
-  }
-
   draw() {
-    cancelAnimationFrame(this.pending);
-    this.pending = 0;
+    this.start();
     if (!this.data || this.rows.length === 0) {
       return;
     }

@@ -12,9 +12,10 @@ const STEP_ASIDE = 0.25;
 // Number of pixels from which a movement of the pointer is a drag.
 const DRAG_PIXELS = 4;
 
-class Waterfall {
+class Waterfall extends Drawn {
   // The owner has `label(fn)` and `colours`, and is called with `hover(text, event)` and `click(fn)`.
   constructor(place, canvas, owner) {
+    super();
     Object.assign(this, { place, canvas, owner, lines: [], drawn: [], call: null, from: 0, to: 1, top: 0 });
     place.addEventListener("keydown", (event) => this.key(event));
     place.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
@@ -89,12 +90,6 @@ class Waterfall {
   scroll(lines) {
     this.top = Math.min(Math.max(this.top + lines, 0), Math.max(this.lines.length - this.shownLines, 0));
     this.later();
-  }
-
-  later() {
-    if (!this.pending) {
-      this.pending = requestAnimationFrame(() => this.draw());
-    }
   }
 
   timeAt(event) {
@@ -207,16 +202,8 @@ class Waterfall {
     const scale = width / (this.to - this.from);
     const boxes = [];
     // Finds the first span that ends after the left edge; spans of a line do not overlap.
-    let [low, high] = [0, line.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (line[middle].begin + line[middle].ns < this.from) {
-        low = middle + 1;
-      } else {
-        high = middle;
-      }
-    }
-    for (let at = low; at < line.length && line[at].begin <= this.to; at++) {
+    const first = firstIndex(line.length, (at) => line[at].begin + line[at].ns < this.from);
+    for (let at = first; at < line.length && line[at].begin <= this.to; at++) {
       const span = line[at];
       const left = Math.max((span.begin - this.from) * scale, 0);
       const right = Math.min((span.begin + span.ns - this.from) * scale, width);
@@ -234,8 +221,7 @@ class Waterfall {
   }
 
   draw() {
-    cancelAnimationFrame(this.pending);
-    this.pending = 0;
+    this.start();
     const { clientWidth: width, clientHeight: height } = this.place;
     if (width === 0 || height === 0) {
       return;

@@ -106,7 +106,7 @@ function checks() {
         near(tree.self[row] + sum(tree.children(row).map((child) => tree.total[child])), tree.total[row], `row ${row}`);
         same(page.spoken(row).includes(profile.label(tree.fn[row])), true, "its name");
       });
-      page.details.show();
+      page.details.draw();
       press(document.body, "2");
       page.flame.boxes.forEach((level) => {
         same(sum(level.map(({ width }) => width)) <= page.flame.place.clientWidth + 1, true, "a level of the icicle");
@@ -426,7 +426,7 @@ function checks() {
       const wicked = page.rows.find((row) => profile.name(page.tree.fn[row]).includes("<"));
       if (wicked !== undefined) {
         page.select(wicked);
-        page.details.show();
+        page.details.draw();
         same(byId("details").textContent.includes(profile.name(page.tree.fn[wicked])), true, "its name in the details");
       }
       same(window.ran, undefined, "a script in a name");

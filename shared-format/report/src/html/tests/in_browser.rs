@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 
 use tickscope_analysis::call_tree::{CallTree, TreeRow};
 use tickscope_analysis::callers::{Link, Neighbours};
-use tickscope_analysis::compare::diff::Diff;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::measure::Measure;
 use tickscope_analysis::per_call::PerCall;
@@ -17,9 +16,9 @@ use tickscope_format::snapshot::Quantity;
 use tickscope_testkit::orderbook;
 
 use super::*;
-use crate::diff::{Comparison, Run, Tables, page as diff_page};
+use crate::diff::page as diff_page;
+use crate::diff::tests::Made;
 use crate::number;
-use crate::text::TextOptions;
 
 const BROWSERS: [&str; 4] = [
     "chromium",
@@ -51,20 +50,10 @@ fn output_of(command: &mut Command) -> String {
 /// Script that checks the page. It runs after the page's own scripts.
 const CHECKS: &str = include_str!("check.js");
 
-/// Returns the page with the checks after its scripts.
-fn with_checks(html: &str) -> String {
+/// Returns the document after its scripts and the checks have run, in a window of this size.
+fn document(html: &str, window: &str) -> String {
     let (before, after) = html.rsplit_once("</script>").unwrap();
-    format!("{before}{CHECKS}</script>{after}")
-}
-
-/// Returns the document after its scripts have run.
-fn document(html: &str) -> String {
-    document_in(html, DESKTOP)
-}
-
-/// Returns the document in a window of this size.
-fn document_in(html: &str, window: &str) -> String {
-    rendered(&with_checks(html), "id=\"app\"", window)
+    rendered(&format!("{before}{CHECKS}</script>{after}"), "id=\"app\"", window)
 }
 
 /// Returns the document of any page after its scripts have run. It must contain `part`.
@@ -102,7 +91,7 @@ fn rendered(html: &str, part: &str, window: &str) -> String {
 
 /// Returns the results of the page's checks, and its table of all rows.
 fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
-    let document = document_in(html, window);
+    let document = document(html, window);
     let (_, outcome) = document.split_once("id=\"outcome\">").expect("an outcome");
     let (outcome, _) = outcome.split_once("</pre>").unwrap();
     let outcome = outcome
@@ -119,12 +108,12 @@ fn outcome(html: &str, window: &str) -> (Vec<String>, Vec<String>) {
 }
 
 /// Returns the rows of the text report, columns and name, in the form of the page.
-fn rows_of_text(snapshot: &Snapshot, page: &PageOptions) -> Vec<String> {
+fn rows_of_text(snapshot: &Snapshot, page: &FormOptions) -> Vec<String> {
     let options = TextOptions {
         top: usize::MAX,
         width: 200,
-        per: page.per.clone(),
-        by: page.by,
+        per: page.text.per.clone(),
+        by: page.text.by,
         ..TextOptions::default()
     };
     let text = text::report(snapshot, &options);
@@ -224,22 +213,18 @@ fn assert_callers_hold(snapshot: &Snapshot, found: &[String]) {
     assert_eq!(found.len(), wanted.len().min(300));
 }
 
-fn assert_checks_hold(snapshot: &Snapshot) {
-    assert_checks_hold_with(snapshot, &PageOptions::default());
-}
-
-fn assert_checks_hold_with(snapshot: &Snapshot, options: &PageOptions) {
+fn assert_checks_hold(snapshot: &Snapshot, options: &FormOptions) {
     assert_checks_hold_in(snapshot, options, DESKTOP);
 }
 
-fn assert_checks_hold_in(snapshot: &Snapshot, options: &PageOptions, window: &str) {
+fn assert_checks_hold_in(snapshot: &Snapshot, options: &FormOptions, window: &str) {
     let (checks, table) = outcome(&page(snapshot, options).unwrap(), window);
     assert!(checks.len() >= 19, "{checks:#?}");
     let failed: Vec<&String> = checks.iter().filter(|line| !line.starts_with("ok ")).collect();
     assert!(failed.is_empty(), "{failed:#?}");
     let (links, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("graph\t"));
-    let measured = options.by.of(snapshot);
+    let measured = options.text.by.of(snapshot);
     assert_links_hold(&measured, links);
     let (callers, table): (Vec<String>, Vec<String>) =
         table.into_iter().partition(|line| line.starts_with("callers\t"));
@@ -277,29 +262,33 @@ fn names_are_text_and_all_numbers_are_those_of_the_text_report() {
         orderbook::waiting(1_340),
         fixtures::large(2_000),
     ] {
-        assert_checks_hold(&snapshot);
+        assert_checks_hold(&snapshot, &FormOptions::default());
     }
 }
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn on_a_phone_everything_is_there_as_well() {
-    assert_checks_hold_in(&wicked(), &PageOptions::default(), PHONE);
+    assert_checks_hold_in(&wicked(), &FormOptions::default(), PHONE);
+}
+
+/// Returns the options of a page by a measure, with numbers per call of a function.
+fn by(by: Measure, per: Option<(&str, u64)>) -> FormOptions {
+    let mut options = FormOptions::default();
+    options.text.by = by;
+    options.text.per = per.map(|(name, calls)| PerCall {
+        name: name.into(),
+        calls,
+    });
+    options
 }
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn numbers_per_call_are_those_of_the_text_report() {
-    let per = PerCall {
-        name: "</script> & frame".into(),
-        calls: 8_410_000,
-    };
-    let per_call = PageOptions {
-        per: Some(per),
-        ..PageOptions::default()
-    };
-    assert_checks_hold_with(&fixtures::order_sim_adaptive(), &per_call);
-    assert_checks_hold_with(&fixtures::order_sim_counting(), &per_call);
+    let per_call = by(Measure::Time, Some(("</script> & frame", 8_410_000)));
+    assert_checks_hold(&fixtures::order_sim_adaptive(), &per_call);
+    assert_checks_hold(&fixtures::order_sim_counting(), &per_call);
 }
 
 #[test]
@@ -321,22 +310,13 @@ fn other_measures_are_those_of_the_text_report() {
                 .push_row(Quantity::LiveVariance, row, live << 19);
         }
     }
-    for by in [
-        Measure::Allocations,
-        Measure::Bytes,
-        Measure::Live,
-        Measure::Calls,
+    for (measure, per) in [
+        (Measure::Allocations, None),
+        (Measure::Bytes, Some(("frame", 60))),
+        (Measure::Live, None),
+        (Measure::Calls, None),
     ] {
-        let per = (by == Measure::Bytes).then(|| PerCall {
-            name: "frame".into(),
-            calls: 60,
-        });
-        let options = PageOptions {
-            by,
-            per,
-            ..PageOptions::default()
-        };
-        assert_checks_hold_with(&snapshot, &options);
+        assert_checks_hold(&snapshot, &by(measure, per));
     }
 }
 
@@ -350,33 +330,25 @@ fn waiting_and_ready_are_those_of_the_text_report() {
         snapshot.measures.push_row(Quantity::Waiting, row, ticks / 3);
         snapshot.measures.push_row(Quantity::Ready, row, ticks / 7);
     }
-    for (by, per) in [
+    for (measure, per) in [
         (Measure::Time, None),
         (Measure::Waiting, None),
-        (Measure::Calls, Some(60)),
+        (Measure::Calls, Some(("frame", 60))),
     ] {
-        let options = PageOptions {
-            by,
-            per: per.map(|calls| PerCall {
-                name: "frame".into(),
-                calls,
-            }),
-            ..PageOptions::default()
-        };
-        assert_checks_hold_with(&snapshot, &options);
+        assert_checks_hold(&snapshot, &by(measure, per));
     }
 }
 
 #[test]
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn slow_calls_are_answered_and_shown_over_time() {
-    assert_checks_hold(&fixture::slow_frames());
-    let options = PageOptions {
+    assert_checks_hold(&fixture::slow_frames(), &FormOptions::default());
+    let options = FormOptions {
         watch: Some(0),
-        ..PageOptions::default()
+        ..FormOptions::default()
     };
     let html = page(&fixture::slow_frames(), &options).unwrap();
-    let document = document(&html);
+    let document = document(&html, DESKTOP);
     let answer = slow_answer(&fixture::slow_frames());
     for sentence in answer.lines().take(2) {
         let sentence = sentence.replace('>', "&gt;");
@@ -389,19 +361,19 @@ fn slow_calls_are_answered_and_shown_over_time() {
 #[ignore = "wants chromium: .ci/nightly pages"]
 fn what_threads_did_over_time_is_told_at_each_width() {
     for snapshot in [fixtures::order_sim(), wicked()] {
-        let options = PageOptions {
+        let options = FormOptions {
             slots: Some(Arc::new(over_time(&snapshot, 40))),
-            ..PageOptions::default()
+            ..FormOptions::default()
         };
         for window in [DESKTOP, PHONE] {
             assert_checks_hold_in(&snapshot, &options, window);
         }
     }
-    let options = PageOptions {
+    let options = FormOptions {
         slots: Some(Arc::new(over_time(&fixtures::order_sim(), 3_000))),
-        ..PageOptions::default()
+        ..FormOptions::default()
     };
-    assert_checks_hold_with(&fixtures::order_sim(), &options);
+    assert_checks_hold(&fixtures::order_sim(), &options);
 }
 
 #[test]
@@ -432,22 +404,8 @@ fn the_flame_graph_of_a_comparison_is_drawn_and_told() {
             (1, "draw", 1, 30_000),
         ])
     });
-    let sides = [[before], [after]];
-    let diff = Diff::of(&sides[0], &sides[1], None).unwrap();
-    let runs = sides.each_ref().map(|[run]| [Run::of("run.tks", run)]);
-    let comparison = Comparison {
-        diff: &diff,
-        measures: &[],
-        runs: (&runs[0], &runs[1]),
-        per: None,
-        verdicts: &[],
-        doubts: &[],
-        tables: Tables::Both,
-        min_share: 0.01,
-        ascii: false,
-        width: 100,
-    };
-    let html = diff_page::report(&comparison).replace("</body>", FRAMES);
+    let made = Made::new(&[before], &[after], None, &[]);
+    let html = diff_page::report(&made.comparison()).replace("</body>", FRAMES);
     let document = rendered(&html, "id=\"frames\"", PHONE);
     for part in [
         "data-wide=\"true\"",

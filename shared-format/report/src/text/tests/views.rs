@@ -7,7 +7,6 @@ use tickscope_format::snapshot::{OpenFrame, ThreadState};
 use tickscope_testkit::orderbook;
 
 use super::*;
-use crate::unit::Unit;
 
 #[test]
 fn threads_with_their_open_paths() {
@@ -30,12 +29,9 @@ fn a_deep_path_is_cut_and_an_unknown_age_is_left_out() {
 
 #[test]
 fn one_thread_alone() {
-    let options = TextOptions {
-        view: View::Threads,
-        thread: Some(ThreadId(1)),
-        ..TextOptions::default()
-    };
-    let text = report(&fixture::two_threads(), &options);
+    let text = with(&fixture::two_threads(), |options| {
+        (options.view, options.thread) = (View::Threads, Some(ThreadId(1)));
+    });
     assert!(text.contains("match-1\n") && !text.contains("match-0"), "{text}");
 }
 
@@ -87,11 +83,10 @@ const VIEWS: [View; 5] = [View::Both, View::Tree, View::Hot, View::Flat, View::T
 #[test]
 fn both_units_stand_side_by_side() {
     let snapshot = fixtures::order_sim_adaptive();
-    let all: Vec<String> = [View::Tree, View::Flat, View::Threads]
-        .map(|view| report(&snapshot, &measured_in(view, Unit::Both, None)))
-        .iter()
-        .map(|text| text.lines().skip(9).take(12).collect::<Vec<_>>().join("\n"))
-        .collect();
+    let all = [View::Tree, View::Flat, View::Threads].map(|view| {
+        let text = report(&snapshot, &measured_in(view, Unit::Both, None));
+        text.lines().skip(9).take(12).collect::<Vec<_>>().join("\n")
+    });
     insta::assert_snapshot!(all.join("\n\n"));
 }
 
