@@ -8,7 +8,6 @@ pub(crate) mod data;
 pub(crate) mod derived;
 pub(crate) mod detail;
 pub(crate) mod expanded;
-pub(crate) mod figures;
 pub(crate) mod filter;
 pub(crate) mod flame;
 pub(crate) mod flame_layout;

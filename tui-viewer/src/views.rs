@@ -14,7 +14,7 @@ pub(crate) mod tree;
 pub(crate) mod view_type;
 
 use crate::app::about::About;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::row_table::{Outside, RowTable};
 use crate::keys::view::View;
 use crate::views::view_type::ViewType;

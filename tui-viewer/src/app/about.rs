@@ -1,6 +1,6 @@
 //! Facts about a view that hold at any time.
 
-use crate::app::figures::Portion;
+use crate::app::row::Portion;
 use crate::app::sort::Order;
 use crate::app::update::acts::Act;
 

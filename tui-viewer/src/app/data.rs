@@ -17,14 +17,13 @@ use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_report::tasks::name;
 
-use crate::app::figures::What;
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;
 use crate::app::keyhash::KeyMap;
 use crate::app::names::Names;
 use crate::app::past::cpu_history::CpuHistory;
 use crate::app::percent_of::PercentOf;
-use crate::app::row::{Row, RowId};
+use crate::app::row::{Row, RowId, What};
 use crate::app::site_rows::{Kept, SiteRow, SiteTable};
 use crate::app::slow_table::SlowTable;
 use crate::app::tails::{Tail, tails};

@@ -9,8 +9,8 @@ use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::data::Data;
-use crate::app::figures::{What, share};
 use crate::app::function::Around;
+use crate::app::row::{What, share};
 use crate::keys::view::View;
 
 /// Details of a row: threads, callers, members, waits.

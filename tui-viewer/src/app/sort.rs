@@ -7,9 +7,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Values;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
-use crate::app::row::{Row, RowId};
+use crate::app::row::{Row, RowId, What};
 
 /// The value that rows are compared by.
 #[derive(Clone, Copy, Debug)]

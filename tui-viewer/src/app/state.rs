@@ -11,7 +11,6 @@ use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::derived::Derived;
-use crate::app::figures::{What, share};
 use crate::app::help_screen::HelpScreen;
 use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
 use crate::app::message::Effect;
@@ -22,7 +21,7 @@ use crate::app::playback::Playback;
 use crate::app::program::Program;
 use crate::app::query::Query;
 use crate::app::requests::Requests;
-use crate::app::row::{Row, past_headings};
+use crate::app::row::{Row, What, past_headings, share};
 use crate::app::screen_info::ScreenInfo;
 use crate::app::search::Search;
 use crate::app::view::Below;

@@ -35,9 +35,8 @@ use tickscope_programs::events::{Events, Outcome, Request, RingLine, Target};
 use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
-use crate::app::row::{Fold, RowId};
+use crate::app::row::{Fold, RowId, What};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;

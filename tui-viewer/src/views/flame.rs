@@ -10,10 +10,9 @@ use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
-use crate::app::row::Row;
+use crate::app::row::{Row, What};
 use crate::app::state::App;
 use crate::app::update::acts::{Act, MOVES, ORDERS, act, always, each, has_rows, never, only};
 use crate::keys::action::Action;

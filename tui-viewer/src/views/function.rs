@@ -14,12 +14,11 @@ use tickscope_analysis::uncertainty::Uncertainty;
 
 use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::function::Around;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::percent_of::PercentOf;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, has_rows};

@@ -5,9 +5,8 @@ use tickscope_format::path::tail;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
 use crate::app::layout::halves;
-use crate::app::row::{Fold, Row};
+use crate::app::row::{Fold, Portion, Row, What};
 use crate::app::sort::{Order, or_last};
 use crate::app::state::App;
 use crate::keys::view::View;

@@ -7,11 +7,10 @@ use ratatui::layout::{Position, Rect};
 
 use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
 use crate::app::percent_of::PercentOf;
-use crate::app::row::Row;
+use crate::app::row::{Row, What};
 use crate::app::state::App;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;

@@ -9,9 +9,9 @@ use tickscope_programs::events::Request;
 use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::message::Effect;
 use crate::app::requests::{Settled, rule_of};
+use crate::app::row::What;
 use crate::app::state::App;
 use crate::outcome::switched::{Switch, outcome};
 

@@ -2,8 +2,7 @@
 
 use tickscope_analysis::measure::Measure;
 
-use crate::app::figures::What;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::state::App;
 use crate::app::unit::{Of, PerCall};
 

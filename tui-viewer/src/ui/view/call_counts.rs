@@ -1,8 +1,8 @@
 //! Calls as a part of all calls, in the view of one function.
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::function::FunctionRow;
+use crate::app::row::What;
 use crate::ui::view::marks::ABOUT;
 use crate::ui::view::unit::counted;
 

@@ -3,9 +3,8 @@
 use ratatui::layout::Rect;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::past::activity::BEATS;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::state::App;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;

@@ -5,7 +5,7 @@ use tickscope_format::snapshot::Tally;
 use tickscope_report::{number, tally};
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
+use crate::app::row::{Portion, What};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::marks::UNKNOWN;

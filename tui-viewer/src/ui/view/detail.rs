@@ -8,10 +8,9 @@ use tickscope_report::number;
 
 use crate::app::data::Data;
 use crate::app::detail::Began;
-use crate::app::figures::{Portion, share};
 use crate::app::past::activity::BEATS;
 use crate::app::percent_of::PercentOf;
-use crate::app::row::Row;
+use crate::app::row::{Portion, Row, share};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;

@@ -3,7 +3,7 @@
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
+use crate::app::row::{Portion, What};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;

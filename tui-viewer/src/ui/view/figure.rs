@@ -4,7 +4,7 @@ use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
+use crate::app::row::{Portion, What};
 use crate::app::state::App;
 use crate::ui::view::call_counts;
 use crate::ui::view::canvas::Canvas;

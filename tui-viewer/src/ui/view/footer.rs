@@ -4,9 +4,9 @@ use ratatui::layout::{Margin, Rect};
 use tickscope_report::number;
 use tui_input::Input;
 
-use crate::app::figures::share;
 use crate::app::help_screen::HelpScreen;
 use crate::app::layout::Layout;
+use crate::app::row::share;
 use crate::app::search::Search;
 use crate::app::state::App;
 use crate::keys::action::{Action, Context, Hint};

@@ -4,9 +4,8 @@ use ratatui::layout::Rect;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::share;
 use crate::app::function::Around;
-use crate::app::row::Row;
+use crate::app::row::{Row, share};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;

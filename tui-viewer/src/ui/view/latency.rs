@@ -7,7 +7,7 @@ use tickscope_format::snapshot::{Tally, Timing, saturating_sum};
 use tickscope_report::{number, tally};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;

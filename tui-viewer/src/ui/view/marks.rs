@@ -3,7 +3,7 @@
 use tickscope_analysis::call_tree::Figures;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::row::What;
 
 /// Mark before a number that is an estimate.
 pub(crate) const ABOUT: &str = "~";

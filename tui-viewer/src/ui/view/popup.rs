@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Thread;
 use tickscope_programs::events::Request;
 use tickscope_report::number;
 
-use crate::app::figures::share;
+use crate::app::row::share;
 use crate::app::state::App;
 use crate::app::threads;
 use crate::text::cells::width;

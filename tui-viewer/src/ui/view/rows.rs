@@ -7,8 +7,7 @@ use tickscope_analysis::measure::Measure;
 use tickscope_report::label;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What, share};
-use crate::app::row::{Fold, Row};
+use crate::app::row::{Fold, Portion, Row, What, share};
 use crate::app::state::App;
 use crate::app::thread_choice::ThreadChoice;
 use crate::text::cells::width;

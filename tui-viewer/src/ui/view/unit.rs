@@ -7,7 +7,7 @@ use tickscope_report::number;
 pub(crate) use tickscope_report::number::quotient;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::view::canvas::{Canvas, up};

@@ -1,8 +1,7 @@
 //! Moving through the flame graph.
 
-use crate::app::figures::What;
 use crate::app::flame::FlameColour;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::state::App;
 use crate::keys::action::Action;
 

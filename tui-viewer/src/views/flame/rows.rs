@@ -1,10 +1,9 @@
 //! The frames of the graph as rows.
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::flame_layout::{Frames, lay_out};
 use crate::app::listing::{Listing, Shape};
-use crate::app::row::{Fold, Row, RowId};
+use crate::app::row::{Fold, Row, RowId, What};
 use crate::keys::view::View;
 
 /// Returns the largest of the outermost frames, where a selection begins.

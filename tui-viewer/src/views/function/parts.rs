@@ -6,10 +6,9 @@ use tickscope_analysis::functions::FunctionId;
 use tickscope_report::{label, number, tally};
 
 use crate::app::data::Data;
-use crate::app::figures::{What, share};
 use crate::app::function::{Around, FunctionRow};
 use crate::app::layout::halves;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What, share};
 use crate::app::state::App;
 use crate::keys::view::View;
 use crate::text::cells::width;

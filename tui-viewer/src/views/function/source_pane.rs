@@ -5,7 +5,7 @@ use tickscope_format::snapshot::{Lines, LinesState};
 use tickscope_report::number;
 use tickscope_report::text::without_samples;
 
-use crate::app::figures::share;
+use crate::app::row::share;
 use crate::app::source::Source;
 use crate::app::state::App;
 use crate::text::cells::width;

@@ -7,7 +7,7 @@ use tickscope_format::snapshot::Site;
 use tickscope_report::{label, number};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::site_rows::SiteState;
 use crate::app::state::App;
 use crate::app::window::span_words;

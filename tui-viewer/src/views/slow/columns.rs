@@ -5,7 +5,7 @@ use tickscope_report::number;
 use tickscope_report::slow::{both_calls, difference, duration};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::sort::Order;
 use crate::app::state::App;
 use crate::app::tails::Tail;

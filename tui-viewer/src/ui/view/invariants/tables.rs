@@ -12,7 +12,7 @@ use tickscope_programs::status::Status;
 use tickscope_report::text::TextOptions;
 use tickscope_testkit::fixture::programs::any_program;
 
-use crate::app::figures::Portion;
+use crate::app::row::Portion;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
