@@ -13,11 +13,10 @@ pub(crate) mod timeline;
 pub(crate) mod tree;
 pub(crate) mod view_type;
 
-use crate::app::about::About;
 use crate::app::row::What;
 use crate::app::row_table::{Outside, RowTable};
 use crate::keys::view::View;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 
 impl View {
     pub(crate) fn kind(self) -> &'static dyn ViewType {

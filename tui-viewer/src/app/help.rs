@@ -1,17 +1,27 @@
 //! The help as lines, made from the key table. Drawing and scrolling take the length of the help from this module.
 
-pub(crate) mod line;
 mod words;
 
 use ratatui::layout::Size;
+pub(crate) use words::WORD_CELLS;
 
 use crate::keys::action::Section;
 use crate::keys::keymap::KEYS;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 
-use crate::app::help::line::HelpLine;
-pub(crate) use words::WORD_CELLS;
+/// A line of the help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HelpLine {
+    /// A heading.
+    Title(&'static str),
+    /// Keys and their effect.
+    Keys(String, &'static str),
+    /// A word or a mark on the screen and its meaning.
+    Word(String, &'static str),
+    /// An empty line.
+    Gap,
+}
 
 /// Width in cells from which two columns stand side by side.
 const TWO_COLUMNS: u16 = 119;

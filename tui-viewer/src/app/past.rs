@@ -24,7 +24,7 @@ use tickscope_programs::history::History;
 
 use crate::app::past::activity::Activity;
 use crate::app::past::cpu_history::CpuHistory;
-use crate::app::thread_choice::ThreadChoice;
+use crate::app::query::ThreadChoice;
 
 /// The past of one run of the program.
 #[derive(Debug, Default)]

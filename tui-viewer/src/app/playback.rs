@@ -5,12 +5,12 @@ use std::rc::Rc;
 use tickscope_format::Snapshot;
 use tickscope_programs::status::Status;
 
-use crate::app::compare::Mark;
 use crate::app::past::Past;
 use crate::app::past::activity::Activity;
 use crate::app::program::Program;
-use crate::app::thread_choice::ThreadChoice;
+use crate::app::query::ThreadChoice;
 use crate::app::timeline::USUAL_NS;
+use crate::app::window::Mark;
 
 /// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]

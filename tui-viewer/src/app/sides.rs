@@ -6,10 +6,9 @@ use tickscope_analysis::align::align;
 use tickscope_analysis::window::{between, same_epoch};
 use tickscope_format::Snapshot;
 
-use crate::app::compare::{Against, Mark};
 use crate::app::playback::Playback;
 use crate::app::query::Query;
-use crate::app::window::{Stretch, Window};
+use crate::app::window::{Against, Mark, Stretch, Window};
 
 /// The snapshots that the tables are made of.
 #[derive(Debug)]

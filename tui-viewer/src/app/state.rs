@@ -1,12 +1,15 @@
 //! The whole state of the screen: its parts, and values that depend on several parts.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Timing;
 use tickscope_programs::clock_time::UtcOffset;
+use tickscope_programs::events::Request;
 use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
@@ -15,20 +18,82 @@ use crate::app::help_screen::HelpScreen;
 use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
 use crate::app::message::Effect;
 use crate::app::notices::Notices;
-use crate::app::overlay::Overlay;
-use crate::app::percent_of::PercentOf;
 use crate::app::playback::Playback;
 use crate::app::program::Program;
-use crate::app::query::Query;
+use crate::app::query::{PercentOf, Query};
 use crate::app::requests::Requests;
 use crate::app::row::{Row, What, past_headings, share};
-use crate::app::screen_info::ScreenInfo;
 use crate::app::search::Search;
 use crate::app::view::Below;
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 use crate::keys::view::View;
+
+/// Size, time, and look of the screen.
+#[derive(Debug)]
+pub(crate) struct ScreenInfo {
+    /// Size of the terminal in cells.
+    pub(crate) size: Size,
+    /// Time since the screen began.
+    pub(crate) now: Duration,
+    /// Offset of local time from UTC, if it is known.
+    pub(crate) utc_offset: UtcOffset,
+    /// Whether only ASCII is written.
+    pub(crate) ascii: bool,
+    /// The colours.
+    pub(crate) theme: ThemeKind,
+    /// Whether the mouse sends its events to the viewer.
+    pub(crate) mouse: bool,
+    /// Time of the user's last action.
+    pub(crate) last_key: Option<Duration>,
+    /// Whether the state has changed since it was last drawn.
+    pub(crate) dirty: bool,
+}
+
+impl ScreenInfo {
+    /// Returns a screen on which nothing has been drawn.
+    pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
+        Self {
+            size,
+            now: Duration::ZERO,
+            utc_offset,
+            ascii,
+            theme,
+            mouse: false,
+            last_key: None,
+            dirty: true,
+        }
+    }
+
+    /// Notes that the user acts now.
+    pub(crate) fn touch(&mut self) {
+        self.last_key = Some(self.now);
+        self.dirty = true;
+    }
+}
+
+/// The overlay that has the keyboard in place of the view. There is at most one overlay.
+#[derive(Debug)]
+pub(crate) enum Overlay {
+    /// The line in which a search is typed.
+    Search,
+    Help(HelpScreen),
+    /// The list of threads to choose from.
+    Threads {
+        /// The selected line; the first stands for all threads.
+        index: usize,
+        /// Threads of the snapshot on screen in the order of the list.
+        order: Vec<ThreadId>,
+    },
+    /// The list of modes.
+    Modes {
+        /// The selected line.
+        index: usize,
+    },
+    /// The question whether to send this request although others watch the program.
+    Confirm(Request),
+}
 
 /// All state of the screen.
 #[derive(Debug)]

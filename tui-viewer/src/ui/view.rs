@@ -2,7 +2,6 @@
 
 mod banner;
 pub(crate) mod bar;
-pub(crate) mod call_counts;
 pub(crate) mod canvas;
 pub(crate) mod charts;
 pub(crate) mod column;
@@ -27,10 +26,6 @@ pub(crate) mod lane;
 pub(crate) mod large_pane;
 pub(crate) mod latency;
 pub(crate) mod legend;
-pub(crate) mod marks;
-mod modes;
-pub(crate) mod pen;
-mod picker;
 pub(crate) mod place;
 pub(crate) mod popup;
 pub(crate) mod rows;
@@ -44,8 +39,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
 use crate::app::layout::SMALLEST;
-use crate::app::overlay::Overlay;
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
@@ -82,7 +76,7 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
     match &app.overlay {
         Some(Overlay::Help(help)) => help::draw(&mut canvas, app, help),
         Some(Overlay::Threads { index, order }) => popup::thread_list(&mut canvas, app, *index, order),
-        Some(Overlay::Modes { index }) => modes::draw(&mut canvas, app, *index),
+        Some(Overlay::Modes { index }) => popup::mode_list(&mut canvas, app, *index),
         Some(Overlay::Confirm(request)) => popup::confirm(&mut canvas, app, *request),
         // The footer draws the search at the bottom of the screen.
         Some(Overlay::Search) | None => {}

@@ -8,7 +8,6 @@ mod tests;
 
 use ratatui::layout::{Position, Rect};
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
@@ -18,7 +17,7 @@ use crate::app::update::acts::{Act, MOVES, ORDERS, act, always, each, has_rows, 
 use crate::keys::action::Action;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::detail::Legend;
-use crate::views::view_type::{ViewType, number_of};
+use crate::views::view_type::{About, ViewType, number_of};
 
 #[derive(Debug)]
 pub(crate) struct Flame;

@@ -12,12 +12,11 @@ use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::function::Around;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::percent_of::PercentOf;
+use crate::app::query::PercentOf;
 use crate::app::row::{RowId, What};
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
@@ -29,7 +28,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::detail::Legend;
 use crate::views::functions;
-use crate::views::view_type::{ViewType, number_of};
+use crate::views::view_type::{About, ViewType, number_of};
 
 #[derive(Debug)]
 pub(crate) struct Function;

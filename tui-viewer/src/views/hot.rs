@@ -8,7 +8,6 @@ use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::latency::Histogram;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
 use crate::app::layout::Layout;
@@ -21,7 +20,7 @@ use crate::app::state::App;
 use crate::keys::view::View;
 use crate::ui::view::column::Place;
 use crate::views::functions;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]
 pub(crate) struct Hot;

@@ -11,7 +11,6 @@ use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
@@ -27,7 +26,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::detail;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]
 pub(crate) struct Sites;

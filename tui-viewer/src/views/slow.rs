@@ -10,7 +10,6 @@ use ratatui::layout::{Position, Rect};
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
@@ -26,7 +25,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::table;
 use crate::views::slow::call::{LARGE, NOTABLE};
-use crate::views::view_type::{ViewType, number_of};
+use crate::views::view_type::{About, ViewType, number_of};
 
 #[derive(Debug)]
 pub(crate) struct Slow;

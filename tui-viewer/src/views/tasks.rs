@@ -10,7 +10,6 @@ use tickscope_analysis::call_tree::{AsyncCalls, Figures};
 use tickscope_analysis::functions::FunctionId;
 use tickscope_format::latency::Histogram;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
@@ -21,7 +20,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::detail;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 
 /// Text while no future was polled.
 const NOTHING: &str = "No profiled future has been polled. #[tickscope::profile] on async functions and tickscope::wait! \

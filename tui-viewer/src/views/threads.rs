@@ -8,7 +8,6 @@ mod tests;
 use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::Figures;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
@@ -25,7 +24,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::views::timeline::keys::TimeColumns;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]
 pub(crate) struct Threads;

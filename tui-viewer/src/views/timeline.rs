@@ -7,7 +7,6 @@ mod tests;
 
 use ratatui::layout::{Position, Rect};
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
@@ -18,7 +17,7 @@ use crate::app::update::acts::{Act, ORDERS, ZOOMS, act, always, each, has_rows, 
 use crate::keys::action::Action;
 use crate::ui::view::canvas::Canvas;
 use crate::views::timeline::keys::TimeColumns;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 use crate::views::{hot, threads};
 
 #[derive(Debug)]

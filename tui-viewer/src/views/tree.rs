@@ -10,7 +10,6 @@ use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::latency::Histogram;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
 use crate::app::layout::Layout;
@@ -29,7 +28,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
 use crate::views::timeline::keys::TimeColumns;
-use crate::views::view_type::{ViewType, number_of};
+use crate::views::view_type::{About, ViewType, number_of};
 use crate::views::{flame, functions, threads, timeline};
 
 #[derive(Debug)]

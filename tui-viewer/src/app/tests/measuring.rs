@@ -2,7 +2,7 @@
 //! measuring.
 
 use super::*;
-use crate::app::overlay::Overlay;
+use crate::app::state::Overlay;
 
 fn switched(epoch: u64, mode: Mode) -> Snapshot {
     in_mode(mode, in_epoch(epoch, 10))

@@ -6,8 +6,8 @@ use tickscope_programs::clock_time::seconds;
 use tickscope_programs::status::Mark;
 use tickscope_programs::status::{Pipe, Status};
 
+use crate::app::query::ThreadChoice;
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::glyphs::Glyphs;
 

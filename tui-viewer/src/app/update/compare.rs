@@ -6,9 +6,8 @@ use tickscope_analysis::window::same_epoch;
 use tickscope_format::Snapshot;
 use tickscope_programs::clock_time::{clock_time, seconds};
 
-use crate::app::compare::{Against, Mark};
 use crate::app::state::App;
-use crate::app::window::Window;
+use crate::app::window::{Against, Mark, Window};
 use crate::text::cells::cut_middle;
 
 /// Cells for the name of a file: the line above the columns has little room.

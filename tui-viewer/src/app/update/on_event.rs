@@ -13,9 +13,8 @@ use tickscope_report::text::without_samples;
 
 use crate::app::filter::Filter;
 use crate::app::message::Effect;
-use crate::app::overlay::Overlay;
 use crate::app::requests::{Requests, rate_hz, words_of};
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 use crate::app::threads;
 use crate::app::window::Window;
 use crate::outcome::watched;

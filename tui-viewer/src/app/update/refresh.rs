@@ -8,21 +8,18 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_programs::status::Status;
 
-use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::derived::{DataKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
 use crate::app::function::Around;
 use crate::app::listing::Shape;
 use crate::app::past::activity::ROWS_MAX;
-use crate::app::percent_of::PercentOf;
-use crate::app::query::Query;
+use crate::app::query::{PercentOf, Query, ThreadChoice};
 use crate::app::search::Matcher;
 use crate::app::sort::Before;
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 use crate::app::update::travel;
-use crate::app::window::Window;
+use crate::app::window::{Against, Window};
 
 /// Time after a key in which rows keep their places.
 const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);

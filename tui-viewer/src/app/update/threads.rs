@@ -1,8 +1,7 @@
 //! The choice of threads whose time is shown: one thread, or all threads.
 
-use crate::app::overlay::Overlay;
-use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
+use crate::app::query::ThreadChoice;
+use crate::app::state::{App, Overlay};
 use crate::app::threads::busiest_first;
 use crate::app::view::{Origin, View};
 

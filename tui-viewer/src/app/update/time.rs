@@ -3,9 +3,8 @@
 use tickscope_programs::clock_time::clock_tenths;
 use tickscope_programs::status::Status;
 
-use crate::app::compare::Against;
 use crate::app::state::App;
-use crate::app::window::{Stretch, Window};
+use crate::app::window::{Against, Stretch, Window};
 use crate::keys::action::Action;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;

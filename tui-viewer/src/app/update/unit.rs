@@ -2,9 +2,9 @@
 
 use tickscope_analysis::measure::Measure;
 
+use crate::app::query::{Of, PerCall};
 use crate::app::row::{RowId, What};
 use crate::app::state::App;
-use crate::app::unit::{Of, PerCall};
 
 impl App {
     /// Shows every number per call of the selected row, or totals again.

@@ -7,9 +7,9 @@ use tickscope_format::Snapshot;
 use tickscope_report::Extent;
 
 use crate::app::message::{Effect, SourcePlace};
+use crate::app::query::ThreadChoice;
 use crate::app::sides::Sides;
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 
 impl App {
     /// Writes the report of the screen: its moment or window, the thread in scope, and the calls in focus.

@@ -5,8 +5,7 @@ use tickscope_programs::status::Mark;
 
 use crate::app::state::App;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::pen::Pen;
+use crate::ui::view::canvas::{Canvas, Pen};
 
 /// Width from which on the first look explains more than how to read the columns.
 const WORDY: u16 = 110;

@@ -9,18 +9,17 @@ use tickscope_report::number;
 use crate::app::data::Data;
 use crate::app::detail::Began;
 use crate::app::past::activity::BEATS;
-use crate::app::percent_of::PercentOf;
+use crate::app::query::PercentOf;
 use crate::app::row::{Portion, Row, share};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
-use crate::ui::view::canvas::Canvas;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::Value;
 use crate::ui::view::figure;
-use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::pen::Pen;
+use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
 use crate::ui::view::{counter, latency, spark, unit};
 
 /// Width from which on the last seconds have room beside the threads.

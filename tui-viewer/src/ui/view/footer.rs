@@ -13,8 +13,7 @@ use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::pen::Pen;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::tabs;
 
 /// Cells that the text of a search keeps beside its results.

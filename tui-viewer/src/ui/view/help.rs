@@ -3,8 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::app::help;
-use crate::app::help::WORD_CELLS;
-use crate::app::help::line::HelpLine;
+use crate::app::help::{HelpLine, WORD_CELLS};
 use crate::app::help_screen::HelpScreen;
 use crate::app::state::App;
 use crate::ui::theme::Meaning;

@@ -19,9 +19,9 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::legend;
-use crate::ui::view::marks::ABOUT;
 use crate::ui::view::rows;
 use crate::ui::view::unit;
+use crate::ui::view::unit::ABOUT;
 
 /// Fills of neighbouring frames, and the edge before each: Unicode, then ASCII.
 pub(crate) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];

@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use tickscope_analysis::functions::FunctionId;
 
-use crate::app::cursor::Cursor;
 use crate::app::data::Data;
 use crate::app::function::{Chosen, Step};
 use crate::app::row::{CallId, RowId};
 use crate::app::state::App;
 use crate::app::view::View;
+use crate::app::views::Cursor;
 
 /// Number of steps back that are remembered.
 pub(crate) const LONGEST_WAY: usize = 100;

@@ -15,9 +15,9 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Place, names, numbers, texts};
-use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
+use crate::ui::view::unit::UNKNOWN;
 
 /// Order at the start: functions by their tail, and paths by the difference. Without slow calls the longest typical time
 /// comes first.

@@ -10,11 +10,10 @@ use crate::app::thread_rows::RunState;
 use crate::app::window::span_words;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::detail::clock_time_of;
-use crate::ui::view::marks::UNKNOWN;
-use crate::ui::view::pen::Pen;
 use crate::ui::view::unit;
+use crate::ui::view::unit::UNKNOWN;
 
 /// Formats a time in the chosen unit.
 fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {

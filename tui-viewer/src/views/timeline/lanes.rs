@@ -13,8 +13,7 @@ use crate::app::timeline::{Lanes, Part, lines_of_lane, name_cells};
 use crate::app::window::Stretch;
 use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::pen::Pen;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::{lane, legend, rows};
 
 const SECOND_NS: u64 = 1_000_000_000;

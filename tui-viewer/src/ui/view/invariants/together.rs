@@ -12,8 +12,7 @@ use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::message::{Effect, Message};
-use crate::app::overlay::Overlay;
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
