@@ -214,6 +214,14 @@ pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
     text.chars().flat_map(|c| key(app, code(c))).collect()
 }
 
+impl App {
+    /// Returns the app after these keys.
+    pub(crate) fn after(mut self, typed: &str) -> Self {
+        keys(&mut self, typed);
+        self
+    }
+}
+
 /// Goes to a view, by its digit.
 pub(crate) fn show(app: &mut App, view: View) {
     let digit = char::from_digit(view as u32 + 1, 10).expect("there are fewer than ten");

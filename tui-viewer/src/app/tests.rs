@@ -220,8 +220,7 @@ fn q_closes_what_is_on_top_and_then_quits() {
     assert!(keys(&mut app, "?q").is_empty() && app.overlay.is_none());
     assert!(matches!(keys(&mut app, "q")[..], [Effect::Quit]));
     for before in ["", "/bo", "?", "a"] {
-        let mut app = live(60, 15);
-        keys(&mut app, before);
+        let mut app = live(60, 15).after(before);
         assert!(matches!(key(&mut app, Code::Ctrl('c'))[..], [Effect::Quit]));
     }
 }
@@ -229,8 +228,7 @@ fn q_closes_what_is_on_top_and_then_quits() {
 #[test]
 fn escape_never_quits() {
     for before in ["", "/bo", "?", "a", "2jt", "p", "%"] {
-        let mut app = live(60, 15);
-        keys(&mut app, before);
+        let mut app = live(60, 15).after(before);
         for _ in 0..5 {
             assert!(key(&mut app, Code::Esc).is_empty());
         }
@@ -239,8 +237,7 @@ fn escape_never_quits() {
 
 #[test]
 fn percents_have_three_bases() {
-    let mut app = live(120, 30);
-    keys(&mut app, "%%j");
+    let mut app = live(120, 30).after("%%j");
     assert!(text(&app).contains("% of parent"));
     let data = data(&app);
     let row = app.list().selected().expect("selected");
@@ -257,8 +254,7 @@ fn percents_have_three_bases() {
 
 #[test]
 fn files_are_written_from_what_is_on_the_screen() {
-    let mut app = live(120, 30);
-    keys(&mut app, "pajj\n");
+    let mut app = live(120, 30).after("pajj\n");
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     let effects = keys(&mut app, "ds");
     let [
@@ -301,8 +297,7 @@ fn the_rest_of_the_keys() {
     assert!(last_line(&tree).contains("w window"), "{}", last_line(&tree));
     assert!(matches!(key(&mut app, Code::Ctrl('l'))[..], [Effect::Repaint]));
     assert!(matches!(key(&mut app, Code::Ctrl('z'))[..], [Effect::Suspend]));
-    let mut small = live(60, 7);
-    keys(&mut small, "jjjjjz");
+    let small = live(60, 7).after("jjjjjz");
     assert_eq!(line(&small), 2, "mid-screen");
 }
 

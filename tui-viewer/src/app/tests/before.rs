@@ -37,8 +37,7 @@ fn changes(data: &Data, rows: impl Iterator<Item = What>, read: fn(&Data, What) 
 #[test]
 fn one_key_tells_what_changed_in_the_last_ten_seconds() {
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut app = watched_long(width, height);
-        keys(&mut app, "'");
+        let mut app = watched_long(width, height).after("'");
         let screen = text(&app);
         let told: String = screen.lines().take(2).collect();
         assert!(told.contains("vs 10.0 s before"), "{screen}");
@@ -74,8 +73,7 @@ fn a_report_of_a_comparison_says_that_its_numbers_are_plain() {
 
 #[test]
 fn what_runs_is_not_gone_because_a_reset_has_set_its_calls_to_zero() {
-    let mut app = watched_long(120, 30);
-    keys(&mut app, "m'");
+    let mut app = watched_long(120, 30).after("m'");
     let mut anew = in_epoch(2, 20);
     anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
     // `match::run` is open in two threads.
@@ -130,8 +128,7 @@ fn changes_add_up_in_every_view() {
 
 #[test]
 fn what_is_not_known_is_not_compared() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "'");
+    let mut app = watched(120, 30).after("'");
     says(&app, "the past is shorter than 20 s");
     says(&app, "m sets a mark");
     assert!(data(&app).then.is_none());
@@ -152,8 +149,7 @@ fn what_is_not_known_is_not_compared() {
 
 #[test]
 fn a_mark_comes_before_the_time_before() {
-    let mut app = watched_long(120, 30);
-    keys(&mut app, "ww");
+    let mut app = watched_long(120, 30).after("ww");
     assert!(last_line(&app).contains("' compares them with the 10 s before"));
     keys(&mut app, "m'");
     has(&tabs(&app), "window 10.0 s   vs 14:02:14");
@@ -165,8 +161,7 @@ fn a_mark_comes_before_the_time_before() {
 
 #[test]
 fn the_time_before_goes_along_with_the_moment_on_screen() {
-    let mut app = watched_long(120, 30);
-    keys(&mut app, "',,,,");
+    let mut app = watched_long(120, 30).after("',,,,");
     assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
     sums_hold(data(&app));
     keys(&mut app, "{{");

@@ -113,9 +113,7 @@ proptest! {
 }
 
 fn flame() -> App {
-    let mut app = live(120, 30);
-    keys(&mut app, "5");
-    app
+    live(120, 30).after("5")
 }
 
 /// Returns the first cell of the list on which a name stands.
@@ -163,8 +161,7 @@ fn arrows_lead_beside_down_to_the_largest_and_up_again() {
 
 #[test]
 fn enter_zooms_and_escape_or_up_leads_out() {
-    let mut app = flame();
-    keys(&mut app, "jj\n");
+    let mut app = flame().after("jj\n");
     let width = |app: &App| {
         let row = app.list().cursor.index;
         app.views.flame.frame(row).map(|frame| frame.width)
@@ -187,8 +184,7 @@ fn enter_zooms_and_escape_or_up_leads_out() {
 
 #[test]
 fn the_selected_frame_stays_whatever_the_times() {
-    let mut app = flame();
-    keys(&mut app, "jjl");
+    let mut app = flame().after("jjl");
     assert_eq!(selected(&app), "risk::check");
     for tenths in [1_400, 2_000, 9_000] {
         at(&mut app, tenths * 10);
@@ -238,8 +234,7 @@ fn a_click_selects_and_a_second_one_zooms() {
 
 #[test]
 fn it_leads_to_the_tree_and_searches_find_what_is_small() {
-    let mut app = flame();
-    keys(&mut app, "jjlt");
+    let mut app = flame().after("jjlt");
     stands(&app, View::Tree, "risk::check");
     key(&mut app, Code::Esc);
     stands(&app, View::Flame, "risk::check");
@@ -259,8 +254,7 @@ fn it_leads_to_the_tree_and_searches_find_what_is_small() {
 
 #[test]
 fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
-    let mut app = live(60, 6);
-    keys(&mut app, "5G");
+    let mut app = live(60, 6).after("5G");
     let screen = text(&app);
     assert_eq!(selected(&app), "tree::rebalance");
     assert!(
@@ -275,8 +269,7 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
 
 #[test]
 fn what_fills_the_width_comes_back_after_a_reset() {
-    let mut app = flame();
-    keys(&mut app, "jj\n");
+    let mut app = flame().after("jj\n");
     assert!(app.views.flame.is_zoomed());
     events(&mut app, Status::Live, Some(without_rows(in_epoch(2, 1))));
     assert!(!app.views.flame.is_zoomed() && text(&app).contains("No scope has been entered"));
@@ -338,8 +331,7 @@ fn large_screens_have_the_graph_below_the_tree() {
         Below::Nothing,
         "bottom-up rows are not parts of the rows above"
     );
-    let mut low = live(120, 24);
-    keys(&mut low, "P");
+    let low = live(120, 24).after("P");
     assert!(low.below() == Below::Nothing && text(&low).contains("needs 30 lines"));
 }
 
@@ -359,8 +351,7 @@ fn a_key_switches_what_the_colours_of_frames_say() {
 
 #[test]
 fn where_moments_are_compared_frames_say_what_has_changed() {
-    let mut app = flame();
-    keys(&mut app, "m");
+    let mut app = flame().after("m");
     let mut more = snapshot(1_341);
     // The call of `check` takes longer by all measured time, so half of all time is new.
     let all: u64 = more.nodes.self_ticks.iter().sum();

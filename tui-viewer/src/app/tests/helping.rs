@@ -5,8 +5,7 @@ use super::*;
 #[test]
 fn the_help_is_looked_up() {
     for (width, height) in [(120, 30), (60, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "?/REPORT");
+        let mut app = live(width, height).after("?/REPORT");
         assert_eq!(app.context(), Context::Typing);
         let screen = text(&app);
         has(&screen, "write a report");

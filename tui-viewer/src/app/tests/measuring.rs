@@ -76,8 +76,7 @@ fn a_look_at_the_modes_loses_nothing() {
 #[test]
 fn the_list_of_modes_begins_at_the_one_in_force() {
     for (index, mode) in Mode::ALL.into_iter().enumerate() {
-        let mut app = showing(80, 24, in_mode(mode, snapshot(1_340)));
-        keys(&mut app, "e");
+        let app = showing(80, 24, in_mode(mode, snapshot(1_340))).after("e");
         assert!(matches!(app.overlay, Some(Overlay::Modes { index: at }) if at == index));
         let screen = text(&app);
         let line = line_of(&screen, " now ");
@@ -87,8 +86,7 @@ fn the_list_of_modes_begins_at_the_one_in_force() {
 
 #[test]
 fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
-    let mut app = live(120, 30);
-    keys(&mut app, "p");
+    let mut app = live(120, 30).after("p");
     choose(&mut app, Mode::Exact);
     answer(&mut app, Request::Mode(Mode::Exact), Ok(2));
     events(&mut app, Status::Live, Some(switched(2, Mode::Exact)));
@@ -170,8 +168,7 @@ fn the_header_names_every_mode_and_the_usual_one_where_there_is_room() {
 
 #[test]
 fn rows_are_sorted_by_what_only_a_hundredth_exceeds() {
-    let mut app = live(290, 30);
-    keys(&mut app, "2");
+    let mut app = live(290, 30).after("2");
     for _ in 0..12 {
         if !text(&app).contains("sort P99 ▼") {
             keys(&mut app, ">");
@@ -284,8 +281,7 @@ fn what_no_sample_met_is_not_known_and_what_was_not_called_took_nothing() {
     s.nodes.self_ticks[uncalled] = 0;
     s.nodes.calls[uncalled] = 0;
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut app = showing(width, height, s.clone());
-        keys(&mut app, "2");
+        let mut app = showing(width, height, s.clone()).after("2");
         for _ in 0..2 {
             let screen = text(&app);
             assert!(!screen.contains("~0ns"), "{screen}");

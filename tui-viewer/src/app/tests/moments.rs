@@ -176,8 +176,7 @@ fn long_steps_go_far() {
 
 #[test]
 fn a_small_screen_says_which_moment_it_shows() {
-    let mut app = watched(60, 15);
-    keys(&mut app, "ajj\n");
+    let mut app = watched(60, 15).after("ajj\n");
     keys(&mut app, "(");
     let line = header(&app);
     has(&line, "PAST 14:02:09.0  5.0 s back only match-1");
@@ -185,8 +184,7 @@ fn a_small_screen_says_which_moment_it_shows() {
 
 #[test]
 fn freezing_and_going_back_agree() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "p");
+    let mut app = watched(120, 30).after("p");
     lives(&mut app, [1_341]);
     keys(&mut app, ",");
     assert_eq!(
@@ -222,8 +220,7 @@ fn a_window_ends_with_the_moment_on_screen_also_before_a_reset() {
 
 #[test]
 fn another_program_has_another_past() {
-    let mut app = watched(120, 30);
-    keys(&mut app, ",m");
+    let mut app = watched(120, 30).after(",m");
     begins(&mut app, 7, None, snapshot(5));
     assert!(header(&app).contains("LIVE"));
     keys(&mut app, ",");
@@ -234,8 +231,7 @@ fn another_program_has_another_past() {
 
 #[test]
 fn a_mark_is_compared_with_and_counted_from() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m");
+    let mut app = watched(120, 30).after("m");
     assert!(tabs(&app).contains("mark 14:02:14"), "{}", tabs(&app));
     lives(&mut app, 1_341..=1_400);
     keys(&mut app, "'");
@@ -250,8 +246,7 @@ fn a_mark_is_compared_with_and_counted_from() {
 
 #[test]
 fn windows_are_compared_with_the_same_window_then() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "wm'");
+    let mut app = watched(120, 30).after("wm'");
     lives(&mut app, 1_341..=1_400);
     let (now, then) = (data(&app), data(&app).then.as_ref().unwrap());
     assert_eq!(now.snapshot.capture.since_reset_ns, 1_000_000_000);
@@ -293,8 +288,7 @@ fn differences_are_told_without_colour_and_without_unicode() {
 
 #[test]
 fn a_restart_keeps_the_mark_to_compare_the_runs() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m'");
+    let mut app = watched(120, 30).after("m'");
     begins(&mut app, 41_874, Some((41_873, 41_874)), other_build());
     assert!(data(&app).then.is_some());
     sums_hold(data(&app));
@@ -318,8 +312,7 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
 
 #[test]
 fn escape_ends_a_comparison_and_leaves_the_past() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m'2");
+    let mut app = watched(120, 30).after("m'2");
     assert!(data(&app).then.is_some());
     key(&mut app, Code::Esc);
     assert!(data(&app).then.is_none(), "{}", text(&app));
@@ -331,8 +324,7 @@ fn escape_ends_a_comparison_and_leaves_the_past() {
 
 #[test]
 fn a_mark_from_before_a_reset_is_told_to_be_one() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m");
+    let mut app = watched(120, 30).after("m");
     events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
     says(&app, "a reset came after");
@@ -374,8 +366,7 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
     let mut plain = watched(160, 40);
     lives(&mut plain, 1_341..=1_380);
     for look in ["f", "jjf", "jF", "i", "c", "if"] {
-        let mut app = watched(160, 40);
-        keys(&mut app, look);
+        let mut app = watched(160, 40).after(look);
         lives(&mut app, 1_341..=1_380);
         for row in &plain.list().rows {
             let steps = |app: &App| {
@@ -391,8 +382,7 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
 #[test]
 fn seconds_are_those_of_the_thread_in_scope_however_it_was_chosen() {
     let chosen = |how: &str| {
-        let mut app = watched(160, 40);
-        keys(&mut app, how);
+        let mut app = watched(160, 40).after(how);
         key(&mut app, Code::Enter);
         keys(&mut app, "1");
         lives(&mut app, 1_341..=1_350);

@@ -47,8 +47,7 @@ fn keys_say_what_they_did() {
 #[test]
 fn rows_that_have_no_function_say_what_to_choose() {
     // The top of a thread has no caller.
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "1g3k");
+    let mut app = live(WIDE, 40).after("1g3k");
     assert_eq!(selected(&app), "(top of a thread)", "{}", text(&app));
     key(&mut app, Code::Enter);
     says(
@@ -79,8 +78,7 @@ fn rows_that_have_no_function_say_what_to_choose() {
 
 #[test]
 fn a_function_says_where_it_stands() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "2\n\n");
+    let app = live(WIDE, 40).after("2\n\n");
     says(&app, "this is the function itself: its callers are above");
 }
 
@@ -145,8 +143,7 @@ fn of_an_ended_program_nothing_is_asked() {
 
 #[test]
 fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "r");
+    let mut app = live(WIDE, 40).after("r");
     answer(&mut app, Request::Reset, Ok(2));
     at(&mut app, 3_000);
     let told = last_line(&app);
@@ -177,15 +174,13 @@ fn windows_and_differences_are_named() {
         w | the last second and the second before; w: 10 s
         ",
     );
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "m");
+    let mut app = live(WIDE, 40).after("m");
     events(&mut app, Status::Live, Some(snapshot(1_350)));
     check(
         &mut app,
         "' | differences to 14:02:14: + is more than then; ' shows plain numbers",
     );
-    let mut app = watched(WIDE, 40);
-    keys(&mut app, "mw");
+    let mut app = watched(WIDE, 40).after("mw");
     check(
         &mut app,
         "' | differences to 14:02:14: + is more than then; ' compares with the time just before",
@@ -214,8 +209,7 @@ fn screens_without_rows_say_why() {
 
 #[test]
 fn a_thread_that_has_gone_is_told() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "4\n");
+    let mut app = live(WIDE, 40).after("4\n");
     let mut next = snapshot(1_341);
     for thread in &mut next.threads {
         thread.name.push_str("-other");
@@ -238,8 +232,7 @@ fn a_thread_that_has_gone_is_told() {
 
 #[test]
 fn what_a_window_cannot_tell_of_latencies() {
-    let mut app = watched(WIDE, 40);
-    keys(&mut app, "w");
+    let mut app = watched(WIDE, 40).after("w");
     let why = "- (no call has ended in this window)";
     for _ in 0..20 {
         if !text(&app).contains(why) {

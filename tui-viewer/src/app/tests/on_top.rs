@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn one_thread_or_all() {
-    let mut app = live(120, 30);
-    keys(&mut app, "ajj\n");
+    let mut app = live(120, 30).after("ajj\n");
     assert!(text(&app).contains("only match-1 (a: all)"));
     assert!(header(&app).contains(" 1 of 4 threads"), "{}", header(&app));
     assert_eq!(names(&app)[0], "match::run");
@@ -18,8 +17,7 @@ fn one_thread_or_all() {
 
 #[test]
 fn the_choice_of_a_thread_stays_on_its_thread() {
-    let mut app = live(120, 30);
-    keys(&mut app, "ajj");
+    let mut app = live(120, 30).after("ajj");
     let mut grown = snapshot(1_341);
     let newcomer = Thread {
         name: "new".into(),
@@ -111,8 +109,7 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     keys(&mut app, "k\n");
     assert!(!told(&app), "read while the search was typed");
     for (width, height) in [(120, 30), (66, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "/book\n");
+        let mut app = live(width, height).after("/book\n");
         wrote(&mut app);
         assert!(
             told(&app) && last_line(&app).contains("nN match"),
@@ -141,8 +138,7 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
 
 #[test]
 fn three_unknown_keys_call_for_help() {
-    let mut app = live(120, 30);
-    keys(&mut app, "ZZ");
+    let mut app = live(120, 30).after("ZZ");
     assert!(!last_line(&app).contains("? shows the keys"));
     keys(&mut app, "Z");
     assert!(last_line(&app).contains("? shows the keys"));
@@ -154,8 +150,7 @@ fn three_unknown_keys_call_for_help() {
 
 #[test]
 fn a_key_of_other_views_says_where_it_works() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4i");
+    let mut app = live(120, 30).after("4i");
     assert_eq!(last_line(&app).trim(), "i works in Tree");
     keys(&mut app, "f");
     assert_eq!(last_line(&app).trim(), "f works in Tree, Hot, Flame, Timeline");
@@ -166,8 +161,7 @@ fn a_key_of_other_views_says_where_it_works() {
 
 #[test]
 fn the_help_scrolls_to_its_end_and_no_further() {
-    let mut app = live(60, 15);
-    keys(&mut app, "?");
+    let mut app = live(60, 15).after("?");
     key(&mut app, Code::End);
     let end = text(&app);
     assert!(end.contains("AVG change"), "{end}");

@@ -56,8 +56,7 @@ fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
 
 #[test]
 fn nobody_is_behind_it() {
-    let mut app = opened(120, 30);
-    keys(&mut app, "r");
+    let mut app = opened(120, 30).after("r");
     let line = last_line(&app);
     has(&line, "nothing to reset: a recording has no program behind it");
     keys(&mut app, "p");

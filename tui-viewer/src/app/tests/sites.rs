@@ -38,8 +38,7 @@ pub(super) fn to(app: &mut App, name: &str) {
 
 #[test]
 fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
-    let mut app = live(120, 30);
-    keys(&mut app, "6");
+    let mut app = live(120, 30).after("6");
     to(&mut app, "book::insert");
     let own = "orderbook_sim::book::insert";
     let off = Request::SitesOff(pattern(own));
@@ -71,8 +70,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
 
 #[test]
 fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
-    let mut app = showing(120, 30, ruled(snapshot(1_341), &[("book", true)]));
-    keys(&mut app, "6");
+    let mut app = showing(120, 30, ruled(snapshot(1_341), &[("book", true)])).after("6");
     to(&mut app, "book::cancel");
     assert!(text(&app).contains("off by book") && text(&app).contains("switched off by the rule book"));
     let on = Request::SitesOn(pattern("orderbook_sim::book::cancel"));
@@ -86,8 +84,7 @@ fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
 
 #[test]
 fn twice_before_it_is_seen_goes_back() {
-    let mut app = live(120, 30);
-    keys(&mut app, "6");
+    let mut app = live(120, 30).after("6");
     to(&mut app, "book::insert");
     let own = pattern("orderbook_sim::book::insert");
     let requests = asked(keys(&mut app, "  "));
@@ -102,8 +99,7 @@ fn twice_before_it_is_seen_goes_back() {
 
 #[test]
 fn refusals_and_silence_are_told() {
-    let mut app = live(120, 30);
-    keys(&mut app, "6");
+    let mut app = live(120, 30).after("6");
     to(&mut app, "book::insert");
     let request = asked(keys(&mut app, " "))[0];
     answer(
@@ -180,8 +176,7 @@ fn off_and_never_met_stand_where_state_sorts_them() {
 
 #[test]
 fn all_names_are_shortened_by_one_rule() {
-    let mut app = live(80, 40);
-    keys(&mut app, "6");
+    let mut app = live(80, 40).after("6");
     let all: Vec<String> = names(&app).iter().map(|name| (*name).to_string()).collect();
     let screen = text(&app);
     let whole = all
@@ -210,11 +205,9 @@ fn all_names_are_shortened_by_one_rule() {
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
         // Without a move of the cursor no selection goes along.
-        let mut app = live(120, 30);
-        keys(&mut app, digit);
+        let app = live(120, 30).after(digit);
         assert_eq!(app.list().cursor.index, 0);
-        let mut app = live(120, 30);
-        keys(&mut app, "jjj");
+        let mut app = live(120, 30).after("jjj");
         assert_eq!(selected(&app), "book::insert");
         keys(&mut app, digit);
         assert_eq!(selected(&app), "book::insert");
@@ -228,8 +221,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
         assert_eq!(selected(&app), next);
     }
     // The switch must hit the function that is selected.
-    let mut app = live(120, 30);
-    keys(&mut app, "2/cancel\n");
+    let mut app = live(120, 30).after("2/cancel\n");
     let effects = keys(&mut app, "6 ");
     assert!(
         matches!(effects[..], [Effect::Send(Request::SitesOff(pattern))] if pattern.as_str().ends_with("book::cancel")),
@@ -239,8 +231,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
 
 #[test]
 fn what_is_followed_comes_into_sight() {
-    let mut app = live(80, 12);
-    keys(&mut app, "2G");
+    let mut app = live(80, 12).after("2G");
     let last = selected(&app);
     keys(&mut app, "6");
     assert_eq!(selected(&app), last);
@@ -252,8 +243,7 @@ fn sites_of_one_line_are_rows_of_their_own() {
     let mut s = snapshot(1_340);
     let again = s.sites[0].clone();
     s.sites.extend([again.clone(), again]);
-    let mut app = showing(120, 30, s);
-    keys(&mut app, "6");
+    let mut app = showing(120, 30, s).after("6");
     let mut ids: Vec<RowId> = app.list().rows.iter().map(|row| row.id).collect();
     let all = ids.len();
     // Down leads over all rows.

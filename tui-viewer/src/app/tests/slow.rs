@@ -10,15 +10,12 @@ use crate::event_loop::saved_files;
 
 /// Returns an app in the view Slow, with a program that watches `draw_frame`.
 fn slow(width: u16, height: u16) -> App {
-    let mut app = showing(width, height, fixture::slow_frames());
-    keys(&mut app, "8");
-    app
+    showing(width, height, fixture::slow_frames()).after("8")
 }
 
 #[test]
 fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
-    let mut app = showing(120, 30, fixture::slow_frames());
-    keys(&mut app, "2");
+    let mut app = showing(120, 30, fixture::slow_frames()).after("2");
     let row = names(&app)
         .iter()
         .position(|name| name.ends_with("lookup"))
@@ -54,8 +51,7 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
 
 #[test]
 fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
-    let mut app = live(80, 24);
-    keys(&mut app, "8");
+    let mut app = live(80, 24).after("8");
     assert!(text(&app).contains("TAIL"), "{}", text(&app));
     let tails: Vec<u64> = {
         let data = data(&app);
@@ -149,8 +145,7 @@ fn calls_that_come_in_turns_are_all_shown() {
         snapshot.watches[0].exemplars[missing].trace = None;
         snapshot
     };
-    let mut app = showing(120, 30, turn(0));
-    keys(&mut app, "8");
+    let mut app = showing(120, 30, turn(0)).after("8");
     shows(&app, "its steps have not arrived yet");
     events(&mut app, Status::Live, Some(turn(1)));
     let shown = text(&app);

@@ -19,8 +19,7 @@ fn sampled(width: u16, height: u16) -> App {
 
 #[test]
 fn a_key_has_the_program_sample_while_the_source_is_shown() {
-    let mut app = showing(120, 40, fixture::slow_frames());
-    keys(&mut app, "1");
+    let mut app = showing(120, 40, fixture::slow_frames()).after("1");
     let on = Request::Lines(LINES_HZ);
     assert_eq!(asked(key(&mut app, Code::Char('S'))), [on]);
     assert_eq!(app.views.current, View::Function);
@@ -54,8 +53,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
 
 #[test]
 fn a_program_that_cannot_sample_says_why() {
-    let mut app = showing(120, 40, fixture::slow_frames());
-    keys(&mut app, "1S");
+    let mut app = showing(120, 40, fixture::slow_frames()).after("1S");
     answer(&mut app, Request::Lines(LINES_HZ), Ok(0));
     let mut next = fixture::slow_frames();
     next.capture.seq += 1;
@@ -116,8 +114,7 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     key(&mut app, Code::Char('S'));
     assert!(app.shows_source());
     // If the file does not exist, there is no pane.
-    let mut app = showing(120, 50, fixture::slow_frames());
-    keys(&mut app, "1");
+    let mut app = showing(120, 50, fixture::slow_frames()).after("1");
     let effects = key(&mut app, Code::Enter);
     find_code(&mut app, effects);
     assert!(!app.shows_source(), "{}", text(&app));
@@ -148,8 +145,7 @@ fn what_came_by_itself_gets_samples_first() {
 
 #[test]
 fn a_short_screen_says_that_it_is() {
-    let mut app = showing(80, 15, fixture::slow_frames());
-    keys(&mut app, "1");
+    let mut app = showing(80, 15, fixture::slow_frames()).after("1");
     assert!(key(&mut app, Code::Char('S')).is_empty());
     says(&app, "no room for the source: it needs 20 lines");
 }

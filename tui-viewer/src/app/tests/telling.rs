@@ -5,8 +5,7 @@ use crate::orderbook::waiting;
 
 /// Compares the moment on screen with a moment a second later, while the program goes on.
 fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App {
-    let mut app = live(width, height);
-    keys(&mut app, "m");
+    let mut app = live(width, height).after("m");
     let mut next = snapshot(2_000);
     change(&mut next);
     events(&mut app, Status::Live, Some(next));
@@ -16,8 +15,7 @@ fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App 
 
 #[test]
 fn threads_that_share_their_work_do_not_change_places() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4");
+    let mut app = live(120, 30).after("4");
     let with = |tenths: u64, ahead: usize, percent: u64| {
         let mut s = snapshot(tenths);
         let (first, rows) = (s.threads[0].first_row as usize, s.threads[0].rows as usize);
@@ -57,8 +55,7 @@ fn the_pane_explains_the_states_and_a_pause_inside_a_scope() {
     for (width, height) in [(120, 30), (80, 24)] {
         let mut s = snapshot(1_341);
         s.threads[0].state = ThreadState::Paused;
-        let mut app = showing(width, height, s);
-        keys(&mut app, "4");
+        let app = showing(width, height, s).after("4");
         let screen = text(&app);
         let states = line_of(&screen, "running in a scope");
         for word in ["waiting", "idle", "paused clock", "finished"] {
@@ -73,8 +70,7 @@ fn the_pane_explains_the_states_and_a_pause_inside_a_scope() {
 
 #[test]
 fn sentences_name_the_window_they_are_of() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "4");
+    let mut app = watched(120, 30).after("4");
     assert!(text(&app).contains("in scopes since the reset"));
     keys(&mut app, "6");
     shows(&app, "calls since the reset, by all threads");
@@ -87,8 +83,7 @@ fn sentences_name_the_window_they_are_of() {
 
 #[test]
 fn sites_are_of_all_threads_whoever_is_chosen() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4j\n");
+    let mut app = live(120, 30).after("4j\n");
     assert!(text(&app).contains("only match-1"), "{}", text(&app));
     keys(&mut app, "6");
     let screen = text(&app);
@@ -134,8 +129,7 @@ fn equal_changes_stand_by_name() {
 
 #[test]
 fn other_counters_are_put_in_order_at_once() {
-    let mut app = live(120, 30);
-    keys(&mut app, "2");
+    let mut app = live(120, 30).after("2");
     let first = names(&app)[0].to_string();
     keys(&mut app, "j");
     let mut after = in_epoch(2, 1_341);

@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn who_is_in_a_scope_and_on_no_cpu_waits() {
-    let mut app = showing(120, 30, used(1_340, [0, 0, 0, 0]));
-    keys(&mut app, "4");
+    let mut app = showing(120, 30, used(1_340, [0, 0, 0, 0])).after("4");
     for name in ["match-0", "ingest"] {
         let line = line_of(&text(&app), name);
         assert!(
@@ -33,13 +32,11 @@ fn what_the_second_thread_does_now_is_six_keys_away() {
     // If rows are wide enough for the function, one key shows it; else the function is only in the tree of the
     // thread.
     for (width, height, typed) in [(120, 30, "4"), (80, 24, "4"), (60, 15, "4")] {
-        let mut app = live(width, height);
-        keys(&mut app, typed);
+        let app = live(width, height).after(typed);
         let line = line_of(&text(&app), "match-1");
         assert!(line.contains("match::run"), "{line}");
     }
-    let mut app = live(20, 5);
-    keys(&mut app, "4j");
+    let mut app = live(20, 5).after("4j");
     assert_eq!(selected(&app), "match-1");
     key(&mut app, Code::Enter);
     assert!(text(&app).contains("run •"), "{}", text(&app));
@@ -72,8 +69,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
 
 #[test]
 fn enter_shows_one_thread_and_again_all() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4jj");
+    let mut app = live(120, 30).after("4jj");
     assert_eq!(selected(&app), "ingest");
     key(&mut app, Code::Enter);
     assert_eq!(app.views.current, View::Tree);
@@ -112,8 +108,7 @@ fn is_shown(app: &App, view: View, thread: Option<&str>) {
 
 #[test]
 fn the_way_back_to_the_threads_leads_over_a_function() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4jj\n\n");
+    let mut app = live(120, 30).after("4jj\n\n");
     assert_eq!(app.views.current, View::Function);
     key(&mut app, Code::Esc);
     is_shown(&app, View::Tree, Some("ingest"));
@@ -123,8 +118,7 @@ fn the_way_back_to_the_threads_leads_over_a_function() {
 
 #[test]
 fn a_thread_that_was_chosen_by_hand_stays_on_the_way_back() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4jj\n");
+    let mut app = live(120, 30).after("4jj\n");
     keys(&mut app, "aaj\n");
     assert_eq!(app.query.threads.only(), Some("match-0"));
     key(&mut app, Code::Esc);

@@ -55,8 +55,7 @@ fn seconds_of(app: &App, lane: usize) -> f64 {
 
 #[test]
 fn columns_add_up_to_what_happened_in_their_time() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     let timeline = &app.views.timeline;
     let (end_ns, long_ns) = (
@@ -105,8 +104,7 @@ fn waiting_is_told_from_work() {
 
 #[test]
 fn a_chosen_time_is_the_window_of_every_view_until_escape() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     for _ in 0..9 {
         key(&mut app, Code::ShiftLeft);
@@ -136,8 +134,7 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
 
 #[test]
 fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     let rows = app.layout().rows;
     let x = name_cells(120) + 2 + app.views.timeline.columns();
@@ -166,8 +163,7 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
 
 #[test]
 fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     key(&mut app, Code::Left);
     let first = app.cursor_ns().expect("the screen is paused");
@@ -226,8 +222,7 @@ fn a_reset_and_a_gap_are_no_work() {
 
 #[test]
 fn what_is_read_later_fills_columns_that_were_unknown() {
-    let mut app = showing(120, 40, snapshot(1_340));
-    keys(&mut app, "9");
+    let mut app = showing(120, 40, snapshot(1_340)).after("9");
     assert_eq!(known(&app), 0);
     let earlier = (1_000..1_340).map(|tenths| past(&snapshot(tenths))).collect();
     app.update(Message::Events(Box::new(Events {
@@ -280,8 +275,7 @@ fn functions_that_are_sampled_have_time_in_their_lines() {
 
 #[test]
 fn functions_stand_in_place_of_threads_and_enter_opens_them() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9f");
+    let mut app = watched(120, 40).after("9f");
     assert_eq!(app.views.timeline.lanes, Lanes::Functions);
     let name = selected(&app);
     key(&mut app, Code::Enter);
@@ -298,8 +292,7 @@ fn functions_stand_in_place_of_threads_and_enter_opens_them() {
 
 #[test]
 fn time_is_zoomed_between_ten_seconds_and_an_hour() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9+");
+    let mut app = watched(120, 40).after("9+");
     assert!(text(&app).contains("the last 10 s"), "{}", text(&app));
     keys(&mut app, "+");
     assert!(text(&app).contains("as close as it gets"));
@@ -311,8 +304,7 @@ fn time_is_zoomed_between_ten_seconds_and_an_hour() {
 
 #[test]
 fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_on_screen() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "4");
+    let mut app = watched(120, 30).after("4");
     read_all(&mut app);
     let strip = &app.views.strip;
     assert_eq!(strip.columns(), 30);
@@ -345,8 +337,7 @@ fn below(app: &App) -> Vec<String> {
 
 #[test]
 fn a_time_line_below_the_tree_is_read_while_it_is_there() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "P");
+    let mut app = watched(120, 40).after("P");
     assert_eq!(known(&app), 0, "a flame graph needs no history");
     assert!(text(&app).contains("below the tree: the flame graph; P: the time line of threads"));
     keys(&mut app, "P");

@@ -88,8 +88,7 @@ fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
 
 #[test]
 fn without_calls_nothing_is_known_until_there_are_some() {
-    let mut app = live(272, 30);
-    keys(&mut app, "jb");
+    let mut app = live(272, 30).after("jb");
     events(
         &mut app,
         Status::Live,
@@ -105,8 +104,7 @@ fn without_calls_nothing_is_known_until_there_are_some() {
     events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(row(&app, "match::step")[4], "1.00");
     // The notice tells that a row without calls is no divisor.
-    let mut app = showing(120, 30, without_calls(snapshot(1_341), "step"));
-    keys(&mut app, "jb");
+    let app = showing(120, 30, without_calls(snapshot(1_341), "step")).after("jb");
     assert!(app.query.per_call.is_none());
     shows(&app, "match::step has no calls to divide by");
 }
@@ -123,8 +121,7 @@ fn without_calls(mut snapshot: Snapshot, name: &str) -> Snapshot {
 #[test]
 fn narrow_screens_say_their_unit_in_the_header() {
     for (width, height) in [(80, 24), (60, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "jbU");
+        let app = live(width, height).after("jbU");
         has(&header(&app), "per call ticks");
     }
 }
@@ -133,8 +130,7 @@ fn narrow_screens_say_their_unit_in_the_header() {
 fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
     // The rows are: bottom-up a caller, all in focus, a function in focus, a function in the hotspots, and folded rows.
     for (before, back) in [("i", "i"), ("ilj", "i"), ("jjf", ""), ("2jf", ""), ("cj", "c")] {
-        let mut app = live(120, 30);
-        keys(&mut app, before);
+        let mut app = live(120, 30).after(before);
         keys(&mut app, "b");
         let calls = data(&app).per_calls;
         assert!(calls > Some(0), "{before}");
@@ -193,8 +189,7 @@ proptest! {
 
     #[test]
     fn numbers_never_outgrow_their_columns(per in 0u64.., shift in 0u32..64) {
-        let mut app = live(120, 30);
-        keys(&mut app, "jb");
+        let mut app = live(120, 30).after("jb");
         app.derived.data.as_mut().expect("data").per_calls = Some(per >> shift);
         for ticks in [false, true] {
             app.query.in_ticks = ticks;
@@ -231,8 +226,7 @@ fn v_goes_through_what_the_program_counts() {
 
 #[test]
 fn by_allocations_numbers_are_per_call_and_reports_follow() {
-    let mut app = showing(120, 30, allocating(1_340));
-    keys(&mut app, "vb");
+    let mut app = showing(120, 30, allocating(1_340)).after("vb");
     shows(&app, "by allocations");
     shows(&app, "per call of");
     let effects = keys(&mut app, "d");

@@ -108,8 +108,7 @@ fn the_text_has_the_rows_and_digits_of_the_screen() {
 
 #[test]
 fn every_form_says_that_it_is_of_a_window() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "wwjjf");
+    let mut app = watched(120, 30).after("wwjjf");
     let name = selected(&app);
     let (snapshot, options) = written(&mut app, "d");
     let json = in_form(&snapshot, &options, Form::Json);
@@ -135,8 +134,7 @@ fn every_form_says_that_it_is_of_a_window() {
 
 #[test]
 fn a_window_that_was_written_and_is_opened_again_is_one_still() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "ww");
+    let mut app = watched(120, 30).after("ww");
     let (window, options) = written(&mut app, "d");
     let first = in_form(&window, &options, Form::Text);
     assert!(first.contains("  window       in 10.0s (epoch"), "{first}");

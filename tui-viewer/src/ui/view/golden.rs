@@ -16,7 +16,7 @@ use crate::cli::args::look::ThemeKind;
 use crate::modes::in_mode;
 use crate::orderbook;
 use crate::test_driver;
-use crate::test_driver::{events, keys, live, looks, text};
+use crate::test_driver::{events, live, looks, text};
 
 /// A large screen and a small one; tests of invariants cover every size.
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
@@ -25,8 +25,7 @@ const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 /// Compares the made-up program's screens of these sizes after these keys with stored screens.
 fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     for &(width, height) in sizes {
-        let mut app = live(width, height);
-        keys(&mut app, typed);
+        let app = live(width, height).after(typed);
         assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
     }
 }
@@ -34,8 +33,7 @@ fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
 /// Compares screens of these sizes that show another snapshot with stored screens.
 fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
     for &(width, height) in sizes {
-        let mut app = test_driver::showing(width, height, snapshot.clone());
-        keys(&mut app, typed);
+        let app = test_driver::showing(width, height, snapshot.clone()).after(typed);
         assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
     }
 }
@@ -157,8 +155,7 @@ fn every_state_tells_its_cause_and_the_next_step() {
             }
         }
     }
-    let mut app = live(60, 15);
-    keys(&mut app, "p");
+    let app = live(60, 15).after("p");
     let screen = text(&app);
     assert!(
         screen.contains("‖ FROZEN at 14:02:14") && screen.contains("p lets the screen follow"),

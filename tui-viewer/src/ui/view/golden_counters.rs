@@ -53,8 +53,7 @@ fn counting(tenths: u64) -> Snapshot {
 
 /// Shows the program of [`counting`], with a row selected by its name.
 fn shown(width: u16, height: u16, name: &str) -> App {
-    let mut app = showing(width, height, counting(1_340));
-    keys(&mut app, "*");
+    let mut app = showing(width, height, counting(1_340)).after("*");
     find(&mut app, name);
     app
 }
@@ -85,8 +84,7 @@ fn in_the_tree() {
 
 #[test]
 fn in_hotspots_and_around_a_function() {
-    let mut app = shown(120, 30, "bytes");
-    keys(&mut app, "2");
+    let mut app = shown(120, 30, "bytes").after("2");
     assert_snapshot!("counters_hot_120x30", text(&app));
     keys(&mut app, "1");
     find(&mut app, "reader::run");
@@ -108,8 +106,7 @@ fn a_comparison_shows_what_was_added_since() {
 
 #[test]
 fn per_call_sums_are_divided_too() {
-    let mut app = shown(120, 30, "miss");
-    keys(&mut app, "b");
+    let mut app = shown(120, 30, "miss").after("b");
     find(&mut app, "bytes");
     assert!(row(&app).contains(" 640 "), "{}", row(&app));
     assert!(!text(&app).contains("64.0k/s"), "no rate of what is per call");
@@ -198,8 +195,7 @@ fn giving(tenths: u64) -> Snapshot {
 
 /// Shows the program of [`giving`], with a row selected by its name.
 fn given(width: u16, height: u16, name: &str) -> App {
-    let mut app = showing(width, height, giving(1_340));
-    keys(&mut app, "*");
+    let mut app = showing(width, height, giving(1_340)).after("*");
     find(&mut app, name);
     app
 }

@@ -156,8 +156,7 @@ fn only_what_is_on_the_screen_is_written() {
 
 #[test]
 fn wall_time_has_a_row_for_what_is_outside() {
-    let mut app = live(120, 30);
-    keys(&mut app, "%");
+    let app = live(120, 30).after("%");
     let screen = text(&app);
     assert!(
         screen.contains("(outside)") && screen.contains("% of wall time"),

@@ -216,8 +216,7 @@ fn odd_names_keep_the_columns_in_line_in_every_view() {
     for view in View::ALL {
         for size in [(120, 30), (80, 24), (60, 15), (37, 11)] {
             let plain = staged(view, "", size);
-            let mut odd = test_driver::showing(size.0, size.1, oddly_named());
-            keys(&mut odd, "jjj");
+            let mut odd = test_driver::showing(size.0, size.1, oddly_named()).after("jjj");
             show(&mut odd, view);
             let columns = columns(&plain);
             let (odd_lines, plain_lines) = (lines(&odd), lines(&plain));
