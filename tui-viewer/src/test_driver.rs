@@ -15,15 +15,13 @@ use tickscope_programs::events::{Events, Past, Target};
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_programs::status::Status;
 use tickscope_testkit::test_program::payload;
-use tui_input::InputRequest;
 
 use crate::app::message::{Effect, Message};
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
-use crate::keys::action::Context;
+use crate::event_loop::meaning;
 use crate::keys::decoder::Code;
-use crate::keys::keymap::lookup;
 use crate::orderbook;
 use crate::source::code_reader::{FoundCode, Unknown};
 use crate::ui::view;
@@ -194,15 +192,8 @@ pub(crate) fn at(app: &mut App, ms: u64) {
 
 /// Presses one key, as the loop would.
 pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
-    let context = app.context();
-    let typing = context == Context::Typing;
-    let message = match (lookup(context, key), key) {
-        (Some(action), _) => Message::Do(action),
-        (None, Code::Char(c)) if typing => Message::Edit(InputRequest::InsertChar(c)),
-        (None, Code::Backspace) if typing => Message::Edit(InputRequest::DeletePrevChar),
-        (None, _) => Message::Unknown(key),
-    };
-    app.update(message)
+    let message = meaning(app.context(), key);
+    message.map_or_else(Vec::new, |message| app.update(message))
 }
 
 /// Types letters, one after the other; the end of a line is Enter.
@@ -305,13 +296,8 @@ fn look(fg: Color, bg: Color, modifier: Modifier) -> String {
 
 /// Returns the name of the selected row.
 pub(crate) fn selected(app: &App) -> String {
-    let row = app.list().selected().expect("a row is selected");
-    app.derived
-        .data
-        .as_ref()
-        .expect("there is data")
-        .label(row.what)
-        .to_string()
+    let (data, row) = app.selected().expect("a row is selected");
+    data.label(row.what).to_string()
 }
 
 /// Returns the selected row's line, counted from the first visible row.
@@ -329,8 +315,7 @@ pub(crate) fn line_or_none(app: &App) -> Option<usize> {
 macro_rules! golden {
     ($name:literal, $sizes:expr, $keys:expr, $app:expr) => {
         for (width, height) in $sizes {
-            let mut app = $app(width, height);
-            crate::test_driver::keys(&mut app, $keys);
+            let app = $app(width, height).after($keys);
             let name = format!("{}_{width}x{height}", $name);
             insta::assert_snapshot!(name, crate::test_driver::looks(&app));
         }

@@ -294,7 +294,7 @@ fn the_rest_of_the_keys() {
     assert_eq!(app.screen.theme, ThemeKind::Mono);
     assert!(last_line(&app).contains("theme: no colours"));
     let tree = live(120, 30);
-    assert!(last_line(&tree).contains("w window"), "{}", last_line(&tree));
+    says(&tree, "w window");
     assert!(matches!(key(&mut app, Code::Ctrl('l'))[..], [Effect::Repaint]));
     assert!(matches!(key(&mut app, Code::Ctrl('z'))[..], [Effect::Suspend]));
     let small = live(60, 7).after("jjjjjz");

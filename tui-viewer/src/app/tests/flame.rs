@@ -262,7 +262,7 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
         "{screen}"
     );
     app.update(Message::Wheel(-9, 0, 0));
-    assert!(text(&app).contains("ingest::run"), "{}", text(&app));
+    shows(&app, "ingest::run");
     events(&mut app, Status::Live, Some(snapshot(1_341)));
     assert!(text(&app).contains("ingest::run"), "it stays where it was put");
 }

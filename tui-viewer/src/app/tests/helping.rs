@@ -7,22 +7,21 @@ fn the_help_is_looked_up() {
     for (width, height) in [(120, 30), (60, 15)] {
         let mut app = live(width, height).after("?/REPORT");
         assert_eq!(app.context(), Context::Typing);
-        let screen = text(&app);
-        has(&screen, "write a report");
-        has(&screen, "match 1/3");
+        shows(&app, "write a report");
+        shows(&app, "match 1/3");
         key(&mut app, Code::Down);
-        assert!(text(&app).contains("match 2/3"), "{}", text(&app));
+        shows(&app, "match 2/3");
         key(&mut app, Code::Enter);
         assert_eq!(app.context(), Context::Help);
         keys(&mut app, "nn");
-        assert!(text(&app).contains("write a report of"), "{}", text(&app));
+        shows(&app, "write a report of");
         key(&mut app, Code::Esc);
         assert_eq!(
             (app.context(), app.help().is_none_or(|help| help.search.is_none())),
             (Context::Help, true)
         );
         keys(&mut app, "/zzz");
-        assert!(text(&app).contains("no match"), "{}", text(&app));
+        shows(&app, "no match");
         key(&mut app, Code::Enter);
         key(&mut app, Code::Esc);
         assert_eq!(app.context(), Context::In(View::Tree));

@@ -109,9 +109,8 @@ fn one_thing_is_asked_after_the_other() {
     let mut app = live(WIDE, 40);
     assert_eq!(keys(&mut app, "r").len(), 1);
     assert!(keys(&mut app, "W").is_empty());
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! watch: the program has not answered the previous request yet",
     );
 }
@@ -146,18 +145,16 @@ fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
     let mut app = live(WIDE, 40).after("r");
     answer(&mut app, Request::Reset, Ok(2));
     at(&mut app, 3_000);
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! the program has answered, but no snapshot of it has come in 2 s",
     );
     let mut app = live(WIDE, 40);
     let pattern = tickscope_format::pattern::Pattern::new("book").expect("a pattern");
     answer(&mut app, Request::SitesOff(pattern), Ok(1));
     at(&mut app, 3_000);
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! book: the program has answered, but no snapshot has shown it in 2 s",
     );
 }
@@ -190,11 +187,10 @@ fn windows_and_differences_are_named() {
 #[test]
 fn screens_without_rows_say_why() {
     let mut app = empty(WIDE, 40);
-    assert!(text(&app).contains("Looking for a program."), "{}", text(&app));
+    shows(&app, "Looking for a program.");
     events(&mut app, Status::Live, None);
-    let screen = text(&app);
-    assert!(screen.contains("Reading the first record."), "{screen}");
-    has(&screen, "It is there when the program's `start` returns.");
+    shows(&app, "Reading the first record.");
+    shows(&app, "It is there when the program's `start` returns.");
     events(&mut app, Status::Live, Some(Snapshot::default()));
     for (view, says) in [
         ("4", "No thread has entered a scope since the program began."),
@@ -216,16 +212,11 @@ fn a_thread_that_has_gone_is_told() {
         thread.tid += 1_000;
     }
     events(&mut app, Status::Live, Some(next));
-    let screen = text(&app);
-    has(
-        &screen,
-        "There is no thread match-0 any more. a shows all threads.",
-    );
-    has(&screen, "The chosen thread is not there any more.");
+    shows(&app, "There is no thread match-0 any more. a shows all threads.");
+    shows(&app, "The chosen thread is not there any more.");
     keys(&mut app, "d");
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! nothing to report: there is no thread match-0 here; a shows all",
     );
 }
@@ -259,7 +250,7 @@ fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
     let mut app = live(WIDE, 40);
     let why = String::new();
     events(&mut app, Status::Waiting { why }, None);
-    assert!(text(&app).contains("Waiting for the program."), "{}", text(&app));
+    shows(&app, "Waiting for the program.");
 }
 
 /// The cause and the next step must not be cut off at the screen's width.

@@ -6,7 +6,7 @@ use super::*;
 fn one_thread_or_all() {
     let mut app = live(120, 30).after("ajj\n");
     assert!(text(&app).contains("only match-1 (a: all)"));
-    assert!(header(&app).contains(" 1 of 4 threads"), "{}", header(&app));
+    has(&header(&app), " 1 of 4 threads");
     assert_eq!(names(&app)[0], "match::run");
     assert_eq!(app.list().rows.len(), 9);
     assert!(text(&app).contains("100.0%"));
@@ -26,7 +26,7 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
     grown.threads.insert(0, newcomer);
     events(&mut app, Status::Live, Some(grown));
     key(&mut app, Code::Enter);
-    assert!(text(&app).contains("only match-1 (a: all)"), "{}", text(&app));
+    shows(&app, "only match-1 (a: all)");
 }
 
 #[test]

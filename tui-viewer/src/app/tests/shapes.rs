@@ -214,8 +214,7 @@ fn the_function_stays_over_snapshots_and_restarts() {
     events(&mut app, Status::Live, Some(in_epoch(9, 3)));
     assert_eq!((title(&app), selected(&app)), (before.clone(), name.clone()));
     events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
-    let screen = text(&app);
-    assert!(screen.contains(" in this snapshot. 2 shows what was"), "{screen}");
+    shows(&app, " in this snapshot. 2 shows what was");
     events(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!((title(&app), selected(&app)), (before, name));
 }
@@ -236,7 +235,7 @@ fn percents_are_of_the_function_or_of_all() {
 fn a_search_finds_callers_and_callees() {
     let mut app = stage(120, 30).after("jjj3/cancel");
     assert_eq!(selected(&app), "book::cancel");
-    assert!(last_line(&app).contains("match"), "{}", last_line(&app));
+    says(&app, "match");
     key(&mut app, Code::Enter);
     keys(&mut app, "\\");
     assert_eq!(shares(&app).len(), 2, "once as caller, once as callee");
@@ -247,7 +246,7 @@ fn a_search_finds_callers_and_callees() {
 #[test]
 fn callers_and_callees_sort_by_themselves() {
     let mut app = stage(120, 30).after("jjj3>");
-    assert!(text(&app).contains("CALLS▼"), "{}", text(&app));
+    shows(&app, "CALLS▼");
     let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
     assert_eq!(names[3..5], ["(self)", "alloc::slab_get"], "by calls");
     keys(&mut app, "I");
@@ -393,7 +392,7 @@ fn the_pane_below_knows_the_threads_in_every_shape() {
     };
     keys(&mut app, "jjjf");
     assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
-    assert!(text(&app).contains("running in"), "{}", text(&app));
+    shows(&app, "running in");
     keys(&mut app, "i");
     assert_eq!(selected(&app), "book::insert");
     assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
@@ -405,9 +404,9 @@ fn the_pane_below_knows_the_threads_in_every_shape() {
 fn other_places_of_a_function() {
     let mut app = stage(120, 30).after("jjj#");
     assert_eq!(selected(&app), "book::insert");
-    assert!(last_line(&app).contains("place 2 of 3"), "{}", last_line(&app));
+    says(&app, "place 2 of 3");
     keys(&mut app, "##");
-    assert!(last_line(&app).contains("place 1 of 3"), "{}", last_line(&app));
+    says(&app, "place 1 of 3");
     assert_eq!(app.list().cursor.index, 3, "around to where it began");
     keys(&mut app, "g#");
     says(&app, "this is its only place");

@@ -54,7 +54,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
         Some(ruled(snapshot(1_341), &[(own, true)])),
     );
     says(&app, "book::insert off; Space switches it on again");
-    assert!(text(&app).contains("off by …book::insert"), "{}", text(&app));
+    shows(&app, "off by …book::insert");
     assert_eq!(selected(&app), "book::insert");
 
     let on = Request::SitesOn(pattern(own));
@@ -78,7 +78,7 @@ fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
     answer(&mut app, on, Ok(1));
     let both = [("book", true), ("orderbook_sim::book::cancel", false)];
     events(&mut app, Status::Live, Some(ruled(snapshot(1_341), &both)));
-    assert!(last_line(&app).contains("book::cancel on"), "{}", last_line(&app));
+    says(&app, "book::cancel on");
     assert!(text(&app).contains("kept on by the rule orderbook_sim::book::cancel"));
 }
 
@@ -94,7 +94,7 @@ fn twice_before_it_is_seen_goes_back() {
     assert_eq!(other, [Request::SitesOff(pattern("orderbook_sim::risk::check"))]);
     answer(&mut app, requests[0], Ok(1));
     answer(&mut app, requests[1], Ok(1));
-    assert!(last_line(&app).contains("book::insert on"), "{}", last_line(&app));
+    says(&app, "book::insert on");
 }
 
 #[test]

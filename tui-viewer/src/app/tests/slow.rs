@@ -52,7 +52,7 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
 #[test]
 fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
     let mut app = live(80, 24).after("8");
-    assert!(text(&app).contains("TAIL"), "{}", text(&app));
+    shows(&app, "TAIL");
     let tails: Vec<u64> = {
         let data = data(&app);
         let rows = app.list().rows.iter();
@@ -78,7 +78,7 @@ fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
     watch.exemplars.clear();
     next.watches.push(watch);
     events(&mut app, Status::Live, Some(next));
-    assert!(text(&app).contains("0 calls have ended"), "{}", text(&app));
+    shows(&app, "0 calls have ended");
     shows(&app, "is watched: its slow calls come here");
 }
 
@@ -103,7 +103,7 @@ fn the_tab_of_the_view_says_that_a_function_is_watched() {
         let mut app = showing(width, 30, fixture::slow_frames());
         assert!(text(&app).contains(tab), "{}", text(&app));
         keys(&mut app, "8");
-        assert!(text(&app).contains("[8 Slow]"), "{}", text(&app));
+        shows(&app, "[8 Slow]");
     }
     assert!(!text(&live(80, 24)).contains("8 Slow•"));
 }
@@ -148,11 +148,10 @@ fn calls_that_come_in_turns_are_all_shown() {
     let mut app = showing(120, 30, turn(0)).after("8");
     shows(&app, "its steps have not arrived yet");
     events(&mut app, Status::Live, Some(turn(1)));
-    let shown = text(&app);
-    assert!(shown.contains("disk::flush waiting 8.00ms"), "{shown}");
-    assert!(shown.contains("scene::lookup × 600, 3.00ms"), "{shown}");
+    shows(&app, "disk::flush waiting 8.00ms");
+    shows(&app, "scene::lookup × 600, 3.00ms");
     key(&mut app, Code::Char('J'));
-    assert!(text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    shows(&app, "scene::lookup ×600");
 }
 
 /// Returns a cell of the call over time, in the middle of its first line.
@@ -212,12 +211,9 @@ fn a_key_writes_the_call_for_other_tools() {
     let names =
         ["trace.json", "firefox.json", "speedscope.json"].map(|end| dir.path().join("a").with_extension(end));
     app.update(Message::Wrote("call", Ok(names.to_vec())));
-    let said = last_line(&app);
-    assert!(
-        said.contains(
-            "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com"
-        ),
-        "{said}"
+    says(
+        &app,
+        "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com",
     );
     let mut app = empty(120, 30);
     let mut unknown = fixture::slow_frames();
@@ -287,12 +283,10 @@ fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
         }
     }
     keys(&mut app, "8");
-    let shown = text(&app);
-    has(&shown, "disk::flush waiting 8.00ms");
-    has(&shown, "waits 8.00ms");
+    shows(&app, "disk::flush waiting 8.00ms");
+    shows(&app, "waits 8.00ms");
     keys(&mut app, ",,,J");
-    let shown = text(&app);
-    assert!(shown.contains("scene::lookup ×600"), "{shown}");
+    shows(&app, "scene::lookup ×600");
 }
 
 #[test]
@@ -304,10 +298,10 @@ fn a_click_chooses_a_call_and_shows_more_of_a_moment() {
     };
     let y = line_of(&app, "frame=4711");
     app.update(Message::Click(20, y));
-    assert!(text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    shows(&app, "scene::lookup ×600");
     let y = line_of(&app, "scene::lookup ×600");
     app.update(Message::Click(60, y));
-    assert!(!text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    hides(&app, "scene::lookup ×600");
     key(&mut app, Code::Esc);
     assert!(text(&app).contains("scene::lookup ×600"), "all of it again");
 }

@@ -157,9 +157,9 @@ fn samples_that_are_not_known_yet_come_when_they_are_found() {
     find_code(&mut app, effects);
     keys(&mut app, "1");
     let effects = key(&mut app, Code::Char('S'));
-    assert!(text(&app).contains("reading the source"), "{}", text(&app));
+    shows(&app, "reading the source");
     find_code(&mut app, effects);
-    assert!(!text(&app).contains("reading the source"), "{}", text(&app));
+    hides(&app, "reading the source");
     // No file is requested twice.
     let mut next = fixture::sampled();
     next.capture.seq += 1;

@@ -84,7 +84,7 @@ fn sentences_name_the_window_they_are_of() {
 #[test]
 fn sites_are_of_all_threads_whoever_is_chosen() {
     let mut app = live(120, 30).after("4j\n");
-    assert!(text(&app).contains("only match-1"), "{}", text(&app));
+    shows(&app, "only match-1");
     keys(&mut app, "6");
     let screen = text(&app);
     let tabs = screen.lines().nth(1).unwrap_or_default();
@@ -99,7 +99,7 @@ fn differences_keep_their_units_and_say_how_they_are_sorted() {
             thread.outside_ticks /= 3;
         }
     });
-    assert!(tabs(&app).contains("sort: change of TOTAL ▼"), "{}", tabs(&app));
+    has(&tabs(&app), "sort: change of TOTAL ▼");
     shows(&app, "columns show now minus then");
     for (view, column) in [("4", "TOTAL"), ("6", "CALLS"), ("2", "SELF")] {
         keys(&mut app, view);

@@ -24,7 +24,7 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
         assert!(line.contains(state) && line.contains(busy), "{line}");
     }
     keys(&mut app, "Gk");
-    assert!(text(&app).contains("waiting: in a scope"), "{}", text(&app));
+    shows(&app, "waiting: in a scope");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn what_the_second_thread_does_now_is_six_keys_away() {
     let mut app = live(20, 5).after("4j");
     assert_eq!(selected(&app), "match-1");
     key(&mut app, Code::Enter);
-    assert!(text(&app).contains("run •"), "{}", text(&app));
+    shows(&app, "run •");
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
         "by name, last first"
     );
     keys(&mut app, "/inge");
-    assert!(text(&app).contains("1 of 4 threads"), "{}", text(&app));
+    shows(&app, "1 of 4 threads");
     key(&mut app, Code::Enter);
     assert_eq!(selected(&app), "ingest");
     keys(&mut app, "/match::step");

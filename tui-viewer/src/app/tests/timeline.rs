@@ -99,7 +99,7 @@ fn waiting_is_told_from_work() {
     for (working, waiting) in loads(&app, last).into_iter().flatten() {
         assert!((working - waiting).abs() < 0.001, "{working} {waiting}");
     }
-    assert!(text(&app).contains("off CPU 4"), "{}", text(&app));
+    shows(&app, "off CPU 4");
 }
 
 #[test]
@@ -285,7 +285,7 @@ fn functions_stand_in_place_of_threads_and_enter_opens_them() {
     assert_eq!(app.views.current, View::Timeline);
     keys(&mut app, "f\n");
     assert_eq!(app.views.current, View::Tree);
-    assert!(tabs(&app).contains("only "), "{}", tabs(&app));
+    has(&tabs(&app), "only ");
     key(&mut app, Code::Esc);
     assert_eq!(app.views.current, View::Timeline);
 }
@@ -293,11 +293,11 @@ fn functions_stand_in_place_of_threads_and_enter_opens_them() {
 #[test]
 fn time_is_zoomed_between_ten_seconds_and_an_hour() {
     let mut app = watched(120, 40).after("9+");
-    assert!(text(&app).contains("the last 10 s"), "{}", text(&app));
+    shows(&app, "the last 10 s");
     keys(&mut app, "+");
     assert!(text(&app).contains("as close as it gets"));
     keys(&mut app, "------");
-    assert!(text(&app).contains("the last 1 h"), "{}", text(&app));
+    shows(&app, "the last 1 h");
     keys(&mut app, "0");
     assert!(text(&app).contains("the last 30 s"));
 }

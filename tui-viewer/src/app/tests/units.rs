@@ -179,9 +179,8 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     keys(&mut app, "U");
     assert_eq!(times(&app), 0, "{}", text(&app));
     keys(&mut app, "4");
-    let threads = text(&app);
-    has(&threads, "ticks");
-    has(&threads, "+5.63G");
+    shows(&app, "ticks");
+    shows(&app, "+5.63G");
 }
 
 proptest! {
@@ -210,7 +209,7 @@ fn v_goes_through_what_the_program_counts() {
     assert!(!app.offers(Action::Measure));
     // This program counts only calls.
     keys(&mut app, "v");
-    assert!(text(&app).contains("by calls"), "{}", text(&app));
+    shows(&app, "by calls");
     keys(&mut app, "v");
     assert_eq!(app.measure(), Measure::Time);
     events(&mut app, Status::Live, Some(allocating(1_341)));

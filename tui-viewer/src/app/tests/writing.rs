@@ -143,11 +143,10 @@ fn a_window_that_was_written_and_is_opened_again_is_one_still() {
     assert_eq!(in_form(&opened, &options, Form::Text), first);
     let mut app = empty(120, 30);
     events(&mut app, Status::Kept, Some(opened));
-    let screen = text(&app);
-    assert!(screen.contains("window 10.0 s"), "{screen}");
-    assert!(!screen.contains("since reset"), "{screen}");
+    shows(&app, "window 10.0 s");
+    hides(&app, "since reset");
     keys(&mut app, "4");
-    assert!(text(&app).contains("in the last 10.0 s"), "{}", text(&app));
+    shows(&app, "in the last 10.0 s");
     let (again, _) = written(&mut app, "d");
     assert!(again.window);
 }
@@ -212,6 +211,6 @@ fn a_long_warning_of_several_says_that_there_are_more() {
         let mut warned = snapshot(1_341);
         warned.process.warnings = vec!["the ring is short of space ".repeat(6), "second".to_string()];
         events(&mut app, Status::Live, Some(warned));
-        assert!(text(&app).contains("… (and 1 more)  Esc: seen"), "{}", text(&app));
+        shows(&app, "… (and 1 more)  Esc: seen");
     }
 }
