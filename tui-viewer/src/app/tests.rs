@@ -187,6 +187,12 @@ fn stands(app: &App, view: View, row: &str) {
     assert_eq!((app.views.current, &*selected(app)), (view, row));
 }
 
+/// Asserts that this row is selected, in a list of so many rows.
+#[track_caller]
+fn selects(app: &App, row: &str, rows: usize) {
+    assert_eq!((&*selected(app), app.list().rows.len()), (row, rows));
+}
+
 #[track_caller]
 pub(crate) fn has(text: &str, words: &str) {
     assert!(text.contains(words), "no {words} in\n{text}");
@@ -307,19 +313,13 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     let top = app.layout().rows.y;
     assert!(matches!(keys(&mut app, "M")[..], [Effect::Mouse(true)]));
     app.update(Message::Click(70, top + 2));
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("book::apply", 14)
-    );
+    selects(&app, "book::apply", 14);
     let buffer = screen(&app);
     let mark = (0..120)
         .find(|&x| buffer[(x, top + 2)].symbol() == "▾")
         .expect("it is open");
     app.update(Message::Click(mark, top + 2));
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("book::apply", 10)
-    );
+    selects(&app, "book::apply", 10);
     let calls = text(&app)
         .lines()
         .nth(2)
@@ -337,11 +337,8 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     small.update(Message::Wheel(3, 0, 0));
     assert_eq!((small.list().cursor.offset, line(&small)), (3, 0));
     small.update(Message::Wheel(-2, 0, 0));
-    assert_eq!(
-        (small.list().cursor.offset, line(&small)),
-        (1, 2),
-        "the selection stays where it can"
-    );
+    // The selection stays where it can.
+    assert_eq!((small.list().cursor.offset, line(&small)), (1, 2));
 }
 
 #[test]
@@ -392,11 +389,8 @@ fn only_what_depends_on_a_key_is_derived_again() {
     at(&mut app, 100);
     key(&mut app, Code::F1);
     key(&mut app, Code::Esc);
-    assert_eq!(
-        derived(&app),
-        [data, seen, rows],
-        "moving and looking derive nothing"
-    );
+    // Moving and looking derive nothing.
+    assert_eq!(derived(&app), [data, seen, rows]);
     keys(&mut app, "I");
     assert_eq!(derived(&app)[..2], [data, seen], "another order needs rows alone");
     let rows = derived(&app)[2];
@@ -410,9 +404,6 @@ fn only_what_depends_on_a_key_is_derived_again() {
     keys(&mut app, "p");
     let next = snapshot(1_350);
     events(&mut app, Status::Live, Some(next));
-    assert_eq!(
-        derived(&app),
-        before,
-        "a frozen screen derives nothing from what comes"
-    );
+    // A frozen screen derives nothing from what comes.
+    assert_eq!(derived(&app), before);
 }

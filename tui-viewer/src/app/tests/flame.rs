@@ -138,11 +138,8 @@ fn arrows_lead_beside_down_to_the_largest_and_up_again() {
     key(&mut app, Code::Right);
     key(&mut app, Code::Down);
     key(&mut app, Code::Down);
-    assert_eq!(
-        selected(&app),
-        "book::apply",
-        "more than risk::check and wire::encode"
-    );
+    // More than risk::check and wire::encode.
+    assert_eq!(selected(&app), "book::apply");
     key(&mut app, Code::Right);
     assert_eq!(selected(&app), "risk::check");
     key(&mut app, Code::Up);
@@ -226,10 +223,8 @@ fn a_click_selects_and_a_second_one_zooms() {
     let (x, y) = place_of(&app, "match::run");
     app.update(Message::Click(x, y));
     app.update(Message::Click(x, y));
-    assert!(
-        text(&app).contains("book::apply"),
-        "zoomed out to what was clicked"
-    );
+    // Zoomed out to what was clicked.
+    shows(&app, "book::apply");
 }
 
 #[test]
@@ -245,11 +240,8 @@ fn it_leads_to_the_tree_and_searches_find_what_is_small() {
     keys(&mut app, "/publish\n");
     assert_eq!(selected(&app), "stats::publish", "\n{}", text(&app));
     assert!(app.views.flame.is_zoomed());
-    assert_eq!(
-        app.views.expanded.paths().len(),
-        open,
-        "nothing was opened in the tree for it"
-    );
+    // Nothing was opened in the tree for it.
+    assert_eq!(app.views.expanded.paths().len(), open);
 }
 
 #[test]
@@ -308,11 +300,8 @@ fn large_screens_have_the_graph_below_the_tree() {
     let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
     let tall = app.views.flame.frames.rows_of_frame();
     let third = second.y + 1 + 2 * tall;
-    assert_eq!(
-        lines,
-        (third..third + tall).collect::<Vec<_>>(),
-        "book::apply, the third line"
-    );
+    // They are the third line, where book::apply stands.
+    assert_eq!(lines, (third..third + tall).collect::<Vec<_>>());
     // Arrows move in the list, and so does Tab.
     key(&mut app, Code::Tab);
     assert_eq!(app.views.current, View::Hot);
@@ -326,11 +315,8 @@ fn large_screens_have_the_graph_below_the_tree() {
     assert_eq!(small.below(), Below::Flame);
     shows(&small, " flame ");
     keys(&mut small, "i");
-    assert_eq!(
-        small.below(),
-        Below::Nothing,
-        "bottom-up rows are not parts of the rows above"
-    );
+    // Bottom-up rows are not parts of the rows above.
+    assert_eq!(small.below(), Below::Nothing);
     let low = live(120, 24).after("P");
     assert!(low.below() == Below::Nothing && text(&low).contains("needs 30 lines"));
 }

@@ -38,10 +38,8 @@ fn a_group_has_callers_and_callees_and_sites_have_no_groups() {
     let mut app = grouped(120, 30).after("2&g\n");
     shows(&app, "[book]");
     shows(&app, "match::step");
-    assert!(
-        names(&app).contains(&"alloc::slab_get".to_string()),
-        "called by a member"
-    );
+    // Called by a member.
+    assert!(names(&app).contains(&"alloc::slab_get".to_string()));
     keys(&mut app, "6");
     let sites = names(&app);
     assert!(!sites.iter().any(|name| name.starts_with('[')), "{sites:?}");

@@ -25,10 +25,8 @@ fn the_help_is_looked_up() {
         key(&mut app, Code::Enter);
         key(&mut app, Code::Esc);
         assert_eq!(app.context(), Context::In(View::Tree));
-        assert!(
-            app.views.search.is_none(),
-            "the search of the list is another one"
-        );
+        // The search of the list is another one.
+        assert!(app.views.search.is_none());
     }
 }
 
@@ -49,8 +47,6 @@ fn the_first_look_is_helped_until_the_first_key() {
     assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
     let mut kept = live(120, 30);
     events(&mut kept, Status::Kept, None);
-    assert!(
-        !told(&kept) && text(&kept).contains("A kept snapshot"),
-        "what happened comes first"
-    );
+    // What happened comes first.
+    assert!(!told(&kept) && text(&kept).contains("A kept snapshot"));
 }

@@ -62,11 +62,8 @@ fn a_window_shows_only_what_happened_in_it_and_says_how_long_it_is() {
         sums_hold(data(&app));
     }
     keys(&mut app, "w");
-    assert_eq!(
-        data(&app).measured_ns,
-        whole,
-        "without a mark since the reset again"
-    );
+    // Without a mark since the reset again.
+    assert_eq!(data(&app).measured_ns, whole);
     lacks(&tabs(&app), "window");
 }
 
@@ -136,11 +133,8 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     keys(&mut app, ".");
     says(&app, "L follows the program");
     lives(&mut app, [1_351]);
-    assert_eq!(
-        shown(&app),
-        1_350,
-        "the newest moment of the past does not change"
-    );
+    // The newest moment of the past does not change.
+    assert_eq!(shown(&app), 1_350);
     keys(&mut app, "L");
     assert_eq!(shown(&app), 1_351);
     lives(&mut app, [1_352]);
@@ -187,11 +181,8 @@ fn freezing_and_going_back_agree() {
     let mut app = watched(120, 30).after("p");
     lives(&mut app, [1_341]);
     keys(&mut app, ",");
-    assert_eq!(
-        app.shown().unwrap().capture.seq,
-        1_339,
-        "one before the frozen one"
-    );
+    // One before the frozen one.
+    assert_eq!(app.shown().unwrap().capture.seq, 1_339);
     for back_to_live in ["p", "L"] {
         keys(&mut app, back_to_live);
         assert!(!app.playback.stands_still() && !app.playback.is_past());

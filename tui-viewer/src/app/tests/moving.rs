@@ -69,10 +69,7 @@ fn a_page_moves_the_list_by_a_page() {
 fn arrows_open_and_close_and_walk() {
     let mut app = live(120, 30).after("G");
     key(&mut app, Code::Right);
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("orderbook_sim::main", 15)
-    );
+    selects(&app, "orderbook_sim::main", 15);
     key(&mut app, Code::Right);
     assert_eq!(selected(&app), "stats::publish");
     key(&mut app, Code::Left);
@@ -153,11 +150,7 @@ fn a_search_moves_as_it_is_typed_and_escape_returns() {
     assert_eq!(selected(&app), "wire::checksum");
     assert_eq!(app.list().rows.len(), 14, "opened as far as needed");
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("book::apply", 11),
-        "as it was"
-    );
+    selects(&app, "book::apply", 11);
     assert!(app.views.search.is_none());
 }
 

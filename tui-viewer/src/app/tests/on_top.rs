@@ -121,19 +121,15 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     }
     app.update(Message::Wrote("report", Err("no room".into())));
     keys(&mut app, "j");
-    assert!(
-        text(&app).contains("! report not written: no room"),
-        "an error stays its time"
-    );
+    // An error stays its time.
+    shows(&app, "! report not written: no room");
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec!["the clock is odd".into()];
     let mut app = showing(60, 15, warned);
     wrote(&mut app);
     key(&mut app, Code::Esc);
-    assert!(
-        !told(&app) && text(&app).contains("the clock is odd"),
-        "one thing at a time"
-    );
+    // One thing at a time.
+    assert!(!told(&app) && text(&app).contains("the clock is odd"));
 }
 
 #[test]

@@ -45,10 +45,7 @@ fn a_program_that_answers_and_ends_is_not_waited_for() {
 fn a_new_run_keeps_folds_and_selection() {
     let mut app = live(120, 30).after("jjjj");
     begins(&mut app, 42_010, Some((41_873, 42_010)), snapshot(10));
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("tree::rebalance", 14)
-    );
+    selects(&app, "tree::rebalance", 14);
     says(&app, "new run: now following pid 42010");
     assert!(header(&app).contains("pid 42010"));
 }

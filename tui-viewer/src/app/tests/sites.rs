@@ -44,10 +44,8 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
     let off = Request::SitesOff(pattern(own));
     assert_eq!(asked(keys(&mut app, " ")), [off]);
     answer(&mut app, off, Ok(1));
-    assert!(
-        !last_line(&app).contains("book::insert off"),
-        "promised is not done"
-    );
+    // Promised is not done.
+    assert!(!last_line(&app).contains("book::insert off"));
     events(
         &mut app,
         Status::Live,

@@ -172,10 +172,8 @@ fn the_wheel_zooms_at_the_pointer_and_to_the_side_it_moves() {
     app.update(Message::Wheel(-3, x, y));
     let near = shown(&app);
     assert_eq!(near.end - near.start, ticks / 2);
-    assert!(
-        at(&app).1.abs_diff(moment) <= ticks / 100,
-        "the pointer stays at its moment"
-    );
+    // The pointer stays at its moment.
+    assert!(at(&app).1.abs_diff(moment) <= ticks / 100);
     app.update(Message::WheelAside(true, x, y));
     assert!(shown(&app).start > near.start, "later");
     app.update(Message::WheelAside(false, x, y));

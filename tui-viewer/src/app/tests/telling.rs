@@ -43,11 +43,8 @@ fn threads_that_share_their_work_do_not_change_places() {
     events(&mut app, Status::Live, Some(with(1_351, 0, 2)));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"]);
     keys(&mut app, "14");
-    assert_eq!(
-        names(&app)[..2],
-        ["match-0", "match-1"],
-        "who looks anew sees them in order"
-    );
+    // Who looks anew sees them in order.
+    assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
 }
 
 #[test]
@@ -143,10 +140,8 @@ fn other_counters_are_put_in_order_at_once() {
     let mut held = after.clone();
     held.capture.reset_epoch = 1;
     events(&mut app, Status::Live, Some(held));
-    assert!(
-        !sorted(&app) && names(&app)[0] == first,
-        "nothing moves after a key"
-    );
+    // Nothing moves after a key.
+    assert!(!sorted(&app) && names(&app)[0] == first);
     events(&mut app, Status::Live, Some(after));
     assert!(sorted(&app), "{:?}", names(&app));
 }

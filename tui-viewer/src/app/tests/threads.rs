@@ -77,16 +77,10 @@ fn enter_shows_one_thread_and_again_all() {
     assert!(names(&app).contains(&"ingest::run") && !names(&app).contains(&"match::run"));
     key(&mut app, Code::Esc);
     stands(&app, View::Threads, "ingest");
-    assert_eq!(
-        app.list().rows.len(),
-        4,
-        "all threads are listed, whoever is shown"
-    );
-    assert_eq!(
-        app.query.threads,
-        ThreadChoice::All,
-        "what Enter has left out is there again"
-    );
+    // All threads are listed, whoever is shown.
+    assert_eq!(app.list().rows.len(), 4);
+    // What Enter has left out is there again.
+    assert_eq!(app.query.threads, ThreadChoice::All);
     key(&mut app, Code::Enter);
     keys(&mut app, "a");
     assert_eq!(app.query.threads, ThreadChoice::All);
@@ -152,27 +146,18 @@ fn columns_sort_and_searches_find_threads_and_what_they_do() {
     s.threads[2].outside_ticks *= 3;
     events(&mut app, Status::Live, Some(s));
     keys(&mut app, "4");
-    assert_eq!(
-        names(&app),
-        ["match-0", "match-1", "ingest", "main"],
-        "by time in scopes"
-    );
+    // By time in scopes.
+    assert_eq!(names(&app), ["match-0", "match-1", "ingest", "main"]);
     keys(&mut app, ">");
     assert_eq!(names(&app)[0], "ingest", "by time outside");
     keys(&mut app, "<<");
-    assert_eq!(
-        names(&app),
-        ["match-1", "main", "match-0", "ingest"],
-        "by CPU time"
-    );
+    // By CPU time.
+    assert_eq!(names(&app), ["match-1", "main", "match-0", "ingest"]);
     keys(&mut app, "<<<");
     assert_eq!(names(&app), ["main", "ingest", "match-0", "match-1"], "by id");
     keys(&mut app, "<I");
-    assert_eq!(
-        names(&app),
-        ["match-1", "match-0", "main", "ingest"],
-        "by name, last first"
-    );
+    // By name, last first.
+    assert_eq!(names(&app), ["match-1", "match-0", "main", "ingest"]);
     keys(&mut app, "/inge");
     shows(&app, "1 of 4 threads");
     key(&mut app, Code::Enter);

@@ -139,16 +139,11 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
     let rows = app.layout().rows;
     let x = name_cells(120) + 2 + app.views.timeline.columns();
     app.update(Message::Click(x - 5, rows.y + 5));
-    assert!(
-        app.cursor_ns().is_some() && !app.has_range(),
-        "one column is a moment"
-    );
+    // One column is a moment.
+    assert!(app.cursor_ns().is_some() && !app.has_range());
     let line = app.list().cursor.index;
-    assert_eq!(
-        line,
-        5 / usize::from(app.lane_lines()),
-        "and the line is selected"
-    );
+    // And the line is selected.
+    assert_eq!(line, 5 / usize::from(app.lane_lines()));
     app.update(Message::Drag(x - 20, rows.y + 1));
     let ns = chosen_ns(&app);
     assert!(
@@ -168,11 +163,8 @@ fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
     key(&mut app, Code::Left);
     let first = app.cursor_ns().expect("the screen is paused");
     let column = app.views.timeline.column_before(first);
-    assert_eq!(
-        column,
-        Some(app.views.timeline.columns() - 1),
-        "the last that is over"
-    );
+    // The last that is over.
+    assert_eq!(column, Some(app.views.timeline.columns() - 1));
     key(&mut app, Code::Left);
     let second = app.cursor_ns().expect("the screen is paused");
     assert_eq!(
@@ -391,10 +383,8 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     keys(&mut app, "P");
     assert!(app.layout().second.is_none());
     keys(&mut app, "P");
-    assert!(
-        below(&app)[1].contains("match-0"),
-        "there is no graph to come first"
-    );
+    // There is no graph to come first.
+    assert!(below(&app)[1].contains("match-0"));
 }
 
 #[test]

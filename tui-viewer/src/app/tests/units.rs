@@ -33,11 +33,8 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
     // `match::step` has 8.41 M calls. They divide the numbers of other views and of later snapshots too.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
-    assert_eq!(
-        (&*step[4], &step[1]),
-        ("1.00", &step[5]),
-        "its total is what a call takes"
-    );
+    // Its total is what a call takes.
+    assert_eq!((&*step[4], &step[1]), ("1.00", &step[5]));
     keys(&mut app, "2");
     shows(&app, "per call of match::step");
     for snapshot in [snapshot(1_340), snapshot(2_000)] {
@@ -61,10 +58,8 @@ fn a_function_is_per_call_as_well() {
     let screen = text(&app);
     assert!(screen.contains("per call of match::step"), "{screen}");
     let line = |screen: &str, at: usize| screen.lines().nth(at).unwrap_or_default().to_string();
-    assert_eq!(
-        line(&screen, 3).trim(),
-        "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs   p99 47µs"
-    );
+    let wanted = "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs   p99 47µs";
+    assert_eq!(line(&screen, 3).trim(), wanted);
     assert!(line(&totals, 3).contains("calls 5.61M   avg 12.7µs"), "{totals}");
     assert!(screen.contains("0.67/0.67"), "{screen}");
     // Ticks are shown in all places.
@@ -164,11 +159,7 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     events(&mut app, Status::Live, Some(snapshot(1_340)));
     // The calls of `step` are the same. For each call there were 0.33 calls of `insert`, and there are 0.67 now.
     keys(&mut app, "jb");
-    let screen = text(&app);
-    assert!(
-        row(&app, "book::insert").contains(&"+0.34".to_string()),
-        "{screen}"
-    );
+    assert!(row(&app, "book::insert").contains(&"+0.34".to_string()));
     keys(&mut app, "b");
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     let times = |app: &App| {
@@ -245,9 +236,6 @@ fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     assert_eq!(app.measure(), Measure::Bytes);
     events(&mut app, Status::Live, Some(snapshot(1_340)));
     assert_eq!(app.measure(), Measure::Time);
-    assert_eq!(
-        by_time.lines().nth(4),
-        text(&app).lines().nth(4),
-        "the numbers are times again"
-    );
+    // The numbers are times again.
+    assert_eq!(by_time.lines().nth(4), text(&app).lines().nth(4));
 }

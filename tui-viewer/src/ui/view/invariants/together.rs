@@ -259,11 +259,8 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     let Some(then) = data.then.as_deref() else {
         return Ok(());
     };
-    prop_assert_eq!(
-        data.tree.rows.len(),
-        then.tree.rows.len(),
-        "both sides have the same rows"
-    );
+    // Both sides have the same rows.
+    prop_assert_eq!(data.tree.rows.len(), then.tree.rows.len());
     let change = |row: u32| {
         let now = data.figures(View::Tree.row(row));
         let then = data
