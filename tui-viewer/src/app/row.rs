@@ -123,27 +123,19 @@ pub(crate) enum CallId {
 impl RowId {
     /// Returns the key of the row's fold; `None` for rows that never have rows below.
     pub(crate) fn as_fold(self) -> Option<PathId> {
-        match self {
-            Self::Path(path) => Some(path),
-            // The keys of modules are hashes, as the keys of paths are.
-            Self::Site(key) => Some(PathId(key)),
-            Self::Function(_)
-            | Self::Call(_)
-            | Self::Thread(_)
-            | Self::Task(_)
-            | Self::Slow(_)
-            | Self::Outside => None,
+        // The keys of modules are hashes, as the keys of paths are.
+        if let Self::Path(PathId(key)) | Self::Site(key) = self {
+            return Some(PathId(key));
         }
+        None
     }
 
     /// Returns the key of a line of the timeline; `None` for other rows.
     pub(crate) fn as_lane(self) -> Option<u64> {
-        match self {
-            Self::Thread(key) | Self::Function(key) => Some(key),
-            Self::Path(_) | Self::Call(_) | Self::Site(_) | Self::Task(_) | Self::Slow(_) | Self::Outside => {
-                None
-            }
+        if let Self::Thread(key) | Self::Function(key) = self {
+            return Some(key);
         }
+        None
     }
 }
 

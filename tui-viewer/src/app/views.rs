@@ -29,48 +29,6 @@ pub(crate) struct Cursor {
     pub(crate) offset: usize,
 }
 
-impl Cursor {
-    /// Finds the chosen row among new rows and keeps its line of the screen. If it is gone, the nearest row above it in the
-    /// tree is selected, else the row that now stands in its place.
-    pub(crate) fn find(&mut self, rows: &[Row]) {
-        let line = self.index.saturating_sub(self.offset);
-        let found = self
-            .want
-            .iter()
-            .rev()
-            .find_map(|id| rows.iter().position(|row| row.id == *id));
-        if let Some(index) = found {
-            self.index = index;
-            if self.touched {
-                self.offset = index.saturating_sub(line);
-            }
-        }
-    }
-
-    /// Selects a line; `want` has the ids of its row and all rows above.
-    pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>) {
-        self.touched = true;
-        self.index = index;
-        self.want = want;
-    }
-
-    /// Scrolls the rows in one list with the selected row, as little as needed.
-    pub(crate) fn keep_on_screen(&mut self, rows: Range<usize>, height: usize) {
-        let height = height.max(1);
-        self.index = self.index.min(rows.end.saturating_sub(1));
-        self.offset = self.offset.min(rows.end.saturating_sub(height)).max(rows.start);
-        self.offset = self
-            .offset
-            .clamp((self.index + 1).saturating_sub(height), self.index);
-    }
-
-    /// Puts the selected line in the middle of the screen.
-    pub(crate) fn centre(&mut self, rows: Range<usize>, height: usize) {
-        self.offset = self.index.saturating_sub(height / 2);
-        self.keep_on_screen(rows, height);
-    }
-}
-
 /// The list of a view.
 #[derive(Debug)]
 pub(crate) struct List {
@@ -167,7 +125,7 @@ impl List {
 
     /// Selects the chosen row, or the row in its place, on a screen of `page` lines.
     pub(crate) fn settle(&mut self, page: usize) {
-        self.cursor.find(&self.rows);
+        self.find();
         self.keep_on_screen(page);
         let beside = past_headings(&self.rows, self.cursor.index, true);
         if beside != self.cursor.index {
@@ -176,22 +134,40 @@ impl List {
         }
     }
 
+    /// Finds the chosen row among new rows and keeps its line of the screen. If it is gone, the nearest row above it in the
+    /// tree is selected, else the row that now stands in its place.
+    fn find(&mut self) {
+        let found = self.cursor.want.iter().rev().find_map(|&id| self.place_of(id));
+        let cursor = &mut self.cursor;
+        if let Some(index) = found {
+            let line = cursor.index.saturating_sub(cursor.offset);
+            cursor.index = index;
+            if cursor.touched {
+                cursor.offset = index.saturating_sub(line);
+            }
+        }
+    }
+
     /// Selects a line; `want` has the ids of its row and all rows above.
     pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
-        self.cursor.choose(index, want);
+        let cursor = &mut self.cursor;
+        (cursor.touched, cursor.index, cursor.want) = (true, index, want);
         self.keep_on_screen(page);
     }
 
-    /// Scrolls the list as little as needed.
+    /// Scrolls the rows in one list with the selected row, as little as needed.
     pub(crate) fn keep_on_screen(&mut self, page: usize) {
-        let rows = self.together();
-        self.cursor.keep_on_screen(rows, page);
+        let (rows, page, cursor) = (self.together(), page.max(1), &mut self.cursor);
+        cursor.index = cursor.index.min(rows.end.saturating_sub(1));
+        let last = rows.end.saturating_sub(page);
+        let offset = cursor.offset.min(last).max(rows.start);
+        cursor.offset = offset.clamp((cursor.index + 1).saturating_sub(page), cursor.index);
     }
 
     /// Puts the selected line in the middle of the screen.
     pub(crate) fn centre(&mut self, page: usize) {
-        let rows = self.together();
-        self.cursor.centre(rows, page);
+        self.cursor.offset = self.cursor.index.saturating_sub(page / 2);
+        self.keep_on_screen(page);
     }
 
     /// Returns a row and all rows above it, the topmost first.

@@ -127,8 +127,10 @@ impl App {
                 let hz = 1_000_000_000 / ns.max(1);
                 self.tell_done(format!("the program accepted: {hz} snapshots a second"));
             }
-            (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(_)) => {
-                self.rule_is_granted(request)
+            (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(epoch)) => {
+                // The switch is done as soon as a snapshot shows it.
+                self.requests.granted(request, epoch, self.screen.now);
+                self.settle_rules();
             }
             (request, Ok(epoch)) => self.requests.answered(request, epoch, self.screen.now),
             (request, Err(why)) => {

@@ -115,17 +115,20 @@ pub(crate) fn indexed(colour: Color) -> Color {
     // 24 greys from 8 on, ten apart.
     let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
     let grey = ((mean.max(8) - 8 + 5) / 10).min(23) as u8;
-    let distance = |other: [u8; 3]| -> u32 {
-        let parts = [r, g, b].into_iter().zip(other);
-        parts
-            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum()
-    };
+    let distance = |other| distance([r, g, b], other);
     Color::Indexed(if distance([8 + 10 * grey; 3]) < distance(cube) {
         232 + grey
     } else {
         16 + 36 * steps[0] + 6 * steps[1] + steps[2]
     })
+}
+
+/// Returns the square of the distance of two colours.
+fn distance(one: [u8; 3], other: [u8; 3]) -> u32 {
+    let parts = one.into_iter().zip(other);
+    parts
+        .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
+        .sum()
 }
 
 /// Returns red, green and blue of a colour that does not depend on the terminal.
@@ -183,13 +186,9 @@ fn nearest_of_sixteen(colour: Color) -> Color {
         (Color::LightCyan, [85, 255, 255]),
         (Color::White, [255, 255, 255]),
     ];
-    let distance = |other: [u8; 3]| -> u32 {
-        let parts = [r, g, b].into_iter().zip(other);
-        parts
-            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum()
-    };
-    let nearest = SIXTEEN.into_iter().min_by_key(|&(_, parts)| distance(parts));
+    let nearest = SIXTEEN
+        .into_iter()
+        .min_by_key(|&(_, other)| distance([r, g, b], other));
     nearest.map_or(colour, |(nearest, _)| nearest)
 }
 

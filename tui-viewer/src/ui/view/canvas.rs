@@ -116,14 +116,9 @@ impl<'a> Canvas<'a> {
     pub(crate) fn fill(&mut self, area: Rect, ground: Ground, darker: bool) {
         #[cfg(test)]
         PUTS.set(PUTS.get() + 1);
-        let area = area.intersection(self.buffer.area);
         let style = Style::reset().patch(self.theme.ground(ground, darker));
-        for y in area.top()..area.bottom() {
-            for x in area.left()..area.right() {
-                if let Some(cell) = self.buffer.cell_mut((x, y)) {
-                    cell.set_symbol(" ").set_style(style);
-                }
-            }
+        for at in area.intersection(self.buffer.area).positions() {
+            self.buffer[at].set_symbol(" ").set_style(style);
         }
     }
 
@@ -163,13 +158,8 @@ impl<'a> Canvas<'a> {
 
     /// Empties an area.
     pub(crate) fn clear(&mut self, area: Rect) {
-        let area = area.intersection(self.buffer.area);
-        for y in area.top()..area.bottom() {
-            for x in area.left()..area.right() {
-                if let Some(cell) = self.buffer.cell_mut((x, y)) {
-                    cell.reset();
-                }
-            }
+        for at in area.intersection(self.buffer.area).positions() {
+            self.buffer[at].reset();
         }
     }
 
@@ -187,12 +177,12 @@ impl<'a> Canvas<'a> {
             self.put(area.x, y, 1, side, Meaning::Rule);
             self.put(right, y, 1, side, Meaning::Rule);
         }
-        let corners = [
+        for (x, y, corner) in [
             (area.x, area.y, top_left),
             (right, area.y, top_right),
             (area.x, bottom, bottom_left),
-        ];
-        for (x, y, corner) in corners.into_iter().chain([(right, bottom, bottom_right)]) {
+            (right, bottom, bottom_right),
+        ] {
             self.put(x, y, 1, corner, Meaning::Rule);
         }
         let room = area.width.saturating_sub(6);
