@@ -15,29 +15,19 @@ use crate::app::window::Mark;
 /// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]
 pub(crate) struct Playback {
-    /// Moment on screen.
-    pub(crate) position: Position,
+    /// Moment on screen, if it is not the newest: else the screen follows the program.
+    still: Option<Still>,
     /// Past of the program.
     pub(crate) past: Past,
     /// A moment to compare with.
     pub(crate) mark: Option<Mark>,
 }
 
-/// The moment on screen.
-#[derive(Debug, Default)]
-pub(crate) enum Position {
-    /// The newest: the screen follows the program.
-    #[default]
-    Live,
-    /// The moment at which the user stopped the screen.
-    Frozen(Still),
-    /// A moment that the user went back to.
-    Past(Still),
-}
-
 /// A screen that stands still.
 #[derive(Debug)]
-pub(crate) struct Still {
+struct Still {
+    /// Whether the user went back to the moment; else the user stopped the screen at it.
+    is_past: bool,
     /// The snapshot on screen.
     shown: Rc<Snapshot>,
     /// Unix time in ns of the newest snapshot when the user stopped.
@@ -47,16 +37,9 @@ pub(crate) struct Still {
 }
 
 impl Playback {
-    fn still(&self) -> Option<&Still> {
-        match &self.position {
-            Position::Live => None,
-            Position::Frozen(still) | Position::Past(still) => Some(still),
-        }
-    }
-
     /// Returns the snapshot on screen.
     pub(crate) fn shown<'a>(&'a self, program: &'a Program) -> Option<&'a Rc<Snapshot>> {
-        match self.still() {
+        match &self.still {
             Some(still) => Some(&still.shown),
             None => program.newest.as_ref(),
         }
@@ -64,17 +47,21 @@ impl Playback {
 
     /// Whether the screen does not follow the program.
     pub(crate) fn stands_still(&self) -> bool {
-        self.still().is_some()
+        self.still.is_some()
     }
 
     /// Whether the user went back to the moment on screen.
     pub(crate) fn is_past(&self) -> bool {
-        matches!(self.position, Position::Past(_))
+        self.past_still().is_some()
+    }
+
+    fn past_still(&self) -> Option<&Still> {
+        self.still.as_ref().filter(|still| still.is_past)
     }
 
     /// Returns the activity of rows before the moment on screen, as far as it is known.
     pub(crate) fn activity(&self) -> Option<&Activity> {
-        match self.still() {
+        match &self.still {
             Some(still) => still.activity.as_ref(),
             None => Some(&self.past.activity),
         }
@@ -82,7 +69,7 @@ impl Playback {
 
     /// Makes the screen follow the program.
     pub(crate) fn go_live(&mut self) {
-        self.position = Position::Live;
+        self.still = None;
     }
 
     /// Stops the screen.
@@ -90,7 +77,8 @@ impl Playback {
         let Some(shown) = self.shown(program).cloned() else {
             return;
         };
-        self.position = Position::Frozen(Still {
+        self.still = Some(Still {
+            is_past: false,
             shown,
             stopped_ns: program.newest_ns(),
             activity: Some(self.past.activity.clone()),
@@ -101,7 +89,7 @@ impl Playback {
     pub(crate) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
         // The distance back counts from the moment at which the user stopped, so it stays the same while the program
         // goes on.
-        let stopped = self.still().and_then(|still| still.stopped_ns);
+        let stopped = self.still.as_ref().and_then(|still| still.stopped_ns);
         let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
         let stopped_ns = if stopped.is_none_or(is_ahead) {
             program.newest_ns()
@@ -109,7 +97,8 @@ impl Playback {
             stopped
         };
         let activity = Activity::until(&self.past.history, &snapshot, threads);
-        self.position = Position::Past(Still {
+        self.still = Some(Still {
+            is_past: true,
             shown: snapshot,
             stopped_ns,
             activity,
@@ -119,7 +108,7 @@ impl Playback {
     /// Reads the activity of rows from the history again, after a choice of other threads or the arrival of older records.
     pub(crate) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
         self.past.restart_activity(program.newest.as_ref(), threads);
-        if let Position::Frozen(still) | Position::Past(still) = &mut self.position {
+        if let Some(still) = &mut self.still {
             still.activity = Activity::until(&self.past.history, &still.shown, threads);
         }
     }
@@ -127,7 +116,7 @@ impl Playback {
     /// Drops the state of another program. A mark from a file stays; returns whether a mark was dropped.
     pub(crate) fn forget_program(&mut self) -> bool {
         self.past.forget();
-        self.position = Position::Live;
+        self.still = None;
         let mark = self.mark.take_if(|mark| !mark.of_file);
         mark.is_some()
     }
@@ -150,7 +139,7 @@ impl Playback {
     /// Returns the time in ns from the beginning of the recording to the past moment on screen.
     pub(crate) fn since_begin_ns(&self, program: &Program) -> Option<u64> {
         let (all, newest) = (self.recorded_ns(program)?, program.newest_ns()?);
-        let shown = self.still().filter(|_| self.is_past())?.shown.capture.unix_ns;
+        let shown = self.past_still()?.shown.capture.unix_ns;
         Some(all.saturating_sub(newest.saturating_sub(shown)))
     }
 
@@ -164,7 +153,7 @@ impl Playback {
 
     /// Returns the time in ns from the past moment on screen to the moment at which the user stopped.
     pub(crate) fn back_ns(&self) -> Option<u64> {
-        let still = self.still().filter(|_| self.is_past())?;
+        let still = self.past_still()?;
         Some(still.stopped_ns?.saturating_sub(still.shown.capture.unix_ns))
     }
 }
