@@ -25,10 +25,9 @@ use crate::app::past::cpu_history::CpuHistory;
 use crate::app::query::{PercentOf, ThreadChoice};
 use crate::app::row::{Row, RowId, What};
 use crate::app::site_rows::{Kept, SiteRow, SiteTable};
-use crate::app::slow_table::SlowTable;
+use crate::app::slow::SlowTable;
 use crate::app::tails::{Tail, tails};
-use crate::app::thread_rows;
-use crate::app::thread_rows::ThreadRow;
+use crate::app::threads::{self, ThreadRow};
 use crate::keys::view::View;
 
 /// By view and row: the same row in the data to compare with. A view's part is made when first asked for.
@@ -223,7 +222,7 @@ impl Data {
     pub(crate) fn threads(&self) -> &[ThreadRow] {
         self.threads.get_or_init(|| {
             let function_of = |node| self.function_of_node(node);
-            thread_rows::of(&self.snapshot, &self.cpu_history, function_of, self.ascii)
+            threads::rows_of(&self.snapshot, &self.cpu_history, function_of, self.ascii)
         })
     }
 

@@ -4,7 +4,7 @@
 use tickscope_analysis::call_tree::PathId;
 
 use crate::app::data::Data;
-use crate::app::flame_layout::Frames;
+use crate::app::flame::Frames;
 use crate::app::keyhash::KeySet;
 use crate::app::row::{Fold, Row, RowId, What};
 use crate::app::search::Matcher;

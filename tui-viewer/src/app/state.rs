@@ -28,7 +28,6 @@ use crate::app::view::Below;
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
-use crate::keys::view::View;
 
 /// Size, time, and look of the screen.
 #[derive(Debug)]
@@ -169,10 +168,6 @@ impl App {
 
     pub(crate) fn list_mut(&mut self) -> &mut List {
         self.views.list_mut()
-    }
-
-    pub(crate) fn list_of(&mut self, view: View) -> &mut List {
-        self.views.list_of(view)
     }
 
     /// Returns the places of all parts on the screen.
@@ -319,11 +314,6 @@ impl App {
             next = next.next(has_parents);
         }
         self.query.percent_of = next;
-    }
-
-    /// Switches to the next meaning of 100 % in this view.
-    pub(crate) fn next_percent_of(&mut self) {
-        self.views.current.kind().next_percent_of(self);
     }
 
     /// Returns the shares of total and self time of a row, from 0 to 1.

@@ -2,7 +2,6 @@
 
 pub(crate) mod acts;
 mod banner;
-mod compare;
 mod find;
 mod focus;
 mod notice;
@@ -11,7 +10,6 @@ mod pointer;
 mod refresh;
 mod requests;
 mod sites;
-mod threads;
 mod time;
 pub(crate) mod travel;
 mod unit;

@@ -29,7 +29,6 @@ pub(crate) mod legend;
 pub(crate) mod place;
 pub(crate) mod popup;
 pub(crate) mod rows;
-pub(crate) mod spark;
 pub(crate) mod table;
 mod tabs;
 pub(crate) mod unit;

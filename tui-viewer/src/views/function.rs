@@ -3,7 +3,6 @@
 mod keys;
 pub(crate) mod parts;
 pub(crate) mod source;
-mod source_pane;
 #[cfg(test)]
 mod tests;
 
@@ -179,7 +178,7 @@ impl ViewType for Function {
             parts::charts(canvas, app, data, area);
         }
         if let Some(area) = layout.source {
-            source_pane::draw(canvas, app, area);
+            source::draw(canvas, app, area);
         }
     }
 

@@ -16,7 +16,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
 use crate::ui::view::place::{gap, names_first};
-use crate::ui::view::{bar, difference, rows, spark};
+use crate::ui::view::{bar, charts, difference, rows};
 use crate::views::function::parts;
 
 /// Help of the columns for the state of a thread and of a site.
@@ -79,7 +79,7 @@ static MAX: Column = numbers("MAX", 7, "the longest call")
         None => or_last(data.latency(what).max().map(|(ticks, _)| ticks)),
     }));
 static SPARK: Column = texts("LAST 30 s", "time a second, relative to its busiest")
-    .shows(|canvas, cell| spark::of(canvas, cell.app, cell.row.id, cell.place.width))
+    .shows(|canvas, cell| charts::spark(canvas, cell.app, cell.row.id, cell.place.width))
     .wide(10)
     .looks(|_| Meaning::Quiet);
 static NAME: Column = names("FUNCTION", "function or scope, with its module")

@@ -14,7 +14,7 @@ use crate::app::row::{Row, RowId};
 use crate::app::row_table::RowTable;
 use crate::app::search::Matcher;
 use crate::app::state::App;
-use crate::app::thread_rows::RunState;
+use crate::app::threads::RunState;
 use crate::app::timeline::Lanes;
 use crate::app::update::acts::{Act, act, has_rows};
 use crate::app::{names, threads};

@@ -4,7 +4,7 @@ use tickscope_format::snapshot::Mode;
 use tickscope_report::tally;
 
 use crate::app::help::HelpLine;
-use crate::app::thread_rows::RunState;
+use crate::app::threads::RunState;
 use crate::keys::view::View;
 use crate::text::glyphs::Glyphs;
 

@@ -8,7 +8,7 @@ use tickscope_format::snapshot::Site;
 use tickscope_report::trend::Trend;
 
 use super::*;
-use crate::app::flame_layout::{Frame, lay_out};
+use crate::app::flame::{Frame, lay_out};
 use crate::app::view::Below;
 use crate::ui::theme::Ground;
 

@@ -151,7 +151,9 @@ const COMMON: &[Act] = &[
         let sort = &mut app.list_mut().sort;
         sort.reversed = !sort.reversed;
     }),
-    act(&[Action::Percent], always, App::next_percent_of),
+    act(&[Action::Percent], always, |app| {
+        app.views.current.kind().next_percent_of(app)
+    }),
     act(&[Action::PerCall], has_rows, App::per_call),
     act(&[Action::Units], shows, App::change_units),
     act(&[Action::Measure], shows, App::next_measure),

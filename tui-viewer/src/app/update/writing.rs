@@ -7,8 +7,8 @@ use tickscope_format::Snapshot;
 use tickscope_report::Extent;
 
 use crate::app::message::{Effect, SourcePlace};
+use crate::app::playback::Sides;
 use crate::app::query::ThreadChoice;
-use crate::app::sides::Sides;
 use crate::app::state::App;
 
 impl App {

@@ -20,7 +20,7 @@ use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::Value;
 use crate::ui::view::figure;
 use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::{counter, latency, spark, unit};
+use crate::ui::view::{charts, counter, latency, unit};
 
 /// Width from which on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: usize = 105;
@@ -313,7 +313,7 @@ fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
 
 /// Draws the activity of the row in the last seconds at the end of a line, and ends the line before it.
 fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
-    let text = spark::of(pen.canvas, app, row.id, BEATS as u16);
+    let text = charts::spark(pen.canvas, app, row.id, BEATS as u16);
     if pen.room() < ROOM_FOR_PULSE || text.is_empty() {
         return;
     }

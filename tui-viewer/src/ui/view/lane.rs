@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use crate::app::names::Names;
-use crate::app::past::slot::Load;
+use crate::app::past::slots::Load;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 

@@ -13,7 +13,7 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::unit::ABOUT;
-use crate::ui::view::{figure, spark, unit};
+use crate::ui::view::{charts, figure, unit};
 
 /// Quantiles and their names.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -72,7 +72,7 @@ pub(crate) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let parts: Vec<Option<f64>> = counts.iter().map(|&count| Some(count as f64 / most)).collect();
-    spark::tall(canvas, &parts, Rect { height: TALL, ..area });
+    charts::tall(canvas, &parts, Rect { height: TALL, ..area });
     let [from, to] = ends(canvas, app, data, latency);
     let y = area.y + TALL;
     canvas.put(area.x, y, area.width, &from, Meaning::Quiet);

@@ -7,8 +7,7 @@ use tickscope_report::number;
 use tickscope_report::trend::Trend;
 
 use crate::app::data::Data;
-use crate::app::flame::FlameColour;
-use crate::app::flame_layout::Frame;
+use crate::app::flame::{FlameColour, Frame};
 use crate::app::row::{Portion, What, share};
 use crate::app::state::App;
 use crate::app::window::span_words;

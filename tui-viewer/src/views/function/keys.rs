@@ -49,7 +49,7 @@ impl App {
             Some(chosen(data, hottest.function))
         };
         self.views.function.chosen = self.selected_function().or_else(hottest);
-        self.list_of(View::Function).cursor = on_itself();
+        self.views.list_of(View::Function).cursor = on_itself();
     }
 
     /// Shows a function with its callers and callees; Escape leads back here.
@@ -67,7 +67,7 @@ impl App {
             self.views.function.way.remove(0);
         }
         self.views.function.way.push(step);
-        self.list_of(View::Function).cursor = on_itself();
+        self.views.list_of(View::Function).cursor = on_itself();
         self.switch_to(View::Function);
         self.refresh();
         let page = self.page();

@@ -5,7 +5,7 @@ use tickscope_analysis::waterfall::{Block, Waterfall};
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::slow_table::CallLine;
+use crate::app::slow::CallLine;
 use crate::app::state::App;
 use crate::text::cells::{width, without_module, wrapped};
 use crate::ui::theme::Meaning;

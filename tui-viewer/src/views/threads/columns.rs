@@ -5,7 +5,7 @@ use tickscope_format::snapshot::Thread;
 use tickscope_report::number;
 
 use crate::app::sort::{Order, or_last};
-use crate::app::thread_rows::{RunState, ThreadRow};
+use crate::app::threads::{RunState, ThreadRow};
 use crate::text::cells::{width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;

@@ -6,7 +6,7 @@ use tickscope_report::number;
 
 use crate::app::data::Data;
 use crate::app::state::App;
-use crate::app::thread_rows::RunState;
+use crate::app::threads::RunState;
 use crate::app::window::span_words;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
