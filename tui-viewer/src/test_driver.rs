@@ -14,6 +14,7 @@ use tickscope_format::snapshot::{Functions, OverBudget};
 use tickscope_programs::events::{Events, Past, Target};
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_programs::status::Status;
+use tickscope_testkit::fixture;
 use tickscope_testkit::test_program::payload;
 
 use crate::app::message::{Effect, Message};
@@ -113,7 +114,21 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     (s, Rc::new(known))
 }
 
-/// Answers an app's requests for the code of the program of [`fixture::sampled`](tickscope_testkit::fixture::sampled), and
+/// Returns an app that shows [`fixture::sampled`], whose code it knows.
+pub(crate) fn sampled(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
+    find_code(&mut app, effects);
+    app.after("1")
+}
+
+/// Presses a key, and answers requests for code; returns the other effects.
+pub(crate) fn key_and_code(app: &mut App, code: Code) -> Vec<Effect> {
+    let effects = key(app, code);
+    find_code(app, effects)
+}
+
+/// Answers an app's requests for the code of the program of [`fixture::sampled`], and
 /// returns its other effects.
 pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     let frame = |function: &str, file: &str, line: u64| Frame {

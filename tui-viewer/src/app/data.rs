@@ -236,11 +236,11 @@ impl Data {
 
     /// Returns the rows of the table of sites.
     pub(crate) fn sites(&self) -> &[SiteRow] {
-        self.site_table().rows()
+        &self.site_table().rows
     }
 
     fn kept_sites(&self) -> Option<Kept> {
-        let made = self.sites.get().map(SiteTable::kept);
+        let made = self.sites.get().map(|table| &table.kept);
         made.or(self.former_sites.as_ref()).cloned()
     }
 

@@ -114,20 +114,18 @@ fn a_mode_that_is_refused_says_why() {
 
 #[test]
 fn viewers_beyond_those_that_are_counted_are_not_denied() {
-    let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 16;
-    events(&mut app, Status::Live, Some(watched));
+    let mut app = showing(60, 15, watched);
     choose(&mut app, Mode::Exact);
     shows(&app, "15 or more other viewers are watching.");
 }
 
 #[test]
 fn another_mode_asks_first_only_if_others_watch() {
-    let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 3;
-    events(&mut app, Status::Live, Some(watched));
+    let mut app = showing(60, 15, watched);
     assert!(choose(&mut app, Mode::Exact).is_empty());
     let screen = text(&app);
     has(&screen, "Switch measuring to exact?");

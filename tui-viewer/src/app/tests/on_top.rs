@@ -37,11 +37,9 @@ fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
     pool.threads[0].count = 111;
     pool.threads[0].state = ThreadState::Finished;
     for (width, height) in [(20, 8), (32, 9), (44, 12), (60, 15), (120, 30)] {
-        let mut app = empty(width, height);
         let mut turned = pool.clone();
         turned.threads.reverse();
-        events(&mut app, Status::Live, Some(turned));
-        keys(&mut app, "a");
+        let app = showing(width, height, turned).after("a");
         let screen = text(&app);
         let at = |share: &str| {
             screen
@@ -79,13 +77,12 @@ fn an_empty_list_says_why() {
 
 #[test]
 fn warnings_stand_until_they_are_read() {
-    let mut app = empty(60, 15);
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec![
         "TICKSCOPE_MODE=fast: not a mode; exact is used.".into(),
         "b".into(),
     ];
-    events(&mut app, Status::Live, Some(warned));
+    let mut app = showing(60, 15, warned);
     shows(&app, "! TICKSCOPE_MODE=fast: not a mode");
     key(&mut app, Code::Esc);
     assert!(!text(&app).contains("TICKSCOPE_MODE"));

@@ -147,10 +147,9 @@ fn a_late_answer_counts_all_the_same() {
 
 #[test]
 fn a_reset_asks_first_only_if_others_watch() {
-    let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 2;
-    events(&mut app, Status::Live, Some(watched));
+    let mut app = showing(60, 15, watched);
     assert!(keys(&mut app, "r").is_empty());
     shows(&app, "1 other viewer is watching");
     key(&mut app, Code::Esc);

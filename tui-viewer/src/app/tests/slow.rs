@@ -213,18 +213,15 @@ fn a_key_writes_the_call_for_other_tools() {
         &app,
         "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com",
     );
-    let mut app = empty(120, 30);
     let mut unknown = fixture::slow_frames();
     unknown.watches[0].exemplars[0].trace = None;
-    events(&mut app, Status::Live, Some(unknown));
-    keys(&mut app, "8");
+    let mut app = showing(120, 30, unknown).after("8");
     assert!(key(&mut app, Code::Char('E')).is_empty());
     says(&app, "have not arrived yet");
 }
 
 #[test]
 fn a_window_has_the_slow_calls_of_its_time() {
-    let mut app = empty(120, 30);
     let first = fixture::slow_frames();
     let mut later = first.clone();
     later.capture.unix_ns += 1_000_000_000;
@@ -234,7 +231,7 @@ fn a_window_has_the_slow_calls_of_its_time() {
         path.typical.calls += 100 * calls;
         path.typical.ticks += 100 * 2_500_000;
     }
-    events(&mut app, Status::Live, Some(first));
+    let mut app = showing(120, 30, first);
     events(&mut app, Status::Live, Some(later));
     keys(&mut app, "8");
     shows(&app, "draw_frame: 30 slow of 6100 calls");

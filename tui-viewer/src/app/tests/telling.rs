@@ -148,10 +148,8 @@ fn other_counters_are_put_in_order_at_once() {
 
 #[test]
 fn a_short_screen_says_what_a_row_waits_for_before_what_its_marks_mean() {
-    let mut app = empty(80, 24);
     let estimated = in_mode(Mode::Adaptive, waiting(1_340));
-    events(&mut app, Status::Live, Some(estimated));
-    keys(&mut app, "/book::insert\n");
+    let app = showing(80, 24, estimated).after("/book::insert\n");
     let all = text(&app);
     let line = all.lines().rev().nth(1).expect("the last line of the details");
     has(line, "no CPU  5.8%");

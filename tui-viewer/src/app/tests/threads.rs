@@ -44,14 +44,12 @@ fn what_the_second_thread_does_now_is_six_keys_away() {
 
 #[test]
 fn the_pane_says_since_when_each_scope_is_open() {
-    let mut app = empty(120, 30);
     let mut s = snapshot(1_340);
     let second = 1_000_000_000;
     for (frame, began) in s.threads[0].open.iter_mut().zip([61 * second, 0]) {
         frame.began_tick = began;
     }
-    events(&mut app, Status::Live, Some(s));
-    keys(&mut app, "4");
+    let mut app = showing(120, 30, s).after("4");
     let line = line_of(&text(&app), "open since");
     assert!(line.ends_with("match::run 14:01:01 › match::step"), "{line}");
 
@@ -141,11 +139,9 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
 
 #[test]
 fn columns_sort_and_searches_find_threads_and_what_they_do() {
-    let mut app = empty(200, 30);
     let mut s = used(1_340, [50, 90, 10, 70]);
     s.threads[2].outside_ticks *= 3;
-    events(&mut app, Status::Live, Some(s));
-    keys(&mut app, "4");
+    let mut app = showing(200, 30, s).after("4");
     // By time in scopes.
     assert_eq!(names(&app), ["match-0", "match-1", "ingest", "main"]);
     keys(&mut app, ">");

@@ -75,7 +75,7 @@ impl App {
             true => first.saturating_add(STEP),
             false => first.saturating_sub(STEP).max(1),
         };
-        let key = source.key();
+        let key = source.key;
         self.views.source.first = Some((key, next));
     }
 

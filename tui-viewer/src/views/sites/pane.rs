@@ -140,7 +140,7 @@ fn whose_time(data: &Data, index: u32, cells: usize) -> String {
 /// Draws the pane below: the whole path, the place, the state with its rule, and the effect of Space.
 pub(crate) fn detail(canvas: &mut Canvas<'_>, app: &App, data: &Data, index: u32, area: Rect) {
     let table = data.site_table();
-    let site = &table.rows()[index as usize];
+    let site = &table.rows[index as usize];
     let last = area.height - 1;
     if table.place(index).is_module() {
         let words = match site.places {
