@@ -24,26 +24,22 @@ pub(crate) fn tabs(app: &App) -> String {
     text(app).lines().nth(1).unwrap_or_default().to_string()
 }
 
+/// Returns the last seconds of a row, as far as they are known.
+fn steps(app: &App, row: RowId) -> Option<Vec<Option<f64>>> {
+    app.playback.activity()?.steps(row, 30)
+}
+
 /// Asserts that self time and the rows below make the total, in every row of the tree.
 pub(crate) fn sums_hold(data: &Data) {
     let change = |what: What| {
-        let (now, then) = (
-            data.figures(what),
-            data.then
-                .as_ref()
-                .map(|then| then.figures(what))
-                .unwrap_or_default(),
-        );
+        let then = data.then.as_ref().map(|then| then.figures(what));
+        let (now, then) = (data.figures(what), then.unwrap_or_default());
         let less = |a: u64, b: u64| i128::from(a) - i128::from(b);
         (less(now.total_ns, then.total_ns), less(now.self_ns, then.self_ns))
     };
     for row in 0..data.tree.rows.len() as u32 {
-        let below: i128 = data
-            .tree
-            .children(row)
-            .iter()
-            .map(|&child| change(View::Tree.row(child)).0)
-            .sum();
+        let children = data.tree.children(row).iter();
+        let below: i128 = children.map(|&child| change(View::Tree.row(child)).0).sum();
         let (total, own) = change(View::Tree.row(row));
         assert_eq!(own + below, total, "row {row}");
     }
@@ -96,11 +92,7 @@ fn records_of_the_file_make_a_window_at_once() {
     keys(&mut app, "ww");
     has(&tabs(&app), "window 10.0 s");
     let row = app.list().rows[0].id;
-    let activity = app
-        .playback
-        .activity()
-        .and_then(|activity| activity.steps(row, 30))
-        .unwrap();
+    let activity = steps(&app, row).unwrap();
     assert_eq!(activity.iter().flatten().count(), 14, "{activity:?}");
 }
 
@@ -359,12 +351,7 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
         let mut app = watched(160, 40).after(look);
         lives(&mut app, 1_341..=1_380);
         for row in &plain.list().rows {
-            let steps = |app: &App| {
-                app.playback
-                    .activity()
-                    .and_then(|activity| activity.steps(row.id, 30))
-            };
-            assert_eq!(steps(&app), steps(&plain), "after {look}");
+            assert_eq!(steps(&app, row.id), steps(&plain, row.id), "after {look}");
         }
     }
 }
@@ -382,12 +369,7 @@ fn seconds_are_those_of_the_thread_in_scope_however_it_was_chosen() {
     assert_eq!(by_list.query.threads, by_view.query.threads);
     assert_ne!(by_view.query.threads, ThreadChoice::All);
     for row in &by_list.list().rows {
-        let steps = |app: &App| {
-            app.playback
-                .activity()
-                .and_then(|activity| activity.steps(row.id, 30))
-        };
-        assert_eq!(steps(&by_view), steps(&by_list));
+        assert_eq!(steps(&by_view, row.id), steps(&by_list, row.id));
     }
 }
 

@@ -48,21 +48,10 @@ fn rings(live: bool) -> Vec<RingLine> {
         live,
         library: String::new(),
     };
+    let state = if live { "running" } else { "exited" };
     vec![
-        ring(
-            "orderbook-sim",
-            41_873,
-            if live { "running" } else { "exited" },
-            "since 14:00:00",
-            live,
-        ),
-        ring(
-            "orderbook-sim",
-            41_602,
-            if live { "running" } else { "exited" },
-            "since 13:12:40",
-            live,
-        ),
+        ring("orderbook-sim", 41_873, state, "since 14:00:00", live),
+        ring("orderbook-sim", 41_602, state, "since 13:12:40", live),
         ring("bench-decode", 40_110, "exited", "at 12:55:03", false),
     ]
 }
@@ -105,25 +94,24 @@ fn without_data() {
 
 #[test]
 fn every_state_tells_its_cause_and_the_next_step() {
+    let [unix_ns, since_unix_ns] = [UNIX_NS; 2];
     let states = [
         (
             "stale",
-            Status::Stale {
-                since_unix_ns: UNIX_NS,
-            },
+            Status::Stale { since_unix_ns },
             "! STALE since 14:02:11",
             "No new snapshot",
         ),
         (
             "exited",
-            Status::Exited { unix_ns: UNIX_NS },
+            Status::Exited { unix_ns },
             "■ EXITED at 14:02:11",
             "d writes a report",
         ),
         (
             "crashed",
             Status::Crashed {
-                unix_ns: Some(UNIX_NS),
+                unix_ns: Some(unix_ns),
             },
             "■ CRASHED at 14:02:11",
             "s keeps",
@@ -131,9 +119,7 @@ fn every_state_tells_its_cause_and_the_next_step() {
         ("kept", Status::Kept, "◆ KEPT at 14:02:14", "no program behind it"),
         (
             "silent",
-            Status::Piped(Pipe::Silent {
-                since_unix_ns: UNIX_NS,
-            }),
+            Status::Piped(Pipe::Silent { since_unix_ns }),
             "! SILENT since 14:02:11",
             "No data",
         ),
