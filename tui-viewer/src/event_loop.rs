@@ -16,9 +16,6 @@ use tickscope_command::console;
 use tickscope_format::Snapshot;
 use tickscope_programs::clock_time::UtcOffset;
 use tickscope_programs::events::Feed;
-use tickscope_programs::status::{Pipe, Status};
-use tickscope_report::ProcessState;
-use tickscope_report::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::app::message::SourcePlace;
@@ -295,20 +292,7 @@ impl Screen {
                     .err()
                     .map(|error| Message::NotOpened(format!("no thread to read code: {error}")))
             }
-            Effect::WriteReport {
-                snapshot,
-                extent,
-                thread,
-                by,
-            } => {
-                let options = TextOptions {
-                    state: state_of(&self.app.program.status),
-                    thread,
-                    ascii: self.app.screen.ascii,
-                    by,
-                    extent,
-                    ..TextOptions::default()
-                };
+            Effect::WriteReport(snapshot, options) => {
                 let written = saved_files::write_reports(&snapshot, &options, offset);
                 Some(wrote("report", written))
             }
@@ -458,16 +442,4 @@ fn edit(key: Code) -> Option<InputRequest> {
         .into_iter()
         .find(|(code, _)| *code == key)
         .map(|(_, request)| request)
-}
-
-fn state_of(status: &Status) -> ProcessState {
-    match status {
-        Status::Live | Status::Waiting { .. } => ProcessState::Running,
-        Status::Stale { .. } => ProcessState::Stale,
-        Status::Exited { .. } => ProcessState::Exited,
-        Status::Crashed { .. } | Status::Broken { .. } => ProcessState::Crashed,
-        Status::Kept | Status::Piped(Pipe::Closed) => ProcessState::FromFile,
-        Status::Piped(Pipe::Flowing) => ProcessState::Running,
-        Status::Piped(Pipe::Silent { .. }) => ProcessState::Stale,
-    }
 }

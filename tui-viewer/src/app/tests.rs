@@ -263,17 +263,11 @@ fn files_are_written_from_what_is_on_the_screen() {
     let mut app = live(120, 30).after("pajj\n");
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     let effects = keys(&mut app, "ds");
-    let [
-        Effect::WriteReport {
-            snapshot: a, thread, ..
-        },
-        Effect::KeepSnapshot(b),
-    ] = &effects[..]
-    else {
+    let [Effect::WriteReport(a, options), Effect::KeepSnapshot(b)] = &effects[..] else {
         panic!("{effects:?}");
     };
     assert_eq!((a.capture.seq, b.capture.seq), (1_340, 1_340), "the frozen one");
-    assert_eq!(*thread, Some(ThreadId(1)));
+    assert_eq!(options.thread, Some(ThreadId(1)));
     app.update(Message::Wrote(
         "report",
         Ok(vec!["./orderbook-sim-41873-20261120-140214.txt".into()]),

@@ -76,7 +76,7 @@ fn a_group_in_focus_is_what_is_written_and_is_told_apart_from_nothing() {
     shows(&app, "focus [book]");
     let in_focus = data(&app).calls().measured_ns();
     let effects = keys(&mut app, "d");
-    let [Effect::WriteReport { snapshot, .. }] = &effects[..] else {
+    let [Effect::WriteReport(snapshot, _)] = &effects[..] else {
         panic!("{effects:?}");
     };
     let written: u64 = snapshot.self_nanos().iter().sum();

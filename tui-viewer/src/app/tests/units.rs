@@ -220,10 +220,10 @@ fn by_allocations_numbers_are_per_call_and_reports_follow() {
     shows(&app, "by allocations");
     shows(&app, "per call of");
     let effects = keys(&mut app, "d");
-    let [Effect::WriteReport { by, .. }] = effects[..] else {
+    let [Effect::WriteReport(_, options)] = &effects[..] else {
         panic!("{effects:?}")
     };
-    assert_eq!(by, Measure::Allocations);
+    assert_eq!(options.by, Measure::Allocations);
 }
 
 #[test]

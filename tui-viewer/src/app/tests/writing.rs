@@ -10,18 +10,12 @@ use super::*;
 /// Returns the snapshot that a key would have written, with the options of the report.
 fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     let effects = keys(app, typed);
-    let Some(Effect::WriteReport {
-        snapshot,
-        extent,
-        thread,
-        ..
-    }) = effects.into_iter().next_back()
-    else {
+    let Some(Effect::WriteReport(snapshot, options)) = effects.into_iter().next_back() else {
         panic!("no report: {}", last_line(app));
     };
     let options = TextOptions {
-        thread,
-        extent,
+        thread: options.thread,
+        extent: options.extent,
         width: 200,
         top: 0,
         ..TextOptions::default()
