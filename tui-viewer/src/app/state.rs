@@ -30,7 +30,7 @@ use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 
 /// Size, time, and look of the screen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct ScreenInfo {
     /// Size of the terminal in cells.
     pub(crate) size: Size,
@@ -55,13 +55,11 @@ impl ScreenInfo {
     pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
         Self {
             size,
-            now: Duration::ZERO,
             utc_offset,
             ascii,
             theme,
-            mouse: false,
-            last_key: None,
             dirty: true,
+            ..Self::default()
         }
     }
 
@@ -95,7 +93,7 @@ pub(crate) enum Overlay {
 }
 
 /// All state of the screen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct App {
     /// Terminal, and the look of the screen.
     pub(crate) screen: ScreenInfo,
@@ -124,15 +122,7 @@ impl App {
     pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
         Self {
             screen: ScreenInfo::new(size, theme, ascii, utc_offset),
-            program: Program::default(),
-            requests: Requests::default(),
-            playback: Playback::default(),
-            query: Query::default(),
-            derived: Derived::default(),
-            views: Views::default(),
-            overlay: None,
-            notices: Notices::default(),
-            effects: Vec::new(),
+            ..Self::default()
         }
     }
 
