@@ -8,7 +8,6 @@ pub(crate) mod filter;
 pub(crate) mod flame;
 pub(crate) mod function;
 pub(crate) mod help;
-pub(crate) mod help_screen;
 pub(crate) mod keyhash;
 pub(crate) mod layout;
 pub(crate) mod listing;

@@ -1,7 +1,6 @@
 //! The terminal: input, output, and signals. However the program ends, the terminal is as it was before.
 
 mod guard;
-mod hangup;
 pub(crate) mod painter;
 mod signals;
 
@@ -41,7 +40,7 @@ impl Terminal {
             OwnedFd::from(File::options().read(true).write(true).open("/dev/tty")?)
         };
         let signals = Signals::new()?;
-        hangup::watch(input.try_clone()?)?;
+        signals::watch(input.try_clone()?)?;
         guard::install_panic_hook();
         guard::enter(&input)?;
         Ok(Self { input, signals })
@@ -160,7 +159,8 @@ impl Drop for Terminal {
     }
 }
 
-/// Returns the sequence that makes a terminal put the text into its clipboard.
+/// Returns the sequence that makes a terminal put the text into its clipboard (OSC 52), which works over ssh, where no other
+/// clipboard can be reached.
 pub(crate) fn copy_sequence(text: &str) -> String {
     format!("\x1b]52;c;{}\x07", STANDARD.encode(text))
 }

@@ -14,7 +14,7 @@ use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::derived::Derived;
-use crate::app::help_screen::HelpScreen;
+use crate::app::help::HelpScreen;
 use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
 use crate::app::message::Effect;
 use crate::app::notices::Notices;

@@ -4,7 +4,6 @@ pub(crate) mod acts;
 mod banner;
 mod find;
 mod focus;
-mod notice;
 mod on_event;
 mod pointer;
 mod refresh;
@@ -19,7 +18,7 @@ use ratatui::layout::Position;
 use tickscope_format::snapshot::Mode;
 
 use crate::app::help as help_lines;
-use crate::app::help_screen::HelpScreen;
+use crate::app::help::HelpScreen;
 use crate::app::message::{Effect, Message};
 use crate::app::program::Program;
 use crate::app::query::ThreadChoice;

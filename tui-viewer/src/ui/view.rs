@@ -1,7 +1,5 @@
 //! Draws the app into cells. Drawing changes nothing in the app, and reads only the rows on the screen.
 
-mod banner;
-pub(crate) mod bar;
 pub(crate) mod canvas;
 pub(crate) mod charts;
 pub(crate) mod column;
@@ -19,7 +17,6 @@ mod golden_moments;
 #[cfg(test)]
 pub(crate) mod golden_tables;
 mod header;
-mod help;
 #[cfg(test)]
 mod invariants;
 pub(crate) mod lane;
@@ -66,14 +63,14 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 view.pane(&mut canvas, app, data, area);
             }
             if let Some(area) = layout.banner {
-                banner::draw(&mut canvas, app, area);
+                footer::banner(&mut canvas, app, area);
             }
         }
         None => waiting::draw(&mut canvas, app, &layout),
     }
     footer::draw(&mut canvas, app, &layout);
     match &app.overlay {
-        Some(Overlay::Help(help)) => help::draw(&mut canvas, app, help),
+        Some(Overlay::Help(help)) => popup::help_list(&mut canvas, app, help),
         Some(Overlay::Threads { index, order }) => popup::thread_list(&mut canvas, app, *index, order),
         Some(Overlay::Modes { index }) => popup::mode_list(&mut canvas, app, *index),
         Some(Overlay::Confirm(request)) => popup::confirm(&mut canvas, app, *request),

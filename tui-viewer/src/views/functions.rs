@@ -16,7 +16,7 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
 use crate::ui::view::place::{gap, names_first};
-use crate::ui::view::{bar, charts, difference, rows};
+use crate::ui::view::{charts, difference, rows};
 use crate::views::function::parts;
 
 /// Help of the columns for the state of a thread and of a site.
@@ -287,7 +287,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     // The selected row reverses the bar too: a dark bar on the light row.
     let share = main_share(app, data, what);
     let off = rows::off_cpu(app, data, what);
-    let [working, off] = bar::in_two(share, off, area.width, canvas.glyphs);
+    let [working, off] = charts::in_two(share, off, area.width, canvas.glyphs);
     let mut pen = Pen::on(canvas, area, 0);
     pen.put(&working, cell.look.of(cell.weights[0]));
     pen.put(&off, cell.look.of(Meaning::Waiting));

@@ -23,7 +23,7 @@ use crate::keys::view::View;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
-use crate::views::timeline::keys::TimeColumns;
+use crate::views::timeline::TimeColumns;
 use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]

@@ -26,7 +26,7 @@ use crate::keys::view::View;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::views::timeline::keys::TimeColumns;
+use crate::views::timeline::TimeColumns;
 use crate::views::view_type::{About, ViewType, number_of};
 use crate::views::{flame, functions, threads, timeline};
 

@@ -19,7 +19,7 @@ use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
 use crate::ui::view::{detail, large_pane, rows, table};
 use crate::views::functions;
-use crate::views::timeline::keys::TimeColumns;
+use crate::views::timeline::TimeColumns;
 
 /// Facts about a view.
 #[derive(Debug)]

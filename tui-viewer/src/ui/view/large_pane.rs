@@ -9,9 +9,8 @@ use crate::app::row::{Row, share};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::{Canvas, Pen};
-use crate::ui::view::charts::{Column, latencies, seconds};
+use crate::ui::view::charts::{Column, bar, latencies, seconds};
 use crate::ui::view::detail;
 
 /// Most callers, callees and threads that are named.
