@@ -56,20 +56,12 @@ fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
     s
 }
 
-/// Passes events of a running program to the app.
-fn tell(app: &mut App, events: Events) {
-    app.update(Message::Events(Box::new(events)));
-}
-
 fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     let outcomes = vec![Outcome::new(request, result)];
-    tell(
-        app,
-        Events {
-            outcomes,
-            ..Events::quiet(Status::Live)
-        },
-    );
+    app.update(Message::Events(Box::new(Events {
+        outcomes,
+        ..Events::quiet(Status::Live)
+    })));
 }
 
 /// Returns the requests to the program.
@@ -91,15 +83,12 @@ fn begins(app: &mut App, pid: u32, new_run: Option<(u32, u32)>, mut snapshot: Sn
         pid,
         path: "b.ring".into(),
     };
-    tell(
-        app,
-        Events {
-            target: Some(target),
-            new_run,
-            snapshot: Some(Rc::new(snapshot)),
-            ..Events::quiet(Status::Live)
-        },
-    );
+    app.update(Message::Events(Box::new(Events {
+        target: Some(target),
+        new_run,
+        snapshot: Some(Rc::new(snapshot)),
+        ..Events::quiet(Status::Live)
+    })));
 }
 
 fn pattern(text: &str) -> Pattern {
@@ -158,6 +147,13 @@ pub(crate) fn with_more(mut s: Snapshot, parent: usize, count: u32, deep: bool) 
 fn names(app: &App) -> Vec<&str> {
     let data = data(app);
     app.list().rows.iter().map(|row| data.label(row.what)).collect()
+}
+
+/// Selects the first row with this part of a name.
+fn go_to(app: &mut App, part: &str) {
+    let row = names(app).iter().position(|name| name.contains(part));
+    let row = row.unwrap_or_else(|| panic!("{part} in {:?}", names(app)));
+    app.select(row);
 }
 
 fn header(app: &App) -> String {

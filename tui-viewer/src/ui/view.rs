@@ -18,7 +18,7 @@ mod golden_moments;
 pub(crate) mod golden_tables;
 mod header;
 #[cfg(test)]
-mod invariants;
+pub(crate) mod invariants;
 pub(crate) mod lane;
 pub(crate) mod large_pane;
 pub(crate) mod latency;

@@ -177,17 +177,15 @@ fn the_picker_opens_what_is_selected() {
         library: String::new(),
     };
     let status = Status::Waiting { why: "which?".into() };
-    let rings = Some(vec![ring("a"), ring("b"), ring("c")]);
-    app.update(Message::Events(Box::new(Events {
-        rings,
-        ..Events::quiet(status.clone())
-    })));
-    keys(&mut app, "j");
-    let rings = Some(vec![ring("new"), ring("a"), ring("b"), ring("c")]);
-    app.update(Message::Events(Box::new(Events {
-        rings,
-        ..Events::quiet(status)
-    })));
+    for names in [&["a", "b", "c"][..], &["new", "a", "b", "c"]] {
+        app.update(Message::Events(Box::new(Events {
+            rings: Some(names.iter().copied().map(ring).collect()),
+            ..Events::quiet(status.clone())
+        })));
+        if names.len() == 3 {
+            keys(&mut app, "j");
+        }
+    }
     let effects = key(&mut app, Code::Enter);
     assert!(
         matches!(&effects[..], [Effect::Open(path)] if path.as_os_str() == "b"),

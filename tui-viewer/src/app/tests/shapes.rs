@@ -58,8 +58,7 @@ fn row(name: &str, ms: u64, calls: u64) -> (String, u64, u64) {
 #[test]
 fn a_recursive_function_has_one_average_on_a_screen() {
     let mut app = showing(120, 30, fixture::recursion()).after("2");
-    let row = names(&app).iter().position(|name| name.ends_with("fib")).unwrap();
-    app.select(row);
+    go_to(&mut app, "fib");
     keys(&mut app, "3");
     let screen = text(&app);
     let averages = screen.split("avg ").skip(1);

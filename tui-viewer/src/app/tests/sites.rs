@@ -9,11 +9,7 @@ fn a_site_with_control_characters_in_its_name_is_switched() {
     s.sites[3].name = "draw\u{1b}[2J".into();
     events(&mut app, Status::Live, Some(s.clone()));
     keys(&mut app, "6");
-    let line = names(&app)
-        .iter()
-        .position(|name| name.contains("draw"))
-        .expect("it is listed");
-    keys(&mut app, &format!("g{}", "j".repeat(line)));
+    go_to(&mut app, "draw");
     let sent = asked(key(&mut app, Code::Char(' ')));
     let [Request::SitesOff(pattern)] = sent[..] else {
         panic!("{sent:?}: {}", last_line(&app))

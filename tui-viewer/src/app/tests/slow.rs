@@ -16,11 +16,7 @@ fn slow(width: u16, height: u16) -> App {
 #[test]
 fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
     let mut app = showing(120, 30, fixture::slow_frames()).after("2");
-    let row = names(&app)
-        .iter()
-        .position(|name| name.ends_with("lookup"))
-        .unwrap();
-    app.select(row);
+    go_to(&mut app, "lookup");
     let request = Request::Watch(pattern("game::scene::lookup"), Over::Tail);
     assert_eq!(asked(key(&mut app, Code::Char('W'))), [request]);
     answer(&mut app, request, Ok(0));

@@ -39,22 +39,19 @@ const SIZES: [(u16, u16); 9] = [
 const ON_TOP: [&str; 10] = ["", "?", "a", "e", "/book", "%", "p", ":", "i", "r"];
 
 /// Returns every status.
-fn statuses() -> [Status; 10] {
+pub(crate) fn statuses() -> [Status; 10] {
+    let since_unix_ns = UNIX_NS;
     let why = "for no reason".to_string();
     [
         Status::Live,
         Status::Waiting { why: why.clone() },
-        Status::Stale {
-            since_unix_ns: UNIX_NS,
-        },
+        Status::Stale { since_unix_ns },
         Status::Exited { unix_ns: UNIX_NS },
         Status::Crashed { unix_ns: None },
         Status::Kept,
         Status::Broken { why },
         Status::Piped(Pipe::Flowing),
-        Status::Piped(Pipe::Silent {
-            since_unix_ns: UNIX_NS,
-        }),
+        Status::Piped(Pipe::Silent { since_unix_ns }),
         Status::Piped(Pipe::Closed),
     ]
 }
