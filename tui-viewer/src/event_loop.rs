@@ -18,8 +18,7 @@ use tickscope_programs::clock_time::UtcOffset;
 use tickscope_programs::events::Feed;
 use tui_input::InputRequest;
 
-use crate::app::message::SourcePlace;
-use crate::app::message::{Effect, Message};
+use crate::app::message::{Effect, Message, SourcePlace};
 use crate::app::state::App;
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 use crate::event_loop::editor::Editor;
@@ -30,8 +29,7 @@ use crate::source::code_reader::CodeReader;
 use crate::source::source_files;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
-use crate::ui::theme;
-use crate::ui::view;
+use crate::ui::{theme, view};
 
 /// Longest time to wait for the other bytes of a key; enough for a slow line.
 const REST_OF_A_KEY: Duration = Duration::from_millis(30);

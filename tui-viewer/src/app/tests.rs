@@ -44,10 +44,10 @@ use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 use crate::keys::decoder::Code;
 use crate::modes::in_mode;
-use crate::orderbook;
-use crate::orderbook::snapshot;
-use crate::test_driver::past;
-use crate::test_driver::{at, empty, events, key, keys, line, live, looks, screen, selected, showing, text};
+use crate::orderbook::{self, snapshot};
+use crate::test_driver::{
+    at, empty, events, key, keys, line, live, looks, past, screen, selected, showing, text,
+};
 
 /// Returns the made-up program after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {

@@ -1,7 +1,6 @@
 //! Files written from the screen: in the current directory, named after program and time, and never over another file.
 
-use std::io;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tickscope_command::console::in_one_line;

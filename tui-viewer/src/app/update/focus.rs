@@ -9,8 +9,7 @@ use crate::app::function::Chosen;
 use crate::app::row::{RowId, What};
 use crate::app::state::App;
 use crate::app::update::travel;
-use crate::app::view::Origin;
-use crate::app::view::View;
+use crate::app::view::{Origin, View};
 
 impl App {
     /// Shows the function of the selected row with its callers.

@@ -18,9 +18,8 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::charts::bar;
 use crate::ui::view::column::Value;
-use crate::ui::view::figure;
 use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::{charts, counter, latency, unit};
+use crate::ui::view::{charts, counter, figure, latency, unit};
 
 /// Width from which on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: usize = 105;

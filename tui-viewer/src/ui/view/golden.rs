@@ -15,8 +15,7 @@ use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::modes::in_mode;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{events, live, looks, text};
+use crate::test_driver::{self, events, live, looks, text};
 
 /// A large screen and a small one; tests of invariants cover every size.
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];

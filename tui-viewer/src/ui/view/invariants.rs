@@ -15,8 +15,7 @@ use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{at, events, key, keys, live, show, text};
+use crate::test_driver::{self, at, events, key, keys, live, show, text};
 use crate::ui::view::canvas::PUTS;
 use crate::ui::view::golden::waiting;
 

@@ -16,11 +16,8 @@ use crate::text::cells::{width, without_module};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
-use crate::ui::view::figure;
-use crate::ui::view::legend;
-use crate::ui::view::rows;
-use crate::ui::view::unit;
-use crate::ui::view::unit::ABOUT;
+use crate::ui::view::unit::{self, ABOUT};
+use crate::ui::view::{figure, legend, rows};
 
 /// Fills of neighbouring frames, and the edge before each: Unicode, then ASCII.
 pub(crate) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];

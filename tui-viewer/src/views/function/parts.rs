@@ -17,10 +17,8 @@ use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::charts::{Column, latencies, seconds};
 use crate::ui::view::column::Value;
-use crate::ui::view::counter;
-use crate::ui::view::detail;
-use crate::ui::view::figure;
 use crate::ui::view::unit::{self, ABOUT, Known, UNKNOWN, counted};
+use crate::ui::view::{counter, detail, figure};
 
 /// Width from which on all figures have room.
 const WORDY: u16 = 76;

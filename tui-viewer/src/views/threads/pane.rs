@@ -12,8 +12,7 @@ use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::detail::clock_time_of;
-use crate::ui::view::unit;
-use crate::ui::view::unit::UNKNOWN;
+use crate::ui::view::unit::{self, UNKNOWN};
 
 /// Formats a time in the chosen unit.
 fn time(canvas: &Canvas<'_>, app: &App, data: &Data, ns: u64) -> String {

@@ -17,8 +17,7 @@ use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{at, empty, key, keys};
+use crate::test_driver::{self, at, empty, key, keys};
 use crate::ui::view::invariants::{SIZES, codes, statuses};
 
 /// Keys of the features that have to work together; other keys come now and then.
