@@ -185,17 +185,14 @@ impl Screen {
             let woken = self.terminal.wait(self.longest_sleep(feed))?;
             // The app gets the time first, so that keys act at the time at which they came.
             self.take(Message::Time(self.began.elapsed()), feed)?;
-            if woken.lost {
-                return Ok(ExitReason::TerminalLost);
-            }
-            if woken.terminated {
-                return Ok(ExitReason::Terminated);
-            }
-            if woken.quit {
-                return Ok(ExitReason::QuitBySignal);
-            }
-            if woken.interrupted {
-                return Ok(ExitReason::Quit);
+            let ends = [
+                (woken.lost, ExitReason::TerminalLost),
+                (woken.terminated, ExitReason::Terminated),
+                (woken.quit, ExitReason::QuitBySignal),
+                (woken.interrupted, ExitReason::Quit),
+            ];
+            if let Some((_, reason)) = ends.into_iter().find(|(has_come, _)| *has_come) {
+                return Ok(reason);
             }
             if woken.stopped {
                 self.terminal.stop()?;

@@ -2,7 +2,6 @@
 //! call that it shows.
 
 use std::cell::RefCell;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -15,6 +14,7 @@ use tickscope_programs::clock_time::UtcOffset;
 use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_report::slow::{Answer, SlowOptions, Typed};
 
+use crate::app::keyhash::number_of;
 use crate::outcome::watched::watch_of;
 
 /// Choices of the user in the view.
@@ -172,15 +172,14 @@ impl SlowTable {
                 of_site.get(site.index()).copied()
             };
             for row in &answer.slow.rows {
-                let mut hasher = DefaultHasher::new();
-                watch.function.hash(&mut hasher);
-                for path in lineage(watch, row.path) {
-                    function_of(path).map(FunctionId::index).hash(&mut hasher);
-                }
+                let path = lineage(watch, row.path).into_iter();
+                let functions: Vec<_> = path
+                    .map(|path| function_of(path).map(FunctionId::index))
+                    .collect();
                 table.rows.push(PathRow {
                     watch: at,
                     means: *row,
-                    key: hasher.finish(),
+                    key: number_of((&watch.function, functions)),
                     function: function_of(row.path),
                     name: answer.path_name(row.path),
                 });

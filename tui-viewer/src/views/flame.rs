@@ -4,6 +4,7 @@ use ratatui::layout::{Position, Rect};
 
 use crate::app::data::Data;
 use crate::app::flame::{FlameColour, Frames, lay_out};
+use crate::app::keyhash::number_of;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
 use crate::app::row::{Fold, Row, RowId, What};
@@ -13,7 +14,7 @@ use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::detail::Legend;
-use crate::views::view_type::{About, ViewType, number_of};
+use crate::views::view_type::{About, ViewType};
 
 pub(crate) mod graph;
 #[cfg(test)]

@@ -13,6 +13,7 @@ use tickscope_analysis::uncertainty::Uncertainty;
 
 use crate::app::data::Data;
 use crate::app::function::Around;
+use crate::app::keyhash::number_of;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::query::PercentOf;
@@ -27,7 +28,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::detail::Legend;
 use crate::views::functions;
-use crate::views::view_type::{About, ViewType, number_of};
+use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]
 pub(crate) struct Function;

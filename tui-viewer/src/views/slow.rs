@@ -11,6 +11,7 @@ use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 
 use crate::app::data::Data;
+use crate::app::keyhash::number_of;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
@@ -25,7 +26,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::table;
 use crate::views::slow::call::{LARGE, NOTABLE};
-use crate::views::view_type::{About, ViewType, number_of};
+use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]
 pub(crate) struct Slow;

@@ -10,6 +10,7 @@ use tickscope_format::latency::Histogram;
 
 use crate::app::data::Data;
 use crate::app::detail::Detail;
+use crate::app::keyhash::number_of;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{RowId, What};
@@ -27,7 +28,7 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
 use crate::views::timeline::TimeColumns;
-use crate::views::view_type::{About, ViewType, number_of};
+use crate::views::view_type::{About, ViewType};
 use crate::views::{flame, functions, threads, timeline};
 
 #[cfg(test)]

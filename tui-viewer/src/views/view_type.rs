@@ -1,8 +1,6 @@
 //! Facts about views, and the trait of views: the questions that the rest of the program asks a view, with the answers of
 //! most views.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use ratatui::layout::{Position, Rect};
 
 use crate::app::data::Data;
@@ -84,13 +82,6 @@ impl App {
         let lists = self.views.current.kind().lists(self, area);
         lists.into_iter().flat_map(|(_, places)| places).collect()
     }
-}
-
-/// Returns a number that changes with these choices.
-pub(crate) fn number_of(choices: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    choices.hash(&mut hasher);
-    hasher.finish()
 }
 
 /// A view of the program.

@@ -57,10 +57,11 @@ impl App {
         self.screen.now = now;
         self.screen.dirty |= self.notices.expire(now) || self.may_sort();
         self.screen.dirty |= self.reads_times();
-        if let Some(why) = self.requests.expire(now, self.program.status.answers()) {
-            self.complain(why);
-        }
-        if let Some(why) = self.requests.expire_rules(now) {
+        let request = self.requests.expire(now, self.program.status.answers());
+        for why in [request.map(str::to_string), self.requests.expire_rules(now)]
+            .into_iter()
+            .flatten()
+        {
             self.complain(why);
         }
     }

@@ -7,7 +7,6 @@ use tickscope_programs::clock_time::clock_time;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::detail::Began;
 use crate::app::past::activity::BEATS;
 use crate::app::query::PercentOf;
 use crate::app::row::{Portion, Row, share};
@@ -213,9 +212,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
 /// Returns when the first open call began; none if that was not measured. It is a clock time, because an age would have
 /// to be drawn again and again.
 fn since(app: &App, data: &Data) -> Option<String> {
-    let Some(Began::At(tick)) = app.derived.detail.as_ref()?.began else {
-        return None;
-    };
+    let tick = app.derived.detail.as_ref()?.began?;
     Some(clock_time_of(app, data, tick))
 }
 
