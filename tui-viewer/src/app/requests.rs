@@ -47,6 +47,14 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    fn of(request: Request, asked: Duration, epoch: Option<u64>) -> Self {
+        Self {
+            request,
+            asked,
+            epoch,
+        }
+    }
+
     /// Returns the time at which the user is told that no answer came.
     pub(crate) fn deadline(&self) -> Duration {
         self.asked + PATIENCE
@@ -110,11 +118,7 @@ pub(crate) enum Settled {
 impl Requests {
     /// Waits for the answer to a request.
     pub(crate) fn begin(&mut self, request: Request, now: Duration) {
-        self.pending = Some(Pending {
-            request,
-            asked: now,
-            epoch: None,
-        });
+        self.pending = Some(Pending::of(request, now, None));
     }
 
     /// Notes the reset epoch that the program named: its snapshots show the request.
@@ -123,13 +127,7 @@ impl Requests {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),
             Some(_) => {}
             // The answer came after the user was told that no answer had come; the request is done all the same.
-            None => {
-                self.pending = Some(Pending {
-                    request,
-                    asked: now,
-                    epoch: Some(epoch),
-                });
-            }
+            None => self.pending = Some(Pending::of(request, now, Some(epoch))),
         }
     }
 
@@ -214,11 +212,7 @@ impl Requests {
     pub(crate) fn await_rule(&mut self, request: Request, now: Duration, epoch: Option<u64>) {
         self.switching
             .retain(|switching| pattern_of(switching.request) != pattern_of(request));
-        self.switching.push(Pending {
-            request,
-            asked: now,
-            epoch,
-        });
+        self.switching.push(Pending::of(request, now, epoch));
     }
 
     /// Notes the program's answer that a rule is in force.
