@@ -47,9 +47,19 @@ impl View {
         }
     }
 
-    /// Returns the facts about the view.
+    /// Returns the facts about the view that hold at any time.
     pub(crate) fn about(self) -> &'static About {
-        self.kind().about()
+        match self {
+            Self::Tree => &tree::ABOUT,
+            Self::Hot => &hot::ABOUT,
+            Self::Function => &function::ABOUT,
+            Self::Threads => &threads::ABOUT,
+            Self::Flame => &flame::ABOUT,
+            Self::Sites => &sites::ABOUT,
+            Self::Tasks => &tasks::ABOUT,
+            Self::Slow => &slow::ABOUT,
+            Self::Timeline => &timeline::ABOUT,
+        }
     }
 }
 

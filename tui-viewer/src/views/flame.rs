@@ -23,7 +23,7 @@ mod tests;
 #[derive(Debug)]
 pub(crate) struct Flame;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     has_focus: true,
     has_paths: true,
@@ -49,10 +49,6 @@ impl App {
 }
 
 impl ViewType for Flame {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let area = app.layout().rows;
         list(data, shape, &app.views.flame.zoom, (area.width, area.height))

@@ -33,7 +33,7 @@ use crate::views::view_type::{About, ViewType};
 #[derive(Debug)]
 pub(crate) struct Function;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     ..About::TIME
 };
@@ -82,10 +82,6 @@ fn are_beside(app: &App) -> bool {
 }
 
 impl ViewType for Function {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape, has_headings(app), are_beside(app))
     }

@@ -24,7 +24,7 @@ use crate::views::view_type::{About, ViewType};
 #[derive(Debug)]
 pub(crate) struct Hot;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     sort: Order::SELF,
     main: Portion::Own,
     rows: "functions",
@@ -35,10 +35,6 @@ const ABOUT: About = About {
 };
 
 impl ViewType for Hot {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape)
     }

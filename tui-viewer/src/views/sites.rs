@@ -31,7 +31,7 @@ use crate::views::view_type::{About, ViewType};
 #[derive(Debug)]
 pub(crate) struct Sites;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     sort: Order::CALLS,
     rows: "sites",
@@ -74,10 +74,6 @@ impl App {
 }
 
 impl ViewType for Sites {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let top = data.site_table().places().top.iter().copied();
         listing::walk(data, shape, View::Sites.rows(top))

@@ -31,7 +31,7 @@ use crate::views::view_type::{About, ViewType};
 #[derive(Debug)]
 pub(crate) struct Slow;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     sort: columns::ORDER,
     rows: "paths",
@@ -62,10 +62,6 @@ fn watches(app: &App) -> bool {
 }
 
 impl ViewType for Slow {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let table = data.slow();
         if table.watches.is_empty() {

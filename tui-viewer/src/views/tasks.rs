@@ -30,7 +30,7 @@ const NOTHING: &str = "No profiled future has been polled. #[tickscope::profile]
 #[derive(Debug)]
 pub(crate) struct Tasks;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     sort: columns::ORDER,
     is_of_all: true,
     follows: true,
@@ -38,10 +38,6 @@ const ABOUT: About = About {
 };
 
 impl ViewType for Tasks {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let top = data.tasks().top().iter().copied();
         listing::walk(data, shape, View::Tasks.rows(top))

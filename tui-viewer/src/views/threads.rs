@@ -29,7 +29,7 @@ use crate::views::view_type::{About, ViewType};
 #[derive(Debug)]
 pub(crate) struct Threads;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     rows: "threads",
     stays_at_top: true,
@@ -39,10 +39,6 @@ const ABOUT: About = About {
 const ACTS: &[Act] = &[act(&[Action::Enter], has_rows, App::enter_thread)];
 
 impl ViewType for Threads {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape)
     }

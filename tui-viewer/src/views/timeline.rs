@@ -28,7 +28,7 @@ mod tests;
 #[derive(Debug)]
 pub(crate) struct Timeline;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     is_of_all: true,
     is_of_all_threads: true,
@@ -48,10 +48,6 @@ const ACTS: &[Act] = &[
 ];
 
 impl ViewType for Timeline {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         match app.views.timeline.lanes {
             Lanes::Threads => threads::list(data, shape),

@@ -37,7 +37,7 @@ mod tests;
 #[derive(Debug)]
 pub(crate) struct Tree;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     has_focus: true,
     has_parents: true,
@@ -60,10 +60,6 @@ fn has_frames(app: &App) -> bool {
 }
 
 impl ViewType for Tree {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let mut top = View::Tree.rows(data.tree.top().iter().copied());
         if shape.outside {

@@ -86,9 +86,6 @@ impl App {
 
 /// A view of the program.
 pub(crate) trait ViewType: Sync {
-    /// Returns the facts about the view that hold at any time.
-    fn about(&self) -> &'static About;
-
     // Rows
 
     /// Returns the rows of the view.
@@ -133,7 +130,7 @@ pub(crate) trait ViewType: Sync {
     /// Returns the number of rows that a search covers, and the word for several rows.
     fn searched(&self, app: &App, data: &Data) -> (usize, &'static str) {
         let count = app.views.current.table().count(data);
-        (count as usize, self.about().rows)
+        (count as usize, app.views.current.about().rows)
     }
 
     /// Chooses the subject of the view when it is first shown.
