@@ -17,6 +17,8 @@ use tickscope_analysis::window::{between, same_epoch};
 use tickscope_format::Snapshot;
 use tickscope_programs::history::History;
 
+use crate::app::past::activity::Activity;
+use crate::app::past::cpu_history::CpuHistory;
 use crate::app::query::ThreadChoice;
 use crate::app::window::Window;
 
