@@ -11,7 +11,6 @@ mod requests;
 mod sites;
 mod time;
 pub(crate) mod travel;
-mod unit;
 mod writing;
 
 use ratatui::layout::Position;

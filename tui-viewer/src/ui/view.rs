@@ -22,7 +22,6 @@ pub(crate) mod invariants;
 pub(crate) mod lane;
 pub(crate) mod large_pane;
 pub(crate) mod latency;
-pub(crate) mod legend;
 pub(crate) mod place;
 pub(crate) mod popup;
 pub(crate) mod rows;
