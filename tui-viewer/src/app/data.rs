@@ -34,7 +34,7 @@ use crate::keys::view::View;
 type Pairs = [OnceCell<Vec<Option<u32>>>; View::ALL.len()];
 
 /// A snapshot and its tables.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Data {
     /// The snapshot itself.
     pub(crate) snapshot: Rc<Snapshot>,
@@ -123,31 +123,17 @@ impl Data {
             names: Names::of(&tree.functions, former.map(|former| &former.names), ascii),
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.value(tree.outside_ticks),
-            cpu_history: CpuHistory::default(),
             ascii,
             grouped,
-            hot: OnceCell::new(),
-            tails: OnceCell::new(),
-            threads: OnceCell::new(),
-            sites: OnceCell::new(),
             former_sites: former.and_then(Self::kept_sites),
             known: former.and_then(|former| former.known.clone()),
-            tasks: OnceCell::new(),
-            slow: OnceCell::new(),
-            traces: Rc::default(),
-            utc_offset: None,
-            then: None,
-            pairs: Pairs::default(),
-            per_calls: None,
             thread,
             below: rows_below(&tree),
-            around: None,
             whole: Rc::clone(&tree),
             calls: Rc::clone(&tree),
-            bottom_up: false,
-            in_part: false,
             tree,
             snapshot,
+            ..Self::default()
         }
     }
 

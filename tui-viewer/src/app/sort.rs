@@ -227,12 +227,12 @@ impl Sort {
 
 impl<'a> Before<'a> {
     /// Takes the order of a list as it is.
-    pub(crate) fn of(rows: &'a [Row], hold: bool) -> Self {
+    pub(crate) fn of(rows: &'a [Row], hold: bool, calm: bool) -> Self {
         Self {
             rows,
-            ranks: OnceCell::new(),
             hold,
-            calm: false,
+            calm,
+            ..Self::default()
         }
     }
 

@@ -79,8 +79,7 @@ impl ViewType for Tree {
                 }
             }
             (Some(_), Below::Timeline) => {
-                let mut before = Before::of(&app.views.lanes, shape.before.hold);
-                before.calm = shape.before.calm;
+                let before = Before::of(&app.views.lanes, shape.before.hold, shape.before.calm);
                 let lanes = Shape {
                     sort: Sort::by(View::Timeline.about().sort),
                     before: &before,

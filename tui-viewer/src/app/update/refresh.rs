@@ -257,8 +257,7 @@ impl App {
         };
         let list = self.list();
         let hold = kind.holds(self) && !forced && now < self.hold_until() && !list.rows.is_empty();
-        let mut before = Before::of(&list.rows, hold);
-        before.calm = !forced;
+        let before = Before::of(&list.rows, hold, !forced);
         let search = self.searched();
         let matcher = search.map(|search| Matcher::of(data, search.text()));
         let selected = list.selected().map(|row| row.id);
