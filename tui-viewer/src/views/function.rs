@@ -21,10 +21,10 @@ use crate::app::view::View;
 use crate::app::views::Cursor;
 use crate::keys::action::Action;
 use crate::keys::view::View;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::detail::Legend;
+use crate::ui::view::rows;
 use crate::views::functions;
 use crate::views::view_type::{About, ViewType};
 
@@ -118,11 +118,7 @@ impl ViewType for Function {
     fn why_empty(&self, app: &App, data: &Data) -> Option<String> {
         let chosen = app.views.function.chosen.as_ref();
         let Some(chosen) = chosen.filter(|_| data.around.is_none()) else {
-            return data
-                .tree
-                .rows
-                .is_empty()
-                .then(|| view::rows::nothing(app, data).to_string());
+            return rows::why_no_calls(app, data);
         };
         let name = &chosen.name;
         let hidden = app.hidden_by_groups(data, chosen.key, name);

@@ -146,12 +146,8 @@ pub(crate) trait ViewType: Sync {
 
     /// Returns the reason for an empty list.
     fn why_empty(&self, app: &App, data: &Data) -> Option<String> {
-        let nothing = data
-            .tree
-            .rows
-            .is_empty()
-            .then(|| rows::nothing(app, data).to_string());
-        app.nothing_in_focus(data).or(nothing)
+        app.nothing_in_focus(data)
+            .or_else(|| rows::why_no_calls(app, data))
     }
 
     /// Returns the columns of time that the view shows.

@@ -35,6 +35,12 @@ pub(crate) fn nothing(app: &App, data: &Data) -> &'static str {
     }
 }
 
+/// Returns the reason why no call is known; `None` if there are calls.
+pub(crate) fn why_no_calls(app: &App, data: &Data) -> Option<String> {
+    let is_empty = data.tree.rows.is_empty();
+    is_empty.then(|| nothing(app, data).to_string())
+}
+
 /// Whether bars and frames show time off the CPU.
 pub(crate) fn tells_waits(app: &App, data: &Data) -> bool {
     app.measure() == Measure::Time && data.snapshot.waits
