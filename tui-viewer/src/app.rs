@@ -1,54 +1,38 @@
 //! The state of the screen and its changes, without any I/O. Messages bring time and data; effects tell the caller
 //! the I/O to do.
 
-pub(crate) mod about;
-pub(crate) mod compare;
-pub(crate) mod cursor;
 pub(crate) mod data;
 pub(crate) mod derived;
 pub(crate) mod detail;
-pub(crate) mod expanded;
-pub(crate) mod figures;
 pub(crate) mod filter;
 pub(crate) mod flame;
-pub(crate) mod flame_layout;
 pub(crate) mod function;
 pub(crate) mod help;
-pub(crate) mod help_screen;
-pub(crate) mod help_search;
 pub(crate) mod keyhash;
 pub(crate) mod layout;
 pub(crate) mod listing;
 pub(crate) mod message;
 pub(crate) mod names;
 pub(crate) mod notices;
-pub(crate) mod overlay;
 pub(crate) mod past;
-pub(crate) mod percent_of;
 pub(crate) mod playback;
 pub(crate) mod program;
 pub(crate) mod query;
 pub(crate) mod requests;
 pub(crate) mod row;
 pub(crate) mod row_table;
-pub(crate) mod screen_info;
 pub(crate) mod search;
-pub(crate) mod sides;
 pub(crate) mod site_places;
 pub(crate) mod site_rows;
 pub(crate) mod slow;
-pub(crate) mod slow_table;
 pub(crate) mod sort;
 pub(crate) mod source;
 pub(crate) mod state;
 pub(crate) mod tails;
 #[cfg(test)]
 pub(crate) mod tests;
-pub(crate) mod thread_choice;
-pub(crate) mod thread_rows;
 pub(crate) mod threads;
 pub(crate) mod timeline;
-pub(crate) mod unit;
 pub(crate) mod update;
 pub(crate) mod view;
 pub(crate) mod views;

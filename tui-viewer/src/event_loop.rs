@@ -16,13 +16,9 @@ use tickscope_command::console;
 use tickscope_format::Snapshot;
 use tickscope_programs::clock_time::UtcOffset;
 use tickscope_programs::events::Feed;
-use tickscope_programs::status::{Pipe, Status};
-use tickscope_report::ProcessState;
-use tickscope_report::text::TextOptions;
 use tui_input::InputRequest;
 
-use crate::app::message::SourcePlace;
-use crate::app::message::{Effect, Message};
+use crate::app::message::{Effect, Message, SourcePlace};
 use crate::app::state::App;
 use crate::cli::args::look::{ColorChoice, ThemeKind};
 use crate::event_loop::editor::Editor;
@@ -33,8 +29,7 @@ use crate::source::code_reader::CodeReader;
 use crate::source::source_files;
 use crate::terminal::painter::Painter;
 use crate::terminal::{Terminal, copy_sequence};
-use crate::ui::theme;
-use crate::ui::view;
+use crate::ui::{theme, view};
 
 /// Longest time to wait for the other bytes of a key; enough for a slow line.
 const REST_OF_A_KEY: Duration = Duration::from_millis(30);
@@ -190,17 +185,14 @@ impl Screen {
             let woken = self.terminal.wait(self.longest_sleep(feed))?;
             // The app gets the time first, so that keys act at the time at which they came.
             self.take(Message::Time(self.began.elapsed()), feed)?;
-            if woken.lost {
-                return Ok(ExitReason::TerminalLost);
-            }
-            if woken.terminated {
-                return Ok(ExitReason::Terminated);
-            }
-            if woken.quit {
-                return Ok(ExitReason::QuitBySignal);
-            }
-            if woken.interrupted {
-                return Ok(ExitReason::Quit);
+            let ends = [
+                (woken.lost, ExitReason::TerminalLost),
+                (woken.terminated, ExitReason::Terminated),
+                (woken.quit, ExitReason::QuitBySignal),
+                (woken.interrupted, ExitReason::Quit),
+            ];
+            if let Some((_, reason)) = ends.into_iter().find(|(has_come, _)| *has_come) {
+                return Ok(reason);
             }
             if woken.stopped {
                 self.terminal.stop()?;
@@ -295,20 +287,7 @@ impl Screen {
                     .err()
                     .map(|error| Message::NotOpened(format!("no thread to read code: {error}")))
             }
-            Effect::WriteReport {
-                snapshot,
-                extent,
-                thread,
-                by,
-            } => {
-                let options = TextOptions {
-                    state: state_of(&self.app.program.status),
-                    thread,
-                    ascii: self.app.screen.ascii,
-                    by,
-                    extent,
-                    ..TextOptions::default()
-                };
+            Effect::WriteReport(snapshot, options) => {
                 let written = saved_files::write_reports(&snapshot, &options, offset);
                 Some(wrote("report", written))
             }
@@ -458,16 +437,4 @@ fn edit(key: Code) -> Option<InputRequest> {
         .into_iter()
         .find(|(code, _)| *code == key)
         .map(|(_, request)| request)
-}
-
-fn state_of(status: &Status) -> ProcessState {
-    match status {
-        Status::Live | Status::Waiting { .. } => ProcessState::Running,
-        Status::Stale { .. } => ProcessState::Stale,
-        Status::Exited { .. } => ProcessState::Exited,
-        Status::Crashed { .. } | Status::Broken { .. } => ProcessState::Crashed,
-        Status::Kept | Status::Piped(Pipe::Closed) => ProcessState::FromFile,
-        Status::Piped(Pipe::Flowing) => ProcessState::Running,
-        Status::Piped(Pipe::Silent { .. }) => ProcessState::Stale,
-    }
 }

@@ -1,8 +1,6 @@
 //! The terminal: input, output, and signals. However the program ends, the terminal is as it was before.
 
-mod clipboard;
 mod guard;
-mod hangup;
 pub(crate) mod painter;
 mod signals;
 
@@ -12,13 +10,14 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use ratatui::layout::Size;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Signal;
 use rustix::termios::{isatty, tcgetwinsize};
 
-pub(crate) use crate::terminal::clipboard::copy_sequence;
 use crate::terminal::signals::{Signals, Woken, is_orphaned};
 
 /// The terminal as the screen uses it, from `enter` until it is dropped.
@@ -41,7 +40,7 @@ impl Terminal {
             OwnedFd::from(File::options().read(true).write(true).open("/dev/tty")?)
         };
         let signals = Signals::new()?;
-        hangup::watch(input.try_clone()?)?;
+        signals::watch(input.try_clone()?)?;
         guard::install_panic_hook();
         guard::enter(&input)?;
         Ok(Self { input, signals })
@@ -157,5 +156,21 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         guard::leave();
+    }
+}
+
+/// Returns the sequence that makes a terminal put the text into its clipboard (OSC 52), which works over ssh, where no other
+/// clipboard can be reached.
+pub(crate) fn copy_sequence(text: &str) -> String {
+    format!("\x1b]52;c;{}\x07", STANDARD.encode(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_sent_in_base64_with_its_padding() {
+        assert_eq!(copy_sequence("foob"), "\x1b]52;c;Zm9vYg==\x07");
     }
 }

@@ -14,16 +14,15 @@ use tickscope_format::snapshot::{Functions, OverBudget};
 use tickscope_programs::events::{Events, Past, Target};
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_programs::status::Status;
+use tickscope_testkit::fixture;
 use tickscope_testkit::test_program::payload;
-use tui_input::InputRequest;
 
 use crate::app::message::{Effect, Message};
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
-use crate::keys::action::Context;
+use crate::event_loop::meaning;
 use crate::keys::decoder::Code;
-use crate::keys::keymap::lookup;
 use crate::orderbook;
 use crate::source::code_reader::{FoundCode, Unknown};
 use crate::ui::view;
@@ -115,7 +114,21 @@ pub(crate) fn with_functions(tenths: u64) -> (Snapshot, Rc<KnownFunctions>) {
     (s, Rc::new(known))
 }
 
-/// Answers an app's requests for the code of the program of [`fixture::sampled`](tickscope_testkit::fixture::sampled), and
+/// Returns an app that shows [`fixture::sampled`], whose code it knows.
+pub(crate) fn sampled(width: u16, height: u16) -> App {
+    let mut app = empty(width, height);
+    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
+    find_code(&mut app, effects);
+    app.after("1")
+}
+
+/// Presses a key, and answers requests for code; returns the other effects.
+pub(crate) fn key_and_code(app: &mut App, code: Code) -> Vec<Effect> {
+    let effects = key(app, code);
+    find_code(app, effects)
+}
+
+/// Answers an app's requests for the code of the program of [`fixture::sampled`], and
 /// returns its other effects.
 pub(crate) fn find_code(app: &mut App, effects: Vec<Effect>) -> Vec<Effect> {
     let frame = |function: &str, file: &str, line: u64| Frame {
@@ -194,15 +207,8 @@ pub(crate) fn at(app: &mut App, ms: u64) {
 
 /// Presses one key, as the loop would.
 pub(crate) fn key(app: &mut App, key: Code) -> Vec<Effect> {
-    let context = app.context();
-    let typing = context == Context::Typing;
-    let message = match (lookup(context, key), key) {
-        (Some(action), _) => Message::Do(action),
-        (None, Code::Char(c)) if typing => Message::Edit(InputRequest::InsertChar(c)),
-        (None, Code::Backspace) if typing => Message::Edit(InputRequest::DeletePrevChar),
-        (None, _) => Message::Unknown(key),
-    };
-    app.update(message)
+    let message = meaning(app.context(), key);
+    message.map_or_else(Vec::new, |message| app.update(message))
 }
 
 /// Types letters, one after the other; the end of a line is Enter.
@@ -212,6 +218,14 @@ pub(crate) fn keys(app: &mut App, text: &str) -> Vec<Effect> {
         c => Code::Char(c),
     };
     text.chars().flat_map(|c| key(app, code(c))).collect()
+}
+
+impl App {
+    /// Returns the app after these keys.
+    pub(crate) fn after(mut self, typed: &str) -> Self {
+        keys(&mut self, typed);
+        self
+    }
 }
 
 /// Goes to a view, by its digit.
@@ -297,13 +311,8 @@ fn look(fg: Color, bg: Color, modifier: Modifier) -> String {
 
 /// Returns the name of the selected row.
 pub(crate) fn selected(app: &App) -> String {
-    let row = app.list().selected().expect("a row is selected");
-    app.derived
-        .data
-        .as_ref()
-        .expect("there is data")
-        .label(row.what)
-        .to_string()
+    let (data, row) = app.selected().expect("a row is selected");
+    data.label(row.what).to_string()
 }
 
 /// Returns the selected row's line, counted from the first visible row.
@@ -321,8 +330,7 @@ pub(crate) fn line_or_none(app: &App) -> Option<usize> {
 macro_rules! golden {
     ($name:literal, $sizes:expr, $keys:expr, $app:expr) => {
         for (width, height) in $sizes {
-            let mut app = $app(width, height);
-            crate::test_driver::keys(&mut app, $keys);
+            let app = $app(width, height).after($keys);
             let name = format!("{}_{width}x{height}", $name);
             insta::assert_snapshot!(name, crate::test_driver::looks(&app));
         }

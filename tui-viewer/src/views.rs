@@ -13,11 +13,10 @@ pub(crate) mod timeline;
 pub(crate) mod tree;
 pub(crate) mod view_type;
 
-use crate::app::about::About;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::row_table::{Outside, RowTable};
 use crate::keys::view::View;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 
 impl View {
     pub(crate) fn kind(self) -> &'static dyn ViewType {
@@ -48,9 +47,19 @@ impl View {
         }
     }
 
-    /// Returns the facts about the view.
+    /// Returns the facts about the view that hold at any time.
     pub(crate) fn about(self) -> &'static About {
-        self.kind().about()
+        match self {
+            Self::Tree => &tree::ABOUT,
+            Self::Hot => &hot::ABOUT,
+            Self::Function => &function::ABOUT,
+            Self::Threads => &threads::ABOUT,
+            Self::Flame => &flame::ABOUT,
+            Self::Sites => &sites::ABOUT,
+            Self::Tasks => &tasks::ABOUT,
+            Self::Slow => &slow::ABOUT,
+            Self::Timeline => &timeline::ABOUT,
+        }
     }
 }
 

@@ -17,27 +17,24 @@ use tickscope_programs::kept_traces::KeptTraces;
 use tickscope_programs::known_functions::KnownFunctions;
 use tickscope_report::tasks::name;
 
-use crate::app::figures::What;
 use crate::app::filter::{Seen, function_of};
 use crate::app::function::Around;
 use crate::app::keyhash::KeyMap;
 use crate::app::names::Names;
 use crate::app::past::cpu_history::CpuHistory;
-use crate::app::percent_of::PercentOf;
-use crate::app::row::{Row, RowId};
+use crate::app::query::{PercentOf, ThreadChoice};
+use crate::app::row::{Row, RowId, What};
 use crate::app::site_rows::{Kept, SiteRow, SiteTable};
-use crate::app::slow_table::SlowTable;
+use crate::app::slow::SlowTable;
 use crate::app::tails::{Tail, tails};
-use crate::app::thread_choice::ThreadChoice;
-use crate::app::thread_rows;
-use crate::app::thread_rows::ThreadRow;
+use crate::app::threads::{self, ThreadRow};
 use crate::keys::view::View;
 
 /// By view and row: the same row in the data to compare with. A view's part is made when first asked for.
 type Pairs = [OnceCell<Vec<Option<u32>>>; View::ALL.len()];
 
 /// A snapshot and its tables.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Data {
     /// The snapshot itself.
     pub(crate) snapshot: Rc<Snapshot>,
@@ -126,31 +123,17 @@ impl Data {
             names: Names::of(&tree.functions, former.map(|former| &former.names), ascii),
             measured_ns: tree.measured_ns(),
             outside_ns: snapshot.value(tree.outside_ticks),
-            cpu_history: CpuHistory::default(),
             ascii,
             grouped,
-            hot: OnceCell::new(),
-            tails: OnceCell::new(),
-            threads: OnceCell::new(),
-            sites: OnceCell::new(),
             former_sites: former.and_then(Self::kept_sites),
             known: former.and_then(|former| former.known.clone()),
-            tasks: OnceCell::new(),
-            slow: OnceCell::new(),
-            traces: Rc::default(),
-            utc_offset: None,
-            then: None,
-            pairs: Pairs::default(),
-            per_calls: None,
             thread,
             below: rows_below(&tree),
-            around: None,
             whole: Rc::clone(&tree),
             calls: Rc::clone(&tree),
-            bottom_up: false,
-            in_part: false,
             tree,
             snapshot,
+            ..Self::default()
         }
     }
 
@@ -225,7 +208,7 @@ impl Data {
     pub(crate) fn threads(&self) -> &[ThreadRow] {
         self.threads.get_or_init(|| {
             let function_of = |node| self.function_of_node(node);
-            thread_rows::of(&self.snapshot, &self.cpu_history, function_of, self.ascii)
+            threads::rows_of(&self.snapshot, &self.cpu_history, function_of, self.ascii)
         })
     }
 
@@ -239,11 +222,11 @@ impl Data {
 
     /// Returns the rows of the table of sites.
     pub(crate) fn sites(&self) -> &[SiteRow] {
-        self.site_table().rows()
+        &self.site_table().rows
     }
 
     fn kept_sites(&self) -> Option<Kept> {
-        let made = self.sites.get().map(SiteTable::kept);
+        let made = self.sites.get().map(|table| &table.kept);
         made.or(self.former_sites.as_ref()).cloned()
     }
 

@@ -8,17 +8,14 @@ use std::rc::Rc;
 use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
 
-use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
-use crate::app::figures::What;
 use crate::app::filter::Filter;
-use crate::app::query::Query;
+use crate::app::query::{PerCall, Query, ThreadChoice};
+use crate::app::row::What;
 use crate::app::sort::Sort;
 use crate::app::source::Source;
-use crate::app::thread_choice::ThreadChoice;
-use crate::app::unit::PerCall;
-use crate::app::window::{Stretch, Window};
+use crate::app::window::{Against, Stretch, Window};
 use crate::keys::view::View;
 
 /// A snapshot as a key: it equals only the same snapshot, not an equal one.

@@ -9,8 +9,8 @@ use tickscope_format::ids::{NodeId, ThreadId};
 use tickscope_format::snapshot::saturating_sum;
 
 use crate::app::data::Data;
-use crate::app::figures::{What, share};
 use crate::app::function::Around;
+use crate::app::row::{What, share};
 use crate::keys::view::View;
 
 /// Details of a row: threads, callers, members, waits.
@@ -24,21 +24,13 @@ pub(crate) struct Detail {
     pub(crate) callers: Vec<(String, f64)>,
     /// Members of a group, by self time, the largest first.
     pub(crate) members: Vec<String>,
-    /// Start of the row's first open scope; `None` if no scope of the row is open.
-    pub(crate) began: Option<Began>,
+    /// Tick at which the row's first open scope was entered; `None` if no scope of the row is open, or if the start of one
+    /// was not measured, because that one may be the first.
+    pub(crate) began: Option<u64>,
     /// System calls in which the row waits, callees included, the most frequent first.
     pub(crate) waits_in: Vec<CallSamples>,
     /// Callers and callees of the row's function, if there is room for them.
     pub(crate) around: Option<Around>,
-}
-
-/// Start of a scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Began {
-    /// Tick at which the scope was entered.
-    At(u64),
-    /// The start was not measured.
-    Unknown,
 }
 
 impl Detail {
@@ -107,23 +99,18 @@ fn with_rows_below(tree: &CallTree, mut rows: Vec<u32>) -> Vec<u32> {
     rows
 }
 
-/// Returns the start of the first of these open scopes; unknown if any start is unknown, because it may be the first.
-fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<Began> {
+/// Returns the start of the first of these open scopes; `None` if any start is unknown.
+fn began(data: &Data, of_it: impl Fn(NodeId) -> bool) -> Option<u64> {
     let threads = data.snapshot.threads.iter().enumerate();
     let in_scope = |index: usize| data.thread.is_none_or(|chosen| chosen.index() == index);
     let frames = threads
         .filter(|&(index, _)| in_scope(index))
         .flat_map(|(_, thread)| &thread.open);
-    frames
+    let ticks = frames
         .filter(|frame| of_it(frame.node))
-        .map(|frame| match frame.began_tick {
-            0 => Began::Unknown,
-            tick => Began::At(tick),
-        })
-        .reduce(|one, other| match (one, other) {
-            (Began::At(one), Began::At(other)) => Began::At(one.min(other)),
-            (Began::Unknown, _) | (_, Began::Unknown) => Began::Unknown,
-        })
+        .map(|frame| frame.began_tick);
+    // The tick of an unknown start is 0.
+    ticks.min().filter(|&first| first > 0)
 }
 
 /// Returns the names of the members that a group's row stands for.

@@ -3,13 +3,20 @@
 //! Every update looks up every row of a large tree. The keys are made of names in the traced program: a program that
 //! chose colliding names could as well fill the tree itself.
 
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 /// A map from keys that are hashes.
 pub(crate) type KeyMap<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<KeyHasher>>;
 
 /// A set of keys that are hashes.
 pub(crate) type KeySet<K> = std::collections::HashSet<K, BuildHasherDefault<KeyHasher>>;
+
+/// Returns a number that differs for other values, as far as a hash does.
+pub(crate) fn number_of(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
 
 /// Mixes words by one multiplication each.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,10 +4,9 @@
 use tickscope_analysis::call_tree::PathId;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::app::flame_layout::Frames;
+use crate::app::flame::Frames;
 use crate::app::keyhash::KeySet;
-use crate::app::row::{Fold, Row, RowId};
+use crate::app::row::{Fold, Row, RowId, What};
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 

@@ -5,12 +5,10 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratatui::layout::Size;
-use tickscope_analysis::measure::Measure;
 use tickscope_format::Snapshot;
-use tickscope_format::ids::ThreadId;
 use tickscope_programs::events::{Events, Request};
 use tickscope_programs::kept_traces::KeptTraces;
-use tickscope_report::Extent;
+use tickscope_report::text::TextOptions;
 use tui_input::InputRequest;
 
 use crate::keys::action::Action;
@@ -65,17 +63,8 @@ pub(crate) enum Effect {
     Open(PathBuf),
     /// Find code of the program that is not known yet.
     FindCode(Unknown),
-    /// Write the report of a snapshot.
-    WriteReport {
-        /// Snapshot on the screen: the chosen window and the calls in focus.
-        snapshot: Rc<Snapshot>,
-        /// Part of the run that the snapshot covers.
-        extent: Extent,
-        /// The only thread in scope.
-        thread: Option<ThreadId>,
-        /// Measure of shares and the order.
-        by: Measure,
-    },
+    /// Write the report of the snapshot on the screen: the chosen window and the calls in focus.
+    WriteReport(Rc<Snapshot>, Box<TextOptions>),
     /// Write a slow call for other tools.
     WriteCall {
         /// Snapshot on the screen.

@@ -10,21 +10,21 @@
 //! | a lost ring | as above: the next ring goes on with the same counts, and the time without records is a gap |
 //! | another run of the program | none: all of the past is dropped |
 
-pub(crate) mod activity;
-pub(crate) mod cpu_history;
-pub(crate) mod slot;
-pub(crate) mod slots;
-mod windows;
-
 use std::rc::Rc;
 
 use tickscope_analysis::series::{Origin, RecordEpoch};
+use tickscope_analysis::window::{between, same_epoch};
 use tickscope_format::Snapshot;
 use tickscope_programs::history::History;
 
 use crate::app::past::activity::Activity;
 use crate::app::past::cpu_history::CpuHistory;
-use crate::app::thread_choice::ThreadChoice;
+use crate::app::query::ThreadChoice;
+use crate::app::window::Window;
+
+pub(crate) mod activity;
+pub(crate) mod cpu_history;
+pub(crate) mod slots;
 
 /// The past of one run of the program.
 #[derive(Debug, Default)]
@@ -99,6 +99,54 @@ impl Past {
         self.history.clear();
         self.begin_ns = None;
         self.activity = Activity::default();
+    }
+
+    /// Returns the calls in the window before the window that ends with this snapshot, and its length in ns. Returns `None` where
+    /// the past does not reach so far back.
+    pub(crate) fn window_before(&self, window: Window, shown: &Snapshot) -> Option<(Rc<Snapshot>, u64)> {
+        let length_ns = window.length_ns()?;
+        let end = self.begin_of(shown, length_ns)?;
+        let before = match self.begin_of(&end, length_ns) {
+            Some(begin) => Rc::new(between(&end, &begin)),
+            // The window before has all time since the reset, which may well be longer.
+            None => end,
+        };
+        let ns = before.capture.since_reset_ns;
+        // Snapshots do not arrive at exact times, and older snapshots are not kept for every second.
+        let alike = (length_ns - length_ns / 10..=length_ns * 2).contains(&ns);
+        alike.then_some((before, ns))
+    }
+
+    /// Whether the past may reach back two windows; an estimate is enough for the footer.
+    pub(crate) fn reaches_back(&self, shown: &Snapshot, window: Window) -> bool {
+        let length_ns = window.length_ns().unwrap_or_default();
+        let oldest = self.history.times().next();
+        oldest.is_some_and(|oldest| shown.capture.unix_ns.saturating_sub(oldest) >= 2 * length_ns)
+    }
+
+    /// Returns the start of a window of this length, counted from the same reset; `None` if a reset lies in it.
+    pub(in crate::app) fn begin_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let base = self.base_of(shown, length_ns)?;
+        if same_epoch(shown, &base) {
+            return Some(base);
+        }
+        // The window began during a reset that was undone, so the counters continue from a snapshot before that reset.
+        let mut before = self.history.epochs(0, base.capture.unix_ns);
+        let before = before.rfind(|(_, epoch)| epoch.begin() == shown.capture.begin());
+        let before = self.history.get(before?.0)?;
+        same_epoch(shown, &before).then_some(before)
+    }
+
+    /// Returns the snapshot at which a window of this length begins: the newest snapshot that is old enough, else the
+    /// oldest.
+    pub(crate) fn base_of(&self, shown: &Snapshot, length_ns: u64) -> Option<Rc<Snapshot>> {
+        let history = &self.history;
+        let end = shown.capture.unix_ns;
+        // Snapshots do not arrive at exact times.
+        let slack = length_ns / 200;
+        let begin = history.at_or_before(end.saturating_sub(length_ns) + slack);
+        let oldest = || history.times().next().filter(|&at| at < end);
+        history.get(begin.or_else(oldest)?)
     }
 }
 

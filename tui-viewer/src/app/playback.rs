@@ -1,43 +1,36 @@
-//! The position of the screen in time: it follows the program, stands still, or shows a moment of the past.
+//! The position of the screen in time: it follows the program, stands still, or shows a moment of the past. With the
+//! snapshots that the tables are made of: the window that ends at that moment, and the window to compare it with.
 
 use std::rc::Rc;
 
+use tickscope_analysis::align::align;
+use tickscope_analysis::window::{between, same_epoch};
 use tickscope_format::Snapshot;
 use tickscope_programs::status::Status;
 
-use crate::app::compare::Mark;
 use crate::app::past::Past;
 use crate::app::past::activity::Activity;
 use crate::app::program::Program;
-use crate::app::thread_choice::ThreadChoice;
+use crate::app::query::{Query, ThreadChoice};
 use crate::app::timeline::USUAL_NS;
+use crate::app::window::{Against, Mark, Stretch, Window};
 
 /// The moment on screen, and the moments to which the user can go.
 #[derive(Debug, Default)]
 pub(crate) struct Playback {
-    /// Moment on screen.
-    pub(crate) position: Position,
+    /// Moment on screen, if it is not the newest: else the screen follows the program.
+    still: Option<Still>,
     /// Past of the program.
     pub(crate) past: Past,
     /// A moment to compare with.
     pub(crate) mark: Option<Mark>,
 }
 
-/// The moment on screen.
-#[derive(Debug, Default)]
-pub(crate) enum Position {
-    /// The newest: the screen follows the program.
-    #[default]
-    Live,
-    /// The moment at which the user stopped the screen.
-    Frozen(Still),
-    /// A moment that the user went back to.
-    Past(Still),
-}
-
 /// A screen that stands still.
 #[derive(Debug)]
-pub(crate) struct Still {
+struct Still {
+    /// Whether the user went back to the moment; else the user stopped the screen at it.
+    is_past: bool,
     /// The snapshot on screen.
     shown: Rc<Snapshot>,
     /// Unix time in ns of the newest snapshot when the user stopped.
@@ -47,16 +40,9 @@ pub(crate) struct Still {
 }
 
 impl Playback {
-    fn still(&self) -> Option<&Still> {
-        match &self.position {
-            Position::Live => None,
-            Position::Frozen(still) | Position::Past(still) => Some(still),
-        }
-    }
-
     /// Returns the snapshot on screen.
     pub(crate) fn shown<'a>(&'a self, program: &'a Program) -> Option<&'a Rc<Snapshot>> {
-        match self.still() {
+        match &self.still {
             Some(still) => Some(&still.shown),
             None => program.newest.as_ref(),
         }
@@ -64,17 +50,21 @@ impl Playback {
 
     /// Whether the screen does not follow the program.
     pub(crate) fn stands_still(&self) -> bool {
-        self.still().is_some()
+        self.still.is_some()
     }
 
     /// Whether the user went back to the moment on screen.
     pub(crate) fn is_past(&self) -> bool {
-        matches!(self.position, Position::Past(_))
+        self.past_still().is_some()
+    }
+
+    fn past_still(&self) -> Option<&Still> {
+        self.still.as_ref().filter(|still| still.is_past)
     }
 
     /// Returns the activity of rows before the moment on screen, as far as it is known.
     pub(crate) fn activity(&self) -> Option<&Activity> {
-        match self.still() {
+        match &self.still {
             Some(still) => still.activity.as_ref(),
             None => Some(&self.past.activity),
         }
@@ -82,7 +72,7 @@ impl Playback {
 
     /// Makes the screen follow the program.
     pub(crate) fn go_live(&mut self) {
-        self.position = Position::Live;
+        self.still = None;
     }
 
     /// Stops the screen.
@@ -90,7 +80,8 @@ impl Playback {
         let Some(shown) = self.shown(program).cloned() else {
             return;
         };
-        self.position = Position::Frozen(Still {
+        self.still = Some(Still {
+            is_past: false,
             shown,
             stopped_ns: program.newest_ns(),
             activity: Some(self.past.activity.clone()),
@@ -101,7 +92,7 @@ impl Playback {
     pub(crate) fn go_to(&mut self, snapshot: Rc<Snapshot>, program: &Program, threads: &ThreadChoice) {
         // The distance back counts from the moment at which the user stopped, so it stays the same while the program
         // goes on.
-        let stopped = self.still().and_then(|still| still.stopped_ns);
+        let stopped = self.still.as_ref().and_then(|still| still.stopped_ns);
         let is_ahead = |stopped: u64| snapshot.capture.unix_ns >= stopped;
         let stopped_ns = if stopped.is_none_or(is_ahead) {
             program.newest_ns()
@@ -109,7 +100,8 @@ impl Playback {
             stopped
         };
         let activity = Activity::until(&self.past.history, &snapshot, threads);
-        self.position = Position::Past(Still {
+        self.still = Some(Still {
+            is_past: true,
             shown: snapshot,
             stopped_ns,
             activity,
@@ -119,7 +111,7 @@ impl Playback {
     /// Reads the activity of rows from the history again, after a choice of other threads or the arrival of older records.
     pub(crate) fn restart_activity(&mut self, program: &Program, threads: &ThreadChoice) {
         self.past.restart_activity(program.newest.as_ref(), threads);
-        if let Position::Frozen(still) | Position::Past(still) = &mut self.position {
+        if let Some(still) = &mut self.still {
             still.activity = Activity::until(&self.past.history, &still.shown, threads);
         }
     }
@@ -127,7 +119,7 @@ impl Playback {
     /// Drops the state of another program. A mark from a file stays; returns whether a mark was dropped.
     pub(crate) fn forget_program(&mut self) -> bool {
         self.past.forget();
-        self.position = Position::Live;
+        self.still = None;
         let mark = self.mark.take_if(|mark| !mark.of_file);
         mark.is_some()
     }
@@ -150,7 +142,7 @@ impl Playback {
     /// Returns the time in ns from the beginning of the recording to the past moment on screen.
     pub(crate) fn since_begin_ns(&self, program: &Program) -> Option<u64> {
         let (all, newest) = (self.recorded_ns(program)?, program.newest_ns()?);
-        let shown = self.still().filter(|_| self.is_past())?.shown.capture.unix_ns;
+        let shown = self.past_still()?.shown.capture.unix_ns;
         Some(all.saturating_sub(newest.saturating_sub(shown)))
     }
 
@@ -164,7 +156,97 @@ impl Playback {
 
     /// Returns the time in ns from the past moment on screen to the moment at which the user stopped.
     pub(crate) fn back_ns(&self) -> Option<u64> {
-        let still = self.still().filter(|_| self.is_past())?;
+        let still = self.past_still()?;
         Some(still.stopped_ns?.saturating_sub(still.shown.capture.unix_ns))
+    }
+}
+
+/// The snapshots that the tables are made of.
+#[derive(Debug)]
+pub(crate) struct Sides {
+    /// Snapshot that is shown.
+    pub(crate) now: Rc<Snapshot>,
+    /// Snapshot to compare with; it has the same rows.
+    pub(crate) then: Option<Rc<Snapshot>>,
+    /// Window of both snapshots.
+    pub(crate) stretch: Option<Stretch>,
+    /// Length in ns of the window before, if the comparison is with that window.
+    pub(crate) before_ns: Option<u64>,
+}
+
+impl Playback {
+    /// Returns the mark, while differences to it are on screen.
+    pub(crate) fn compared_mark(&self, query: &Query) -> Option<&Mark> {
+        let is_mark = query.against == Some(Against::Mark);
+        self.mark.as_ref().filter(|_| is_mark)
+    }
+
+    /// Returns the snapshots for the tables of the moment on screen: its window, and the window to compare with.
+    pub(crate) fn sides(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
+        let sides = self.sides_apart(query, shown);
+        let Some(then) = &sides.then else { return sides };
+        let (now, then) = align(&sides.now, then);
+        Sides {
+            now: Rc::new(now),
+            then: Some(Rc::new(then)),
+            ..sides
+        }
+    }
+
+    /// Like [`Self::sides`], but each snapshot has only its own rows.
+    pub(crate) fn sides_apart(&self, query: &Query, shown: &Rc<Snapshot>) -> Sides {
+        let (now, stretch) = self.in_window(query, shown);
+        let Some(mark) = self.compared_mark(query) else {
+            let before = match query.against {
+                Some(Against::Before { .. }) => self.past.window_before(query.window, shown),
+                Some(Against::Mark) | None => None,
+            };
+            let (then, before_ns) = before.unzip();
+            return Sides {
+                now,
+                then,
+                stretch,
+                before_ns,
+            };
+        };
+        // If the mark has no such window, both sides count from a reset. In the window since the mark, the mark itself
+        // has no time.
+        let (now, then, stretch) = match mark.begin(query.window) {
+            Some(base) => (now, Rc::new(between(&mark.snapshot, base)), stretch),
+            None => (Rc::clone(shown), Rc::clone(&mark.snapshot), None),
+        };
+        Sides {
+            now,
+            then: Some(then),
+            stretch,
+            before_ns: None,
+        }
+    }
+
+    /// Returns the calls in the window that ends with this snapshot of the program on screen.
+    pub(crate) fn in_window(&self, query: &Query, shown: &Rc<Snapshot>) -> (Rc<Snapshot>, Option<Stretch>) {
+        let window = query.window;
+        let stretch_of = |cut: &Snapshot| Stretch {
+            window,
+            ns: cut.capture.since_reset_ns,
+            since_reset: !cut.window,
+        };
+        if window == Window::Reset {
+            // A window that was written to a file is read as a window again.
+            return (Rc::clone(shown), shown.window.then(|| stretch_of(shown)));
+        }
+        let base = match (window.length_ns(), &self.mark) {
+            (Some(length_ns), _) => self.past.begin_of(shown, length_ns),
+            (None, mark) => {
+                let mark = mark.as_ref().map(|mark| Rc::clone(&mark.snapshot));
+                mark.filter(|mark| same_epoch(shown, mark))
+            }
+        };
+        let cut = match &base {
+            Some(base) => Rc::new(between(shown, base)),
+            None => Rc::clone(shown),
+        };
+        let stretch = stretch_of(&cut);
+        (cut, Some(stretch))
     }
 }

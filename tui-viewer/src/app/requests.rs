@@ -12,6 +12,9 @@ use tickscope_programs::events::Request;
 /// Time that a program may take to answer before the user is told.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What the user is told then.
+const NO_ANSWER: &str = "no answer from the program in 2 s: it may be stopped, or too busy to publish";
+
 /// Requests to the program. All are dropped together when the process changes, because another process never answers
 /// them.
 #[derive(Debug, Default)]
@@ -24,29 +27,51 @@ pub(crate) struct Requests {
     pub(crate) wished_hz: Option<u64>,
     /// Receivers of the last answered request, in words, if several programs were asked.
     pub(crate) words: Option<String>,
-    /// Sites that the program was asked to switch.
-    pub(crate) switching: Vec<Switching>,
+    /// Pending rules, which switch sites.
+    pub(crate) switching: Vec<Pending>,
     /// Patterns of the functions that this viewer has asked the program to watch.
     pub(crate) watched: BTreeSet<String>,
     /// Rules that one key has requested, and the notice when the last of them is in force.
     pub(crate) together: Option<(Vec<Request>, String)>,
 }
 
-/// A pending reset, undoing of a reset, or change of mode.
+/// A pending request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pending {
     /// Request that was sent.
     pub(crate) request: Request,
     /// Time of the request.
     pub(crate) asked: Duration,
-    /// The reset epoch that the program named in its answer.
+    /// The reset epoch that the program named in its answer; `None` before an answer.
     pub(crate) epoch: Option<u64>,
 }
 
 impl Pending {
+    fn of(request: Request, asked: Duration, epoch: Option<u64>) -> Self {
+        Self {
+            request,
+            asked,
+            epoch,
+        }
+    }
+
     /// Returns the time at which the user is told that no answer came.
     pub(crate) fn deadline(&self) -> Duration {
         self.asked + PATIENCE
+    }
+
+    /// Whether a snapshot shows the rule.
+    fn is_in(&self, snapshot: &Snapshot) -> bool {
+        rule_of(self.request).is_none_or(|(pattern, off)| {
+            let mut rules = snapshot.measuring.rules.iter();
+            let Some(off) = off else {
+                return rules.all(|rule| rule.pattern != pattern.as_str());
+            };
+            sites(snapshot)
+                .iter()
+                .filter(|row| pattern.matches(&snapshot.sites[row.site.index()]))
+                .all(|row| row.off == off)
+        })
     }
 }
 
@@ -70,16 +95,6 @@ pub(crate) fn rate_hz(snapshot: &Snapshot) -> u64 {
     ((1_000_000_000 + interval / 2) / interval).max(1)
 }
 
-/// A pending rule.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Switching {
-    /// Request that was sent.
-    pub(crate) request: Request,
-    pub(crate) asked: Duration,
-    /// Whether the program has answered that the rule is in force.
-    pub(crate) granted: bool,
-}
-
 /// Returns the pattern of a request, and whether it switches off; the inner `None` takes a rule back.
 pub(crate) fn rule_of(request: Request) -> Option<(Pattern, Option<bool>)> {
     match request {
@@ -100,30 +115,10 @@ pub(crate) enum Settled {
     Together(String),
 }
 
-impl Switching {
-    /// Whether a snapshot shows the rule.
-    pub(crate) fn is_in(&self, snapshot: &Snapshot) -> bool {
-        rule_of(self.request).is_none_or(|(pattern, off)| {
-            let mut rules = snapshot.measuring.rules.iter();
-            let Some(off) = off else {
-                return rules.all(|rule| rule.pattern != pattern.as_str());
-            };
-            sites(snapshot)
-                .iter()
-                .filter(|row| pattern.matches(&snapshot.sites[row.site.index()]))
-                .all(|row| row.off == off)
-        })
-    }
-}
-
 impl Requests {
     /// Waits for the answer to a request.
     pub(crate) fn begin(&mut self, request: Request, now: Duration) {
-        self.pending = Some(Pending {
-            request,
-            asked: now,
-            epoch: None,
-        });
+        self.pending = Some(Pending::of(request, now, None));
     }
 
     /// Notes the reset epoch that the program named: its snapshots show the request.
@@ -132,13 +127,7 @@ impl Requests {
             Some(pending) if pending.request == request => pending.epoch = Some(epoch),
             Some(_) => {}
             // The answer came after the user was told that no answer had come; the request is done all the same.
-            None => {
-                self.pending = Some(Pending {
-                    request,
-                    asked: now,
-                    epoch: Some(epoch),
-                });
-            }
+            None => self.pending = Some(Pending::of(request, now, Some(epoch))),
         }
     }
 
@@ -202,7 +191,7 @@ impl Requests {
             Some("the program has answered, but no snapshot of it has come in 2 s")
         } else {
             self.pending = None;
-            Some("no answer from the program in 2 s: it may be stopped, or too busy to publish")
+            Some(NO_ANSWER)
         }
     }
 
@@ -220,36 +209,32 @@ impl Requests {
     }
 
     /// Waits until a snapshot shows a rule. A later rule replaces an earlier rule with the same pattern.
-    pub(crate) fn await_rule(&mut self, request: Request, now: Duration, granted: bool) {
+    pub(crate) fn await_rule(&mut self, request: Request, now: Duration, epoch: Option<u64>) {
         self.switching
             .retain(|switching| pattern_of(switching.request) != pattern_of(request));
-        self.switching.push(Switching {
-            request,
-            asked: now,
-            granted,
-        });
+        self.switching.push(Pending::of(request, now, epoch));
     }
 
     /// Notes the program's answer that a rule is in force.
-    pub(crate) fn granted(&mut self, request: Request, now: Duration) {
+    pub(crate) fn granted(&mut self, request: Request, epoch: u64, now: Duration) {
         // Later requests were waiting for this one, so their time begins now.
         for waiting in &mut self.switching {
             waiting.asked = now;
         }
         // An earlier rule of the same pattern is skipped, because the later rule will be answered as well.
-        let is_later = |switching: &Switching| {
+        let is_later = |switching: &Pending| {
             switching.request != request && pattern_of(switching.request) == pattern_of(request)
         };
         if !self.switching.iter().any(is_later) {
-            self.await_rule(request, now, true);
+            self.await_rule(request, now, Some(epoch));
         }
     }
 
     /// Takes the rules that the newest snapshot shows; returns the last of them, or the notice for all rules that one
     /// key asked for.
     pub(crate) fn settle_rules(&mut self, newest: &Snapshot) -> Option<Settled> {
-        let shows = |switching: &mut Switching| switching.granted && switching.is_in(newest);
-        let done: Vec<Switching> = self.switching.extract_if(.., shows).collect();
+        let shows = |switching: &mut Pending| switching.epoch.is_some() && switching.is_in(newest);
+        let done: Vec<Pending> = self.switching.extract_if(.., shows).collect();
         if let Some((requests, _)) = &self.together
             && done.iter().any(|switching| requests.contains(&switching.request))
         {
@@ -260,32 +245,23 @@ impl Requests {
         done.last().map(|switching| Settled::One(switching.request))
     }
 
-    /// Returns the time at which the first pending rule is given up.
-    fn rules_deadline(&self) -> Option<Duration> {
-        let deadlines = self.switching.iter().map(|switching| switching.asked + PATIENCE);
-        deadlines.min()
-    }
-
     /// Returns the time at which the first pending request is given up.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        let pending = self.pending.map(|pending| pending.deadline());
-        [pending, self.rules_deadline()].into_iter().flatten().min()
+        let all = self.pending.iter().chain(&self.switching);
+        all.map(Pending::deadline).min()
     }
 
     /// Drops the rules that have waited too long; returns the notice about them.
     pub(crate) fn expire_rules(&mut self, now: Duration) -> Option<String> {
-        let is_due = |switching: &Switching| switching.asked + PATIENCE <= now;
+        let is_due = |switching: &Pending| switching.deadline() <= now;
         let late = self.switching.iter().copied().find(is_due)?;
         self.switching.retain(|switching| !is_due(switching));
         let name = pattern_of(late.request).map_or(String::new(), |pattern| pattern.as_str().to_string());
-        Some(match late.granted {
-            true => format!("{name}: the program has answered, but no snapshot has shown it in 2 s"),
-            false => {
-                format!(
-                    "{name}: no answer from the program in 2 s: it may be stopped, or too busy to publish"
-                )
-            }
-        })
+        let why = match late.epoch {
+            Some(_) => "the program has answered, but no snapshot has shown it in 2 s",
+            None => NO_ANSWER,
+        };
+        Some(format!("{name}: {why}"))
     }
 }
 

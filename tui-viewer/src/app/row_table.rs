@@ -9,8 +9,7 @@ use tickscope_format::latency::Histogram;
 
 use crate::app::data::Data;
 use crate::app::detail::Detail;
-use crate::app::figures::What;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::search::Matcher;
 
 static NO_LATENCY: Histogram = Histogram {

@@ -7,8 +7,7 @@ use tickscope_analysis::functions::FunctionId;
 use tui_input::Input;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 
 /// A search, typed or kept.
 #[derive(Debug, Default)]

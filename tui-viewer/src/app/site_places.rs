@@ -6,7 +6,6 @@
 //! (`known_functions.rs` of tickscope-programs).
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use tickscope_analysis::sites::sites;
@@ -15,6 +14,7 @@ use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::{Site, Sites};
 use tickscope_programs::known_functions::KnownFunctions;
 
+use crate::app::keyhash::number_of;
 use crate::text::cells::safe;
 
 /// The part of the table that does not change as long as the same places are known.
@@ -77,7 +77,7 @@ impl Places {
             // A macro makes several sites in one line, so only their order tells them apart.
             let nth = alike.entry(site).or_default();
             *nth += 1;
-            let key = hash((site, *nth));
+            let key = number_of((site, *nth));
             met.insert(site, row.site);
             places.add(
                 &mut modules,
@@ -89,7 +89,7 @@ impl Places {
         }
         for (site, number) in known.iter().flat_map(|known| known.sites.iter().zip(0..)) {
             if !met.contains_key(site) {
-                places.add(&mut modules, site, None, Some(number), hash((site, 1u32)));
+                places.add(&mut modules, site, None, Some(number), number_of((site, 1u32)));
             }
         }
         places.settle();
@@ -151,7 +151,7 @@ impl Places {
         };
         let module = safe(path, self.ascii).into_owned();
         let row = self.push(Place {
-            key: hash(("module", path)),
+            key: number_of(("module", path)),
             name: safe(name, self.ascii).into_owned(),
             full: module.clone(),
             small_path: module.to_lowercase(),
@@ -259,10 +259,4 @@ fn path_of(module: &str, name: &str) -> String {
         "" => name.to_string(),
         module => format!("{module}::{name}"),
     }
-}
-
-fn hash(of: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    of.hash(&mut hasher);
-    hasher.finish()
 }

@@ -74,8 +74,9 @@ pub(crate) struct Kept {
 /// The table of all rows; a module stands before its rows.
 #[derive(Debug)]
 pub(crate) struct SiteTable {
-    kept: Kept,
-    rows: Vec<SiteRow>,
+    /// Parts that the next table can reuse.
+    pub(crate) kept: Kept,
+    pub(crate) rows: Vec<SiteRow>,
 }
 
 impl SiteTable {
@@ -106,15 +107,6 @@ impl SiteTable {
             kept: Kept { places, ruled },
             rows,
         }
-    }
-
-    /// Returns the parts that the next table can reuse.
-    pub(crate) fn kept(&self) -> &Kept {
-        &self.kept
-    }
-
-    pub(crate) fn rows(&self) -> &[SiteRow] {
-        &self.rows
     }
 
     /// Whether places stand below their modules.

@@ -7,9 +7,8 @@ use tickscope_format::Snapshot;
 use tickscope_format::snapshot::Values;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::keyhash::KeyMap;
-use crate::app::row::{Row, RowId};
+use crate::app::row::{Row, RowId, What};
 
 /// The value that rows are compared by.
 #[derive(Clone, Copy, Debug)]
@@ -228,12 +227,12 @@ impl Sort {
 
 impl<'a> Before<'a> {
     /// Takes the order of a list as it is.
-    pub(crate) fn of(rows: &'a [Row], hold: bool) -> Self {
+    pub(crate) fn of(rows: &'a [Row], hold: bool, calm: bool) -> Self {
         Self {
             rows,
-            ranks: OnceCell::new(),
             hold,
-            calm: false,
+            calm,
+            ..Self::default()
         }
     }
 

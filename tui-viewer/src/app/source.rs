@@ -61,7 +61,7 @@ pub(crate) struct Called {
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     /// Key of the function.
-    key: u64,
+    pub(crate) key: u64,
     /// File, as the debug information names it, else as the program does.
     pub(crate) file: String,
     /// Line at which the function begins; 0 if it is not known.
@@ -165,11 +165,6 @@ impl Source {
             problems: problems.collect(),
             file,
         })
-    }
-
-    /// Returns the key of the function.
-    pub(crate) fn key(&self) -> u64 {
-        self.key
     }
 
     /// Returns the last line that can be shown.

@@ -1,38 +1,99 @@
 //! The whole state of the screen: its parts, and values that depend on several parts.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use ratatui::layout::{Position, Rect, Size};
 use tickscope_analysis::measure::{Dimension, Measure};
 use tickscope_format::Snapshot;
+use tickscope_format::ids::ThreadId;
 use tickscope_format::snapshot::Timing;
 use tickscope_programs::clock_time::UtcOffset;
+use tickscope_programs::events::Request;
 use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::derived::Derived;
-use crate::app::figures::{What, share};
-use crate::app::help_screen::HelpScreen;
+use crate::app::help::HelpScreen;
 use crate::app::layout::{Layout, ROOM_FOR_SECOND, SECOND_COMES};
 use crate::app::message::Effect;
 use crate::app::notices::Notices;
-use crate::app::overlay::Overlay;
-use crate::app::percent_of::PercentOf;
 use crate::app::playback::Playback;
 use crate::app::program::Program;
-use crate::app::query::Query;
+use crate::app::query::{PercentOf, Query};
 use crate::app::requests::Requests;
-use crate::app::row::{Row, past_headings};
-use crate::app::screen_info::ScreenInfo;
+use crate::app::row::{Row, What, past_headings, share};
 use crate::app::search::Search;
 use crate::app::view::Below;
 use crate::app::views::{List, Views};
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
-use crate::keys::view::View;
+
+/// Size, time, and look of the screen.
+#[derive(Debug, Default)]
+pub(crate) struct ScreenInfo {
+    /// Size of the terminal in cells.
+    pub(crate) size: Size,
+    /// Time since the screen began.
+    pub(crate) now: Duration,
+    /// Offset of local time from UTC, if it is known.
+    pub(crate) utc_offset: UtcOffset,
+    /// Whether only ASCII is written.
+    pub(crate) ascii: bool,
+    /// The colours.
+    pub(crate) theme: ThemeKind,
+    /// Whether the mouse sends its events to the viewer.
+    pub(crate) mouse: bool,
+    /// Time of the user's last action.
+    pub(crate) last_key: Option<Duration>,
+    /// Whether the state has changed since it was last drawn.
+    pub(crate) dirty: bool,
+}
+
+impl ScreenInfo {
+    /// Returns a screen on which nothing has been drawn.
+    pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
+        Self {
+            size,
+            utc_offset,
+            ascii,
+            theme,
+            dirty: true,
+            ..Self::default()
+        }
+    }
+
+    /// Notes that the user acts now.
+    pub(crate) fn touch(&mut self) {
+        self.last_key = Some(self.now);
+        self.dirty = true;
+    }
+}
+
+/// The overlay that has the keyboard in place of the view. There is at most one overlay.
+#[derive(Debug)]
+pub(crate) enum Overlay {
+    /// The line in which a search is typed.
+    Search,
+    Help(HelpScreen),
+    /// The list of threads to choose from.
+    Threads {
+        /// The selected line; the first stands for all threads.
+        index: usize,
+        /// Threads of the snapshot on screen in the order of the list.
+        order: Vec<ThreadId>,
+    },
+    /// The list of modes.
+    Modes {
+        /// The selected line.
+        index: usize,
+    },
+    /// The question whether to send this request although others watch the program.
+    Confirm(Request),
+}
 
 /// All state of the screen.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct App {
     /// Terminal, and the look of the screen.
     pub(crate) screen: ScreenInfo,
@@ -61,15 +122,7 @@ impl App {
     pub(crate) fn new(size: Size, theme: ThemeKind, ascii: bool, utc_offset: UtcOffset) -> Self {
         Self {
             screen: ScreenInfo::new(size, theme, ascii, utc_offset),
-            program: Program::default(),
-            requests: Requests::default(),
-            playback: Playback::default(),
-            query: Query::default(),
-            derived: Derived::default(),
-            views: Views::default(),
-            overlay: None,
-            notices: Notices::default(),
-            effects: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -105,10 +158,6 @@ impl App {
 
     pub(crate) fn list_mut(&mut self) -> &mut List {
         self.views.list_mut()
-    }
-
-    pub(crate) fn list_of(&mut self, view: View) -> &mut List {
-        self.views.list_of(view)
     }
 
     /// Returns the places of all parts on the screen.
@@ -255,11 +304,6 @@ impl App {
             next = next.next(has_parents);
         }
         self.query.percent_of = next;
-    }
-
-    /// Switches to the next meaning of 100 % in this view.
-    pub(crate) fn next_percent_of(&mut self) {
-        self.views.current.kind().next_percent_of(self);
     }
 
     /// Returns the shares of total and self time of a row, from 0 to 1.

@@ -35,20 +35,19 @@ use tickscope_programs::events::{Events, Outcome, Request, RingLine, Target};
 use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::message::{Effect, Message};
-use crate::app::row::{Fold, RowId};
+use crate::app::query::ThreadChoice;
+use crate::app::row::{Fold, RowId, What};
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::action::Context;
 use crate::keys::decoder::Code;
 use crate::modes::in_mode;
-use crate::orderbook;
-use crate::orderbook::snapshot;
-use crate::test_driver::past;
-use crate::test_driver::{at, empty, events, key, keys, line, live, looks, screen, selected, showing, text};
+use crate::orderbook::{self, snapshot};
+use crate::test_driver::{
+    at, empty, events, key, keys, line, live, looks, past, screen, selected, showing, text,
+};
 
 /// Returns the made-up program after the reset that began this epoch.
 fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
@@ -57,20 +56,12 @@ fn in_epoch(epoch: u64, tenths: u64) -> Snapshot {
     s
 }
 
-/// Passes events of a running program to the app.
-fn tell(app: &mut App, events: Events) {
-    app.update(Message::Events(Box::new(events)));
-}
-
 fn answer(app: &mut App, request: Request, result: Result<u64, String>) {
     let outcomes = vec![Outcome::new(request, result)];
-    tell(
-        app,
-        Events {
-            outcomes,
-            ..Events::quiet(Status::Live)
-        },
-    );
+    app.update(Message::Events(Box::new(Events {
+        outcomes,
+        ..Events::quiet(Status::Live)
+    })));
 }
 
 /// Returns the requests to the program.
@@ -92,15 +83,12 @@ fn begins(app: &mut App, pid: u32, new_run: Option<(u32, u32)>, mut snapshot: Sn
         pid,
         path: "b.ring".into(),
     };
-    tell(
-        app,
-        Events {
-            target: Some(target),
-            new_run,
-            snapshot: Some(Rc::new(snapshot)),
-            ..Events::quiet(Status::Live)
-        },
-    );
+    app.update(Message::Events(Box::new(Events {
+        target: Some(target),
+        new_run,
+        snapshot: Some(Rc::new(snapshot)),
+        ..Events::quiet(Status::Live)
+    })));
 }
 
 fn pattern(text: &str) -> Pattern {
@@ -161,6 +149,13 @@ fn names(app: &App) -> Vec<&str> {
     app.list().rows.iter().map(|row| data.label(row.what)).collect()
 }
 
+/// Selects the first row with this part of a name.
+fn go_to(app: &mut App, part: &str) {
+    let row = names(app).iter().position(|name| name.contains(part));
+    let row = row.unwrap_or_else(|| panic!("{part} in {:?}", names(app)));
+    app.select(row);
+}
+
 fn header(app: &App) -> String {
     text(app).lines().next().unwrap_or_default().to_string()
 }
@@ -186,6 +181,12 @@ fn line_of(screen: &str, part: &str) -> String {
 #[track_caller]
 fn stands(app: &App, view: View, row: &str) {
     assert_eq!((app.views.current, &*selected(app)), (view, row));
+}
+
+/// Asserts that this row is selected, in a list of so many rows.
+#[track_caller]
+fn selects(app: &App, row: &str, rows: usize) {
+    assert_eq!((&*selected(app), app.list().rows.len()), (row, rows));
 }
 
 #[track_caller]
@@ -221,8 +222,7 @@ fn q_closes_what_is_on_top_and_then_quits() {
     assert!(keys(&mut app, "?q").is_empty() && app.overlay.is_none());
     assert!(matches!(keys(&mut app, "q")[..], [Effect::Quit]));
     for before in ["", "/bo", "?", "a"] {
-        let mut app = live(60, 15);
-        keys(&mut app, before);
+        let mut app = live(60, 15).after(before);
         assert!(matches!(key(&mut app, Code::Ctrl('c'))[..], [Effect::Quit]));
     }
 }
@@ -230,8 +230,7 @@ fn q_closes_what_is_on_top_and_then_quits() {
 #[test]
 fn escape_never_quits() {
     for before in ["", "/bo", "?", "a", "2jt", "p", "%"] {
-        let mut app = live(60, 15);
-        keys(&mut app, before);
+        let mut app = live(60, 15).after(before);
         for _ in 0..5 {
             assert!(key(&mut app, Code::Esc).is_empty());
         }
@@ -240,8 +239,7 @@ fn escape_never_quits() {
 
 #[test]
 fn percents_have_three_bases() {
-    let mut app = live(120, 30);
-    keys(&mut app, "%%j");
+    let mut app = live(120, 30).after("%%j");
     assert!(text(&app).contains("% of parent"));
     let data = data(&app);
     let row = app.list().selected().expect("selected");
@@ -258,21 +256,14 @@ fn percents_have_three_bases() {
 
 #[test]
 fn files_are_written_from_what_is_on_the_screen() {
-    let mut app = live(120, 30);
-    keys(&mut app, "pajj\n");
+    let mut app = live(120, 30).after("pajj\n");
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     let effects = keys(&mut app, "ds");
-    let [
-        Effect::WriteReport {
-            snapshot: a, thread, ..
-        },
-        Effect::KeepSnapshot(b),
-    ] = &effects[..]
-    else {
+    let [Effect::WriteReport(a, options), Effect::KeepSnapshot(b)] = &effects[..] else {
         panic!("{effects:?}");
     };
     assert_eq!((a.capture.seq, b.capture.seq), (1_340, 1_340), "the frozen one");
-    assert_eq!(*thread, Some(ThreadId(1)));
+    assert_eq!(options.thread, Some(ThreadId(1)));
     app.update(Message::Wrote(
         "report",
         Ok(vec!["./orderbook-sim-41873-20261120-140214.txt".into()]),
@@ -299,11 +290,10 @@ fn the_rest_of_the_keys() {
     assert_eq!(app.screen.theme, ThemeKind::Mono);
     assert!(last_line(&app).contains("theme: no colours"));
     let tree = live(120, 30);
-    assert!(last_line(&tree).contains("w window"), "{}", last_line(&tree));
+    says(&tree, "w window");
     assert!(matches!(key(&mut app, Code::Ctrl('l'))[..], [Effect::Repaint]));
     assert!(matches!(key(&mut app, Code::Ctrl('z'))[..], [Effect::Suspend]));
-    let mut small = live(60, 7);
-    keys(&mut small, "jjjjjz");
+    let small = live(60, 7).after("jjjjjz");
     assert_eq!(line(&small), 2, "mid-screen");
 }
 
@@ -313,19 +303,13 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     let top = app.layout().rows.y;
     assert!(matches!(keys(&mut app, "M")[..], [Effect::Mouse(true)]));
     app.update(Message::Click(70, top + 2));
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("book::apply", 14)
-    );
+    selects(&app, "book::apply", 14);
     let buffer = screen(&app);
     let mark = (0..120)
         .find(|&x| buffer[(x, top + 2)].symbol() == "▾")
         .expect("it is open");
     app.update(Message::Click(mark, top + 2));
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("book::apply", 10)
-    );
+    selects(&app, "book::apply", 10);
     let calls = text(&app)
         .lines()
         .nth(2)
@@ -343,11 +327,8 @@ fn the_mouse_selects_folds_sorts_and_changes_views() {
     small.update(Message::Wheel(3, 0, 0));
     assert_eq!((small.list().cursor.offset, line(&small)), (3, 0));
     small.update(Message::Wheel(-2, 0, 0));
-    assert_eq!(
-        (small.list().cursor.offset, line(&small)),
-        (1, 2),
-        "the selection stays where it can"
-    );
+    // The selection stays where it can.
+    assert_eq!((small.list().cursor.offset, line(&small)), (1, 2));
 }
 
 #[test]
@@ -398,11 +379,8 @@ fn only_what_depends_on_a_key_is_derived_again() {
     at(&mut app, 100);
     key(&mut app, Code::F1);
     key(&mut app, Code::Esc);
-    assert_eq!(
-        derived(&app),
-        [data, seen, rows],
-        "moving and looking derive nothing"
-    );
+    // Moving and looking derive nothing.
+    assert_eq!(derived(&app), [data, seen, rows]);
     keys(&mut app, "I");
     assert_eq!(derived(&app)[..2], [data, seen], "another order needs rows alone");
     let rows = derived(&app)[2];
@@ -416,9 +394,6 @@ fn only_what_depends_on_a_key_is_derived_again() {
     keys(&mut app, "p");
     let next = snapshot(1_350);
     events(&mut app, Status::Live, Some(next));
-    assert_eq!(
-        derived(&app),
-        before,
-        "a frozen screen derives nothing from what comes"
-    );
+    // A frozen screen derives nothing from what comes.
+    assert_eq!(derived(&app), before);
 }

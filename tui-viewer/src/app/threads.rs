@@ -1,10 +1,19 @@
-//! The list of threads to choose from: the busiest first, and in that order as long as the list is open.
+//! The list of threads to choose from, the busiest first, in that order as long as the list is open; the choice of one
+//! thread or all threads; and the rows of the view Threads, with state and current function.
 
 use std::cmp::Ordering;
 
+use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::spent::key_of;
 use tickscope_format::Snapshot;
-use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::saturating_sum;
+use tickscope_format::ids::{NodeId, ThreadId};
+use tickscope_format::snapshot::{Now, ThreadState, saturating_sum};
+
+use crate::app::past::cpu_history::CpuHistory;
+use crate::app::query::ThreadChoice;
+use crate::app::state::{App, Overlay};
+use crate::app::view::{Origin, View};
+use crate::text::cells::safe;
 
 /// Returns the ticks measured in a thread's own scopes.
 pub(crate) fn measured_ticks(snapshot: &Snapshot, thread: ThreadId) -> u64 {
@@ -72,6 +81,163 @@ fn natural(a: &str, b: &str) -> Ordering {
 fn number(text: &str) -> (&str, &str) {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (text[..end].trim_start_matches('0'), &text[end..])
+}
+
+/// Share of a CPU in the last interval below which a thread inside a scope counts as waiting.
+pub(crate) const WAITING_BELOW: f64 = 0.1;
+
+/// State of a thread, in the order in which people look for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum RunState {
+    /// Inside a scope.
+    Running,
+    /// Inside a scope, and hardly ever on a CPU.
+    Waiting,
+    /// The clock of the thread stands still.
+    Paused,
+    /// Outside any scope.
+    Idle,
+    /// Ended.
+    Finished,
+}
+
+/// A thread, or all finished threads of one name.
+#[derive(Debug)]
+pub(crate) struct ThreadRow {
+    /// Name of the thread, printable.
+    pub(crate) name: String,
+    /// Key of the row, the same in all snapshots.
+    pub(crate) key: u64,
+    pub(crate) run_state: RunState,
+    /// Share of a CPU in the last interval, if it is known.
+    pub(crate) busy: Option<f64>,
+    /// The innermost function that is open.
+    pub(crate) doing: Option<FunctionId>,
+    /// Time in scopes.
+    pub(crate) measured_ns: u64,
+    /// Time outside of scopes.
+    pub(crate) outside_ns: u64,
+    /// Calls that began.
+    pub(crate) calls: u64,
+}
+
+/// Returns the rows of all threads, by thread id; `function_of` names the function of a node.
+pub(crate) fn rows_of(
+    snapshot: &Snapshot,
+    cpu_history: &CpuHistory,
+    function_of: impl Fn(NodeId) -> Option<FunctionId>,
+    ascii: bool,
+) -> Vec<ThreadRow> {
+    let row = |id: ThreadId| {
+        let thread = &snapshot.threads[id.index()];
+        let key = key_of(thread);
+        let busy = cpu_history.busy(key);
+        let innermost = thread.open.last();
+        let rows = snapshot.rows_of(id);
+        ThreadRow {
+            name: safe(&thread.name, ascii).into_owned(),
+            key,
+            run_state: run_state(thread.state, busy, snapshot.waits_in.now_of(id.0)),
+            busy,
+            doing: innermost.and_then(|frame| function_of(frame.node)),
+            measured_ns: saturating_sum(rows.map(|row| snapshot.value(snapshot.nodes.self_ticks[row]))),
+            outside_ns: snapshot.value(thread.outside_ticks),
+            calls: snapshot.scope_calls_of(id),
+        }
+    };
+    (0..snapshot.threads.len() as u32)
+        .map(|index| row(ThreadId(index)))
+        .collect()
+}
+
+/// Returns the state of a thread. If its CPU time is unknown, the program's newest observation of the thread decides.
+pub(crate) fn run_state(state: ThreadState, busy: Option<f64>, now: Option<Now<'_>>) -> RunState {
+    match state {
+        ThreadState::Running if busy.is_none() && matches!(now, Some(Now::In(_))) => RunState::Waiting,
+        ThreadState::Running if busy.is_some_and(|busy| busy < WAITING_BELOW) => RunState::Waiting,
+        ThreadState::Running => RunState::Running,
+        ThreadState::Paused => RunState::Paused,
+        ThreadState::Finished => RunState::Finished,
+        ThreadState::Idle | _ => RunState::Idle,
+    }
+}
+
+impl RunState {
+    /// All states.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::Running,
+        Self::Waiting,
+        Self::Idle,
+        Self::Paused,
+        Self::Finished,
+    ];
+
+    /// Returns the state in a word, and its meaning for a wide and for a narrow screen; empty if the word is enough.
+    pub(crate) fn words(self) -> [&'static str; 3] {
+        match self {
+            Self::Running => ["running", "in a scope", "in a scope"],
+            Self::Waiting => ["waiting", "in a scope, off CPU", "off CPU"],
+            Self::Idle => ["idle", "in no scope", "outside"],
+            Self::Paused => ["paused", "clock is stopped", "clock off"],
+            Self::Finished => ["finished", "ended", ""],
+        }
+    }
+
+    pub(crate) fn word(self) -> &'static str {
+        let [word, ..] = self.words();
+        word
+    }
+}
+
+impl App {
+    /// Shows only the selected thread, in the tree; shows all threads again if it is already the only one.
+    pub(crate) fn enter_thread(&mut self) {
+        let Some((data, row)) = self.selected() else {
+            return;
+        };
+        let thread = &data.snapshot.threads[row.what.row as usize];
+        let only = ThreadChoice::One {
+            name: thread.name.clone(),
+            tid: thread.tid,
+        };
+        if self.query.threads == only {
+            self.show_time_of(ThreadChoice::All);
+            self.tell("all threads are shown again");
+        } else {
+            let from = self.views.current;
+            self.show_time_of(only);
+            self.show(View::Tree);
+            self.views.came_from = Some(Origin {
+                view: from,
+                filtered: true,
+            });
+            self.tell("only this thread is shown; a shows all");
+        }
+    }
+
+    /// Shows the list of threads, or all threads again if one is chosen.
+    pub(crate) fn choose_threads(&mut self) {
+        if self.query.threads == ThreadChoice::All {
+            let order = self.shown().map(|shown| busiest_first(shown)).unwrap_or_default();
+            self.overlay = Some(Overlay::Threads { index: 0, order });
+        } else {
+            self.choose_time_of(ThreadChoice::All);
+        }
+    }
+
+    /// Shows the time of other threads by the user's choice, which Escape does not change.
+    pub(crate) fn choose_time_of(&mut self, threads: ThreadChoice) {
+        if let Some(origin) = &mut self.views.came_from {
+            origin.filtered = false;
+        }
+        self.show_time_of(threads);
+    }
+
+    /// Shows the time of other threads.
+    pub(crate) fn show_time_of(&mut self, threads: ThreadChoice) {
+        self.query.threads = threads;
+        self.playback.restart_activity(&self.program, &self.query.threads);
+    }
 }
 
 #[cfg(test)]

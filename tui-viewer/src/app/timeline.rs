@@ -6,9 +6,8 @@
 use std::ops::RangeInclusive;
 
 use crate::app::keyhash::{KeyMap, KeySet};
-use crate::app::past::slot::{Load, Slot};
-use crate::app::past::slots::{Records, Slots};
-use crate::app::thread_rows::ThreadRow;
+use crate::app::past::slots::{Load, Records, Slot, Slots};
+use crate::app::threads::ThreadRow;
 
 /// Maximum number of screen lines of a thread or a function.
 pub(crate) const LANE_LINES: u16 = 4;

@@ -1,35 +1,29 @@
 //! The effect of each message on the app.
 
 pub(crate) mod acts;
-mod availability;
 mod banner;
-mod compare;
 mod find;
 mod focus;
-mod notice;
 mod on_event;
 mod pointer;
 mod refresh;
 mod requests;
 mod sites;
-mod threads;
 mod time;
 pub(crate) mod travel;
-mod unit;
 mod writing;
 
 use ratatui::layout::Position;
 use tickscope_format::snapshot::Mode;
 
-use crate::app::cursor::Cursor;
 use crate::app::help as help_lines;
-use crate::app::help_screen::HelpScreen;
+use crate::app::help::HelpScreen;
 use crate::app::message::{Effect, Message};
-use crate::app::overlay::Overlay;
 use crate::app::program::Program;
+use crate::app::query::ThreadChoice;
 use crate::app::sort::{Order, Sort};
-use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
+use crate::app::state::{App, Overlay};
+use crate::app::views::Cursor;
 use crate::keys::action::{Action, Context};
 use crate::keys::decoder::key_name;
 use crate::keys::view::View;
@@ -84,8 +78,7 @@ impl App {
                 self.wheel_aside(right, Position { x, y });
             }
             Message::Unknown(key) => {
-                let elsewhere =
-                    availability::elsewhere(key).filter(|_| matches!(self.context(), Context::In(_)));
+                let elsewhere = acts::elsewhere(key).filter(|_| matches!(self.context(), Context::In(_)));
                 if let Some(views) = elsewhere {
                     // The key has a meaning in other views, and the user is told which.
                     self.tell(format!("{} works in {views}", key_name(key, self.screen.ascii)));

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::app::cursor::Cursor;
-use crate::app::expanded::Expanded;
+use tickscope_analysis::call_tree::PathId;
+
 use crate::app::flame::Flame;
 use crate::app::function::FunctionView;
+use crate::app::keyhash::KeySet;
 use crate::app::row::{Row, RowId, past_headings};
 use crate::app::search::Search;
 use crate::app::slow::SlowView;
@@ -15,6 +16,20 @@ use crate::app::source::SourceView;
 use crate::app::timeline::Timeline;
 use crate::app::view::{Below, Origin};
 use crate::keys::view::View;
+
+/// A selection that follows the chosen row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Cursor {
+    /// Ids of the chosen row and all rows above it, the row itself last. They stay while the row is not in the list,
+    /// so that the selection returns to it, after a reset or a restart for example.
+    pub(crate) want: Vec<RowId>,
+    /// Whether the user chose the row. Until then the list stays at its top.
+    pub(crate) touched: bool,
+    /// The selected line.
+    pub(crate) index: usize,
+    /// The first line on screen.
+    pub(crate) offset: usize,
+}
 
 /// The list of a view.
 #[derive(Debug)]
@@ -112,7 +127,7 @@ impl List {
 
     /// Selects the chosen row, or the row in its place, on a screen of `page` lines.
     pub(crate) fn settle(&mut self, page: usize) {
-        self.cursor.find(&self.rows);
+        self.find();
         self.keep_on_screen(page);
         let beside = past_headings(&self.rows, self.cursor.index, true);
         if beside != self.cursor.index {
@@ -121,22 +136,40 @@ impl List {
         }
     }
 
+    /// Finds the chosen row among new rows and keeps its line of the screen. If it is gone, the nearest row above it in the
+    /// tree is selected, else the row that now stands in its place.
+    fn find(&mut self) {
+        let found = self.cursor.want.iter().rev().find_map(|&id| self.place_of(id));
+        let cursor = &mut self.cursor;
+        if let Some(index) = found {
+            let line = cursor.index.saturating_sub(cursor.offset);
+            cursor.index = index;
+            if cursor.touched {
+                cursor.offset = index.saturating_sub(line);
+            }
+        }
+    }
+
     /// Selects a line; `want` has the ids of its row and all rows above.
     pub(crate) fn choose(&mut self, index: usize, want: Vec<RowId>, page: usize) {
-        self.cursor.choose(index, want);
+        let cursor = &mut self.cursor;
+        (cursor.touched, cursor.index, cursor.want) = (true, index, want);
         self.keep_on_screen(page);
     }
 
-    /// Scrolls the list as little as needed.
+    /// Scrolls the rows in one list with the selected row, as little as needed.
     pub(crate) fn keep_on_screen(&mut self, page: usize) {
-        let rows = self.together();
-        self.cursor.keep_on_screen(rows, page);
+        let (rows, page, cursor) = (self.together(), page.max(1), &mut self.cursor);
+        cursor.index = cursor.index.min(rows.end.saturating_sub(1));
+        let last = rows.end.saturating_sub(page);
+        let offset = cursor.offset.min(last).max(rows.start);
+        cursor.offset = offset.clamp((cursor.index + 1).saturating_sub(page), cursor.index);
     }
 
     /// Puts the selected line in the middle of the screen.
     pub(crate) fn centre(&mut self, page: usize) {
-        let rows = self.together();
-        self.cursor.centre(rows, page);
+        self.cursor.offset = self.cursor.index.saturating_sub(page / 2);
+        self.keep_on_screen(page);
     }
 
     /// Returns a row and all rows above it, the topmost first.
@@ -189,5 +222,77 @@ impl Views {
         self.source = SourceView::default();
         self.slow = SlowView::default();
         self.forget_times();
+    }
+}
+
+/// A set of rows that counts its changes.
+#[derive(Debug, Default)]
+pub(crate) struct Expanded {
+    paths: KeySet<PathId>,
+    revision: u64,
+}
+
+impl Expanded {
+    pub(crate) fn paths(&self) -> &KeySet<PathId> {
+        &self.paths
+    }
+
+    /// Returns a number that changes with the set.
+    pub(crate) fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Whether a row is open.
+    pub(crate) fn contains(&self, path: PathId) -> bool {
+        self.paths.contains(&path)
+    }
+
+    /// Opens a row; returns whether it was closed.
+    pub(crate) fn insert(&mut self, path: PathId) -> bool {
+        let changed = self.paths.insert(path);
+        self.revision += u64::from(changed);
+        changed
+    }
+
+    /// Closes a row.
+    pub(crate) fn remove(&mut self, path: PathId) {
+        self.revision += u64::from(self.paths.remove(&path));
+    }
+
+    pub(crate) fn set(&mut self, path: PathId, open: bool) {
+        match open {
+            true => drop(self.insert(path)),
+            false => self.remove(path),
+        }
+    }
+
+    pub(crate) fn extend(&mut self, paths: impl IntoIterator<Item = PathId>) {
+        for path in paths {
+            self.insert(path);
+        }
+    }
+
+    /// Closes all rows.
+    pub(crate) fn clear(&mut self) {
+        self.revision += u64::from(!self.paths.is_empty());
+        self.paths.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_changes_count() {
+        let mut expanded = Expanded::default();
+        let path = PathId(7);
+        assert!(expanded.insert(path) && !expanded.insert(path));
+        assert_eq!(expanded.revision(), 1);
+        expanded.remove(path);
+        expanded.remove(path);
+        expanded.clear();
+        assert_eq!(expanded.revision(), 2);
+        assert!(!expanded.contains(path));
     }
 }

@@ -1,5 +1,6 @@
 //! Files written from the screen: in the current directory, named after program and time, and never over another file.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tickscope_command::console::in_one_line;
@@ -32,39 +33,18 @@ pub(crate) fn write_reports(
     options: &TextOptions,
     offset: UtcOffset,
 ) -> Result<Vec<PathBuf>, String> {
-    let endings = REPORT_FORMS.map(Form::ending);
-    let paths = first_free(snapshot, &endings, offset);
+    let paths = first_free(&stem(snapshot, offset), &REPORT_FORMS.map(Form::ending));
     let options = FormOptions {
         text: options.clone(),
         ..FormOptions::default()
     };
     for (done, (path, form)) in paths.iter().zip(REPORT_FORMS).enumerate() {
-        let write = |path: &Path| {
-            OutputFile::new(Some(path), false)
-                .write(|out| form.write(snapshot, &options, out))
-                .map_err(|error| in_one_line(&error))
-        };
-        write_first(std::iter::once(path.clone()), write).map_err(|why| match done {
+        write_new(path, |out| form.write(snapshot, &options, out)).map_err(|why| match done {
             0 => why,
             _ => format!("{why}; {} is written", in_words(&paths[..done])),
         })?;
     }
     Ok(paths)
-}
-
-/// Returns the paths of the first name that is free with every ending; the last paths if no name is free.
-fn first_free(snapshot: &Snapshot, endings: &[&str], offset: UtcOffset) -> Vec<PathBuf> {
-    let mut last = Vec::new();
-    for stem in stems(snapshot, offset) {
-        last = endings
-            .iter()
-            .map(|ending| PathBuf::from(format!("{stem}.{ending}")))
-            .collect();
-        if !last.iter().any(|path| path.exists()) {
-            break;
-        }
-    }
-    last
 }
 
 /// Writes a slow call in the forms of other tools, to files that differ only in their endings, and returns their paths.
@@ -85,68 +65,56 @@ pub(crate) fn write_call(
     let Some((watch, call)) = call else {
         return Err(format!("call {number} is no longer kept"));
     };
-    let endings = CALL_FORMS.map(|(_, ending)| ending);
-    let paths = first_free(snapshot, &endings, offset);
+    let paths = first_free(&stem(snapshot, offset), &CALL_FORMS.map(|(_, ending)| ending));
     for ((form, _), path) in CALL_FORMS.into_iter().zip(&paths) {
-        let write = |path: &Path| {
-            OutputFile::new(Some(path), false)
-                .write(|mut out| form.write(&whole, watch, call, &mut out))
-                .map_err(|error| in_one_line(&error))
-        };
-        write_first(std::iter::once(path.clone()), write)?;
+        write_new(path, |mut out| form.write(&whole, watch, call, &mut out))?;
     }
     Ok(paths)
 }
 
 /// Writes the snapshot to a new file, in the form that the viewer opens again, and returns its path.
 pub(crate) fn keep_snapshot(snapshot: &Snapshot, offset: UtcOffset) -> Result<PathBuf, String> {
-    write_first(candidates(snapshot, "tks", offset), |path| {
-        snapshot_file::write(path, snapshot).map_err(|error| error.to_string())
-    })
+    let path = first_free(&stem(snapshot, offset), &["tks"]).swap_remove(0);
+    let written = snapshot_file::write(&path, snapshot);
+    written.map_err(|error| error.to_string()).map(|()| path)
 }
 
-/// Writes to the first path that is free, whole or not at all, and returns the path.
-fn write_first(
-    candidates: impl Iterator<Item = PathBuf>,
-    write: impl FnOnce(&Path) -> Result<(), String>,
-) -> Result<PathBuf, String> {
-    let mut there = None;
-    for path in candidates {
-        if !path.exists() {
-            return write(&path).map(|()| path);
-        }
-        there = Some(path);
+/// Writes to a path that is free, whole or not at all.
+fn write_new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), String> {
+    if path.exists() {
+        return Err(format!("{} exists already", path.display()));
     }
-    let there = there.unwrap_or_default();
-    Err(format!("{} exists already", there.display()))
+    let written = OutputFile::new(Some(path), false).write(write);
+    written.map_err(|error| in_one_line(&error))
 }
 
 /// Returns a path for a recording that begins now: a free path, if any path is free.
 pub(crate) fn for_recording(stem: &str, unix_ns: u64, offset: UtcOffset) -> PathBuf {
-    let paths = numbered(format!("{}-{}", tame(stem), stamp(unix_ns, offset)));
-    let mut last = PathBuf::new();
-    for path in paths.map(|stem| PathBuf::from(format!("{stem}.tks"))) {
-        if path.symlink_metadata().is_err() {
-            return path;
-        }
-        last = path;
-    }
-    last
+    let stem = format!("{}-{}", tame(stem), stamp(unix_ns, offset));
+    first_free(&stem, &["tks"]).swap_remove(0)
 }
 
-/// Returns `./NAME-PID-TIME.EXT`, then the same with `-2`, `-3`, up to `MOST`.
-fn candidates(snapshot: &Snapshot, extension: &str, offset: UtcOffset) -> impl Iterator<Item = PathBuf> {
-    stems(snapshot, offset).map(move |stem| PathBuf::from(format!("{stem}.{extension}")))
+/// Returns the paths of the first name that is free with every ending; the last paths if no name is free.
+fn first_free(stem: &str, endings: &[&str]) -> Vec<PathBuf> {
+    let is_free = |paths: &Vec<PathBuf>| paths.iter().all(|path| path.symlink_metadata().is_err());
+    let mut all = (1..MOST).map(|n| numbered(stem, n, endings));
+    all.find(is_free).unwrap_or_else(|| numbered(stem, MOST, endings))
 }
 
-/// Returns the paths of [`candidates`] without their endings.
-fn stems(snapshot: &Snapshot, offset: UtcOffset) -> impl Iterator<Item = String> + use<> {
-    numbered(format!(
-        "{}-{}-{}",
-        tame(&snapshot.process.name),
-        snapshot.process.pid,
-        stamp(snapshot.capture.unix_ns, offset)
-    ))
+/// Returns the paths of a name: `./NAME.EXT`, or with a number from 2 on `./NAME-2.EXT`.
+fn numbered(stem: &str, n: u32, endings: &[&str]) -> Vec<PathBuf> {
+    let number = match n {
+        1 => String::new(),
+        n => format!("-{n}"),
+    };
+    let path = |ending: &&str| PathBuf::from(format!("./{stem}{number}.{ending}"));
+    endings.iter().map(path).collect()
+}
+
+/// Returns `NAME-PID-TIME`.
+fn stem(snapshot: &Snapshot, offset: UtcOffset) -> String {
+    let time = stamp(snapshot.capture.unix_ns, offset);
+    format!("{}-{}-{time}", tame(&snapshot.process.name), snapshot.process.pid)
 }
 
 /// Replaces characters of a name from another program, so that the name cannot lead to another folder.
@@ -166,13 +134,6 @@ fn tame(name: &str) -> String {
     }
 }
 
-fn numbered(stem: String) -> impl Iterator<Item = String> {
-    (1..=MOST).map(move |n| match n {
-        1 => format!("./{stem}"),
-        n => format!("./{stem}-{n}"),
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,37 +142,19 @@ mod tests {
     fn names_stay_in_this_folder() {
         let mut snapshot = crate::orderbook::snapshot(1);
         snapshot.process.name = "../../etc/x y".to_string();
-        let first = candidates(&snapshot, "txt", None)
-            .next()
-            .expect("there is a first");
-        let name = first
-            .strip_prefix("./")
-            .expect("in this folder")
-            .to_string_lossy()
-            .into_owned();
-        assert!(
-            !name.contains('/') && name.starts_with("_.._.._etc_x_y-41873-"),
-            "{name}"
-        );
-        assert!(
-            candidates(&snapshot, "txt", None)
-                .nth(1)
-                .expect("second")
-                .to_string_lossy()
-                .ends_with("-2.txt")
-        );
+        let stem = stem(&snapshot, None);
+        let [first, second] = [1, 2].map(|n| numbered(&stem, n, &["txt"])[0].display().to_string());
+        let name = first.strip_prefix("./").expect("in this folder");
+        assert!(!name.contains('/') && name.starts_with("_.._.._etc_x_y-41873-"));
+        assert!(second.ends_with("-2.txt"));
     }
 
     #[test]
     fn a_file_that_is_there_is_left_alone() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a.txt");
-        let write = |text: &str| {
-            write_first(std::iter::once(path.clone()), |path| {
-                std::fs::write(path, text).map_err(|error| error.to_string())
-            })
-        };
-        assert_eq!(write("one"), Ok(path.clone()));
+        let write = |text: &str| write_new(&path, |out| out.write_all(text.as_bytes()));
+        assert_eq!(write("one"), Ok(()));
         assert!(write("two").is_err_and(|why| why.contains("exists already")));
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "one");
     }

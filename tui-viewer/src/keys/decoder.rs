@@ -156,11 +156,7 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
     if rest.first() == Some(&b'<') {
         return Some((mouse(&rest[1..end], rest[end]), end + 1));
     }
-    let number = rest[..end]
-        .split(|&b| b == b';')
-        .next()
-        .and_then(|digits| std::str::from_utf8(digits).ok())
-        .and_then(|digits| digits.parse::<u32>().ok());
+    let number = numbers(&rest[..end]).next().flatten();
     let key = match (rest[end], number) {
         (b'~', Some(1 | 7)) => Code::Home,
         (b'~', Some(4 | 8)) => Code::End,
@@ -185,13 +181,15 @@ fn control_sequence(rest: &[u8]) -> Option<(Code, usize)> {
     Some((key, end + 1))
 }
 
+/// Reads numbers with `;` between them; `None` for what is no number.
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = Option<u16>> {
+    let parts = bytes.split(|&b| b == b';');
+    parts.map(|digits| std::str::from_utf8(digits).ok()?.parse::<u16>().ok())
+}
+
 /// Reads `button;column;row`, with `M` for press and `m` for release.
-fn mouse(numbers: &[u8], last: u8) -> Code {
-    let mut numbers = numbers.split(|&b| b == b';').map(|digits| {
-        std::str::from_utf8(digits)
-            .ok()
-            .and_then(|digits| digits.parse::<u16>().ok())
-    });
+fn mouse(bytes: &[u8], last: u8) -> Code {
+    let mut numbers = numbers(bytes);
     let (Some(Some(button)), Some(Some(x)), Some(Some(y))) = (numbers.next(), numbers.next(), numbers.next())
     else {
         return Code::Mouse(Mouse::Nothing, 0, 0);

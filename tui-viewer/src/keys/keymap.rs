@@ -3,8 +3,7 @@
 mod table;
 
 use crate::keys::action::{Action, Binding, Context, Section};
-use crate::keys::decoder::Code;
-use crate::keys::decoder::key_name;
+use crate::keys::decoder::{Code, key_name};
 pub(crate) use table::KEYS;
 
 /// Returns the action of a key in a context.

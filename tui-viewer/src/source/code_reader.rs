@@ -1,17 +1,14 @@
 //! Reads functions and source lines from a program's files on a separate thread, because debug information takes long to read.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
+use std::{fmt, io, thread};
 
 use tickscope_format::addresses::Frame;
 use tickscope_format::snapshot::Module;
 use tickscope_symbols::symbolizer::Symbols;
 
-use crate::source::source_files;
-use crate::source::source_files::read_source;
+use crate::source::source_files::{self, read_source};
 
 /// Code whose frames or lines are not known yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -48,41 +48,29 @@ pub(crate) fn without_module(name: &str, cells: usize) -> &str {
 
 /// Cuts a name in the middle to at most `cells`. More is kept of its end, which is the function itself.
 pub(crate) fn cut_middle<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
-    if width(text) <= cells {
-        return Cow::Borrowed(text);
-    }
-    let mark_cells = width(mark);
-    if cells <= mark_cells {
-        return Cow::Owned(mark.chars().take(cells).collect());
-    }
-    let room = cells - mark_cells;
-    let head = front(text, room / 3);
-    let tail = back(text, room - width(head));
-    Cow::Owned(format!("{head}{mark}{tail}"))
+    cut(text, cells, mark, |room| {
+        let head = front(text, room / 3);
+        format!("{head}{mark}{}", back(text, room - width(head)))
+    })
 }
 
 /// Cuts at the end to at most `cells`.
 pub(crate) fn cut_end<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
-    if width(text) <= cells {
-        return Cow::Borrowed(text);
-    }
-    let mark_cells = width(mark);
-    if cells <= mark_cells {
-        return Cow::Owned(mark.chars().take(cells).collect());
-    }
-    Cow::Owned(format!("{}{mark}", front(text, cells - mark_cells)))
+    cut(text, cells, mark, |room| format!("{}{mark}", front(text, room)))
 }
 
 /// Cuts at the beginning to at most `cells`.
 pub(crate) fn cut_start<'a>(text: &'a str, cells: usize, mark: &str) -> Cow<'a, str> {
-    if width(text) <= cells {
-        return Cow::Borrowed(text);
+    cut(text, cells, mark, |room| format!("{mark}{}", back(text, room)))
+}
+
+/// Returns a text that fits; else its part in the cells that the mark leaves, with the mark.
+fn cut<'a>(text: &'a str, cells: usize, mark: &str, part: impl FnOnce(usize) -> String) -> Cow<'a, str> {
+    match cells.saturating_sub(width(mark)) {
+        _ if width(text) <= cells => Cow::Borrowed(text),
+        0 => Cow::Owned(mark.chars().take(cells).collect()),
+        room => Cow::Owned(part(room)),
     }
-    let mark_cells = width(mark);
-    if cells <= mark_cells {
-        return Cow::Owned(mark.chars().take(cells).collect());
-    }
-    Cow::Owned(format!("{mark}{}", back(text, cells - mark_cells)))
 }
 
 /// Cuts a path at the beginning to at most `cells`. Cuts between two folders if that leaves enough.

@@ -1,8 +1,5 @@
 //! Draws the app into cells. Drawing changes nothing in the app, and reads only the rows on the screen.
 
-mod banner;
-pub(crate) mod bar;
-pub(crate) mod call_counts;
 pub(crate) mod canvas;
 pub(crate) mod charts;
 pub(crate) mod column;
@@ -20,21 +17,14 @@ mod golden_moments;
 #[cfg(test)]
 pub(crate) mod golden_tables;
 mod header;
-mod help;
 #[cfg(test)]
-mod invariants;
+pub(crate) mod invariants;
 pub(crate) mod lane;
 pub(crate) mod large_pane;
 pub(crate) mod latency;
-pub(crate) mod legend;
-pub(crate) mod marks;
-mod modes;
-pub(crate) mod pen;
-mod picker;
 pub(crate) mod place;
 pub(crate) mod popup;
 pub(crate) mod rows;
-pub(crate) mod spark;
 pub(crate) mod table;
 mod tabs;
 pub(crate) mod unit;
@@ -44,8 +34,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Size;
 
 use crate::app::layout::SMALLEST;
-use crate::app::overlay::Overlay;
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 
@@ -73,16 +62,16 @@ pub(crate) fn draw(app: &App, buffer: &mut Buffer) {
                 view.pane(&mut canvas, app, data, area);
             }
             if let Some(area) = layout.banner {
-                banner::draw(&mut canvas, app, area);
+                footer::banner(&mut canvas, app, area);
             }
         }
         None => waiting::draw(&mut canvas, app, &layout),
     }
     footer::draw(&mut canvas, app, &layout);
     match &app.overlay {
-        Some(Overlay::Help(help)) => help::draw(&mut canvas, app, help),
+        Some(Overlay::Help(help)) => popup::help_list(&mut canvas, app, help),
         Some(Overlay::Threads { index, order }) => popup::thread_list(&mut canvas, app, *index, order),
-        Some(Overlay::Modes { index }) => modes::draw(&mut canvas, app, *index),
+        Some(Overlay::Modes { index }) => popup::mode_list(&mut canvas, app, *index),
         Some(Overlay::Confirm(request)) => popup::confirm(&mut canvas, app, *request),
         // The footer draws the search at the bottom of the screen.
         Some(Overlay::Search) | None => {}

@@ -1,41 +1,42 @@
 //! View Function: one function, its callers and its callees.
 
-mod keys;
-pub(crate) mod parts;
-pub(crate) mod source;
-mod source_pane;
-#[cfg(test)]
-mod tests;
+use std::ops::Range;
 
 use ratatui::layout::{Position, Rect};
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;
 
-use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
-use crate::app::function::Around;
+use crate::app::function::{Around, Chosen, Step};
+use crate::app::keyhash::number_of;
 use crate::app::layout::{Layout, halves};
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::percent_of::PercentOf;
-use crate::app::row::RowId;
+use crate::app::query::PercentOf;
+use crate::app::row::{CallId, RowId, What};
 use crate::app::row_table::RowTable;
 use crate::app::state::App;
 use crate::app::update::acts::{Act, act, has_rows};
+use crate::app::view::View;
+use crate::app::views::Cursor;
 use crate::keys::action::Action;
 use crate::keys::view::View;
-use crate::ui::view;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::detail::Legend;
+use crate::ui::view::rows;
 use crate::views::functions;
-use crate::views::view_type::{ViewType, number_of};
+use crate::views::view_type::{About, ViewType};
+
+pub(crate) mod parts;
+pub(crate) mod source;
+#[cfg(test)]
+mod tests;
 
 #[derive(Debug)]
 pub(crate) struct Function;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     ..About::TIME
 };
@@ -84,10 +85,6 @@ fn are_beside(app: &App) -> bool {
 }
 
 impl ViewType for Function {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape, has_headings(app), are_beside(app))
     }
@@ -121,11 +118,7 @@ impl ViewType for Function {
     fn why_empty(&self, app: &App, data: &Data) -> Option<String> {
         let chosen = app.views.function.chosen.as_ref();
         let Some(chosen) = chosen.filter(|_| data.around.is_none()) else {
-            return data
-                .tree
-                .rows
-                .is_empty()
-                .then(|| view::rows::nothing(app, data).to_string());
+            return rows::why_no_calls(app, data);
         };
         let name = &chosen.name;
         let hidden = app.hidden_by_groups(data, chosen.key, name);
@@ -181,7 +174,7 @@ impl ViewType for Function {
             parts::charts(canvas, app, data, area);
         }
         if let Some(area) = layout.source {
-            source_pane::draw(canvas, app, area);
+            source::draw(canvas, app, area);
         }
     }
 
@@ -259,5 +252,123 @@ fn list(data: &Data, shape: &Shape<'_>, headings: bool, are_beside: bool) -> Lis
     Listing {
         second,
         ..listing::walk_as_it_is(data, shape, items)
+    }
+}
+
+/// Number of steps back that are remembered.
+pub(crate) const LONGEST_WAY: usize = 100;
+
+/// Returns the choice of a function.
+fn chosen(data: &Data, function: FunctionId) -> Chosen {
+    Chosen {
+        key: data.tree.functions.get(function).key,
+        name: data.names.full[function.index()].clone(),
+    }
+}
+
+/// Returns the selection of the function itself among its callers and callees.
+fn on_itself() -> Cursor {
+    Cursor {
+        want: vec![RowId::Call(CallId::Own)],
+        ..Cursor::default()
+    }
+}
+
+impl App {
+    /// Returns the function of the selected row.
+    pub(crate) fn selected_function(&self) -> Option<Chosen> {
+        let (data, row) = self.selected()?;
+        Some(chosen(data, data.function(row.what)?))
+    }
+
+    /// Chooses the function when the view is first shown: the selected function, else the one with the
+    /// largest self time.
+    pub(crate) fn choose_function(&mut self) {
+        if self.views.function.chosen.is_some() {
+            return;
+        }
+        let hottest = || {
+            let data = self.data()?;
+            let hottest = data.hot().iter().max_by_key(|row| row.self_ns)?;
+            Some(chosen(data, hottest.function))
+        };
+        self.views.function.chosen = self.selected_function().or_else(hottest);
+        self.views.list_of(View::Function).cursor = on_itself();
+    }
+
+    /// Shows a function with its callers and callees; Escape leads back here.
+    pub(crate) fn go_to_function(&mut self, chosen: Chosen) {
+        let step = Step {
+            view: self.views.current,
+            chosen: self.views.function.chosen.replace(chosen),
+            cursor: self.list().cursor.clone(),
+            came_from: self.views.came_from.take(),
+        };
+        if self.views.current != View::Function {
+            self.views.function.way.clear();
+        }
+        if self.views.function.way.len() == LONGEST_WAY {
+            self.views.function.way.remove(0);
+        }
+        self.views.function.way.push(step);
+        self.views.list_of(View::Function).cursor = on_itself();
+        self.switch_to(View::Function);
+        self.refresh();
+        let page = self.page();
+        let list = self.list_mut();
+        list.cursor.touched = true;
+        if list.cursor.index + 1 >= list.together().start + page {
+            list.centre(page);
+        }
+    }
+
+    /// Goes to the other of two lists side by side, to the row on the line of the selected row.
+    pub(crate) fn go_beside(&mut self, to: usize) {
+        let list = self.list();
+        let both: Vec<Range<usize>> = list.on_screen().collect();
+        let (Some(from), Some(beside)) = (both.get(1 - to), both.get(to)) else {
+            return;
+        };
+        if list.together().end != from.end {
+            return;
+        }
+        let high = list.cursor.index.saturating_sub(from.start);
+        let free = |&at: &usize| !list.rows[at].is_heading();
+        // In a list that ends above that line, the last row is selected.
+        let up_to = beside.clone().take(high + 1).rev().find(free);
+        if let Some(index) = up_to.or_else(|| beside.clone().find(free)) {
+            self.list_mut().cursor.offset = beside.start;
+            self.select(index);
+        }
+    }
+
+    /// Returns the word for the state to which Escape leads.
+    pub(crate) fn way_back(&self) -> Option<&'static str> {
+        if self.views.came_from.is_some() {
+            return Some("back");
+        }
+        self.query
+            .filter
+            .focuses(self.views.current)
+            .then_some("everything")
+    }
+
+    /// Goes one step back on the way to this function; returns false without a step.
+    pub(crate) fn go_back(&mut self) -> bool {
+        let Some(step) = self.views.function.way.pop() else {
+            return false;
+        };
+        if step.view == View::Function {
+            self.views.function.chosen = step.chosen;
+            self.list_mut().cursor = step.cursor;
+        }
+        self.views.came_from = step.came_from;
+        self.switch_to(step.view);
+        true
+    }
+
+    /// Forgets the way back.
+    pub(crate) fn forget_way(&mut self) {
+        self.views.function.way.clear();
     }
 }

@@ -5,20 +5,18 @@ use tickscope_format::path::tail;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
 use crate::app::layout::halves;
-use crate::app::row::{Fold, Row};
+use crate::app::row::{Fold, Portion, Row, What};
 use crate::app::sort::{Order, or_last};
 use crate::app::state::App;
 use crate::keys::view::View;
 use crate::text::cells::{cut_middle, width};
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
-use crate::ui::view::pen::Pen;
 use crate::ui::view::place::{gap, names_first};
-use crate::ui::view::{bar, difference, rows, spark};
+use crate::ui::view::{charts, difference, rows};
 use crate::views::function::parts;
 
 /// Help of the columns for the state of a thread and of a site.
@@ -81,7 +79,7 @@ static MAX: Column = numbers("MAX", 7, "the longest call")
         None => or_last(data.latency(what).max().map(|(ticks, _)| ticks)),
     }));
 static SPARK: Column = texts("LAST 30 s", "time a second, relative to its busiest")
-    .shows(|canvas, cell| spark::of(canvas, cell.app, cell.row.id, cell.place.width))
+    .shows(|canvas, cell| charts::spark(canvas, cell.app, cell.row.id, cell.place.width))
     .wide(10)
     .looks(|_| Meaning::Quiet);
 static NAME: Column = names("FUNCTION", "function or scope, with its module")
@@ -289,7 +287,7 @@ fn draw_bar(canvas: &mut Canvas<'_>, cell: &Cell<'_>) {
     // The selected row reverses the bar too: a dark bar on the light row.
     let share = main_share(app, data, what);
     let off = rows::off_cpu(app, data, what);
-    let [working, off] = bar::in_two(share, off, area.width, canvas.glyphs);
+    let [working, off] = charts::in_two(share, off, area.width, canvas.glyphs);
     let mut pen = Pen::on(canvas, area, 0);
     pen.put(&working, cell.look.of(cell.weights[0]));
     pen.put(&off, cell.look.of(Meaning::Waiting));

@@ -8,26 +8,23 @@ use tickscope_analysis::functions::FunctionId;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::latency::Histogram;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
-use crate::app::figures::{Portion, What};
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::row::RowId;
+use crate::app::row::{Portion, RowId, What};
 use crate::app::row_table::RowTable;
-use crate::app::sort;
-use crate::app::sort::Order;
+use crate::app::sort::{self, Order};
 use crate::app::state::App;
 use crate::keys::view::View;
 use crate::ui::view::column::Place;
 use crate::views::functions;
-use crate::views::view_type::ViewType;
+use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]
 pub(crate) struct Hot;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     sort: Order::SELF,
     main: Portion::Own,
     rows: "functions",
@@ -38,10 +35,6 @@ const ABOUT: About = About {
 };
 
 impl ViewType for Hot {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, _app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         list(data, shape)
     }

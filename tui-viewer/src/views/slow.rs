@@ -10,8 +10,8 @@ use ratatui::layout::{Position, Rect};
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
 
-use crate::app::about::About;
 use crate::app::data::Data;
+use crate::app::keyhash::number_of;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
 use crate::app::row::{Row, RowId};
@@ -26,12 +26,12 @@ use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Place;
 use crate::ui::view::table;
 use crate::views::slow::call::{LARGE, NOTABLE};
-use crate::views::view_type::{ViewType, number_of};
+use crate::views::view_type::{About, ViewType};
 
 #[derive(Debug)]
 pub(crate) struct Slow;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     sort: columns::ORDER,
     rows: "paths",
@@ -62,10 +62,6 @@ fn watches(app: &App) -> bool {
 }
 
 impl ViewType for Slow {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let table = data.slow();
         if table.watches.is_empty() {

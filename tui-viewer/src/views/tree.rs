@@ -1,42 +1,43 @@
 //! View Tree: functions below their callers.
 
-mod keys;
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeSet;
+
 use tickscope_analysis::call_tree::Figures;
 use tickscope_analysis::functions::FunctionId;
+use tickscope_analysis::transform::outermost;
 use tickscope_analysis::uncertainty::Uncertainty;
 use tickscope_format::latency::Histogram;
 
-use crate::app::about::About;
 use crate::app::data::Data;
 use crate::app::detail::Detail;
-use crate::app::figures::What;
+use crate::app::keyhash::number_of;
 use crate::app::layout::Layout;
 use crate::app::listing::{self, Listing, Shape};
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::row_table::RowTable;
 use crate::app::search::Matcher;
 use crate::app::sort::{Before, Sort};
 use crate::app::state::App;
 use crate::app::timeline::{Lanes, columns_in};
 use crate::app::update::acts::{Act, act, has_rows, shows};
+use crate::app::update::travel::hottest_path;
 use crate::app::view::Below;
 use crate::keys::action::Action;
 use crate::keys::view::View;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
-use crate::views::timeline::keys::TimeColumns;
-use crate::views::view_type::{ViewType, number_of};
+use crate::views::timeline::TimeColumns;
+use crate::views::view_type::{About, ViewType};
 use crate::views::{flame, functions, threads, timeline};
+
+#[cfg(test)]
+mod tests;
 
 #[derive(Debug)]
 pub(crate) struct Tree;
 
-const ABOUT: About = About {
+pub(super) const ABOUT: About = About {
     acts: ACTS,
     has_focus: true,
     has_parents: true,
@@ -59,10 +60,6 @@ fn has_frames(app: &App) -> bool {
 }
 
 impl ViewType for Tree {
-    fn about(&self) -> &'static About {
-        &ABOUT
-    }
-
     fn list(&self, app: &App, data: &Data, shape: &Shape<'_>) -> Listing {
         let mut top = View::Tree.rows(data.tree.top().iter().copied());
         if shape.outside {
@@ -77,13 +74,12 @@ impl ViewType for Tree {
             (Some(area), Below::Flame) => {
                 let size = (area.width, area.height.saturating_sub(1));
                 Listing {
-                    frames: flame::rows::list(data, &plain, &[], size).frames,
+                    frames: flame::list(data, &plain, &[], size).frames,
                     ..listing
                 }
             }
             (Some(_), Below::Timeline) => {
-                let mut before = Before::of(&app.views.lanes, shape.before.hold);
-                before.calm = shape.before.calm;
+                let before = Before::of(&app.views.lanes, shape.before.hold, shape.before.calm);
                 let lanes = Shape {
                     sort: Sort::by(View::Timeline.about().sort),
                     before: &before,
@@ -226,5 +222,82 @@ impl RowTable for Tree {
 
     fn detail(&self, data: &Data, row: u32) -> Detail {
         Detail::of_path(data, row)
+    }
+}
+
+impl App {
+    /// Turns the tree bottom-up, or top-down.
+    pub(crate) fn invert(&mut self) {
+        let chosen = self.selected_function();
+        self.query.filter.inverted = !self.query.filter.inverted;
+        if self.query.filter.inverted {
+            // The order is by total time, because the self time is 0 for most rows.
+            self.views.list_of(View::Tree).sort = Sort::by(View::Tree.about().sort);
+        }
+        self.refresh();
+        if let Some(chosen) = chosen {
+            self.find_function(chosen.key);
+        }
+        self.tell(match self.query.filter.inverted {
+            true => "bottom-up: self time of functions, by who called them; i turns back",
+            false => "top-down: who calls what",
+        });
+    }
+
+    /// Shows recursion in one row, or call by call.
+    pub(crate) fn fold_recursion(&mut self) {
+        self.query.filter.folded = !self.query.filter.folded;
+        self.refresh();
+        let data = self.data();
+        let any = data.is_some_and(|data| outermost(data.calls()).contains(&false));
+        self.tell(match (self.query.filter.folded, any) {
+            (true, true) => "recursion in one row; c shows it call by call",
+            (true, false) => "recursion in one row, but nothing calls itself here",
+            (false, _) => "recursion call by call",
+        });
+    }
+
+    /// Goes to the next row of the same function.
+    pub(crate) fn other_place(&mut self) {
+        let Some((data, row)) = self.selected().filter(|(_, row)| !row.what.is_outside()) else {
+            return;
+        };
+        let selected = row.what.row;
+        let function = data.tree.rows[selected as usize].function;
+        let rows = data.tree.rows.iter().zip(0u32..);
+        let places: Vec<u32> = rows
+            .filter(|(row, _)| row.function == function)
+            .map(|(_, index)| index)
+            .collect();
+        let next = places.iter().position(|&place| place > selected).unwrap_or(0);
+        let count = places.len();
+        let Some(&place) = places.get(next) else { return };
+        if count == 1 {
+            return self.tell("this is its only place");
+        }
+        self.show_all_rows();
+        self.reveal(View::Tree.row(place));
+        self.tell(format!("place {} of {count}", next + 1));
+    }
+
+    /// Opens the hottest path below the selected row and goes to its end.
+    pub(crate) fn go_hot(&mut self) {
+        let Some((data, row)) = self.selected().filter(|(_, row)| !row.what.is_outside()) else {
+            return;
+        };
+        let row = row.what.row;
+        let path = hottest_path(data, Some(row));
+        let Some(&last) = path.last() else { return };
+        self.views.expanded.extend(path);
+        self.refresh();
+        // The end of the path is the hottest child of the last row that was opened.
+        let end = self.data().and_then(|data| {
+            let last = data.tree.rows.iter().position(|row| row.path == last)?;
+            let children = data.tree.children(last as u32).iter().copied();
+            children.max_by_key(|&child| data.tree.rows[child as usize].total_ns)
+        });
+        if let Some(end) = end {
+            self.reveal(View::Tree.row(end));
+        }
     }
 }

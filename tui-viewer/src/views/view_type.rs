@@ -1,25 +1,80 @@
-//! The trait of views: the questions that the rest of the program asks a view, with the answers of most
-//! views.
-
-use std::hash::{DefaultHasher, Hash, Hasher};
+//! Facts about views, and the trait of views: the questions that the rest of the program asks a view, with the answers of
+//! most views.
 
 use ratatui::layout::{Position, Rect};
 
-use crate::app::about::About;
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::layout::Layout;
 use crate::app::listing::{Listing, Shape};
-use crate::app::percent_of::PercentOf;
-use crate::app::row::Row;
+use crate::app::query::PercentOf;
+use crate::app::row::{Portion, Row, What};
+use crate::app::sort::Order;
 use crate::app::state::App;
+use crate::app::update::acts::Act;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Column, Place};
 use crate::ui::view::detail::Legend;
 use crate::ui::view::{detail, large_pane, rows, table};
 use crate::views::functions;
-use crate::views::timeline::keys::TimeColumns;
+use crate::views::timeline::TimeColumns;
+
+/// Facts about a view.
+#[derive(Debug)]
+pub(crate) struct About {
+    /// Actions that have a meaning of their own in the view, or are available at other times.
+    pub(crate) acts: &'static [Act],
+    /// Order of the rows at the start.
+    pub(crate) sort: Order,
+    /// Part of a row's time that shares, bars and colours show.
+    pub(crate) main: Portion,
+    /// Word for several rows.
+    pub(crate) rows: &'static str,
+    /// Whether the rows are parts of the measured time.
+    pub(crate) is_of_time: bool,
+    /// Whether the view ignores the choice of threads and shows members in place of their groups, because a site is a
+    /// place in the source.
+    pub(crate) is_of_all: bool,
+    /// Whether the numbers ignore the choice of threads.
+    pub(crate) is_of_all_threads: bool,
+    /// Whether the view shows only the rows in focus.
+    pub(crate) has_focus: bool,
+    /// Whether the view shows the calls as a tree that can be turned, and rows as shares of their parents.
+    pub(crate) has_parents: bool,
+    /// Whether the rows are paths of the call tree.
+    pub(crate) has_paths: bool,
+    /// Whether the view shows watched functions. Its tab has a mark while functions are watched.
+    pub(crate) is_of_watches: bool,
+    /// Whether a function that was selected by hand in another view is selected here too.
+    pub(crate) follows: bool,
+    /// Whether the cursor stays on the top row until the first key, even if another row comes to the top.
+    pub(crate) stays_at_top: bool,
+}
+
+impl About {
+    /// Facts of a list whose rows are not parts of the measured time.
+    pub(crate) const LIST: Self = Self {
+        acts: &[],
+        sort: Order::TOTAL,
+        main: Portion::Total,
+        rows: "rows",
+        is_of_time: false,
+        is_of_all: false,
+        is_of_all_threads: false,
+        has_focus: false,
+        has_parents: false,
+        has_paths: false,
+        is_of_watches: false,
+        follows: false,
+        stays_at_top: false,
+    };
+
+    /// Facts of a view of the measured time.
+    pub(crate) const TIME: Self = Self {
+        is_of_time: true,
+        ..Self::LIST
+    };
+}
 
 impl App {
     /// Returns the columns of the view on screen, on the cells of `area`, from left to right.
@@ -29,18 +84,8 @@ impl App {
     }
 }
 
-/// Returns a number that changes with these choices.
-pub(crate) fn number_of(choices: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    choices.hash(&mut hasher);
-    hasher.finish()
-}
-
 /// A view of the program.
 pub(crate) trait ViewType: Sync {
-    /// Returns the facts about the view that hold at any time.
-    fn about(&self) -> &'static About;
-
     // Rows
 
     /// Returns the rows of the view.
@@ -85,7 +130,7 @@ pub(crate) trait ViewType: Sync {
     /// Returns the number of rows that a search covers, and the word for several rows.
     fn searched(&self, app: &App, data: &Data) -> (usize, &'static str) {
         let count = app.views.current.table().count(data);
-        (count as usize, self.about().rows)
+        (count as usize, app.views.current.about().rows)
     }
 
     /// Chooses the subject of the view when it is first shown.
@@ -101,12 +146,8 @@ pub(crate) trait ViewType: Sync {
 
     /// Returns the reason for an empty list.
     fn why_empty(&self, app: &App, data: &Data) -> Option<String> {
-        let nothing = data
-            .tree
-            .rows
-            .is_empty()
-            .then(|| rows::nothing(app, data).to_string());
-        app.nothing_in_focus(data).or(nothing)
+        app.nothing_in_focus(data)
+            .or_else(|| rows::why_no_calls(app, data))
     }
 
     /// Returns the columns of time that the view shows.

@@ -3,8 +3,8 @@
 use tickscope_format::snapshot::Mode;
 use tickscope_report::tally;
 
-use crate::app::help::line::HelpLine;
-use crate::app::thread_rows::RunState;
+use crate::app::help::HelpLine;
+use crate::app::threads::RunState;
 use crate::keys::view::View;
 use crate::text::glyphs::Glyphs;
 
@@ -198,10 +198,9 @@ fn marks(ascii: bool) -> Vec<HelpLine> {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_programs::status::{Pipe, Status};
-
     use super::*;
     use crate::text::cells::width;
+    use crate::ui::view::invariants::statuses;
 
     fn has(name: &str) -> bool {
         let lines = parts(false).concat();
@@ -230,18 +229,7 @@ mod tests {
 
     #[test]
     fn every_state_is_explained() {
-        let states = [
-            Status::Waiting { why: String::new() },
-            Status::Live,
-            Status::Stale { since_unix_ns: 0 },
-            Status::Exited { unix_ns: 0 },
-            Status::Crashed { unix_ns: None },
-            Status::Kept,
-            Status::Piped(Pipe::Flowing),
-            Status::Piped(Pipe::Silent { since_unix_ns: 0 }),
-            Status::Piped(Pipe::Closed),
-        ];
-        for state in states {
+        for state in statuses() {
             assert!(has(state.word()), "{}", state.word());
         }
         for run_state in RunState::ALL {

@@ -9,8 +9,8 @@ use tickscope_programs::history::History;
 
 use crate::app::keyhash::KeyMap;
 use crate::app::past::Moment;
+use crate::app::query::ThreadChoice;
 use crate::app::row::RowId;
-use crate::app::thread_choice::ThreadChoice;
 
 /// Number of seconds that are kept.
 pub(crate) const BEATS: usize = 30;

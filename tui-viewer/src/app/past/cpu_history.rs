@@ -97,23 +97,13 @@ impl CpuHistory {
 
     /// Returns the history as it was at a snapshot; empty if that snapshot is not remembered.
     pub(crate) fn until(&self, snapshot: &Snapshot) -> Self {
-        let end = self
-            .moments
-            .partition_point(|moment| moment.seq <= snapshot.capture.seq);
         let at = Moment::from(snapshot);
         let is_it = |moment: &Rc<CpuTimes>| moment.seq == snapshot.capture.seq && moment.at.run == at.run;
-        if !end
-            .checked_sub(1)
-            .and_then(|last| self.moments.get(last))
-            .is_some_and(is_it)
-        {
+        let Some(last) = self.moments.iter().rposition(is_it) else {
             return Self::default();
-        }
-        let moments: VecDeque<_> = self
-            .moments
-            .range(end.saturating_sub(LEAST + 1)..end)
-            .cloned()
-            .collect();
+        };
+        let range = self.moments.range(last.saturating_sub(LEAST)..=last);
+        let moments: VecDeque<_> = range.cloned().collect();
         let entries = moments.iter().map(|moment| moment.cpu_ns.len()).sum();
         Self { moments, entries }
     }

@@ -37,8 +37,7 @@ fn changes(data: &Data, rows: impl Iterator<Item = What>, read: fn(&Data, What) 
 #[test]
 fn one_key_tells_what_changed_in_the_last_ten_seconds() {
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut app = watched_long(width, height);
-        keys(&mut app, "'");
+        let mut app = watched_long(width, height).after("'");
         let screen = text(&app);
         let told: String = screen.lines().take(2).collect();
         assert!(told.contains("vs 10.0 s before"), "{screen}");
@@ -74,8 +73,7 @@ fn a_report_of_a_comparison_says_that_its_numbers_are_plain() {
 
 #[test]
 fn what_runs_is_not_gone_because_a_reset_has_set_its_calls_to_zero() {
-    let mut app = watched_long(120, 30);
-    keys(&mut app, "m'");
+    let mut app = watched_long(120, 30).after("m'");
     let mut anew = in_epoch(2, 20);
     anew.capture.unix_ns = snapshot(1_360).capture.unix_ns;
     // `match::run` is open in two threads.
@@ -130,8 +128,7 @@ fn changes_add_up_in_every_view() {
 
 #[test]
 fn what_is_not_known_is_not_compared() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "'");
+    let mut app = watched(120, 30).after("'");
     says(&app, "the past is shorter than 20 s");
     says(&app, "m sets a mark");
     assert!(data(&app).then.is_none());
@@ -144,7 +141,7 @@ fn what_is_not_known_is_not_compared() {
     has(&tabs(&app), "window 10.0 s   nothing known before");
     assert!(data(&app).then.is_none());
     keys(&mut app, "w");
-    assert!(tabs(&app).contains("vs 1.0 s before"), "{}", tabs(&app));
+    has(&tabs(&app), "vs 1.0 s before");
     key(&mut app, Code::Esc);
     has(&tabs(&app), "window 1.0 s");
     lacks(&tabs(&app), "before");
@@ -152,28 +149,26 @@ fn what_is_not_known_is_not_compared() {
 
 #[test]
 fn a_mark_comes_before_the_time_before() {
-    let mut app = watched_long(120, 30);
-    keys(&mut app, "ww");
+    let mut app = watched_long(120, 30).after("ww");
     assert!(last_line(&app).contains("' compares them with the 10 s before"));
     keys(&mut app, "m'");
     has(&tabs(&app), "window 10.0 s   vs 14:02:14");
     keys(&mut app, "'");
-    assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
+    has(&tabs(&app), "vs 10.0 s before");
     keys(&mut app, "'");
     assert!(tabs(&app).contains("window 10.0 s") && data(&app).then.is_none());
 }
 
 #[test]
 fn the_time_before_goes_along_with_the_moment_on_screen() {
-    let mut app = watched_long(120, 30);
-    keys(&mut app, "',,,,");
-    assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
+    let mut app = watched_long(120, 30).after("',,,,");
+    has(&tabs(&app), "vs 10.0 s before");
     sums_hold(data(&app));
     keys(&mut app, "{{");
     assert!(header(&app).contains("PAST"));
-    assert!(tabs(&app).contains("nothing known before"), "{}", tabs(&app));
+    has(&tabs(&app), "nothing known before");
     keys(&mut app, "L");
-    assert!(tabs(&app).contains("vs 10.0 s before"), "{}", tabs(&app));
+    has(&tabs(&app), "vs 10.0 s before");
 }
 
 /// Returns the program after a reset at 125 s, and after that reset was undone at 130 s.
@@ -204,7 +199,7 @@ fn a_window_reaches_over_a_reset_that_was_taken_back() {
         keys(&mut app, typed);
         keys(&mut other, typed);
         assert!(tabs(&app).contains(window), "{}", tabs(&app));
-        assert!(!tabs(&app).contains("since reset"), "{}", tabs(&app));
+        lacks(&tabs(&app), "since reset");
         assert_eq!(data(&app).measured_ns, data(&other).measured_ns, "{}", text(&app));
         sums_hold(data(&app));
         keys(&mut app, "L");
@@ -219,10 +214,10 @@ fn a_window_that_begins_in_what_was_taken_back_begins_at_its_reset() {
         events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
     }
     keys(&mut app, "ww");
-    assert!(tabs(&app).contains("window 13.0 s"), "{}", tabs(&app));
+    has(&tabs(&app), "window 13.0 s");
     sums_hold(data(&app));
     for tenth in 1_381..=1_410 {
         events(&mut app, Status::Live, Some(reset_and_undone(tenth)));
     }
-    assert!(tabs(&app).contains("window 10.0 s"), "{}", tabs(&app));
+    has(&tabs(&app), "window 10.0 s");
 }

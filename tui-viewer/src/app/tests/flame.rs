@@ -8,7 +8,7 @@ use tickscope_format::snapshot::Site;
 use tickscope_report::trend::Trend;
 
 use super::*;
-use crate::app::flame_layout::{Frame, lay_out};
+use crate::app::flame::{Frame, lay_out};
 use crate::app::view::Below;
 use crate::ui::theme::Ground;
 
@@ -113,9 +113,7 @@ proptest! {
 }
 
 fn flame() -> App {
-    let mut app = live(120, 30);
-    keys(&mut app, "5");
-    app
+    live(120, 30).after("5")
 }
 
 /// Returns the first cell of the list on which a name stands.
@@ -140,11 +138,8 @@ fn arrows_lead_beside_down_to_the_largest_and_up_again() {
     key(&mut app, Code::Right);
     key(&mut app, Code::Down);
     key(&mut app, Code::Down);
-    assert_eq!(
-        selected(&app),
-        "book::apply",
-        "more than risk::check and wire::encode"
-    );
+    // More than risk::check and wire::encode.
+    assert_eq!(selected(&app), "book::apply");
     key(&mut app, Code::Right);
     assert_eq!(selected(&app), "risk::check");
     key(&mut app, Code::Up);
@@ -163,8 +158,7 @@ fn arrows_lead_beside_down_to_the_largest_and_up_again() {
 
 #[test]
 fn enter_zooms_and_escape_or_up_leads_out() {
-    let mut app = flame();
-    keys(&mut app, "jj\n");
+    let mut app = flame().after("jj\n");
     let width = |app: &App| {
         let row = app.list().cursor.index;
         app.views.flame.frame(row).map(|frame| frame.width)
@@ -187,8 +181,7 @@ fn enter_zooms_and_escape_or_up_leads_out() {
 
 #[test]
 fn the_selected_frame_stays_whatever_the_times() {
-    let mut app = flame();
-    keys(&mut app, "jjl");
+    let mut app = flame().after("jjl");
     assert_eq!(selected(&app), "risk::check");
     for tenths in [1_400, 2_000, 9_000] {
         at(&mut app, tenths * 10);
@@ -230,16 +223,13 @@ fn a_click_selects_and_a_second_one_zooms() {
     let (x, y) = place_of(&app, "match::run");
     app.update(Message::Click(x, y));
     app.update(Message::Click(x, y));
-    assert!(
-        text(&app).contains("book::apply"),
-        "zoomed out to what was clicked"
-    );
+    // Zoomed out to what was clicked.
+    shows(&app, "book::apply");
 }
 
 #[test]
 fn it_leads_to_the_tree_and_searches_find_what_is_small() {
-    let mut app = flame();
-    keys(&mut app, "jjlt");
+    let mut app = flame().after("jjlt");
     stands(&app, View::Tree, "risk::check");
     key(&mut app, Code::Esc);
     stands(&app, View::Flame, "risk::check");
@@ -250,17 +240,13 @@ fn it_leads_to_the_tree_and_searches_find_what_is_small() {
     keys(&mut app, "/publish\n");
     assert_eq!(selected(&app), "stats::publish", "\n{}", text(&app));
     assert!(app.views.flame.is_zoomed());
-    assert_eq!(
-        app.views.expanded.paths().len(),
-        open,
-        "nothing was opened in the tree for it"
-    );
+    // Nothing was opened in the tree for it.
+    assert_eq!(app.views.expanded.paths().len(), open);
 }
 
 #[test]
 fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
-    let mut app = live(60, 6);
-    keys(&mut app, "5G");
+    let mut app = live(60, 6).after("5G");
     let screen = text(&app);
     assert_eq!(selected(&app), "tree::rebalance");
     assert!(
@@ -268,15 +254,14 @@ fn the_wheel_moves_the_graph_and_deep_frames_come_into_sight() {
         "{screen}"
     );
     app.update(Message::Wheel(-9, 0, 0));
-    assert!(text(&app).contains("ingest::run"), "{}", text(&app));
+    shows(&app, "ingest::run");
     events(&mut app, Status::Live, Some(snapshot(1_341)));
     assert!(text(&app).contains("ingest::run"), "it stays where it was put");
 }
 
 #[test]
 fn what_fills_the_width_comes_back_after_a_reset() {
-    let mut app = flame();
-    keys(&mut app, "jj\n");
+    let mut app = flame().after("jj\n");
     assert!(app.views.flame.is_zoomed());
     events(&mut app, Status::Live, Some(without_rows(in_epoch(2, 1))));
     assert!(!app.views.flame.is_zoomed() && text(&app).contains("No scope has been entered"));
@@ -315,11 +300,8 @@ fn large_screens_have_the_graph_below_the_tree() {
     let lines: Vec<u16> = (second.top()..second.bottom()).filter(|&y| on_white(y)).collect();
     let tall = app.views.flame.frames.rows_of_frame();
     let third = second.y + 1 + 2 * tall;
-    assert_eq!(
-        lines,
-        (third..third + tall).collect::<Vec<_>>(),
-        "book::apply, the third line"
-    );
+    // They are the third line, where book::apply stands.
+    assert_eq!(lines, (third..third + tall).collect::<Vec<_>>());
     // Arrows move in the list, and so does Tab.
     key(&mut app, Code::Tab);
     assert_eq!(app.views.current, View::Hot);
@@ -333,13 +315,9 @@ fn large_screens_have_the_graph_below_the_tree() {
     assert_eq!(small.below(), Below::Flame);
     shows(&small, " flame ");
     keys(&mut small, "i");
-    assert_eq!(
-        small.below(),
-        Below::Nothing,
-        "bottom-up rows are not parts of the rows above"
-    );
-    let mut low = live(120, 24);
-    keys(&mut low, "P");
+    // Bottom-up rows are not parts of the rows above.
+    assert_eq!(small.below(), Below::Nothing);
+    let low = live(120, 24).after("P");
     assert!(low.below() == Below::Nothing && text(&low).contains("needs 30 lines"));
 }
 
@@ -359,8 +337,7 @@ fn a_key_switches_what_the_colours_of_frames_say() {
 
 #[test]
 fn where_moments_are_compared_frames_say_what_has_changed() {
-    let mut app = flame();
-    keys(&mut app, "m");
+    let mut app = flame().after("m");
     let mut more = snapshot(1_341);
     // The call of `check` takes longer by all measured time, so half of all time is new.
     let all: u64 = more.nodes.self_ticks.iter().sum();

@@ -19,8 +19,7 @@ fn names(app: &App) -> Vec<String> {
 
 #[test]
 fn a_group_stands_in_place_of_its_members() {
-    let mut app = grouped(120, 30);
-    keys(&mut app, "2");
+    let mut app = grouped(120, 30).after("2");
     let plain = names(&app);
     keys(&mut app, "&");
     let merged = names(&app);
@@ -36,15 +35,11 @@ fn a_group_stands_in_place_of_its_members() {
 
 #[test]
 fn a_group_has_callers_and_callees_and_sites_have_no_groups() {
-    let mut app = grouped(120, 30);
-    keys(&mut app, "2&g\n");
-    let screen = text(&app);
-    has(&screen, "[book]");
-    has(&screen, "match::step");
-    assert!(
-        names(&app).contains(&"alloc::slab_get".to_string()),
-        "called by a member"
-    );
+    let mut app = grouped(120, 30).after("2&g\n");
+    shows(&app, "[book]");
+    shows(&app, "match::step");
+    // Called by a member.
+    assert!(names(&app).contains(&"alloc::slab_get".to_string()));
     keys(&mut app, "6");
     let sites = names(&app);
     assert!(!sites.iter().any(|name| name.starts_with('[')), "{sites:?}");
@@ -57,17 +52,15 @@ fn a_group_has_callers_and_callees_and_sites_have_no_groups() {
 
 #[test]
 fn where_there_are_none_the_key_says_how_to_make_one() {
-    let mut app = showing(120, 30, snapshot(1_340));
-    keys(&mut app, "&");
+    let app = showing(120, 30, snapshot(1_340)).after("&");
     assert!(!app.query.filter.grouped);
     shows(&app, "nothing is in a group here");
 }
 
 #[test]
 fn numbers_stay_per_call_of_a_group_whatever_is_shown() {
-    let mut app = grouped(120, 30);
-    keys(&mut app, "2&gb");
-    assert!(text(&app).contains("per call of [book]"), "{}", text(&app));
+    let mut app = grouped(120, 30).after("2&gb");
+    shows(&app, "per call of [book]");
     let calls = |app: &App| app.data().and_then(|data| data.per_calls);
     let of_group = calls(&app);
     assert!(of_group.is_some_and(|calls| calls > 0));
@@ -79,40 +72,33 @@ fn numbers_stay_per_call_of_a_group_whatever_is_shown() {
 
 #[test]
 fn a_group_in_focus_is_what_is_written_and_is_told_apart_from_nothing() {
-    let mut app = grouped(120, 30);
-    keys(&mut app, "2&gf");
-    let screen = text(&app);
-    assert!(screen.contains("focus [book]"), "{screen}");
+    let mut app = grouped(120, 30).after("2&gf");
+    shows(&app, "focus [book]");
     let in_focus = data(&app).calls().measured_ns();
     let effects = keys(&mut app, "d");
-    let [Effect::WriteReport { snapshot, .. }] = &effects[..] else {
+    let [Effect::WriteReport(snapshot, _)] = &effects[..] else {
         panic!("{effects:?}");
     };
     let written: u64 = snapshot.self_nanos().iter().sum();
     assert!(in_focus > 0 && written == in_focus, "{written} of {in_focus}");
     keys(&mut app, "&");
-    let screen = text(&app);
-    has(&screen, "[book] is not shown now. & shows groups.");
+    shows(&app, "[book] is not shown now. & shows groups.");
     keys(&mut app, "&");
     key(&mut app, Code::Esc);
     key(&mut app, Code::Enter);
     keys(&mut app, "&");
-    let screen = text(&app);
-    has(&screen, "[book] is not shown now. & shows groups.");
+    shows(&app, "[book] is not shown now. & shows groups.");
 }
 
 #[test]
 fn a_member_in_focus_is_hidden_by_its_group_and_said_to_be() {
-    let mut app = grouped(120, 30);
-    keys(&mut app, "2/apply\n");
+    let mut app = grouped(120, 30).after("2/apply\n");
     keys(&mut app, "f&");
-    let screen = text(&app);
-    has(
-        &screen,
+    shows(
+        &app,
         "book::apply is not shown now. & shows the functions in groups.",
     );
-    let mut app = grouped(120, 30);
-    keys(&mut app, "&");
+    let mut app = grouped(120, 30).after("&");
     assert!(last_line(&app).contains("[groups] in place of their members; & shows the members"));
     keys(&mut app, "&");
     assert!(last_line(&app).contains("members of groups by themselves"));

@@ -5,32 +5,28 @@ use super::*;
 #[test]
 fn the_help_is_looked_up() {
     for (width, height) in [(120, 30), (60, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "?/REPORT");
+        let mut app = live(width, height).after("?/REPORT");
         assert_eq!(app.context(), Context::Typing);
-        let screen = text(&app);
-        has(&screen, "write a report");
-        has(&screen, "match 1/3");
+        shows(&app, "write a report");
+        shows(&app, "match 1/3");
         key(&mut app, Code::Down);
-        assert!(text(&app).contains("match 2/3"), "{}", text(&app));
+        shows(&app, "match 2/3");
         key(&mut app, Code::Enter);
         assert_eq!(app.context(), Context::Help);
         keys(&mut app, "nn");
-        assert!(text(&app).contains("write a report of"), "{}", text(&app));
+        shows(&app, "write a report of");
         key(&mut app, Code::Esc);
         assert_eq!(
             (app.context(), app.help().is_none_or(|help| help.search.is_none())),
             (Context::Help, true)
         );
         keys(&mut app, "/zzz");
-        assert!(text(&app).contains("no match"), "{}", text(&app));
+        shows(&app, "no match");
         key(&mut app, Code::Enter);
         key(&mut app, Code::Esc);
         assert_eq!(app.context(), Context::In(View::Tree));
-        assert!(
-            app.views.search.is_none(),
-            "the search of the list is another one"
-        );
+        // The search of the list is another one.
+        assert!(app.views.search.is_none());
     }
 }
 
@@ -51,8 +47,6 @@ fn the_first_look_is_helped_until_the_first_key() {
     assert!(!text(&live(60, 15)).contains("Enter: "), "no line to spare");
     let mut kept = live(120, 30);
     events(&mut kept, Status::Kept, None);
-    assert!(
-        !told(&kept) && text(&kept).contains("A kept snapshot"),
-        "what happened comes first"
-    );
+    // What happened comes first.
+    assert!(!told(&kept) && text(&kept).contains("A kept snapshot"));
 }

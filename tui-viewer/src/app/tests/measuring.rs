@@ -2,7 +2,7 @@
 //! measuring.
 
 use super::*;
-use crate::app::overlay::Overlay;
+use crate::app::state::Overlay;
 
 fn switched(epoch: u64, mode: Mode) -> Snapshot {
     in_mode(mode, in_epoch(epoch, 10))
@@ -76,8 +76,7 @@ fn a_look_at_the_modes_loses_nothing() {
 #[test]
 fn the_list_of_modes_begins_at_the_one_in_force() {
     for (index, mode) in Mode::ALL.into_iter().enumerate() {
-        let mut app = showing(80, 24, in_mode(mode, snapshot(1_340)));
-        keys(&mut app, "e");
+        let app = showing(80, 24, in_mode(mode, snapshot(1_340))).after("e");
         assert!(matches!(app.overlay, Some(Overlay::Modes { index: at }) if at == index));
         let screen = text(&app);
         let line = line_of(&screen, " now ");
@@ -87,8 +86,7 @@ fn the_list_of_modes_begins_at_the_one_in_force() {
 
 #[test]
 fn a_mode_behind_a_frozen_screen_is_said_to_be_there() {
-    let mut app = live(120, 30);
-    keys(&mut app, "p");
+    let mut app = live(120, 30).after("p");
     choose(&mut app, Mode::Exact);
     answer(&mut app, Request::Mode(Mode::Exact), Ok(2));
     events(&mut app, Status::Live, Some(switched(2, Mode::Exact)));
@@ -116,21 +114,18 @@ fn a_mode_that_is_refused_says_why() {
 
 #[test]
 fn viewers_beyond_those_that_are_counted_are_not_denied() {
-    let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 16;
-    events(&mut app, Status::Live, Some(watched));
+    let mut app = showing(60, 15, watched);
     choose(&mut app, Mode::Exact);
-    let screen = text(&app);
-    has(&screen, "15 or more other viewers are watching.");
+    shows(&app, "15 or more other viewers are watching.");
 }
 
 #[test]
 fn another_mode_asks_first_only_if_others_watch() {
-    let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 3;
-    events(&mut app, Status::Live, Some(watched));
+    let mut app = showing(60, 15, watched);
     assert!(choose(&mut app, Mode::Exact).is_empty());
     let screen = text(&app);
     has(&screen, "Switch measuring to exact?");
@@ -170,8 +165,7 @@ fn the_header_names_every_mode_and_the_usual_one_where_there_is_room() {
 
 #[test]
 fn rows_are_sorted_by_what_only_a_hundredth_exceeds() {
-    let mut app = live(290, 30);
-    keys(&mut app, "2");
+    let mut app = live(290, 30).after("2");
     for _ in 0..12 {
         if !text(&app).contains("sort P99 ▼") {
             keys(&mut app, ">");
@@ -183,11 +177,8 @@ fn rows_are_sorted_by_what_only_a_hundredth_exceeds() {
         .map(|row| data(&app).latency(row.what).quantile(0.99))
         .collect();
     assert!(p99.is_sorted_by(|a, b| a >= b), "{p99:?}");
-    assert_eq!(
-        p99.iter().flatten().count() + 3,
-        p99.len(),
-        "what has not ended comes last"
-    );
+    // What has not ended comes last.
+    assert_eq!(p99.iter().flatten().count() + 3, p99.len());
     keys(&mut app, "I");
     assert_eq!(names(&app).last(), Some(&"stats::publish"));
 }
@@ -245,7 +236,7 @@ fn the_whole_has_room_for_its_mark() {
             estimate.total_error = estimate.total_error.max(20_000_000_000);
         }
         events(&mut app, Status::Live, Some(one));
-        assert!(text(&app).contains(" ~100% "), "{}", text(&app));
+        shows(&app, " ~100% ");
     }
 }
 
@@ -284,11 +275,9 @@ fn what_no_sample_met_is_not_known_and_what_was_not_called_took_nothing() {
     s.nodes.self_ticks[uncalled] = 0;
     s.nodes.calls[uncalled] = 0;
     for (width, height) in [(120, 30), (80, 24), (60, 15)] {
-        let mut app = showing(width, height, s.clone());
-        keys(&mut app, "2");
+        let mut app = showing(width, height, s.clone()).after("2");
         for _ in 0..2 {
-            let screen = text(&app);
-            assert!(!screen.contains("~0ns"), "{screen}");
+            hides(&app, "~0ns");
             keys(&mut app, "1");
         }
         let mut line = |name: &str| {

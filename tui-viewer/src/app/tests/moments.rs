@@ -24,26 +24,22 @@ pub(crate) fn tabs(app: &App) -> String {
     text(app).lines().nth(1).unwrap_or_default().to_string()
 }
 
+/// Returns the last seconds of a row, as far as they are known.
+fn steps(app: &App, row: RowId) -> Option<Vec<Option<f64>>> {
+    app.playback.activity()?.steps(row, 30)
+}
+
 /// Asserts that self time and the rows below make the total, in every row of the tree.
 pub(crate) fn sums_hold(data: &Data) {
     let change = |what: What| {
-        let (now, then) = (
-            data.figures(what),
-            data.then
-                .as_ref()
-                .map(|then| then.figures(what))
-                .unwrap_or_default(),
-        );
+        let then = data.then.as_ref().map(|then| then.figures(what));
+        let (now, then) = (data.figures(what), then.unwrap_or_default());
         let less = |a: u64, b: u64| i128::from(a) - i128::from(b);
         (less(now.total_ns, then.total_ns), less(now.self_ns, then.self_ns))
     };
     for row in 0..data.tree.rows.len() as u32 {
-        let below: i128 = data
-            .tree
-            .children(row)
-            .iter()
-            .map(|&child| change(View::Tree.row(child)).0)
-            .sum();
+        let children = data.tree.children(row).iter();
+        let below: i128 = children.map(|&child| change(View::Tree.row(child)).0).sum();
         let (total, own) = change(View::Tree.row(row));
         assert_eq!(own + below, total, "row {row}");
     }
@@ -62,12 +58,9 @@ fn a_window_shows_only_what_happened_in_it_and_says_how_long_it_is() {
         sums_hold(data(&app));
     }
     keys(&mut app, "w");
-    assert_eq!(
-        data(&app).measured_ns,
-        whole,
-        "without a mark since the reset again"
-    );
-    assert!(!tabs(&app).contains("window"), "{}", tabs(&app));
+    // Without a mark since the reset again.
+    assert_eq!(data(&app).measured_ns, whole);
+    lacks(&tabs(&app), "window");
 }
 
 #[test]
@@ -75,7 +68,7 @@ fn a_short_history_says_how_short_and_a_reset_in_a_window_too() {
     let mut app = empty(120, 30);
     lives(&mut app, [1_308]);
     keys(&mut app, "ww");
-    assert!(tabs(&app).contains("window 131 s since reset"), "{}", tabs(&app));
+    has(&tabs(&app), "window 131 s since reset");
     lives(&mut app, [1_340]);
     has(&tabs(&app), "window 3.2 s, not yet 10 s");
     let mut anew = in_epoch(2, 20);
@@ -97,13 +90,9 @@ fn records_of_the_file_make_a_window_at_once() {
     };
     app.update(Message::Events(Box::new(first)));
     keys(&mut app, "ww");
-    assert!(tabs(&app).contains("window 10.0 s"), "{}", tabs(&app));
+    has(&tabs(&app), "window 10.0 s");
     let row = app.list().rows[0].id;
-    let activity = app
-        .playback
-        .activity()
-        .and_then(|activity| activity.steps(row, 30))
-        .unwrap();
+    let activity = steps(&app, row).unwrap();
     assert_eq!(activity.iter().flatten().count(), 14, "{activity:?}");
 }
 
@@ -129,18 +118,15 @@ fn keys_go_back_and_forth_and_the_program_is_followed_again() {
     assert!(!app.screen.dirty, "a past moment does not change");
     assert_eq!(text(&app), before);
     keys(&mut app, ".");
-    assert!(header(&app).contains("13.9 s back"), "{}", header(&app));
+    has(&header(&app), "13.9 s back");
 
     keys(&mut app, "}");
     assert_eq!(shown(&app), 1_350);
     keys(&mut app, ".");
     says(&app, "L follows the program");
     lives(&mut app, [1_351]);
-    assert_eq!(
-        shown(&app),
-        1_350,
-        "the newest moment of the past does not change"
-    );
+    // The newest moment of the past does not change.
+    assert_eq!(shown(&app), 1_350);
     keys(&mut app, "L");
     assert_eq!(shown(&app), 1_351);
     lives(&mut app, [1_352]);
@@ -176,8 +162,7 @@ fn long_steps_go_far() {
 
 #[test]
 fn a_small_screen_says_which_moment_it_shows() {
-    let mut app = watched(60, 15);
-    keys(&mut app, "ajj\n");
+    let mut app = watched(60, 15).after("ajj\n");
     keys(&mut app, "(");
     let line = header(&app);
     has(&line, "PAST 14:02:09.0  5.0 s back only match-1");
@@ -185,15 +170,11 @@ fn a_small_screen_says_which_moment_it_shows() {
 
 #[test]
 fn freezing_and_going_back_agree() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "p");
+    let mut app = watched(120, 30).after("p");
     lives(&mut app, [1_341]);
     keys(&mut app, ",");
-    assert_eq!(
-        app.shown().unwrap().capture.seq,
-        1_339,
-        "one before the frozen one"
-    );
+    // One before the frozen one.
+    assert_eq!(app.shown().unwrap().capture.seq, 1_339);
     for back_to_live in ["p", "L"] {
         keys(&mut app, back_to_live);
         assert!(!app.playback.stands_still() && !app.playback.is_past());
@@ -216,14 +197,13 @@ fn a_window_ends_with_the_moment_on_screen_also_before_a_reset() {
     events(&mut app, Status::Live, Some(anew));
     keys(&mut app, "w,");
     assert_eq!(app.shown().unwrap().capture.seq, 1_340);
-    assert!(tabs(&app).contains("window 1.0 s"), "{}", tabs(&app));
+    has(&tabs(&app), "window 1.0 s");
     assert_eq!(data(&app).snapshot.capture.since_reset_ns, 1_000_000_000);
 }
 
 #[test]
 fn another_program_has_another_past() {
-    let mut app = watched(120, 30);
-    keys(&mut app, ",m");
+    let mut app = watched(120, 30).after(",m");
     begins(&mut app, 7, None, snapshot(5));
     assert!(header(&app).contains("LIVE"));
     keys(&mut app, ",");
@@ -234,24 +214,22 @@ fn another_program_has_another_past() {
 
 #[test]
 fn a_mark_is_compared_with_and_counted_from() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m");
-    assert!(tabs(&app).contains("mark 14:02:14"), "{}", tabs(&app));
+    let mut app = watched(120, 30).after("m");
+    has(&tabs(&app), "mark 14:02:14");
     lives(&mut app, 1_341..=1_400);
     keys(&mut app, "'");
-    assert!(tabs(&app).contains("vs 14:02:14"), "{}", tabs(&app));
+    has(&tabs(&app), "vs 14:02:14");
     sums_hold(data(&app));
     let grown = data(&app).measured_ns - data(&app).then.as_ref().unwrap().measured_ns;
     // All changes are growth: the window has the time since the mark.
     keys(&mut app, "'www");
-    assert!(tabs(&app).contains("window 6.0 s, since mark"), "{}", tabs(&app));
+    has(&tabs(&app), "window 6.0 s, since mark");
     assert!(data(&app).measured_ns.abs_diff(grown) < 100, "but for rounding");
 }
 
 #[test]
 fn windows_are_compared_with_the_same_window_then() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "wm'");
+    let mut app = watched(120, 30).after("wm'");
     lives(&mut app, 1_341..=1_400);
     let (now, then) = (data(&app), data(&app).then.as_ref().unwrap());
     assert_eq!(now.snapshot.capture.since_reset_ns, 1_000_000_000);
@@ -293,8 +271,7 @@ fn differences_are_told_without_colour_and_without_unicode() {
 
 #[test]
 fn a_restart_keeps_the_mark_to_compare_the_runs() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m'");
+    let mut app = watched(120, 30).after("m'");
     begins(&mut app, 41_874, Some((41_873, 41_874)), other_build());
     assert!(data(&app).then.is_some());
     sums_hold(data(&app));
@@ -318,28 +295,25 @@ fn sparklines_stand_beside_wide_lists_and_in_the_detail() {
 
 #[test]
 fn escape_ends_a_comparison_and_leaves_the_past() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m'2");
+    let mut app = watched(120, 30).after("m'2");
     assert!(data(&app).then.is_some());
     key(&mut app, Code::Esc);
     assert!(data(&app).then.is_none(), "{}", text(&app));
     keys(&mut app, ",,");
     assert!(header(&app).contains("PAST"));
     key(&mut app, Code::Esc);
-    assert!(header(&app).contains("LIVE"), "{}", header(&app));
+    has(&header(&app), "LIVE");
 }
 
 #[test]
 fn a_mark_from_before_a_reset_is_told_to_be_one() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "m");
+    let mut app = watched(120, 30).after("m");
     events(&mut app, Status::Live, Some(in_epoch(9, 1_350)));
     keys(&mut app, "'");
     says(&app, "a reset came after");
     // In the other direction no counter began at zero since the mark.
     keys(&mut app, "'m('");
-    let told = last_line(&app);
-    has(&told, "is later, after a reset");
+    says(&app, "is later, after a reset");
 }
 
 #[test]
@@ -374,16 +348,10 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
     let mut plain = watched(160, 40);
     lives(&mut plain, 1_341..=1_380);
     for look in ["f", "jjf", "jF", "i", "c", "if"] {
-        let mut app = watched(160, 40);
-        keys(&mut app, look);
+        let mut app = watched(160, 40).after(look);
         lives(&mut app, 1_341..=1_380);
         for row in &plain.list().rows {
-            let steps = |app: &App| {
-                app.playback
-                    .activity()
-                    .and_then(|activity| activity.steps(row.id, 30))
-            };
-            assert_eq!(steps(&app), steps(&plain), "after {look}");
+            assert_eq!(steps(&app, row.id), steps(&plain, row.id), "after {look}");
         }
     }
 }
@@ -391,8 +359,7 @@ fn seconds_are_counted_of_all_calls_whatever_part_of_them_is_on_screen() {
 #[test]
 fn seconds_are_those_of_the_thread_in_scope_however_it_was_chosen() {
     let chosen = |how: &str| {
-        let mut app = watched(160, 40);
-        keys(&mut app, how);
+        let mut app = watched(160, 40).after(how);
         key(&mut app, Code::Enter);
         keys(&mut app, "1");
         lives(&mut app, 1_341..=1_350);
@@ -402,12 +369,7 @@ fn seconds_are_those_of_the_thread_in_scope_however_it_was_chosen() {
     assert_eq!(by_list.query.threads, by_view.query.threads);
     assert_ne!(by_view.query.threads, ThreadChoice::All);
     for row in &by_list.list().rows {
-        let steps = |app: &App| {
-            app.playback
-                .activity()
-                .and_then(|activity| activity.steps(row.id, 30))
-        };
-        assert_eq!(steps(&by_view), steps(&by_list));
+        assert_eq!(steps(&by_view, row.id), steps(&by_list, row.id));
     }
 }
 
@@ -422,6 +384,5 @@ fn a_flame_of_a_window_without_time_says_which_window() {
         events(&mut app, Status::Live, Some(idle));
     }
     keys(&mut app, "5w");
-    let screen = text(&app);
-    has(&screen, "No time has been measured in the last 1.0 s.");
+    shows(&app, "No time has been measured in the last 1.0 s.");
 }

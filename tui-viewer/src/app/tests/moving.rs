@@ -67,13 +67,9 @@ fn a_page_moves_the_list_by_a_page() {
 
 #[test]
 fn arrows_open_and_close_and_walk() {
-    let mut app = live(120, 30);
-    keys(&mut app, "G");
+    let mut app = live(120, 30).after("G");
     key(&mut app, Code::Right);
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("orderbook_sim::main", 15)
-    );
+    selects(&app, "orderbook_sim::main", 15);
     key(&mut app, Code::Right);
     assert_eq!(selected(&app), "stats::publish");
     key(&mut app, Code::Left);
@@ -88,8 +84,7 @@ fn arrows_open_and_close_and_walk() {
 
 #[test]
 fn whole_subtrees_open_and_close() {
-    let mut app = live(120, 30);
-    keys(&mut app, "CE");
+    let mut app = live(120, 30).after("CE");
     assert_eq!(app.list().rows.len(), 14, "all of match::run, nothing else");
     keys(&mut app, "C");
     assert_eq!(app.list().rows.len(), 6);
@@ -99,8 +94,7 @@ fn whole_subtrees_open_and_close() {
 
 #[test]
 fn siblings_are_stepped_over_what_is_between() {
-    let mut app = live(120, 30);
-    keys(&mut app, "J");
+    let mut app = live(120, 30).after("J");
     assert_eq!(selected(&app), "ingest::run");
     keys(&mut app, "K");
     assert_eq!(selected(&app), "match::run");
@@ -110,8 +104,7 @@ fn siblings_are_stepped_over_what_is_between() {
 
 #[test]
 fn views_change_and_t_shows_the_heaviest_place() {
-    let mut app = live(120, 30);
-    keys(&mut app, "2");
+    let mut app = live(120, 30).after("2");
     stands(&app, View::Hot, "risk::check");
     keys(&mut app, "jjjt");
     stands(&app, View::Tree, "wire::decode");
@@ -129,8 +122,7 @@ fn views_change_and_t_shows_the_heaviest_place() {
 
 #[test]
 fn columns_sort_and_turn_round() {
-    let mut app = live(120, 30);
-    keys(&mut app, "2");
+    let mut app = live(120, 30).after("2");
     keys(&mut app, ">");
     assert_eq!(names(&app)[0], "match::run", "by total time");
     // No function waits in this program.
@@ -151,26 +143,20 @@ fn columns_sort_and_turn_round() {
 
 #[test]
 fn a_search_moves_as_it_is_typed_and_escape_returns() {
-    let mut app = live(60, 15);
-    keys(&mut app, "jj/chec");
+    let mut app = live(60, 15).after("jj/chec");
     assert_eq!(selected(&app), "risk::check");
     says(&app, "2 of 15 rows  match 1/2");
     key(&mut app, Code::Down);
     assert_eq!(selected(&app), "wire::checksum");
     assert_eq!(app.list().rows.len(), 14, "opened as far as needed");
     key(&mut app, Code::Esc);
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("book::apply", 11),
-        "as it was"
-    );
+    selects(&app, "book::apply", 11);
     assert!(app.views.search.is_none());
 }
 
 #[test]
 fn a_kept_search_steps_with_n() {
-    let mut app = live(120, 30);
-    keys(&mut app, "/book::\n");
+    let mut app = live(120, 30).after("/book::\n");
     assert_eq!(selected(&app), "book::apply");
     keys(&mut app, "n");
     assert_eq!(selected(&app), "book::insert");
@@ -196,8 +182,7 @@ fn a_kept_search_steps_with_n() {
 
 #[test]
 fn a_search_without_a_match_leaves_the_view_alone() {
-    let mut app = live(60, 15);
-    keys(&mut app, "jj/boko");
+    let mut app = live(60, 15).after("jj/boko");
     assert_eq!(selected(&app), "book::apply");
     assert!(last_line(&app).contains("no match"));
     for _ in 0..2 {
@@ -247,8 +232,7 @@ fn rows_change_places_at_most_once_a_second() {
 
 #[test]
 fn what_vanishes_gives_way_to_what_is_above_it_and_comes_back() {
-    let mut app = live(120, 30);
-    keys(&mut app, "jjjj");
+    let mut app = live(120, 30).after("jjjj");
     assert_eq!(selected(&app), "tree::rebalance");
     let mut young = snapshot(1_341);
     // Only `match::run` and `match::step` of the first thread are left.

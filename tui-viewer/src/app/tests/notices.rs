@@ -47,8 +47,7 @@ fn keys_say_what_they_did() {
 #[test]
 fn rows_that_have_no_function_say_what_to_choose() {
     // The top of a thread has no caller.
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "1g3k");
+    let mut app = live(WIDE, 40).after("1g3k");
     assert_eq!(selected(&app), "(top of a thread)", "{}", text(&app));
     key(&mut app, Code::Enter);
     says(
@@ -79,8 +78,7 @@ fn rows_that_have_no_function_say_what_to_choose() {
 
 #[test]
 fn a_function_says_where_it_stands() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "2\n\n");
+    let app = live(WIDE, 40).after("2\n\n");
     says(&app, "this is the function itself: its callers are above");
 }
 
@@ -111,9 +109,8 @@ fn one_thing_is_asked_after_the_other() {
     let mut app = live(WIDE, 40);
     assert_eq!(keys(&mut app, "r").len(), 1);
     assert!(keys(&mut app, "W").is_empty());
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! watch: the program has not answered the previous request yet",
     );
 }
@@ -145,22 +142,19 @@ fn of_an_ended_program_nothing_is_asked() {
 
 #[test]
 fn an_answer_without_a_snapshot_is_not_waited_for_for_ever() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "r");
+    let mut app = live(WIDE, 40).after("r");
     answer(&mut app, Request::Reset, Ok(2));
     at(&mut app, 3_000);
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! the program has answered, but no snapshot of it has come in 2 s",
     );
     let mut app = live(WIDE, 40);
     let pattern = tickscope_format::pattern::Pattern::new("book").expect("a pattern");
     answer(&mut app, Request::SitesOff(pattern), Ok(1));
     at(&mut app, 3_000);
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! book: the program has answered, but no snapshot has shown it in 2 s",
     );
 }
@@ -177,15 +171,13 @@ fn windows_and_differences_are_named() {
         w | the last second and the second before; w: 10 s
         ",
     );
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "m");
+    let mut app = live(WIDE, 40).after("m");
     events(&mut app, Status::Live, Some(snapshot(1_350)));
     check(
         &mut app,
         "' | differences to 14:02:14: + is more than then; ' shows plain numbers",
     );
-    let mut app = watched(WIDE, 40);
-    keys(&mut app, "mw");
+    let mut app = watched(WIDE, 40).after("mw");
     check(
         &mut app,
         "' | differences to 14:02:14: + is more than then; ' compares with the time just before",
@@ -195,11 +187,10 @@ fn windows_and_differences_are_named() {
 #[test]
 fn screens_without_rows_say_why() {
     let mut app = empty(WIDE, 40);
-    assert!(text(&app).contains("Looking for a program."), "{}", text(&app));
+    shows(&app, "Looking for a program.");
     events(&mut app, Status::Live, None);
-    let screen = text(&app);
-    assert!(screen.contains("Reading the first record."), "{screen}");
-    has(&screen, "It is there when the program's `start` returns.");
+    shows(&app, "Reading the first record.");
+    shows(&app, "It is there when the program's `start` returns.");
     events(&mut app, Status::Live, Some(Snapshot::default()));
     for (view, says) in [
         ("4", "No thread has entered a scope since the program began."),
@@ -214,32 +205,25 @@ fn screens_without_rows_say_why() {
 
 #[test]
 fn a_thread_that_has_gone_is_told() {
-    let mut app = live(WIDE, 40);
-    keys(&mut app, "4\n");
+    let mut app = live(WIDE, 40).after("4\n");
     let mut next = snapshot(1_341);
     for thread in &mut next.threads {
         thread.name.push_str("-other");
         thread.tid += 1_000;
     }
     events(&mut app, Status::Live, Some(next));
-    let screen = text(&app);
-    has(
-        &screen,
-        "There is no thread match-0 any more. a shows all threads.",
-    );
-    has(&screen, "The chosen thread is not there any more.");
+    shows(&app, "There is no thread match-0 any more. a shows all threads.");
+    shows(&app, "The chosen thread is not there any more.");
     keys(&mut app, "d");
-    let told = last_line(&app);
-    has(
-        &told,
+    says(
+        &app,
         "! nothing to report: there is no thread match-0 here; a shows all",
     );
 }
 
 #[test]
 fn what_a_window_cannot_tell_of_latencies() {
-    let mut app = watched(WIDE, 40);
-    keys(&mut app, "w");
+    let mut app = watched(WIDE, 40).after("w");
     let why = "- (no call has ended in this window)";
     for _ in 0..20 {
         if !text(&app).contains(why) {
@@ -266,7 +250,7 @@ fn a_program_that_is_waited_for_with_its_numbers_on_screen() {
     let mut app = live(WIDE, 40);
     let why = String::new();
     events(&mut app, Status::Waiting { why }, None);
-    assert!(text(&app).contains("Waiting for the program."), "{}", text(&app));
+    shows(&app, "Waiting for the program.");
 }
 
 /// The cause and the next step must not be cut off at the screen's width.

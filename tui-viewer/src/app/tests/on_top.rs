@@ -4,10 +4,9 @@ use super::*;
 
 #[test]
 fn one_thread_or_all() {
-    let mut app = live(120, 30);
-    keys(&mut app, "ajj\n");
+    let mut app = live(120, 30).after("ajj\n");
     assert!(text(&app).contains("only match-1 (a: all)"));
-    assert!(header(&app).contains(" 1 of 4 threads"), "{}", header(&app));
+    has(&header(&app), " 1 of 4 threads");
     assert_eq!(names(&app)[0], "match::run");
     assert_eq!(app.list().rows.len(), 9);
     assert!(text(&app).contains("100.0%"));
@@ -18,8 +17,7 @@ fn one_thread_or_all() {
 
 #[test]
 fn the_choice_of_a_thread_stays_on_its_thread() {
-    let mut app = live(120, 30);
-    keys(&mut app, "ajj");
+    let mut app = live(120, 30).after("ajj");
     let mut grown = snapshot(1_341);
     let newcomer = Thread {
         name: "new".into(),
@@ -28,7 +26,7 @@ fn the_choice_of_a_thread_stays_on_its_thread() {
     grown.threads.insert(0, newcomer);
     events(&mut app, Status::Live, Some(grown));
     key(&mut app, Code::Enter);
-    assert!(text(&app).contains("only match-1 (a: all)"), "{}", text(&app));
+    shows(&app, "only match-1 (a: all)");
 }
 
 #[test]
@@ -39,11 +37,9 @@ fn the_busiest_thread_is_listed_first_and_its_share_is_never_cut() {
     pool.threads[0].count = 111;
     pool.threads[0].state = ThreadState::Finished;
     for (width, height) in [(20, 8), (32, 9), (44, 12), (60, 15), (120, 30)] {
-        let mut app = empty(width, height);
         let mut turned = pool.clone();
         turned.threads.reverse();
-        events(&mut app, Status::Live, Some(turned));
-        keys(&mut app, "a");
+        let app = showing(width, height, turned).after("a");
         let screen = text(&app);
         let at = |share: &str| {
             screen
@@ -81,13 +77,12 @@ fn an_empty_list_says_why() {
 
 #[test]
 fn warnings_stand_until_they_are_read() {
-    let mut app = empty(60, 15);
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec![
         "TICKSCOPE_MODE=fast: not a mode; exact is used.".into(),
         "b".into(),
     ];
-    events(&mut app, Status::Live, Some(warned));
+    let mut app = showing(60, 15, warned);
     shows(&app, "! TICKSCOPE_MODE=fast: not a mode");
     key(&mut app, Code::Esc);
     assert!(!text(&app).contains("TICKSCOPE_MODE"));
@@ -111,8 +106,7 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     keys(&mut app, "k\n");
     assert!(!told(&app), "read while the search was typed");
     for (width, height) in [(120, 30), (66, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "/book\n");
+        let mut app = live(width, height).after("/book\n");
         wrote(&mut app);
         assert!(
             told(&app) && last_line(&app).contains("nN match"),
@@ -124,25 +118,20 @@ fn a_notice_goes_with_the_next_key_and_does_not_come_back() {
     }
     app.update(Message::Wrote("report", Err("no room".into())));
     keys(&mut app, "j");
-    assert!(
-        text(&app).contains("! report not written: no room"),
-        "an error stays its time"
-    );
+    // An error stays its time.
+    shows(&app, "! report not written: no room");
     let mut warned = snapshot(1_340);
     warned.process.warnings = vec!["the clock is odd".into()];
     let mut app = showing(60, 15, warned);
     wrote(&mut app);
     key(&mut app, Code::Esc);
-    assert!(
-        !told(&app) && text(&app).contains("the clock is odd"),
-        "one thing at a time"
-    );
+    // One thing at a time.
+    assert!(!told(&app) && text(&app).contains("the clock is odd"));
 }
 
 #[test]
 fn three_unknown_keys_call_for_help() {
-    let mut app = live(120, 30);
-    keys(&mut app, "ZZ");
+    let mut app = live(120, 30).after("ZZ");
     assert!(!last_line(&app).contains("? shows the keys"));
     keys(&mut app, "Z");
     assert!(last_line(&app).contains("? shows the keys"));
@@ -154,8 +143,7 @@ fn three_unknown_keys_call_for_help() {
 
 #[test]
 fn a_key_of_other_views_says_where_it_works() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4i");
+    let mut app = live(120, 30).after("4i");
     assert_eq!(last_line(&app).trim(), "i works in Tree");
     keys(&mut app, "f");
     assert_eq!(last_line(&app).trim(), "f works in Tree, Hot, Flame, Timeline");
@@ -166,8 +154,7 @@ fn a_key_of_other_views_says_where_it_works() {
 
 #[test]
 fn the_help_scrolls_to_its_end_and_no_further() {
-    let mut app = live(60, 15);
-    keys(&mut app, "?");
+    let mut app = live(60, 15).after("?");
     key(&mut app, Code::End);
     let end = text(&app);
     assert!(end.contains("AVG change"), "{end}");
@@ -190,17 +177,15 @@ fn the_picker_opens_what_is_selected() {
         library: String::new(),
     };
     let status = Status::Waiting { why: "which?".into() };
-    let rings = Some(vec![ring("a"), ring("b"), ring("c")]);
-    app.update(Message::Events(Box::new(Events {
-        rings,
-        ..Events::quiet(status.clone())
-    })));
-    keys(&mut app, "j");
-    let rings = Some(vec![ring("new"), ring("a"), ring("b"), ring("c")]);
-    app.update(Message::Events(Box::new(Events {
-        rings,
-        ..Events::quiet(status)
-    })));
+    for names in [&["a", "b", "c"][..], &["new", "a", "b", "c"]] {
+        app.update(Message::Events(Box::new(Events {
+            rings: Some(names.iter().copied().map(ring).collect()),
+            ..Events::quiet(status.clone())
+        })));
+        if names.len() == 3 {
+            keys(&mut app, "j");
+        }
+    }
     let effects = key(&mut app, Code::Enter);
     assert!(
         matches!(&effects[..], [Effect::Open(path)] if path.as_os_str() == "b"),

@@ -39,7 +39,7 @@ fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
         read(&mut app);
         told(&app);
         keys(&mut app, ",");
-        assert!(header(&app).contains("PAST"), "{}", header(&app));
+        has(&header(&app), "PAST");
         let screen = text(&app);
         let words = if width == 120 {
             "a recording of 14.0 s"
@@ -56,10 +56,8 @@ fn it_says_at_once_that_it_is_one_how_long_and_how_to_move_in_it() {
 
 #[test]
 fn nobody_is_behind_it() {
-    let mut app = opened(120, 30);
-    keys(&mut app, "r");
-    let line = last_line(&app);
-    has(&line, "nothing to reset: a recording has no program behind it");
+    let mut app = opened(120, 30).after("r");
+    says(&app, "nothing to reset: a recording has no program behind it");
     keys(&mut app, "p");
     assert!(last_line(&app).contains("a recording does not move by itself"));
 }

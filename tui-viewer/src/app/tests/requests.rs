@@ -28,8 +28,7 @@ fn what_was_asked_of_one_program_is_not_asked_of_another() {
 
 #[test]
 fn a_program_that_answers_and_ends_is_not_waited_for() {
-    let mut app = live(120, 30);
-    keys(&mut app, "r");
+    let mut app = live(120, 30).after("r");
     answer(&mut app, Request::Reset, Ok(2));
     events(&mut app, Status::Exited { unix_ns: 1 }, None);
     at(&mut app, 3_000);
@@ -44,13 +43,9 @@ fn a_program_that_answers_and_ends_is_not_waited_for() {
 
 #[test]
 fn a_new_run_keeps_folds_and_selection() {
-    let mut app = live(120, 30);
-    keys(&mut app, "jjjj");
+    let mut app = live(120, 30).after("jjjj");
     begins(&mut app, 42_010, Some((41_873, 42_010)), snapshot(10));
-    assert_eq!(
-        (selected(&app).as_str(), app.list().rows.len()),
-        ("tree::rebalance", 14)
-    );
+    selects(&app, "tree::rebalance", 14);
     says(&app, "new run: now following pid 42010");
     assert!(header(&app).contains("pid 42010"));
 }
@@ -72,19 +67,17 @@ fn the_next_ring_of_the_same_process_leaves_what_was_known_of_it() {
 
 #[test]
 fn a_frozen_screen_shows_the_same_numbers_until_it_is_released() {
-    let mut app = live(120, 30);
-    keys(&mut app, "p");
+    let mut app = live(120, 30).after("p");
     let before = text(&app);
     app.screen.dirty = false;
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     assert!(!app.screen.dirty, "nothing to draw");
     assert_eq!(text(&app), before);
-    let mut gone = live(60, 15);
-    keys(&mut gone, "p");
+    let mut gone = live(60, 15).after("p");
     events(&mut gone, Status::Exited { unix_ns: 0 }, None);
     assert!(header(&gone).contains("FROZEN") && text(&gone).contains("Meanwhile the program has ended"));
     keys(&mut app, "p");
-    assert!(header(&app).contains("02:20"), "{}", header(&app));
+    has(&header(&app), "02:20");
 }
 
 #[test]
@@ -111,8 +104,7 @@ fn a_reset_is_done_when_it_is_seen() {
 
 #[test]
 fn an_undo_that_is_refused_says_why_and_is_offered_no_more() {
-    let mut app = live(200, 30);
-    keys(&mut app, "r");
+    let mut app = live(200, 30).after("r");
     answer(&mut app, Request::Reset, Ok(2));
     events(&mut app, Status::Live, Some(in_epoch(2, 1)));
     keys(&mut app, "j");
@@ -144,8 +136,7 @@ fn a_reset_without_an_answer_is_told_after_two_seconds() {
 
 #[test]
 fn a_late_answer_counts_all_the_same() {
-    let mut app = live(120, 30);
-    keys(&mut app, "r");
+    let mut app = live(120, 30).after("r");
     at(&mut app, 2_000);
     assert!(last_line(&app).contains("no answer"));
     answer(&mut app, Request::Reset, Ok(2));
@@ -156,10 +147,9 @@ fn a_late_answer_counts_all_the_same() {
 
 #[test]
 fn a_reset_asks_first_only_if_others_watch() {
-    let mut app = empty(60, 15);
     let mut watched = snapshot(1_340);
     watched.capture.viewers = 2;
-    events(&mut app, Status::Live, Some(watched));
+    let mut app = showing(60, 15, watched);
     assert!(keys(&mut app, "r").is_empty());
     shows(&app, "1 other viewer is watching");
     key(&mut app, Code::Esc);

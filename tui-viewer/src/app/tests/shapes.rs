@@ -57,10 +57,8 @@ fn row(name: &str, ms: u64, calls: u64) -> (String, u64, u64) {
 
 #[test]
 fn a_recursive_function_has_one_average_on_a_screen() {
-    let mut app = showing(120, 30, fixture::recursion());
-    keys(&mut app, "2");
-    let row = names(&app).iter().position(|name| name.ends_with("fib")).unwrap();
-    app.select(row);
+    let mut app = showing(120, 30, fixture::recursion()).after("2");
+    go_to(&mut app, "fib");
     keys(&mut app, "3");
     let screen = text(&app);
     let averages = screen.split("avg ").skip(1);
@@ -72,21 +70,18 @@ fn a_recursive_function_has_one_average_on_a_screen() {
 
 #[test]
 fn three_shows_what_was_selected() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jj3");
+    let mut app = stage(120, 30).after("jj3");
     has(&title(&app), "orderbook_sim::book::apply");
     assert_eq!(selected(&app), "(self)");
     keys(&mut app, "1j3");
     assert!(title(&app).starts_with("orderbook_sim::book::apply"), "it stays");
-    let mut app = stage(120, 30);
-    keys(&mut app, "2jj3");
+    let app = stage(120, 30).after("2jj3");
     has(&title(&app), "orderbook_sim::book::apply");
 }
 
 #[test]
 fn headings_come_and_go_with_the_room_for_them() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jj3");
+    let mut app = stage(120, 30).after("jj3");
     let headings = |app: &App| app.list().rows.iter().filter(|row| row.is_heading()).count();
     assert_eq!(headings(&app), 2);
     for (height, wanted) in [(6, 0), (30, 2)] {
@@ -98,8 +93,7 @@ fn headings_come_and_go_with_the_room_for_them() {
 
 #[test]
 fn callers_and_callees_stand_side_by_side_where_they_have_room() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjj3g");
+    let mut app = stage(120, 30).after("jjj3g");
     let line = |app: &App, part: &str| {
         let screen = text(app);
         let line = screen.lines().position(|line| line.contains(part));
@@ -158,8 +152,7 @@ fn callers_and_callees_stand_side_by_side_where_they_have_room() {
 fn the_list_with_the_cursor_moves_and_the_other_shows_its_first() {
     let publish = snapshot(1_340).nodes.len() - 1;
     let many = with_more(recursive(1_340), publish, 60, false);
-    let mut app = showing(120, 30, many);
-    keys(&mut app, "/publish\n\n");
+    let mut app = showing(120, 30, many).after("/publish\n\n");
     key(&mut app, Code::Esc);
     let page = usize::from(app.layout().rows.height);
     shows(&app, "more_000");
@@ -181,8 +174,7 @@ fn the_list_with_the_cursor_moves_and_the_other_shows_its_first() {
 
 #[test]
 fn enter_goes_on_and_escape_goes_the_way_back() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jj\n");
+    let mut app = stage(120, 30).after("jj\n");
     let first = title(&app);
     keys(&mut app, "j");
     assert_eq!(selected(&app), "book::insert");
@@ -204,8 +196,7 @@ fn enter_goes_on_and_escape_goes_the_way_back() {
 
 #[test]
 fn a_function_shows_its_place_in_the_tree_and_escape_returns() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "2jjj\n");
+    let mut app = stage(120, 30).after("2jjj\n");
     keys(&mut app, "jt");
     stands(&app, View::Tree, "wire::checksum");
     key(&mut app, Code::Esc);
@@ -216,23 +207,20 @@ fn a_function_shows_its_place_in_the_tree_and_escape_returns() {
 
 #[test]
 fn the_function_stays_over_snapshots_and_restarts() {
-    let mut app = stage(80, 24);
-    keys(&mut app, "jjj3j");
+    let mut app = stage(80, 24).after("jjj3j");
     let (before, name) = (title(&app), selected(&app));
     at(&mut app, 10_000);
     events(&mut app, Status::Live, Some(in_epoch(9, 3)));
     assert_eq!((title(&app), selected(&app)), (before.clone(), name.clone()));
     events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
-    let screen = text(&app);
-    assert!(screen.contains(" in this snapshot. 2 shows what was"), "{screen}");
+    shows(&app, " in this snapshot. 2 shows what was");
     events(&mut app, Status::Live, Some(recursive(1_400)));
     assert_eq!((title(&app), selected(&app)), (before, name));
 }
 
 #[test]
 fn percents_are_of_the_function_or_of_all() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jj3g");
+    let mut app = stage(120, 30).after("jj3g");
     assert!(text(&app).contains("100.0%") && text(&app).contains("% of this function"));
     keys(&mut app, "%");
     assert!(!text(&app).contains("100.0% █") && text(&app).contains("% of measured"));
@@ -244,10 +232,9 @@ fn percents_are_of_the_function_or_of_all() {
 
 #[test]
 fn a_search_finds_callers_and_callees() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjj3/cancel");
+    let mut app = stage(120, 30).after("jjj3/cancel");
     assert_eq!(selected(&app), "book::cancel");
-    assert!(last_line(&app).contains("match"), "{}", last_line(&app));
+    says(&app, "match");
     key(&mut app, Code::Enter);
     keys(&mut app, "\\");
     assert_eq!(shares(&app).len(), 2, "once as caller, once as callee");
@@ -257,9 +244,8 @@ fn a_search_finds_callers_and_callees() {
 
 #[test]
 fn callers_and_callees_sort_by_themselves() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjj3>");
-    assert!(text(&app).contains("CALLS▼"), "{}", text(&app));
+    let mut app = stage(120, 30).after("jjj3>");
+    shows(&app, "CALLS▼");
     let names: Vec<String> = shares(&app).into_iter().map(|line| line.0).collect();
     assert_eq!(names[3..5], ["(self)", "alloc::slab_get"], "by calls");
     keys(&mut app, "I");
@@ -288,8 +274,7 @@ fn a_function_in_focus_stands_at_the_top() {
 
 #[test]
 fn a_hotspot_in_focus() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "2/apply\n");
+    let mut app = stage(120, 30).after("2/apply\n");
     key(&mut app, Code::Esc);
     assert_eq!(selected(&app), "book::apply");
     keys(&mut app, "f");
@@ -303,8 +288,7 @@ fn a_hotspot_in_focus() {
 
 #[test]
 fn a_subtree_in_focus_and_one_in_it() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjF");
+    let mut app = stage(120, 30).after("jjF");
     assert_eq!(names(&app)[0], "book::apply");
     keys(&mut app, "jf");
     assert_eq!((names(&app)[0], shares(&app)[0].1), ("book::insert", 71_030));
@@ -327,8 +311,7 @@ fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
         (40, "focus tree::rebalance"),
         (24, "rebalance"),
     ] {
-        let mut app = stage(width, 15);
-        keys(&mut app, "jjjjf");
+        let app = stage(width, 15).after("jjjjf");
         let line = text(&app).lines().nth(1).unwrap_or_default().to_string();
         assert!(line.contains(words), "{line}");
     }
@@ -336,8 +319,7 @@ fn a_narrow_screen_keeps_the_end_of_what_is_in_focus() {
 
 #[test]
 fn a_focus_that_is_not_there_says_so_and_comes_back() {
-    let mut app = stage(60, 15);
-    keys(&mut app, "jjf");
+    let mut app = stage(60, 15).after("jjf");
     events(&mut app, Status::Live, Some(without_rows(recursive(1_340))));
     shows(&app, " in this snapshot. Esc shows");
     shows(&app, "FUNCTION  focus book::apply");
@@ -354,8 +336,7 @@ fn a_focus_that_is_not_there_says_so_and_comes_back() {
 
 #[test]
 fn bottom_up_says_who_called() {
-    let mut app = stage(290, 30);
-    keys(&mut app, "jjji");
+    let mut app = stage(290, 30).after("jjji");
     assert_eq!(selected(&app), "book::insert");
     assert_eq!(names(&app)[0], "risk::check", "by self time");
     shows(&app, "%TOP");
@@ -375,8 +356,7 @@ fn self_times_are_not_taken_for_short_calls() {
 
 #[test]
 fn recursion_folds_into_one_row() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "GE");
+    let mut app = stage(120, 30).after("GE");
     let before = app.list().rows.len();
     keys(&mut app, "c");
     assert_eq!(app.list().rows.len(), before - 1);
@@ -411,7 +391,7 @@ fn the_pane_below_knows_the_threads_in_every_shape() {
     };
     keys(&mut app, "jjjf");
     assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
-    assert!(text(&app).contains("running in"), "{}", text(&app));
+    shows(&app, "running in");
     keys(&mut app, "i");
     assert_eq!(selected(&app), "book::insert");
     assert_eq!(threads(&app), ["match-0", "match-1", "main"]);
@@ -421,12 +401,11 @@ fn the_pane_below_knows_the_threads_in_every_shape() {
 
 #[test]
 fn other_places_of_a_function() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjj#");
+    let mut app = stage(120, 30).after("jjj#");
     assert_eq!(selected(&app), "book::insert");
-    assert!(last_line(&app).contains("place 2 of 3"), "{}", last_line(&app));
+    says(&app, "place 2 of 3");
     keys(&mut app, "##");
-    assert!(last_line(&app).contains("place 1 of 3"), "{}", last_line(&app));
+    says(&app, "place 1 of 3");
     assert_eq!(app.list().cursor.index, 3, "around to where it began");
     keys(&mut app, "g#");
     says(&app, "this is its only place");
@@ -434,8 +413,7 @@ fn other_places_of_a_function() {
 
 #[test]
 fn the_row_stays_under_the_finger_while_callees_change_places() {
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjj3jj");
+    let mut app = stage(120, 30).after("jjj3jj");
     let before = (selected(&app), line(&app));
     assert_eq!(before.0, "alloc::slab_get");
     for tenths in [1_341, 1_350, 1_360] {
@@ -458,8 +436,7 @@ fn opening_rows_of_a_large_tree_asks_for_their_callers() {
     let deep = recursive(1_340);
     let last = deep.nodes.len() - 1;
     let deep = with_more(deep, last, 450, true);
-    let mut app = showing(120, 30, deep);
-    keys(&mut app, "i/449\n");
+    let mut app = showing(120, 30, deep).after("i/449\n");
     key(&mut app, Code::Esc);
     let top = app.list().cursor.index;
     keys(&mut app, "E");
@@ -483,18 +460,14 @@ fn opening_rows_of_a_large_tree_asks_for_their_callers() {
 #[test]
 fn screens() {
     for (width, height) in [(120, 30), (80, 24), (60, 15), (20, 5)] {
-        let mut app = stage(width, height);
-        keys(&mut app, "jjj3j");
+        let app = stage(width, height).after("jjj3j");
         insta::assert_snapshot!(format!("function_{width}x{height}"), looks(&app));
     }
-    let mut app = showing(60, 15, in_mode(Mode::Adaptive, snapshot(1_340)));
-    keys(&mut app, "jjj3j");
+    let app = showing(60, 15, in_mode(Mode::Adaptive, snapshot(1_340))).after("jjj3j");
     insta::assert_snapshot!("function_adaptive_60x15", looks(&app));
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjjil");
+    let mut app = stage(120, 30).after("jjjil");
     at(&mut app, 6_000);
     insta::assert_snapshot!("bottom_up_120x30", looks(&app));
-    let mut app = stage(120, 30);
-    keys(&mut app, "jjjf");
+    let app = stage(120, 30).after("jjjf");
     insta::assert_snapshot!("focus_120x30", looks(&app));
 }

@@ -9,11 +9,7 @@ fn a_site_with_control_characters_in_its_name_is_switched() {
     s.sites[3].name = "draw\u{1b}[2J".into();
     events(&mut app, Status::Live, Some(s.clone()));
     keys(&mut app, "6");
-    let line = names(&app)
-        .iter()
-        .position(|name| name.contains("draw"))
-        .expect("it is listed");
-    keys(&mut app, &format!("g{}", "j".repeat(line)));
+    go_to(&mut app, "draw");
     let sent = asked(key(&mut app, Code::Char(' ')));
     let [Request::SitesOff(pattern)] = sent[..] else {
         panic!("{sent:?}: {}", last_line(&app))
@@ -38,24 +34,21 @@ pub(super) fn to(app: &mut App, name: &str) {
 
 #[test]
 fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
-    let mut app = live(120, 30);
-    keys(&mut app, "6");
+    let mut app = live(120, 30).after("6");
     to(&mut app, "book::insert");
     let own = "orderbook_sim::book::insert";
     let off = Request::SitesOff(pattern(own));
     assert_eq!(asked(keys(&mut app, " ")), [off]);
     answer(&mut app, off, Ok(1));
-    assert!(
-        !last_line(&app).contains("book::insert off"),
-        "promised is not done"
-    );
+    // Promised is not done.
+    assert!(!last_line(&app).contains("book::insert off"));
     events(
         &mut app,
         Status::Live,
         Some(ruled(snapshot(1_341), &[(own, true)])),
     );
     says(&app, "book::insert off; Space switches it on again");
-    assert!(text(&app).contains("off by …book::insert"), "{}", text(&app));
+    shows(&app, "off by …book::insert");
     assert_eq!(selected(&app), "book::insert");
 
     let on = Request::SitesOn(pattern(own));
@@ -71,8 +64,7 @@ fn space_switches_off_and_on_and_says_so_when_it_is_seen() {
 
 #[test]
 fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
-    let mut app = showing(120, 30, ruled(snapshot(1_341), &[("book", true)]));
-    keys(&mut app, "6");
+    let mut app = showing(120, 30, ruled(snapshot(1_341), &[("book", true)])).after("6");
     to(&mut app, "book::cancel");
     assert!(text(&app).contains("off by book") && text(&app).contains("switched off by the rule book"));
     let on = Request::SitesOn(pattern("orderbook_sim::book::cancel"));
@@ -80,14 +72,13 @@ fn a_site_that_a_wider_rule_switched_off_gets_a_rule_of_its_own() {
     answer(&mut app, on, Ok(1));
     let both = [("book", true), ("orderbook_sim::book::cancel", false)];
     events(&mut app, Status::Live, Some(ruled(snapshot(1_341), &both)));
-    assert!(last_line(&app).contains("book::cancel on"), "{}", last_line(&app));
+    says(&app, "book::cancel on");
     assert!(text(&app).contains("kept on by the rule orderbook_sim::book::cancel"));
 }
 
 #[test]
 fn twice_before_it_is_seen_goes_back() {
-    let mut app = live(120, 30);
-    keys(&mut app, "6");
+    let mut app = live(120, 30).after("6");
     to(&mut app, "book::insert");
     let own = pattern("orderbook_sim::book::insert");
     let requests = asked(keys(&mut app, "  "));
@@ -97,13 +88,12 @@ fn twice_before_it_is_seen_goes_back() {
     assert_eq!(other, [Request::SitesOff(pattern("orderbook_sim::risk::check"))]);
     answer(&mut app, requests[0], Ok(1));
     answer(&mut app, requests[1], Ok(1));
-    assert!(last_line(&app).contains("book::insert on"), "{}", last_line(&app));
+    says(&app, "book::insert on");
 }
 
 #[test]
 fn refusals_and_silence_are_told() {
-    let mut app = live(120, 30);
-    keys(&mut app, "6");
+    let mut app = live(120, 30).after("6");
     to(&mut app, "book::insert");
     let request = asked(keys(&mut app, " "))[0];
     answer(
@@ -180,8 +170,7 @@ fn off_and_never_met_stand_where_state_sorts_them() {
 
 #[test]
 fn all_names_are_shortened_by_one_rule() {
-    let mut app = live(80, 40);
-    keys(&mut app, "6");
+    let mut app = live(80, 40).after("6");
     let all: Vec<String> = names(&app).iter().map(|name| (*name).to_string()).collect();
     let screen = text(&app);
     let whole = all
@@ -210,11 +199,9 @@ fn all_names_are_shortened_by_one_rule() {
 fn the_selection_goes_along_to_sites_and_hot() {
     for digit in ["6", "2"] {
         // Without a move of the cursor no selection goes along.
-        let mut app = live(120, 30);
-        keys(&mut app, digit);
+        let app = live(120, 30).after(digit);
         assert_eq!(app.list().cursor.index, 0);
-        let mut app = live(120, 30);
-        keys(&mut app, "jjj");
+        let mut app = live(120, 30).after("jjj");
         assert_eq!(selected(&app), "book::insert");
         keys(&mut app, digit);
         assert_eq!(selected(&app), "book::insert");
@@ -228,8 +215,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
         assert_eq!(selected(&app), next);
     }
     // The switch must hit the function that is selected.
-    let mut app = live(120, 30);
-    keys(&mut app, "2/cancel\n");
+    let mut app = live(120, 30).after("2/cancel\n");
     let effects = keys(&mut app, "6 ");
     assert!(
         matches!(effects[..], [Effect::Send(Request::SitesOff(pattern))] if pattern.as_str().ends_with("book::cancel")),
@@ -239,8 +225,7 @@ fn the_selection_goes_along_to_sites_and_hot() {
 
 #[test]
 fn what_is_followed_comes_into_sight() {
-    let mut app = live(80, 12);
-    keys(&mut app, "2G");
+    let mut app = live(80, 12).after("2G");
     let last = selected(&app);
     keys(&mut app, "6");
     assert_eq!(selected(&app), last);
@@ -252,8 +237,7 @@ fn sites_of_one_line_are_rows_of_their_own() {
     let mut s = snapshot(1_340);
     let again = s.sites[0].clone();
     s.sites.extend([again.clone(), again]);
-    let mut app = showing(120, 30, s);
-    keys(&mut app, "6");
+    let mut app = showing(120, 30, s).after("6");
     let mut ids: Vec<RowId> = app.list().rows.iter().map(|row| row.id).collect();
     let all = ids.len();
     // Down leads over all rows.

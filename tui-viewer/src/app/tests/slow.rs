@@ -10,20 +10,13 @@ use crate::event_loop::saved_files;
 
 /// Returns an app in the view Slow, with a program that watches `draw_frame`.
 fn slow(width: u16, height: u16) -> App {
-    let mut app = showing(width, height, fixture::slow_frames());
-    keys(&mut app, "8");
-    app
+    showing(width, height, fixture::slow_frames()).after("8")
 }
 
 #[test]
 fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
-    let mut app = showing(120, 30, fixture::slow_frames());
-    keys(&mut app, "2");
-    let row = names(&app)
-        .iter()
-        .position(|name| name.ends_with("lookup"))
-        .unwrap();
-    app.select(row);
+    let mut app = showing(120, 30, fixture::slow_frames()).after("2");
+    go_to(&mut app, "lookup");
     let request = Request::Watch(pattern("game::scene::lookup"), Over::Tail);
     assert_eq!(asked(key(&mut app, Code::Char('W'))), [request]);
     answer(&mut app, request, Ok(0));
@@ -54,9 +47,8 @@ fn a_key_watches_the_function_of_a_row_and_then_shows_it() {
 
 #[test]
 fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
-    let mut app = live(80, 24);
-    keys(&mut app, "8");
-    assert!(text(&app).contains("TAIL"), "{}", text(&app));
+    let mut app = live(80, 24).after("8");
+    shows(&app, "TAIL");
     let tails: Vec<u64> = {
         let data = data(&app);
         let rows = app.list().rows.iter();
@@ -82,7 +74,7 @@ fn where_none_is_watched_the_functions_with_a_tail_are_offered() {
     watch.exemplars.clear();
     next.watches.push(watch);
     events(&mut app, Status::Live, Some(next));
-    assert!(text(&app).contains("0 calls have ended"), "{}", text(&app));
+    shows(&app, "0 calls have ended");
     shows(&app, "is watched: its slow calls come here");
 }
 
@@ -107,7 +99,7 @@ fn the_tab_of_the_view_says_that_a_function_is_watched() {
         let mut app = showing(width, 30, fixture::slow_frames());
         assert!(text(&app).contains(tab), "{}", text(&app));
         keys(&mut app, "8");
-        assert!(text(&app).contains("[8 Slow]"), "{}", text(&app));
+        shows(&app, "[8 Slow]");
     }
     assert!(!text(&live(80, 24)).contains("8 Slow•"));
 }
@@ -149,15 +141,13 @@ fn calls_that_come_in_turns_are_all_shown() {
         snapshot.watches[0].exemplars[missing].trace = None;
         snapshot
     };
-    let mut app = showing(120, 30, turn(0));
-    keys(&mut app, "8");
+    let mut app = showing(120, 30, turn(0)).after("8");
     shows(&app, "its steps have not arrived yet");
     events(&mut app, Status::Live, Some(turn(1)));
-    let shown = text(&app);
-    assert!(shown.contains("disk::flush waiting 8.00ms"), "{shown}");
-    assert!(shown.contains("scene::lookup × 600, 3.00ms"), "{shown}");
+    shows(&app, "disk::flush waiting 8.00ms");
+    shows(&app, "scene::lookup × 600, 3.00ms");
     key(&mut app, Code::Char('J'));
-    assert!(text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    shows(&app, "scene::lookup ×600");
 }
 
 /// Returns a cell of the call over time, in the middle of its first line.
@@ -178,10 +168,8 @@ fn the_wheel_zooms_at_the_pointer_and_to_the_side_it_moves() {
     app.update(Message::Wheel(-3, x, y));
     let near = shown(&app);
     assert_eq!(near.end - near.start, ticks / 2);
-    assert!(
-        at(&app).1.abs_diff(moment) <= ticks / 100,
-        "the pointer stays at its moment"
-    );
+    // The pointer stays at its moment.
+    assert!(at(&app).1.abs_diff(moment) <= ticks / 100);
     app.update(Message::WheelAside(true, x, y));
     assert!(shown(&app).start > near.start, "later");
     app.update(Message::WheelAside(false, x, y));
@@ -217,25 +205,19 @@ fn a_key_writes_the_call_for_other_tools() {
     let names =
         ["trace.json", "firefox.json", "speedscope.json"].map(|end| dir.path().join("a").with_extension(end));
     app.update(Message::Wrote("call", Ok(names.to_vec())));
-    let said = last_line(&app);
-    assert!(
-        said.contains(
-            "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com"
-        ),
-        "{said}"
+    says(
+        &app,
+        "a.trace.json, .firefox.json and .speedscope.json: for ui.perfetto.dev, profiler.firefox.com",
     );
-    let mut app = empty(120, 30);
     let mut unknown = fixture::slow_frames();
     unknown.watches[0].exemplars[0].trace = None;
-    events(&mut app, Status::Live, Some(unknown));
-    keys(&mut app, "8");
+    let mut app = showing(120, 30, unknown).after("8");
     assert!(key(&mut app, Code::Char('E')).is_empty());
     says(&app, "have not arrived yet");
 }
 
 #[test]
 fn a_window_has_the_slow_calls_of_its_time() {
-    let mut app = empty(120, 30);
     let first = fixture::slow_frames();
     let mut later = first.clone();
     later.capture.unix_ns += 1_000_000_000;
@@ -245,7 +227,7 @@ fn a_window_has_the_slow_calls_of_its_time() {
         path.typical.calls += 100 * calls;
         path.typical.ticks += 100 * 2_500_000;
     }
-    events(&mut app, Status::Live, Some(first));
+    let mut app = showing(120, 30, first);
     events(&mut app, Status::Live, Some(later));
     keys(&mut app, "8");
     shows(&app, "draw_frame: 30 slow of 6100 calls");
@@ -292,12 +274,10 @@ fn a_moment_of_the_past_has_what_the_snapshots_around_it_say() {
         }
     }
     keys(&mut app, "8");
-    let shown = text(&app);
-    has(&shown, "disk::flush waiting 8.00ms");
-    has(&shown, "waits 8.00ms");
+    shows(&app, "disk::flush waiting 8.00ms");
+    shows(&app, "waits 8.00ms");
     keys(&mut app, ",,,J");
-    let shown = text(&app);
-    assert!(shown.contains("scene::lookup ×600"), "{shown}");
+    shows(&app, "scene::lookup ×600");
 }
 
 #[test]
@@ -309,10 +289,10 @@ fn a_click_chooses_a_call_and_shows_more_of_a_moment() {
     };
     let y = line_of(&app, "frame=4711");
     app.update(Message::Click(20, y));
-    assert!(text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    shows(&app, "scene::lookup ×600");
     let y = line_of(&app, "scene::lookup ×600");
     app.update(Message::Click(60, y));
-    assert!(!text(&app).contains("scene::lookup ×600"), "{}", text(&app));
+    hides(&app, "scene::lookup ×600");
     key(&mut app, Code::Esc);
     assert!(text(&app).contains("scene::lookup ×600"), "all of it again");
 }

@@ -4,23 +4,21 @@ use tickscope_format::snapshot::{LINES_HZ, Lines, LinesState};
 use tickscope_testkit::fixture;
 
 use super::*;
-use crate::test_driver::find_code;
+use crate::test_driver::{find_code, key_and_code, sampled};
 
 /// Returns an app that shows the source of `draw_frame`.
-fn sampled(width: u16, height: u16) -> App {
-    let mut app = empty(width, height);
-    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
-    find_code(&mut app, effects);
-    keys(&mut app, "1");
-    let effects = key(&mut app, Code::Char('S'));
-    assert!(find_code(&mut app, effects).is_empty(), "it samples already");
+fn sourced(width: u16, height: u16) -> App {
+    let mut app = sampled(width, height);
+    assert!(
+        key_and_code(&mut app, Code::Char('S')).is_empty(),
+        "it samples already"
+    );
     app
 }
 
 #[test]
 fn a_key_has_the_program_sample_while_the_source_is_shown() {
-    let mut app = showing(120, 40, fixture::slow_frames());
-    keys(&mut app, "1");
+    let mut app = showing(120, 40, fixture::slow_frames()).after("1");
     let on = Request::Lines(LINES_HZ);
     assert_eq!(asked(key(&mut app, Code::Char('S'))), [on]);
     assert_eq!(app.views.current, View::Function);
@@ -54,8 +52,7 @@ fn a_key_has_the_program_sample_while_the_source_is_shown() {
 
 #[test]
 fn a_program_that_cannot_sample_says_why() {
-    let mut app = showing(120, 40, fixture::slow_frames());
-    keys(&mut app, "1S");
+    let mut app = showing(120, 40, fixture::slow_frames()).after("1S");
     answer(&mut app, Request::Lines(LINES_HZ), Ok(0));
     let mut next = fixture::slow_frames();
     next.capture.seq += 1;
@@ -66,7 +63,7 @@ fn a_program_that_cannot_sample_says_why() {
 
 #[test]
 fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
-    let mut app = sampled(120, 40);
+    let mut app = sourced(120, 40);
     let first = |app: &App| {
         let screen = text(app);
         let line = screen.lines().find(|line| line.contains(" line(")).unwrap();
@@ -94,12 +91,8 @@ fn the_source_begins_with_the_function_and_moves_under_keys_and_wheel() {
 
 #[test]
 fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
-    let mut app = empty(120, 50);
-    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
-    find_code(&mut app, effects);
-    keys(&mut app, "1");
-    let effects = key(&mut app, Code::Enter);
-    find_code(&mut app, effects);
+    let mut app = sampled(120, 50);
+    key_and_code(&mut app, Code::Enter);
     assert!(
         app.shows_source() && app.layout().detail.is_some(),
         "{}",
@@ -116,10 +109,8 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
     key(&mut app, Code::Char('S'));
     assert!(app.shows_source());
     // If the file does not exist, there is no pane.
-    let mut app = showing(120, 50, fixture::slow_frames());
-    keys(&mut app, "1");
-    let effects = key(&mut app, Code::Enter);
-    find_code(&mut app, effects);
+    let mut app = showing(120, 50, fixture::slow_frames()).after("1");
+    key_and_code(&mut app, Code::Enter);
     assert!(!app.shows_source(), "{}", text(&app));
     // The key says why there is no source, and makes the program sample.
     let effects = key(&mut app, Code::Char('S'));
@@ -129,16 +120,13 @@ fn large_screens_show_the_source_by_themselves_where_the_file_is_there() {
 
 #[test]
 fn what_came_by_itself_gets_samples_first() {
-    let mut app = empty(120, 50);
     let mut s = fixture::sampled();
     s.lines = Lines::default();
     for site in &mut s.sites {
         site.file = format!("/{}", site.file);
     }
-    events(&mut app, Status::Live, Some(s));
-    keys(&mut app, "1");
-    let effects = key(&mut app, Code::Enter);
-    find_code(&mut app, effects);
+    let mut app = showing(120, 50, s).after("1");
+    key_and_code(&mut app, Code::Enter);
     assert!(app.shows_source(), "{}", text(&app));
     assert!(text(&app).contains("no samples of its lines: S makes the program take them"));
     let effects = key(&mut app, Code::Char('S'));
@@ -148,22 +136,18 @@ fn what_came_by_itself_gets_samples_first() {
 
 #[test]
 fn a_short_screen_says_that_it_is() {
-    let mut app = showing(80, 15, fixture::slow_frames());
-    keys(&mut app, "1");
+    let mut app = showing(80, 15, fixture::slow_frames()).after("1");
     assert!(key(&mut app, Code::Char('S')).is_empty());
     says(&app, "no room for the source: it needs 20 lines");
 }
 
 #[test]
 fn samples_that_are_not_known_yet_come_when_they_are_found() {
-    let mut app = empty(120, 40);
-    let effects = events(&mut app, Status::Live, Some(fixture::sampled()));
-    find_code(&mut app, effects);
-    keys(&mut app, "1");
+    let mut app = sampled(120, 40);
     let effects = key(&mut app, Code::Char('S'));
-    assert!(text(&app).contains("reading the source"), "{}", text(&app));
+    shows(&app, "reading the source");
     find_code(&mut app, effects);
-    assert!(!text(&app).contains("reading the source"), "{}", text(&app));
+    hides(&app, "reading the source");
     // No file is requested twice.
     let mut next = fixture::sampled();
     next.capture.seq += 1;

@@ -5,8 +5,7 @@ use crate::orderbook::waiting;
 
 /// Compares the moment on screen with a moment a second later, while the program goes on.
 fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App {
-    let mut app = live(width, height);
-    keys(&mut app, "m");
+    let mut app = live(width, height).after("m");
     let mut next = snapshot(2_000);
     change(&mut next);
     events(&mut app, Status::Live, Some(next));
@@ -16,8 +15,7 @@ fn compared(width: u16, height: u16, change: impl FnOnce(&mut Snapshot)) -> App 
 
 #[test]
 fn threads_that_share_their_work_do_not_change_places() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4");
+    let mut app = live(120, 30).after("4");
     let with = |tenths: u64, ahead: usize, percent: u64| {
         let mut s = snapshot(tenths);
         let (first, rows) = (s.threads[0].first_row as usize, s.threads[0].rows as usize);
@@ -45,11 +43,8 @@ fn threads_that_share_their_work_do_not_change_places() {
     events(&mut app, Status::Live, Some(with(1_351, 0, 2)));
     assert_eq!(names(&app)[..2], ["match-1", "match-0"]);
     keys(&mut app, "14");
-    assert_eq!(
-        names(&app)[..2],
-        ["match-0", "match-1"],
-        "who looks anew sees them in order"
-    );
+    // Who looks anew sees them in order.
+    assert_eq!(names(&app)[..2], ["match-0", "match-1"]);
 }
 
 #[test]
@@ -57,8 +52,7 @@ fn the_pane_explains_the_states_and_a_pause_inside_a_scope() {
     for (width, height) in [(120, 30), (80, 24)] {
         let mut s = snapshot(1_341);
         s.threads[0].state = ThreadState::Paused;
-        let mut app = showing(width, height, s);
-        keys(&mut app, "4");
+        let app = showing(width, height, s).after("4");
         let screen = text(&app);
         let states = line_of(&screen, "running in a scope");
         for word in ["waiting", "idle", "paused clock", "finished"] {
@@ -73,8 +67,7 @@ fn the_pane_explains_the_states_and_a_pause_inside_a_scope() {
 
 #[test]
 fn sentences_name_the_window_they_are_of() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "4");
+    let mut app = watched(120, 30).after("4");
     assert!(text(&app).contains("in scopes since the reset"));
     keys(&mut app, "6");
     shows(&app, "calls since the reset, by all threads");
@@ -87,9 +80,8 @@ fn sentences_name_the_window_they_are_of() {
 
 #[test]
 fn sites_are_of_all_threads_whoever_is_chosen() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4j\n");
-    assert!(text(&app).contains("only match-1"), "{}", text(&app));
+    let mut app = live(120, 30).after("4j\n");
+    shows(&app, "only match-1");
     keys(&mut app, "6");
     let screen = text(&app);
     let tabs = screen.lines().nth(1).unwrap_or_default();
@@ -104,7 +96,7 @@ fn differences_keep_their_units_and_say_how_they_are_sorted() {
             thread.outside_ticks /= 3;
         }
     });
-    assert!(tabs(&app).contains("sort: change of TOTAL ▼"), "{}", tabs(&app));
+    has(&tabs(&app), "sort: change of TOTAL ▼");
     shows(&app, "columns show now minus then");
     for (view, column) in [("4", "TOTAL"), ("6", "CALLS"), ("2", "SELF")] {
         keys(&mut app, view);
@@ -134,8 +126,7 @@ fn equal_changes_stand_by_name() {
 
 #[test]
 fn other_counters_are_put_in_order_at_once() {
-    let mut app = live(120, 30);
-    keys(&mut app, "2");
+    let mut app = live(120, 30).after("2");
     let first = names(&app)[0].to_string();
     keys(&mut app, "j");
     let mut after = in_epoch(2, 1_341);
@@ -149,20 +140,16 @@ fn other_counters_are_put_in_order_at_once() {
     let mut held = after.clone();
     held.capture.reset_epoch = 1;
     events(&mut app, Status::Live, Some(held));
-    assert!(
-        !sorted(&app) && names(&app)[0] == first,
-        "nothing moves after a key"
-    );
+    // Nothing moves after a key.
+    assert!(!sorted(&app) && names(&app)[0] == first);
     events(&mut app, Status::Live, Some(after));
     assert!(sorted(&app), "{:?}", names(&app));
 }
 
 #[test]
 fn a_short_screen_says_what_a_row_waits_for_before_what_its_marks_mean() {
-    let mut app = empty(80, 24);
     let estimated = in_mode(Mode::Adaptive, waiting(1_340));
-    events(&mut app, Status::Live, Some(estimated));
-    keys(&mut app, "/book::insert\n");
+    let app = showing(80, 24, estimated).after("/book::insert\n");
     let all = text(&app);
     let line = all.lines().rev().nth(1).expect("the last line of the details");
     has(line, "no CPU  5.8%");

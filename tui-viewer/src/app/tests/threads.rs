@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn who_is_in_a_scope_and_on_no_cpu_waits() {
-    let mut app = showing(120, 30, used(1_340, [0, 0, 0, 0]));
-    keys(&mut app, "4");
+    let mut app = showing(120, 30, used(1_340, [0, 0, 0, 0])).after("4");
     for name in ["match-0", "ingest"] {
         let line = line_of(&text(&app), name);
         assert!(
@@ -25,7 +24,7 @@ fn who_is_in_a_scope_and_on_no_cpu_waits() {
         assert!(line.contains(state) && line.contains(busy), "{line}");
     }
     keys(&mut app, "Gk");
-    assert!(text(&app).contains("waiting: in a scope"), "{}", text(&app));
+    shows(&app, "waiting: in a scope");
 }
 
 #[test]
@@ -33,28 +32,24 @@ fn what_the_second_thread_does_now_is_six_keys_away() {
     // If rows are wide enough for the function, one key shows it; else the function is only in the tree of the
     // thread.
     for (width, height, typed) in [(120, 30, "4"), (80, 24, "4"), (60, 15, "4")] {
-        let mut app = live(width, height);
-        keys(&mut app, typed);
+        let app = live(width, height).after(typed);
         let line = line_of(&text(&app), "match-1");
         assert!(line.contains("match::run"), "{line}");
     }
-    let mut app = live(20, 5);
-    keys(&mut app, "4j");
+    let mut app = live(20, 5).after("4j");
     assert_eq!(selected(&app), "match-1");
     key(&mut app, Code::Enter);
-    assert!(text(&app).contains("run •"), "{}", text(&app));
+    shows(&app, "run •");
 }
 
 #[test]
 fn the_pane_says_since_when_each_scope_is_open() {
-    let mut app = empty(120, 30);
     let mut s = snapshot(1_340);
     let second = 1_000_000_000;
     for (frame, began) in s.threads[0].open.iter_mut().zip([61 * second, 0]) {
         frame.began_tick = began;
     }
-    events(&mut app, Status::Live, Some(s));
-    keys(&mut app, "4");
+    let mut app = showing(120, 30, s).after("4");
     let line = line_of(&text(&app), "open since");
     assert!(line.ends_with("match::run 14:01:01 › match::step"), "{line}");
 
@@ -72,8 +67,7 @@ fn the_pane_says_since_when_each_scope_is_open() {
 
 #[test]
 fn enter_shows_one_thread_and_again_all() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4jj");
+    let mut app = live(120, 30).after("4jj");
     assert_eq!(selected(&app), "ingest");
     key(&mut app, Code::Enter);
     assert_eq!(app.views.current, View::Tree);
@@ -81,16 +75,10 @@ fn enter_shows_one_thread_and_again_all() {
     assert!(names(&app).contains(&"ingest::run") && !names(&app).contains(&"match::run"));
     key(&mut app, Code::Esc);
     stands(&app, View::Threads, "ingest");
-    assert_eq!(
-        app.list().rows.len(),
-        4,
-        "all threads are listed, whoever is shown"
-    );
-    assert_eq!(
-        app.query.threads,
-        ThreadChoice::All,
-        "what Enter has left out is there again"
-    );
+    // All threads are listed, whoever is shown.
+    assert_eq!(app.list().rows.len(), 4);
+    // What Enter has left out is there again.
+    assert_eq!(app.query.threads, ThreadChoice::All);
     key(&mut app, Code::Enter);
     keys(&mut app, "a");
     assert_eq!(app.query.threads, ThreadChoice::All);
@@ -112,8 +100,7 @@ fn is_shown(app: &App, view: View, thread: Option<&str>) {
 
 #[test]
 fn the_way_back_to_the_threads_leads_over_a_function() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4jj\n\n");
+    let mut app = live(120, 30).after("4jj\n\n");
     assert_eq!(app.views.current, View::Function);
     key(&mut app, Code::Esc);
     is_shown(&app, View::Tree, Some("ingest"));
@@ -123,8 +110,7 @@ fn the_way_back_to_the_threads_leads_over_a_function() {
 
 #[test]
 fn a_thread_that_was_chosen_by_hand_stays_on_the_way_back() {
-    let mut app = live(120, 30);
-    keys(&mut app, "4jj\n");
+    let mut app = live(120, 30).after("4jj\n");
     keys(&mut app, "aaj\n");
     assert_eq!(app.query.threads.only(), Some("match-0"));
     key(&mut app, Code::Esc);
@@ -153,34 +139,23 @@ fn that_one_thread_is_shown_is_said_at_every_size() {
 
 #[test]
 fn columns_sort_and_searches_find_threads_and_what_they_do() {
-    let mut app = empty(200, 30);
     let mut s = used(1_340, [50, 90, 10, 70]);
     s.threads[2].outside_ticks *= 3;
-    events(&mut app, Status::Live, Some(s));
-    keys(&mut app, "4");
-    assert_eq!(
-        names(&app),
-        ["match-0", "match-1", "ingest", "main"],
-        "by time in scopes"
-    );
+    let mut app = showing(200, 30, s).after("4");
+    // By time in scopes.
+    assert_eq!(names(&app), ["match-0", "match-1", "ingest", "main"]);
     keys(&mut app, ">");
     assert_eq!(names(&app)[0], "ingest", "by time outside");
     keys(&mut app, "<<");
-    assert_eq!(
-        names(&app),
-        ["match-1", "main", "match-0", "ingest"],
-        "by CPU time"
-    );
+    // By CPU time.
+    assert_eq!(names(&app), ["match-1", "main", "match-0", "ingest"]);
     keys(&mut app, "<<<");
     assert_eq!(names(&app), ["main", "ingest", "match-0", "match-1"], "by id");
     keys(&mut app, "<I");
-    assert_eq!(
-        names(&app),
-        ["match-1", "match-0", "main", "ingest"],
-        "by name, last first"
-    );
+    // By name, last first.
+    assert_eq!(names(&app), ["match-1", "match-0", "main", "ingest"]);
     keys(&mut app, "/inge");
-    assert!(text(&app).contains("1 of 4 threads"), "{}", text(&app));
+    shows(&app, "1 of 4 threads");
     key(&mut app, Code::Enter);
     assert_eq!(selected(&app), "ingest");
     keys(&mut app, "/match::step");

@@ -55,8 +55,7 @@ fn seconds_of(app: &App, lane: usize) -> f64 {
 
 #[test]
 fn columns_add_up_to_what_happened_in_their_time() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     let timeline = &app.views.timeline;
     let (end_ns, long_ns) = (
@@ -100,13 +99,12 @@ fn waiting_is_told_from_work() {
     for (working, waiting) in loads(&app, last).into_iter().flatten() {
         assert!((working - waiting).abs() < 0.001, "{working} {waiting}");
     }
-    assert!(text(&app).contains("off CPU 4"), "{}", text(&app));
+    shows(&app, "off CPU 4");
 }
 
 #[test]
 fn a_chosen_time_is_the_window_of_every_view_until_escape() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     for _ in 0..9 {
         key(&mut app, Code::ShiftLeft);
@@ -136,22 +134,16 @@ fn a_chosen_time_is_the_window_of_every_view_until_escape() {
 
 #[test]
 fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     let rows = app.layout().rows;
     let x = name_cells(120) + 2 + app.views.timeline.columns();
     app.update(Message::Click(x - 5, rows.y + 5));
-    assert!(
-        app.cursor_ns().is_some() && !app.has_range(),
-        "one column is a moment"
-    );
+    // One column is a moment.
+    assert!(app.cursor_ns().is_some() && !app.has_range());
     let line = app.list().cursor.index;
-    assert_eq!(
-        line,
-        5 / usize::from(app.lane_lines()),
-        "and the line is selected"
-    );
+    // And the line is selected.
+    assert_eq!(line, 5 / usize::from(app.lane_lines()));
     app.update(Message::Drag(x - 20, rows.y + 1));
     let ns = chosen_ns(&app);
     assert!(
@@ -166,17 +158,13 @@ fn the_mouse_chooses_a_time_from_where_it_is_pressed() {
 
 #[test]
 fn a_step_goes_to_the_column_beside_it_and_the_lines_stand_still() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9");
+    let mut app = watched(120, 40).after("9");
     read_all(&mut app);
     key(&mut app, Code::Left);
     let first = app.cursor_ns().expect("the screen is paused");
     let column = app.views.timeline.column_before(first);
-    assert_eq!(
-        column,
-        Some(app.views.timeline.columns() - 1),
-        "the last that is over"
-    );
+    // The last that is over.
+    assert_eq!(column, Some(app.views.timeline.columns() - 1));
     key(&mut app, Code::Left);
     let second = app.cursor_ns().expect("the screen is paused");
     assert_eq!(
@@ -226,8 +214,7 @@ fn a_reset_and_a_gap_are_no_work() {
 
 #[test]
 fn what_is_read_later_fills_columns_that_were_unknown() {
-    let mut app = showing(120, 40, snapshot(1_340));
-    keys(&mut app, "9");
+    let mut app = showing(120, 40, snapshot(1_340)).after("9");
     assert_eq!(known(&app), 0);
     let earlier = (1_000..1_340).map(|tenths| past(&snapshot(tenths))).collect();
     app.update(Message::Events(Box::new(Events {
@@ -280,8 +267,7 @@ fn functions_that_are_sampled_have_time_in_their_lines() {
 
 #[test]
 fn functions_stand_in_place_of_threads_and_enter_opens_them() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9f");
+    let mut app = watched(120, 40).after("9f");
     assert_eq!(app.views.timeline.lanes, Lanes::Functions);
     let name = selected(&app);
     key(&mut app, Code::Enter);
@@ -291,28 +277,26 @@ fn functions_stand_in_place_of_threads_and_enter_opens_them() {
     assert_eq!(app.views.current, View::Timeline);
     keys(&mut app, "f\n");
     assert_eq!(app.views.current, View::Tree);
-    assert!(tabs(&app).contains("only "), "{}", tabs(&app));
+    has(&tabs(&app), "only ");
     key(&mut app, Code::Esc);
     assert_eq!(app.views.current, View::Timeline);
 }
 
 #[test]
 fn time_is_zoomed_between_ten_seconds_and_an_hour() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "9+");
-    assert!(text(&app).contains("the last 10 s"), "{}", text(&app));
+    let mut app = watched(120, 40).after("9+");
+    shows(&app, "the last 10 s");
     keys(&mut app, "+");
     assert!(text(&app).contains("as close as it gets"));
     keys(&mut app, "------");
-    assert!(text(&app).contains("the last 1 h"), "{}", text(&app));
+    shows(&app, "the last 1 h");
     keys(&mut app, "0");
     assert!(text(&app).contains("the last 30 s"));
 }
 
 #[test]
 fn beside_threads_stands_what_they_did_in_the_thirty_seconds_before_the_moment_on_screen() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "4");
+    let mut app = watched(120, 30).after("4");
     read_all(&mut app);
     let strip = &app.views.strip;
     assert_eq!(strip.columns(), 30);
@@ -345,8 +329,7 @@ fn below(app: &App) -> Vec<String> {
 
 #[test]
 fn a_time_line_below_the_tree_is_read_while_it_is_there() {
-    let mut app = watched(120, 40);
-    keys(&mut app, "P");
+    let mut app = watched(120, 40).after("P");
     assert_eq!(known(&app), 0, "a flame graph needs no history");
     assert!(text(&app).contains("below the tree: the flame graph; P: the time line of threads"));
     keys(&mut app, "P");
@@ -400,10 +383,8 @@ fn below_the_tree_stands_a_thread_a_line_whatever_the_view_shows() {
     keys(&mut app, "P");
     assert!(app.layout().second.is_none());
     keys(&mut app, "P");
-    assert!(
-        below(&app)[1].contains("match-0"),
-        "there is no graph to come first"
-    );
+    // There is no graph to come first.
+    assert!(below(&app)[1].contains("match-0"));
 }
 
 #[test]

@@ -33,11 +33,8 @@ fn numbers_are_divided_by_the_calls_of_the_row() {
     // `match::step` has 8.41 M calls. They divide the numbers of other views and of later snapshots too.
     keys(&mut app, "jb");
     let step = row(&app, "match::step");
-    assert_eq!(
-        (&*step[4], &step[1]),
-        ("1.00", &step[5]),
-        "its total is what a call takes"
-    );
+    // Its total is what a call takes.
+    assert_eq!((&*step[4], &step[1]), ("1.00", &step[5]));
     keys(&mut app, "2");
     shows(&app, "per call of match::step");
     for snapshot in [snapshot(1_340), snapshot(2_000)] {
@@ -61,10 +58,8 @@ fn a_function_is_per_call_as_well() {
     let screen = text(&app);
     assert!(screen.contains("per call of match::step"), "{screen}");
     let line = |screen: &str, at: usize| screen.lines().nth(at).unwrap_or_default().to_string();
-    assert_eq!(
-        line(&screen, 3).trim(),
-        "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs   p99 47µs"
-    );
+    let wanted = "total 8.45µs 26.5%   self 2.72µs 8.5%   calls 0.67   avg 12.7µs   p99 47µs";
+    assert_eq!(line(&screen, 3).trim(), wanted);
     assert!(line(&totals, 3).contains("calls 5.61M   avg 12.7µs"), "{totals}");
     assert!(screen.contains("0.67/0.67"), "{screen}");
     // Ticks are shown in all places.
@@ -88,8 +83,7 @@ fn threads_and_sites_hold_to_the_unit_in_their_panes_as_well() {
 
 #[test]
 fn without_calls_nothing_is_known_until_there_are_some() {
-    let mut app = live(272, 30);
-    keys(&mut app, "jb");
+    let mut app = live(272, 30).after("jb");
     events(
         &mut app,
         Status::Live,
@@ -105,8 +99,7 @@ fn without_calls_nothing_is_known_until_there_are_some() {
     events(&mut app, Status::Live, Some(snapshot(1_342)));
     assert_eq!(row(&app, "match::step")[4], "1.00");
     // The notice tells that a row without calls is no divisor.
-    let mut app = showing(120, 30, without_calls(snapshot(1_341), "step"));
-    keys(&mut app, "jb");
+    let app = showing(120, 30, without_calls(snapshot(1_341), "step")).after("jb");
     assert!(app.query.per_call.is_none());
     shows(&app, "match::step has no calls to divide by");
 }
@@ -123,8 +116,7 @@ fn without_calls(mut snapshot: Snapshot, name: &str) -> Snapshot {
 #[test]
 fn narrow_screens_say_their_unit_in_the_header() {
     for (width, height) in [(80, 24), (60, 15)] {
-        let mut app = live(width, height);
-        keys(&mut app, "jbU");
+        let app = live(width, height).after("jbU");
         has(&header(&app), "per call ticks");
     }
 }
@@ -133,8 +125,7 @@ fn narrow_screens_say_their_unit_in_the_header() {
 fn numbers_stay_per_call_bottom_up_folded_and_in_focus() {
     // The rows are: bottom-up a caller, all in focus, a function in focus, a function in the hotspots, and folded rows.
     for (before, back) in [("i", "i"), ("ilj", "i"), ("jjf", ""), ("2jf", ""), ("cj", "c")] {
-        let mut app = live(120, 30);
-        keys(&mut app, before);
+        let mut app = live(120, 30).after(before);
         keys(&mut app, "b");
         let calls = data(&app).per_calls;
         assert!(calls > Some(0), "{before}");
@@ -168,11 +159,7 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     events(&mut app, Status::Live, Some(snapshot(1_340)));
     // The calls of `step` are the same. For each call there were 0.33 calls of `insert`, and there are 0.67 now.
     keys(&mut app, "jb");
-    let screen = text(&app);
-    assert!(
-        row(&app, "book::insert").contains(&"+0.34".to_string()),
-        "{screen}"
-    );
+    assert!(row(&app, "book::insert").contains(&"+0.34".to_string()));
     keys(&mut app, "b");
     events(&mut app, Status::Live, Some(snapshot(1_400)));
     let times = |app: &App| {
@@ -183,9 +170,8 @@ fn differences_per_call_have_decimals_and_differences_in_ticks_are_ticks() {
     keys(&mut app, "U");
     assert_eq!(times(&app), 0, "{}", text(&app));
     keys(&mut app, "4");
-    let threads = text(&app);
-    has(&threads, "ticks");
-    has(&threads, "+5.63G");
+    shows(&app, "ticks");
+    shows(&app, "+5.63G");
 }
 
 proptest! {
@@ -193,8 +179,7 @@ proptest! {
 
     #[test]
     fn numbers_never_outgrow_their_columns(per in 0u64.., shift in 0u32..64) {
-        let mut app = live(120, 30);
-        keys(&mut app, "jb");
+        let mut app = live(120, 30).after("jb");
         app.derived.data.as_mut().expect("data").per_calls = Some(per >> shift);
         for ticks in [false, true] {
             app.query.in_ticks = ticks;
@@ -215,7 +200,7 @@ fn v_goes_through_what_the_program_counts() {
     assert!(!app.offers(Action::Measure));
     // This program counts only calls.
     keys(&mut app, "v");
-    assert!(text(&app).contains("by calls"), "{}", text(&app));
+    shows(&app, "by calls");
     keys(&mut app, "v");
     assert_eq!(app.measure(), Measure::Time);
     events(&mut app, Status::Live, Some(allocating(1_341)));
@@ -231,15 +216,14 @@ fn v_goes_through_what_the_program_counts() {
 
 #[test]
 fn by_allocations_numbers_are_per_call_and_reports_follow() {
-    let mut app = showing(120, 30, allocating(1_340));
-    keys(&mut app, "vb");
+    let mut app = showing(120, 30, allocating(1_340)).after("vb");
     shows(&app, "by allocations");
     shows(&app, "per call of");
     let effects = keys(&mut app, "d");
-    let [Effect::WriteReport { by, .. }] = effects[..] else {
+    let [Effect::WriteReport(_, options)] = &effects[..] else {
         panic!("{effects:?}")
     };
-    assert_eq!(by, Measure::Allocations);
+    assert_eq!(options.by, Measure::Allocations);
 }
 
 #[test]
@@ -252,9 +236,6 @@ fn where_a_measure_is_not_counted_the_screen_goes_by_time() {
     assert_eq!(app.measure(), Measure::Bytes);
     events(&mut app, Status::Live, Some(snapshot(1_340)));
     assert_eq!(app.measure(), Measure::Time);
-    assert_eq!(
-        by_time.lines().nth(4),
-        text(&app).lines().nth(4),
-        "the numbers are times again"
-    );
+    // The numbers are times again.
+    assert_eq!(by_time.lines().nth(4), text(&app).lines().nth(4));
 }

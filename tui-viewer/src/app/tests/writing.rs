@@ -10,18 +10,12 @@ use super::*;
 /// Returns the snapshot that a key would have written, with the options of the report.
 fn written(app: &mut App, typed: &str) -> (Snapshot, TextOptions) {
     let effects = keys(app, typed);
-    let Some(Effect::WriteReport {
-        snapshot,
-        extent,
-        thread,
-        ..
-    }) = effects.into_iter().next_back()
-    else {
+    let Some(Effect::WriteReport(snapshot, options)) = effects.into_iter().next_back() else {
         panic!("no report: {}", last_line(app));
     };
     let options = TextOptions {
-        thread,
-        extent,
+        thread: options.thread,
+        extent: options.extent,
         width: 200,
         top: 0,
         ..TextOptions::default()
@@ -108,8 +102,7 @@ fn the_text_has_the_rows_and_digits_of_the_screen() {
 
 #[test]
 fn every_form_says_that_it_is_of_a_window() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "wwjjf");
+    let mut app = watched(120, 30).after("wwjjf");
     let name = selected(&app);
     let (snapshot, options) = written(&mut app, "d");
     let json = in_form(&snapshot, &options, Form::Json);
@@ -135,8 +128,7 @@ fn every_form_says_that_it_is_of_a_window() {
 
 #[test]
 fn a_window_that_was_written_and_is_opened_again_is_one_still() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "ww");
+    let mut app = watched(120, 30).after("ww");
     let (window, options) = written(&mut app, "d");
     let first = in_form(&window, &options, Form::Text);
     assert!(first.contains("  window       in 10.0s (epoch"), "{first}");
@@ -145,11 +137,10 @@ fn a_window_that_was_written_and_is_opened_again_is_one_still() {
     assert_eq!(in_form(&opened, &options, Form::Text), first);
     let mut app = empty(120, 30);
     events(&mut app, Status::Kept, Some(opened));
-    let screen = text(&app);
-    assert!(screen.contains("window 10.0 s"), "{screen}");
-    assert!(!screen.contains("since reset"), "{screen}");
+    shows(&app, "window 10.0 s");
+    hides(&app, "since reset");
     keys(&mut app, "4");
-    assert!(text(&app).contains("in the last 10.0 s"), "{}", text(&app));
+    shows(&app, "in the last 10.0 s");
     let (again, _) = written(&mut app, "d");
     assert!(again.window);
 }
@@ -214,6 +205,6 @@ fn a_long_warning_of_several_says_that_there_are_more() {
         let mut warned = snapshot(1_341);
         warned.process.warnings = vec!["the ring is short of space ".repeat(6), "second".to_string()];
         events(&mut app, Status::Live, Some(warned));
-        assert!(text(&app).contains("… (and 1 more)  Esc: seen"), "{}", text(&app));
+        shows(&app, "… (and 1 more)  Esc: seen");
     }
 }

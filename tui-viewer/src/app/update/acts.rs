@@ -1,9 +1,12 @@
 //! What each action does, and when it is available. A view's own table comes first.
 
 use crate::app::message::Effect;
-use crate::app::overlay::Overlay;
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
+use crate::app::window::Window;
 use crate::keys::action::Action;
+use crate::keys::decoder::Code;
+use crate::keys::keymap::KEYS;
+use crate::keys::view::View;
 
 /// How an action is carried out.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +151,9 @@ const COMMON: &[Act] = &[
         let sort = &mut app.list_mut().sort;
         sort.reversed = !sort.reversed;
     }),
-    act(&[Action::Percent], always, App::next_percent_of),
+    act(&[Action::Percent], always, |app| {
+        app.views.current.kind().next_percent_of(app)
+    }),
     act(&[Action::PerCall], has_rows, App::per_call),
     act(&[Action::Units], shows, App::change_units),
     act(&[Action::Measure], shows, App::next_measure),
@@ -231,10 +236,50 @@ impl App {
     }
 }
 
+/// Returns the views in which a key has a meaning: `Tree, Hot`; `None` if no view gives it one.
+pub(crate) fn elsewhere(key: Code) -> Option<String> {
+    let has = |view: &View| {
+        let mut lines = KEYS.iter().filter(|line| line.views.contains(view));
+        lines.any(|line| line.keys().iter().any(|(code, _)| *code == key))
+    };
+    let views: Vec<&str> = View::ALL
+        .into_iter()
+        .filter(has)
+        .map(|view| view.words().title)
+        .collect();
+    (!views.is_empty()).then(|| views.join(", "))
+}
+
+impl App {
+    /// Whether an action has an effect now; the footer offers no other.
+    pub(crate) fn offers(&self, action: Action) -> bool {
+        let of_the_program = matches!(
+            action,
+            Action::Reset | Action::Modes | Action::Slower | Action::Faster | Action::Freeze
+        );
+        self.is_available(action)
+            && (action != Action::Live || self.playback.stands_still())
+            && (action != Action::Compare || self.playback.mark.is_some() || self.reaches_back())
+            // Without other measures only calls can be chosen, and calls are in a column in any measure.
+            && (action != Action::Measure || self.shown().is_some_and(|shown| !shown.measures.is_empty()))
+            && (action != Action::Undo || (self.requests.undoable && self.program.status.answers()))
+            && (!of_the_program
+                || self.program.status.answers()
+                || (action == Action::Freeze && self.program.status.moves())
+                || (action == Action::Freeze && self.playback.stands_still()))
+    }
+
+    /// Whether the past may reach back to the ten seconds before the last ten, to compare with. An estimate
+    /// is enough for the footer.
+    fn reaches_back(&self) -> bool {
+        self.shown()
+            .is_some_and(|shown| self.playback.past.reaches_back(shown, Window::Ten))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::keymap::KEYS;
 
     #[test]
     fn every_key_of_every_view_does_something() {

@@ -1,13 +1,11 @@
 //! The line that explains every state that is not plain LIVE: the cause and the next step.
 
 use tickscope_format::Snapshot;
-use tickscope_programs::clock_time::clock_time;
-use tickscope_programs::clock_time::seconds;
-use tickscope_programs::status::Mark;
-use tickscope_programs::status::{Pipe, Status};
+use tickscope_programs::clock_time::{clock_time, seconds};
+use tickscope_programs::status::{Mark, Pipe, Status};
 
+use crate::app::query::ThreadChoice;
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 use crate::text::cells::{cut_end, safe, width};
 use crate::text::glyphs::Glyphs;
 

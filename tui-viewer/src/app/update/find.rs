@@ -2,9 +2,8 @@
 
 use tui_input::InputRequest;
 
-use crate::app::overlay::Overlay;
 use crate::app::search::Search;
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 
 impl App {
     /// Starts to type a search; Escape returns to the current row.

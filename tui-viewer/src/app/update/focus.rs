@@ -4,14 +4,12 @@ use tickscope_analysis::call_tree::TreeRow;
 use tickscope_analysis::groups;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::filter::{Focus, FocusOn};
 use crate::app::function::Chosen;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::state::App;
 use crate::app::update::travel;
-use crate::app::view::Origin;
-use crate::app::view::View;
+use crate::app::view::{Origin, View};
 
 impl App {
     /// Shows the function of the selected row with its callers.

@@ -13,9 +13,8 @@ use tickscope_report::text::without_samples;
 
 use crate::app::filter::Filter;
 use crate::app::message::Effect;
-use crate::app::overlay::Overlay;
 use crate::app::requests::{Requests, rate_hz, words_of};
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 use crate::app::threads;
 use crate::app::window::Window;
 use crate::outcome::watched;
@@ -128,8 +127,10 @@ impl App {
                 let hz = 1_000_000_000 / ns.max(1);
                 self.tell_done(format!("the program accepted: {hz} snapshots a second"));
             }
-            (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(_)) => {
-                self.rule_is_granted(request)
+            (request @ (Request::SitesOff(_) | Request::SitesOn(_) | Request::ForgetRule(_)), Ok(epoch)) => {
+                // The switch is done as soon as a snapshot shows it.
+                self.requests.granted(request, epoch, self.screen.now);
+                self.settle_rules();
             }
             (request, Ok(epoch)) => self.requests.answered(request, epoch, self.screen.now),
             (request, Err(why)) => {

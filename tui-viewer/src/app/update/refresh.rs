@@ -8,21 +8,18 @@ use tickscope_analysis::hotspots::hot;
 use tickscope_format::Snapshot;
 use tickscope_programs::status::Status;
 
-use crate::app::compare::Against;
 use crate::app::data::Data;
 use crate::app::derived::{DataKey, Identity, Memo, OrderKey, RowsKey, SeenKey};
 use crate::app::detail::Detail;
 use crate::app::function::Around;
 use crate::app::listing::Shape;
 use crate::app::past::activity::ROWS_MAX;
-use crate::app::percent_of::PercentOf;
-use crate::app::query::Query;
+use crate::app::query::{PercentOf, Query, ThreadChoice};
 use crate::app::search::Matcher;
 use crate::app::sort::Before;
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 use crate::app::update::travel;
-use crate::app::window::Window;
+use crate::app::window::{Against, Window};
 
 /// Time after a key in which rows keep their places.
 const HOLD_AFTER_KEY: Duration = Duration::from_secs(2);
@@ -60,10 +57,11 @@ impl App {
         self.screen.now = now;
         self.screen.dirty |= self.notices.expire(now) || self.may_sort();
         self.screen.dirty |= self.reads_times();
-        if let Some(why) = self.requests.expire(now, self.program.status.answers()) {
-            self.complain(why);
-        }
-        if let Some(why) = self.requests.expire_rules(now) {
+        let request = self.requests.expire(now, self.program.status.answers());
+        for why in [request.map(str::to_string), self.requests.expire_rules(now)]
+            .into_iter()
+            .flatten()
+        {
             self.complain(why);
         }
     }
@@ -259,8 +257,7 @@ impl App {
         };
         let list = self.list();
         let hold = kind.holds(self) && !forced && now < self.hold_until() && !list.rows.is_empty();
-        let mut before = Before::of(&list.rows, hold);
-        before.calm = !forced;
+        let before = Before::of(&list.rows, hold, !forced);
         let search = self.searched();
         let matcher = search.map(|search| Matcher::of(data, search.text()));
         let selected = list.selected().map(|row| row.id);

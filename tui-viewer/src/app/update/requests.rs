@@ -6,9 +6,8 @@ use tickscope_programs::events::Request;
 use tickscope_programs::status::{Pipe, Status};
 
 use crate::app::message::Effect;
-use crate::app::overlay::Overlay;
 use crate::app::requests::rate_hz;
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 
 /// Rates to step through, in snapshots a second.
 const RATES_HZ: [u64; 4] = [2, 5, 10, 20];

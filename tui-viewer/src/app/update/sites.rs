@@ -9,9 +9,9 @@ use tickscope_programs::events::Request;
 use tickscope_programs::known_functions::KnownFunctions;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::message::Effect;
 use crate::app::requests::{Settled, rule_of};
+use crate::app::row::What;
 use crate::app::state::App;
 use crate::outcome::switched::{Switch, outcome};
 
@@ -65,7 +65,7 @@ impl App {
     }
 
     fn send_rule(&mut self, request: Request) {
-        self.requests.await_rule(request, self.screen.now, false);
+        self.requests.await_rule(request, self.screen.now, None);
         self.effects.push(Effect::Send(request));
     }
 
@@ -138,12 +138,6 @@ impl App {
             self.send_rule(request);
         }
         self.requests.together = Some((requests, said));
-    }
-
-    /// Notes the program's answer that a rule is in force. The switch is done as soon as a snapshot shows it.
-    pub(crate) fn rule_is_granted(&mut self, request: Request) {
-        self.requests.granted(request, self.screen.now);
-        self.settle_rules();
     }
 
     /// Tells the user which rules the newest snapshot shows.

@@ -1,17 +1,24 @@
-//! Steps to another moment, and back to the newest.
+//! Steps to another moment, and back to the newest; marking a moment, comparing with it, and choosing the stretch of time.
 
-use tickscope_programs::clock_time::clock_tenths;
+use std::rc::Rc;
+
+use tickscope_analysis::window::same_epoch;
+use tickscope_format::Snapshot;
+use tickscope_programs::clock_time::{clock_tenths, clock_time, seconds};
 use tickscope_programs::status::Status;
 
-use crate::app::compare::Against;
 use crate::app::state::App;
-use crate::app::window::{Stretch, Window};
+use crate::app::window::{Against, Mark, Stretch, Window};
 use crate::keys::action::Action;
+use crate::text::cells::cut_middle;
 
 pub(crate) const SECOND_NS: u64 = 1_000_000_000;
 
 /// Time in ns of a long step back or forth.
 pub(crate) const FAR_NS: u64 = 5 * SECOND_NS;
+
+/// Cells for the name of a file: the line above the columns has little room.
+pub(crate) const LABEL_CELLS: usize = 26;
 
 impl App {
     /// Goes to another moment.
@@ -90,5 +97,147 @@ impl App {
         let is_shown = self.query.against == Some(Against::Mark);
         let mark = self.playback.mark.as_ref().filter(|_| !is_shown)?;
         Some(format!("mark {}", mark.label))
+    }
+
+    /// Remembers the moment on screen.
+    pub(crate) fn mark_moment(&mut self) {
+        let Some(shown) = self.shown().cloned() else {
+            return;
+        };
+        let label = clock_time(shown.capture.unix_ns, self.screen.utc_offset);
+        let base = |window: Window| {
+            let length_ns = window.length_ns()?;
+            self.playback.past.base_of(&shown, length_ns)
+        };
+        let bases = [base(Window::Second), base(Window::Ten)];
+        self.tell(format!("{label} is marked; ' compares with it, w counts from it"));
+        self.playback.mark = Some(Mark {
+            snapshot: shown,
+            label,
+            of_file: false,
+            bases,
+        });
+    }
+
+    /// Compares with a snapshot of a file.
+    pub(crate) fn compare_with(&mut self, snapshot: Rc<Snapshot>, label: String) {
+        self.playback.mark = Some(Mark {
+            snapshot,
+            label: cut_middle(&label, LABEL_CELLS, "..").into_owned(),
+            of_file: true,
+            bases: [None, None],
+        });
+        self.query.against = Some(Against::Mark);
+    }
+
+    /// Shows differences: to the mark, then to the window before the window on screen, then plain numbers.
+    pub(crate) fn compare(&mut self) {
+        let with_window = self.query.window.length_ns().is_some();
+        match (self.query.against, &self.playback.mark) {
+            (None, Some(mark)) => {
+                let told = self.differences_to(mark);
+                self.query.against = Some(Against::Mark);
+                self.tell(told);
+            }
+            (None, None) => self.compare_before(),
+            (Some(Against::Mark), _) if with_window => {
+                self.query.against = None;
+                self.compare_before();
+            }
+            (Some(_), _) => self.compare_no_more(),
+        }
+    }
+
+    /// Shows plain numbers.
+    pub(crate) fn compare_no_more(&mut self) {
+        if let Some(Against::Before { after }) = self.query.against.take() {
+            self.query.window = after;
+        }
+        self.tell("plain numbers again");
+    }
+
+    fn differences_to(&self, mark: &Mark) -> String {
+        let label = &mark.label;
+        let same_run = |shown: &Rc<Snapshot>| shown.process.pid == mark.snapshot.process.pid;
+        // Numbers counted from zero since the mark are no change.
+        let counted_anew = self
+            .shown()
+            .is_some_and(|shown| same_run(shown) && !same_epoch(shown, &mark.snapshot));
+        let is_later = |shown: &Rc<Snapshot>| mark.snapshot.capture.unix_ns > shown.capture.unix_ns;
+        match counted_anew {
+            true if self.shown().is_some_and(is_later) => {
+                format!("{label} is later, after a reset: compare only AVG and percents, or a window (w)")
+            }
+            true => format!(
+                "a reset came after {label}: compare only AVG and percents, or a window (w); ' shows plain numbers"
+            ),
+            false => match self.query.window.length_ns() {
+                Some(_) => format!(
+                    "differences to {label}: + is more than then; ' compares with the time just before"
+                ),
+                None => format!("differences to {label}: + is more than then; ' shows plain numbers"),
+            },
+        }
+    }
+
+    /// Shows the change from the window before to the window on screen. Without a window, both are of ten
+    /// seconds.
+    fn compare_before(&mut self) {
+        let after = self.query.window;
+        if after.length_ns().is_none() {
+            self.query.window = Window::Ten;
+        }
+        let known = self
+            .shown()
+            .and_then(|shown| self.playback.past.window_before(self.query.window, shown));
+        let Some((_, ns)) = known else {
+            let wanted = self
+                .query
+                .window
+                .length_ns()
+                .unwrap_or_default()
+                .div_ceil(1_000_000_000);
+            self.query.window = after;
+            return self.complain(format!(
+                "the past is shorter than {} s: {wanted} s cannot be compared with {wanted} s before; m sets a mark to \
+                 compare with",
+                2 * wanted
+            ));
+        };
+        self.query.against = Some(Against::Before { after });
+        let words = match self.query.window {
+            Window::Second => "the last second against the second before".to_string(),
+            Window::Chosen(long) => {
+                format!("the chosen {} against the {} before", seconds(long), seconds(ns))
+            }
+            Window::Ten | Window::Reset | Window::Mark => {
+                format!("the last 10 s against the {} before", seconds(ns))
+            }
+        };
+        self.tell(format!("{words}: + is more than then; ' shows plain numbers"));
+    }
+
+    /// Returns the label of the moment or window to compare with; `None` while numbers are plain.
+    pub(crate) fn compared(&self) -> Option<String> {
+        match self.query.against? {
+            Against::Mark => self.playback.mark.as_ref().map(|mark| mark.label.clone()),
+            Against::Before { .. } => self.derived.before_ns.map(|ns| format!("{} before", seconds(ns))),
+        }
+    }
+
+    /// Switches to the next stretch of time.
+    pub(crate) fn next_window(&mut self) {
+        let before = matches!(self.query.against, Some(Against::Before { .. }));
+        self.query.window = self.query.window.next(self.playback.mark.is_some(), before);
+        let unknown = self
+            .playback
+            .compared_mark(&self.query)
+            .is_some_and(|mark| !mark.has_window(self.query.window));
+        self.tell(match unknown {
+            true => "the mark has no such window: both are since the reset",
+            false if before && self.query.window == Window::Ten => "the last 10 s and the 10 s before",
+            false if before => "the last second and the second before; w: 10 s",
+            false => self.query.window.says(),
+        });
     }
 }

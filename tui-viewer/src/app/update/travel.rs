@@ -6,8 +6,7 @@ use std::collections::BinaryHeap;
 use tickscope_analysis::call_tree::{PathId, TreeRow};
 
 use crate::app::data::Data;
-use crate::app::figures::{What, share};
-use crate::app::row::{Fold, RowId};
+use crate::app::row::{Fold, RowId, What, share};
 use crate::app::state::App;
 use crate::keys::action::Action;
 

@@ -4,12 +4,14 @@ use std::rc::Rc;
 
 use tickscope_analysis::focus::{Focus, in_focus};
 use tickscope_format::Snapshot;
-use tickscope_report::Extent;
+use tickscope_programs::status::{Pipe, Status};
+use tickscope_report::ProcessState;
+use tickscope_report::text::TextOptions;
 
 use crate::app::message::{Effect, SourcePlace};
-use crate::app::sides::Sides;
+use crate::app::playback::Sides;
+use crate::app::query::ThreadChoice;
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 
 impl App {
     /// Writes the report of the screen: its moment or window, the thread in scope, and the calls in focus.
@@ -30,20 +32,21 @@ impl App {
             ));
         }
         snapshot = self.views.source.known.with_rows(snapshot);
-        let mut extent = Extent::default();
+        let mut options = TextOptions {
+            state: state_of(&self.program.status),
+            ascii: self.screen.ascii,
+            by: self.measure(),
+            ..TextOptions::default()
+        };
         if self.query.filter.focuses(self.views.current) {
             let filter = &self.query.filter;
             let focus: Vec<Focus> = filter.focus.iter().map(|focus| focus.on).collect();
-            extent.focus = filter.focus.iter().map(|focus| focus.name.clone()).collect();
+            options.extent.focus = filter.focus.iter().map(|focus| focus.name.clone()).collect();
             snapshot = Rc::new(in_focus(&snapshot, &focus, filter.grouped));
         }
-        let thread = self.query.threads.thread(&snapshot);
-        self.effects.push(Effect::WriteReport {
-            snapshot,
-            extent,
-            thread,
-            by: self.measure(),
-        });
+        options.thread = self.query.threads.thread(&snapshot);
+        self.effects
+            .push(Effect::WriteReport(snapshot, Box::new(options)));
     }
 
     /// Keeps the snapshot on screen.
@@ -77,5 +80,17 @@ impl ThreadChoice {
     /// Whether one thread is chosen and the snapshot lacks it.
     fn is_missing(&self, snapshot: &Snapshot) -> bool {
         *self != Self::All && self.thread(snapshot).is_none()
+    }
+}
+
+fn state_of(status: &Status) -> ProcessState {
+    match status {
+        Status::Live | Status::Waiting { .. } => ProcessState::Running,
+        Status::Stale { .. } => ProcessState::Stale,
+        Status::Exited { .. } => ProcessState::Exited,
+        Status::Crashed { .. } | Status::Broken { .. } => ProcessState::Crashed,
+        Status::Kept | Status::Piped(Pipe::Closed) => ProcessState::FromFile,
+        Status::Piped(Pipe::Flowing) => ProcessState::Running,
+        Status::Piped(Pipe::Silent { .. }) => ProcessState::Stale,
     }
 }

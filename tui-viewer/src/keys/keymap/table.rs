@@ -12,17 +12,10 @@ use View::{Flame, Function, Hot, Sites, Slow, Tasks, Threads, Timeline, Tree};
 
 const VIEWS: &[View] = &View::ALL;
 /// Views whose rows have an order to choose: all but the timeline.
-const SORTED: &[View] = &{
-    let mut sorted = [Tree; VIEWS.len() - 1];
-    let (mut from, mut to) = (0, 0);
-    while from < VIEWS.len() {
-        if !matches!(VIEWS[from], Timeline) {
-            sorted[to] = VIEWS[from];
-            to += 1;
-        }
-        from += 1;
-    }
-    sorted
+const SORTED: &[View] = match VIEWS {
+    [sorted @ .., Timeline] => sorted,
+    // The timeline is the last view.
+    _ => &[],
 };
 /// Views whose rows are functions or places.
 const ROWS: &[View] = &[Tree, Hot, Function, Sites, Tasks, Slow];

@@ -60,6 +60,13 @@ const fn tone(rgb: u32, indexed: u8, ansi: Color) -> Tone {
 /// A colour and its darker tone.
 type Pair = [Tone; 2];
 
+const fn pair(rgb: [u32; 2], indexed: [u8; 2], ansi: [Color; 2]) -> Pair {
+    [
+        tone(rgb[0], indexed[0], ansi[0]),
+        tone(rgb[1], indexed[1], ansi[1]),
+    ]
+}
+
 /// Text on all colours.
 const INK: Color = Color::from_u32(trend::INK);
 
@@ -71,90 +78,68 @@ const FAINT_INK: [Color; 2] = [Color::from_u32(0xa8_a8_a8), Color::from_u32(0x5e
 
 /// Colours of modules. Of the sixteen colours, only four pairs look different to everybody, so some hues share a pair.
 const MODULES: [Pair; HUES] = [
-    [
-        tone(COLOURS[0][0], 216, Color::LightYellow),
-        tone(COLOURS[0][1], 173, Color::Yellow),
-    ],
-    [
-        tone(COLOURS[1][0], 110, Color::LightBlue),
-        tone(COLOURS[1][1], 67, Color::Blue),
-    ],
-    [
-        tone(COLOURS[2][0], 210, Color::LightRed),
-        tone(COLOURS[2][1], 167, Color::Red),
-    ],
-    [
-        tone(COLOURS[3][0], 158, Color::LightCyan),
-        tone(COLOURS[3][1], 115, Color::Cyan),
-    ],
-    [
-        tone(COLOURS[4][0], 147, Color::LightBlue),
-        tone(COLOURS[4][1], 104, Color::Blue),
-    ],
-    [
-        tone(COLOURS[5][0], 222, Color::LightYellow),
-        tone(COLOURS[5][1], 179, Color::Yellow),
-    ],
-    [
-        tone(COLOURS[6][0], 80, Color::LightCyan),
-        tone(COLOURS[6][1], 73, Color::Cyan),
-    ],
+    pair(COLOURS[0], [216, 173], [Color::LightYellow, Color::Yellow]),
+    pair(COLOURS[1], [110, 67], [Color::LightBlue, Color::Blue]),
+    pair(COLOURS[2], [210, 167], [Color::LightRed, Color::Red]),
+    pair(COLOURS[3], [158, 115], [Color::LightCyan, Color::Cyan]),
+    pair(COLOURS[4], [147, 104], [Color::LightBlue, Color::Blue]),
+    pair(COLOURS[5], [222, 179], [Color::LightYellow, Color::Yellow]),
+    pair(COLOURS[6], [80, 73], [Color::LightCyan, Color::Cyan]),
 ];
 
 const HEATS: [Pair; 4] = [
-    [
-        tone(0xdcd8cc, 188, Color::LightBlue),
-        tone(0xc6c2b6, 250, Color::Blue),
-    ],
-    [
-        tone(0xf0dc8c, 222, Color::LightCyan),
-        tone(0xdcc878, 186, Color::Cyan),
-    ],
-    [
-        tone(0xf0a850, 215, Color::LightYellow),
-        tone(0xdc9440, 172, Color::Yellow),
-    ],
-    [
-        tone(0xea6a48, 209, Color::LightRed),
-        tone(0xd85a3a, 203, Color::Red),
-    ],
+    pair([0xdcd8cc, 0xc6c2b6], [188, 250], [Color::LightBlue, Color::Blue]),
+    pair([0xf0dc8c, 0xdcc878], [222, 186], [Color::LightCyan, Color::Cyan]),
+    pair(
+        [0xf0a850, 0xdc9440],
+        [215, 172],
+        [Color::LightYellow, Color::Yellow],
+    ),
+    pair([0xea6a48, 0xd85a3a], [209, 203], [Color::LightRed, Color::Red]),
 ];
 
 const TRENDS: [Pair; 5] = [
-    [
-        tone(Trend::MuchLess.rgb(), 75, Color::Blue),
-        tone(0x4a84d2, 68, Color::Blue),
-    ],
-    [
-        tone(Trend::Less.rgb(), 153, Color::LightBlue),
-        tone(0x8cb4e0, 110, Color::LightBlue),
-    ],
-    [
-        tone(Trend::Same.rgb(), 188, Color::LightYellow),
-        tone(0xc4c0b8, 250, Color::Yellow),
-    ],
-    [
-        tone(Trend::More.rgb(), 216, Color::LightRed),
-        tone(0xe09c78, 180, Color::LightRed),
-    ],
-    [
-        tone(Trend::MuchMore.rgb(), 209, Color::Red),
-        tone(0xda5440, 203, Color::Red),
-    ],
+    pair(
+        [Trend::MuchLess.rgb(), 0x4a84d2],
+        [75, 68],
+        [Color::Blue, Color::Blue],
+    ),
+    pair(
+        [Trend::Less.rgb(), 0x8cb4e0],
+        [153, 110],
+        [Color::LightBlue, Color::LightBlue],
+    ),
+    pair(
+        [Trend::Same.rgb(), 0xc4c0b8],
+        [188, 250],
+        [Color::LightYellow, Color::Yellow],
+    ),
+    pair(
+        [Trend::More.rgb(), 0xe09c78],
+        [216, 180],
+        [Color::LightRed, Color::LightRed],
+    ),
+    pair(
+        [Trend::MuchMore.rgb(), 0xda5440],
+        [209, 203],
+        [Color::Red, Color::Red],
+    ),
 ];
 
-const WAITING: Pair = [
-    tone(0x535968, 240, Color::DarkGray),
-    tone(0x464b58, 238, Color::DarkGray),
-];
+const WAITING: Pair = pair(
+    [0x535968, 0x464b58],
+    [240, 238],
+    [Color::DarkGray, Color::DarkGray],
+);
 
 /// Faded areas on black, then on white.
 const FADED: [Pair; 2] = [
-    [
-        tone(0x343434, 236, Color::DarkGray),
-        tone(0x2a2a2a, 235, Color::DarkGray),
-    ],
-    [tone(0xe4e4e4, 254, Color::Gray), tone(0xdadada, 253, Color::Gray)],
+    pair(
+        [0x343434, 0x2a2a2a],
+        [236, 235],
+        [Color::DarkGray, Color::DarkGray],
+    ),
+    pair([0xe4e4e4, 0xdadada], [254, 253], [Color::Gray, Color::Gray]),
 ];
 
 impl ThemeKind {
@@ -208,10 +193,9 @@ pub(super) fn ansi(rgb: Color) -> Option<Color> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::ui::theme::palette::parts_of;
-    use crate::ui::theme::palette::tests::contrast;
+    use crate::ui::theme::palette::{SIXTEEN, parts_of};
 
     /// Matrices of how the three kinds of dichromats see linear RGB: protanopia, deuteranopia, tritanopia. From Machado,
     /// Oliveira and Fernandes, "A Physiologically-based Model for Simulation of Color Vision Deficiency", IEEE TVCG 15(6),
@@ -240,6 +224,15 @@ mod tests {
             part if part <= 0.04045 => part / 12.92,
             part => ((part + 0.055) / 1.055).powf(2.4),
         })
+    }
+
+    /// Returns the contrast of two colours by the formula of WCAG.
+    pub(in crate::ui::theme) fn contrast(one: Color, other: Color) -> f64 {
+        let [one, other] = [one, other].map(|colour| {
+            let [r, g, b] = linear(colour);
+            0.2126 * r + 0.7152 * g + 0.0722 * b
+        });
+        (one.max(other) + 0.05) / (one.min(other) + 0.05)
     }
 
     /// Converts linear sRGB to CIE L*a*b*, for the white of D65 (IEC 61966-2-1, CIE 15).
@@ -321,7 +314,7 @@ mod tests {
     }
 
     /// The sixteen default colours of xterm, the Linux console, GNOME's terminal and the Windows terminal.
-    const SIXTEEN: [[u32; 16]; 4] = [
+    const TERMINALS: [[u32; 16]; 4] = [
         [
             0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f,
             0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
@@ -343,26 +336,7 @@ mod tests {
     #[test]
     fn of_sixteen_colours_those_that_differ_do_so_for_everybody() {
         let number = |colour: Color| {
-            let place = [
-                Color::Black,
-                Color::Red,
-                Color::Green,
-                Color::Yellow,
-                Color::Blue,
-                Color::Magenta,
-                Color::Cyan,
-                Color::Gray,
-                Color::DarkGray,
-                Color::LightRed,
-                Color::LightGreen,
-                Color::LightYellow,
-                Color::LightBlue,
-                Color::LightMagenta,
-                Color::LightCyan,
-                Color::White,
-            ]
-            .iter()
-            .position(|one| *one == colour);
+            let place = SIXTEEN.iter().position(|(one, _)| *one == colour);
             place.expect("one of the sixteen")
         };
         // Modules share four pairs; costs and changes have a colour each.
@@ -378,7 +352,7 @@ mod tests {
                     .flatten()
                     .flat_map(|one| pair.map(|other| (*one, other)))
                 {
-                    for terminal in SIXTEEN {
+                    for terminal in TERMINALS {
                         let [one, other] =
                             [one, other].map(|colour| Color::from_u32(terminal[number(colour)]));
                         let seen = least(one, other);
@@ -397,7 +371,7 @@ mod tests {
             for (at, pair) in family.iter().enumerate() {
                 let ink = if at + 1 == family.len() { LIGHT_INK } else { INK };
                 for tone in pair {
-                    for colour in [tone.rgb, Color::from_u32(cube(tone.indexed))] {
+                    for colour in [tone.rgb, Color::Indexed(tone.indexed)] {
                         let contrast = contrast(ink, colour);
                         assert!(contrast >= 4.5, "{tone:?}, {colour:?}: {contrast:.1}");
                     }
@@ -410,11 +384,6 @@ mod tests {
                 assert!(contrast >= 4.5, "{tone:?}: {contrast:.1}");
             }
         }
-    }
-
-    fn cube(index: u8) -> u32 {
-        let (r, g, b) = parts_of(Color::Indexed(index)).expect("one of the 240");
-        u32::from(r) << 16 | u32::from(g) << 8 | u32::from(b)
     }
 
     #[test]

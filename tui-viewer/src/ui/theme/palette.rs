@@ -115,17 +115,20 @@ pub(crate) fn indexed(colour: Color) -> Color {
     // 24 greys from 8 on, ten apart.
     let mean = (u16::from(r) + u16::from(g) + u16::from(b)) / 3;
     let grey = ((mean.max(8) - 8 + 5) / 10).min(23) as u8;
-    let distance = |other: [u8; 3]| -> u32 {
-        let parts = [r, g, b].into_iter().zip(other);
-        parts
-            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum()
-    };
+    let distance = |other| distance([r, g, b], other);
     Color::Indexed(if distance([8 + 10 * grey; 3]) < distance(cube) {
         232 + grey
     } else {
         16 + 36 * steps[0] + 6 * steps[1] + steps[2]
     })
+}
+
+/// Returns the square of the distance of two colours.
+fn distance(one: [u8; 3], other: [u8; 3]) -> u32 {
+    let parts = one.into_iter().zip(other);
+    parts
+        .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
+        .sum()
 }
 
 /// Returns red, green and blue of a colour that does not depend on the terminal.
@@ -160,42 +163,40 @@ pub(crate) fn sixteen(text: Color, behind: Color) -> (Color, Color) {
     (text, behind)
 }
 
+/// The sixteen colours as most terminals have them.
+pub(super) const SIXTEEN: [(Color, [u8; 3]); 16] = [
+    (Color::Black, [0, 0, 0]),
+    (Color::Red, [170, 0, 0]),
+    (Color::Green, [0, 170, 0]),
+    (Color::Yellow, [170, 85, 0]),
+    (Color::Blue, [0, 0, 170]),
+    (Color::Magenta, [170, 0, 170]),
+    (Color::Cyan, [0, 170, 170]),
+    (Color::Gray, [170, 170, 170]),
+    (Color::DarkGray, [85, 85, 85]),
+    (Color::LightRed, [255, 85, 85]),
+    (Color::LightGreen, [85, 255, 85]),
+    (Color::LightYellow, [255, 255, 85]),
+    (Color::LightBlue, [85, 85, 255]),
+    (Color::LightMagenta, [255, 85, 255]),
+    (Color::LightCyan, [85, 255, 255]),
+    (Color::White, [255, 255, 255]),
+];
+
 fn nearest_of_sixteen(colour: Color) -> Color {
     let Some((r, g, b)) = parts_of(colour) else {
         return colour;
     };
-    /// The sixteen colours as most terminals have them.
-    const SIXTEEN: [(Color, [u8; 3]); 16] = [
-        (Color::Black, [0, 0, 0]),
-        (Color::Red, [170, 0, 0]),
-        (Color::Green, [0, 170, 0]),
-        (Color::Yellow, [170, 85, 0]),
-        (Color::Blue, [0, 0, 170]),
-        (Color::Magenta, [170, 0, 170]),
-        (Color::Cyan, [0, 170, 170]),
-        (Color::Gray, [170, 170, 170]),
-        (Color::DarkGray, [85, 85, 85]),
-        (Color::LightRed, [255, 85, 85]),
-        (Color::LightGreen, [85, 255, 85]),
-        (Color::LightYellow, [255, 255, 85]),
-        (Color::LightBlue, [85, 85, 255]),
-        (Color::LightMagenta, [255, 85, 255]),
-        (Color::LightCyan, [85, 255, 255]),
-        (Color::White, [255, 255, 255]),
-    ];
-    let distance = |other: [u8; 3]| -> u32 {
-        let parts = [r, g, b].into_iter().zip(other);
-        parts
-            .map(|(one, other)| u32::from(one.abs_diff(other)).pow(2))
-            .sum()
-    };
-    let nearest = SIXTEEN.into_iter().min_by_key(|&(_, parts)| distance(parts));
+    let nearest = SIXTEEN
+        .into_iter()
+        .min_by_key(|&(_, other)| distance([r, g, b], other));
     nearest.map_or(colour, |(nearest, _)| nearest)
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
+    use crate::ui::theme::ground::tests::contrast;
 
     const MEANINGS: [Meaning; 15] = [
         Meaning::Plain,
@@ -259,27 +260,6 @@ pub(super) mod tests {
             });
             assert_eq!(colourful, kind != ThemeKind::Mono, "{kind:?}");
         }
-    }
-
-    /// Returns the luminance of a colour, from 0 to 1, by the formula of WCAG.
-    fn luminance(colour: Color) -> f64 {
-        let Color::Rgb(r, g, b) = colour else {
-            panic!("{colour:?} is not known by its parts")
-        };
-        let [r, g, b] = [r, g, b].map(|part| {
-            let part = f64::from(part) / 255.0;
-            if part <= 0.04045 {
-                part / 12.92
-            } else {
-                ((part + 0.055) / 1.055).powf(2.4)
-            }
-        });
-        0.2126 * r + 0.7152 * g + 0.0722 * b
-    }
-
-    pub(in crate::ui::theme) fn contrast(one: Color, other: Color) -> f64 {
-        let (one, other) = (luminance(one), luminance(other));
-        (one.max(other) + 0.05) / (one.min(other) + 0.05)
     }
 
     #[test]

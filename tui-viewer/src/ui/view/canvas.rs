@@ -1,4 +1,5 @@
-//! Writes on cells by meaning; text that does not fit is cut, never wrapped or written outside.
+//! Writes on cells by meaning; text that does not fit is cut, never wrapped or written outside. A pen writes texts one
+//! after the other on a line.
 
 use std::borrow::Cow;
 
@@ -115,14 +116,9 @@ impl<'a> Canvas<'a> {
     pub(crate) fn fill(&mut self, area: Rect, ground: Ground, darker: bool) {
         #[cfg(test)]
         PUTS.set(PUTS.get() + 1);
-        let area = area.intersection(self.buffer.area);
         let style = Style::reset().patch(self.theme.ground(ground, darker));
-        for y in area.top()..area.bottom() {
-            for x in area.left()..area.right() {
-                if let Some(cell) = self.buffer.cell_mut((x, y)) {
-                    cell.set_symbol(" ").set_style(style);
-                }
-            }
+        for at in area.intersection(self.buffer.area).positions() {
+            self.buffer[at].set_symbol(" ").set_style(style);
         }
     }
 
@@ -162,13 +158,8 @@ impl<'a> Canvas<'a> {
 
     /// Empties an area.
     pub(crate) fn clear(&mut self, area: Rect) {
-        let area = area.intersection(self.buffer.area);
-        for y in area.top()..area.bottom() {
-            for x in area.left()..area.right() {
-                if let Some(cell) = self.buffer.cell_mut((x, y)) {
-                    cell.reset();
-                }
-            }
+        for at in area.intersection(self.buffer.area).positions() {
+            self.buffer[at].reset();
         }
     }
 
@@ -186,12 +177,12 @@ impl<'a> Canvas<'a> {
             self.put(area.x, y, 1, side, Meaning::Rule);
             self.put(right, y, 1, side, Meaning::Rule);
         }
-        let corners = [
+        for (x, y, corner) in [
             (area.x, area.y, top_left),
             (right, area.y, top_right),
             (area.x, bottom, bottom_left),
-        ];
-        for (x, y, corner) in corners.into_iter().chain([(right, bottom, bottom_right)]) {
+            (right, bottom, bottom_right),
+        ] {
             self.put(x, y, 1, corner, Meaning::Rule);
         }
         let room = area.width.saturating_sub(6);
@@ -224,6 +215,83 @@ impl<'a> Canvas<'a> {
 pub(crate) fn up(n: u64) -> u64 {
     let unit = 10u64.pow(n.max(1).ilog10().saturating_sub(1));
     n.div_ceil(unit).saturating_mul(unit)
+}
+
+/// A position on a line.
+pub(crate) struct Pen<'a, 'b> {
+    pub(crate) canvas: &'a mut Canvas<'b>,
+    /// Cell of the next text.
+    pub(crate) x: u16,
+    y: u16,
+    /// Cell after the last one of the line.
+    end: u16,
+}
+
+impl<'a, 'b> Pen<'a, 'b> {
+    /// Returns a pen at the beginning of a line of an area; lines count from 0.
+    pub(crate) fn on(canvas: &'a mut Canvas<'b>, area: Rect, line: u16) -> Self {
+        let (x, y, end) = (area.x, area.y + line, area.right());
+        Self { canvas, x, y, end }
+    }
+
+    /// Returns the rest of the line, in cells.
+    pub(crate) fn room(&self) -> usize {
+        self.left().into()
+    }
+
+    fn left(&self) -> u16 {
+        self.end.saturating_sub(self.x)
+    }
+
+    /// Takes cells from the end of the line; returns a pen for them.
+    pub(crate) fn cut_off(&mut self, cells: u16) -> Pen<'_, 'b> {
+        let (y, end) = (self.y, self.end);
+        self.end = end.saturating_sub(cells).max(self.x);
+        let x = self.end;
+        Pen {
+            canvas: self.canvas,
+            x,
+            y,
+            end,
+        }
+    }
+
+    /// Leaves cells empty.
+    pub(crate) fn skip(&mut self, cells: u16) {
+        self.x = self.x.saturating_add(cells);
+    }
+
+    /// Writes a text, as far as there is room.
+    pub(crate) fn put(&mut self, text: &str, meaning: Meaning) {
+        self.x = self.canvas.put(self.x, self.y, self.left(), text, meaning);
+    }
+
+    /// Writes a text, and shows where it was cut.
+    pub(crate) fn put_cut(&mut self, text: &str, meaning: Meaning) {
+        self.x = self.canvas.put_cut(self.x, self.y, self.left(), text, meaning);
+    }
+
+    /// Writes a text at the end of the line.
+    pub(crate) fn put_right(&mut self, text: &str, meaning: Meaning) {
+        self.canvas.put_right(self.x, self.y, self.left(), text, meaning);
+    }
+
+    /// Writes words with their values while they fit, `gap` cells apart; returns how many were written.
+    pub(crate) fn facts(&mut self, facts: &[(&str, String)], gap: u16) -> usize {
+        for (at, (word, text)) in facts.iter().enumerate() {
+            let lead = width(word) + usize::from(!word.is_empty());
+            if lead + width(text) > self.room() {
+                return at;
+            }
+            if lead > 0 {
+                self.put(word, Meaning::Quiet);
+                self.skip(1);
+            }
+            self.put(text, Meaning::Plain);
+            self.skip(gap);
+        }
+        facts.len()
+    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use ratatui::layout::Rect;
 
 use crate::app::data::Data;
-use crate::app::figures::What;
 use crate::app::past::activity::BEATS;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What};
 use crate::app::state::App;
+use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
-use crate::ui::view::{counter, latency, spark};
+use crate::ui::view::{counter, latency};
 
 /// Lines of the chart of the last seconds.
 const SECONDS: u16 = 3;
@@ -94,6 +94,95 @@ pub(crate) fn seconds(canvas: &mut Canvas<'_>, app: &App, id: RowId, column: &mu
         .flat_map(|step| std::iter::repeat_n(step, wide))
         .collect();
     let height = SECONDS;
-    spark::tall(canvas, &parts, Rect { height, ..room });
+    tall(canvas, &parts, Rect { height, ..room });
     column.y += SECONDS;
+}
+
+/// Returns the last seconds of a row in these cells, or fewer, the newest on the right; empty if nothing is
+/// known. Each column's height is its part of the row's own busiest second.
+pub(crate) fn spark(canvas: &Canvas<'_>, app: &App, id: RowId, cells: u16) -> String {
+    let steps = app
+        .playback
+        .activity()
+        .and_then(|activity| activity.steps(id, cells.into()));
+    let heights = canvas.glyphs.heights;
+    let most = heights.len() - 1;
+    let column = |step: Option<f64>| match step {
+        // The lowest column is blank: it stands for an unknown second.
+        Some(step) => heights[((step * most as f64).ceil() as usize).clamp(1, most)],
+        None => heights[0],
+    };
+    let mut text: String = steps.into_iter().flatten().map(column).collect();
+    if text.trim().is_empty() {
+        text.clear();
+    }
+    text
+}
+
+/// Draws columns of several lines: each as high as its part, 0 to 1. A part above 0 is never blank.
+pub(crate) fn tall(canvas: &mut Canvas<'_>, parts: &[Option<f64>], area: Rect) {
+    let heights = canvas.glyphs.heights;
+    let steps = (heights.len() - 1) as u16;
+    for (x, part) in (area.left()..area.right()).zip(parts) {
+        let exact = (part.unwrap_or(0.0) * f64::from(area.height * steps)).round() as u16;
+        let filled = exact.max(u16::from(part.is_some_and(|part| part > 0.0)));
+        for line in 0..area.height {
+            let here = filled.saturating_sub(line * steps).min(steps);
+            if here > 0 {
+                let y = area.bottom() - 1 - line;
+                canvas.put(x, y, 1, heights[usize::from(here)], Meaning::Warm);
+            }
+        }
+    }
+}
+
+/// Returns a bar for a share of 0 to 1 of these cells, to the nearest part of a cell.
+pub(crate) fn bar(share: f64, cells: u16, glyphs: &Glyphs) -> String {
+    let parts = glyphs.eighths.len() - 1;
+    let all = usize::from(cells) * parts;
+    let filled = ((share.clamp(0.0, 1.0) * all as f64).round() as usize).min(all);
+    let mut out = glyphs.eighths[parts].repeat(filled / parts);
+    out.push_str(glyphs.eighths[filled % parts]);
+    out
+}
+
+/// Like [`bar`], in two tones. The second tone is for time off the CPU: the part `off` of the share, 0 to 1. A bar of
+/// one tone has parts of a cell; each of two tones has whole cells.
+pub(crate) fn in_two(share: f64, off: f64, cells: u16, glyphs: &Glyphs) -> [String; 2] {
+    let whole = |share: f64| (share.clamp(0.0, 1.0) * f64::from(cells)).round() as usize;
+    let (all, working) = (whole(share), whole(share * (1.0 - off.clamp(0.0, 1.0))));
+    if all <= working {
+        return [bar(share, cells, glyphs), String::new()];
+    }
+    let full = glyphs.eighths[glyphs.eighths.len() - 1];
+    let [off_cpu, _] = glyphs.off_cpu;
+    [full.repeat(working), off_cpu.repeat(all - working)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_as_long_as_its_share() {
+        let unicode = Glyphs::of(false);
+        assert_eq!(bar(0.751, 10, unicode), "███████▌");
+        assert_eq!(bar(0.0, 10, unicode), "");
+        assert_eq!(bar(1.0, 5, unicode), "█████");
+        assert_eq!(bar(f64::NAN, 5, unicode), "");
+        assert_eq!(bar(0.5, 5, Glyphs::of(true)), "##=");
+    }
+
+    #[test]
+    fn what_is_off_the_cpu_has_a_tone_of_its_own_behind_the_rest() {
+        let (unicode, ascii) = (Glyphs::of(false), Glyphs::of(true));
+        assert_eq!(in_two(0.751, 0.0, 10, unicode), ["███████▌", ""]);
+        assert_eq!(in_two(0.8, 0.25, 10, unicode), ["██████", "▒▒"]);
+        assert_eq!(in_two(0.8, 1.0, 10, unicode), ["", "▒▒▒▒▒▒▒▒"]);
+        assert_eq!(in_two(1.0, 0.5, 4, ascii), ["##", ".."]);
+        // The part off the CPU is too small for a cell.
+        assert_eq!(in_two(0.8, 0.01, 10, unicode), ["████████", ""]);
+        assert_eq!(in_two(0.0, 0.5, 10, unicode), ["", ""]);
+        assert_eq!(in_two(f64::NAN, f64::NAN, 10, unicode), ["", ""]);
+    }
 }

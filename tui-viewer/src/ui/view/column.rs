@@ -6,8 +6,7 @@ use ratatui::layout::Rect;
 use tickscope_analysis::call_tree::OffCpu;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
-use crate::app::row::Row;
+use crate::app::row::{Portion, Row, What};
 use crate::app::sort::Order;
 use crate::app::state::App;
 use crate::text::cells::width;

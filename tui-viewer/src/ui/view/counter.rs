@@ -5,11 +5,10 @@ use tickscope_format::snapshot::Tally;
 use tickscope_report::{number, tally};
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
+use crate::app::row::{Portion, What};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
-use crate::ui::view::marks::UNKNOWN;
-use crate::ui::view::unit::{calls, counted, quotient};
+use crate::ui::view::unit::{UNKNOWN, calls, counted, quotient};
 
 /// Returns the text of a cell for a row that has no time: the sum in place of the time that matters most, `main`, and the
 /// smallest number in place of the other time.

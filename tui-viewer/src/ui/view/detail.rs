@@ -7,22 +7,18 @@ use tickscope_programs::clock_time::clock_time;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::detail::Began;
-use crate::app::figures::{Portion, share};
 use crate::app::past::activity::BEATS;
-use crate::app::percent_of::PercentOf;
-use crate::app::row::Row;
+use crate::app::query::PercentOf;
+use crate::app::row::{Portion, Row, share};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
-use crate::ui::view::bar::bar;
-use crate::ui::view::canvas::Canvas;
+use crate::ui::view::canvas::{Canvas, Pen};
+use crate::ui::view::charts::bar;
 use crate::ui::view::column::Value;
-use crate::ui::view::figure;
-use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::pen::Pen;
-use crate::ui::view::{counter, latency, spark, unit};
+use crate::ui::view::unit::{ABOUT, Known, UNKNOWN};
+use crate::ui::view::{charts, counter, figure, latency, unit};
 
 /// Width from which on the last seconds have room beside the threads.
 const ROOM_FOR_PULSE: usize = 105;
@@ -216,9 +212,7 @@ pub(crate) fn facts(canvas: &Canvas<'_>, app: &App, data: &Data, row: &Row) -> V
 /// Returns when the first open call began; none if that was not measured. It is a clock time, because an age would have
 /// to be drawn again and again.
 fn since(app: &App, data: &Data) -> Option<String> {
-    let Some(Began::At(tick)) = app.derived.detail.as_ref()?.began else {
-        return None;
-    };
+    let tick = app.derived.detail.as_ref()?.began?;
     Some(clock_time_of(app, data, tick))
 }
 
@@ -315,7 +309,7 @@ fn shares(pen: &mut Pen<'_, '_>, list: &[(String, f64)], bars: bool) {
 
 /// Draws the activity of the row in the last seconds at the end of a line, and ends the line before it.
 fn pulse(pen: &mut Pen<'_, '_>, app: &App, row: &Row) {
-    let text = spark::of(pen.canvas, app, row.id, BEATS as u16);
+    let text = charts::spark(pen.canvas, app, row.id, BEATS as u16);
     if pen.room() < ROOM_FOR_PULSE || text.is_empty() {
         return;
     }

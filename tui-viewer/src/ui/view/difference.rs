@@ -3,16 +3,17 @@
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
+use crate::app::row::{Portion, What};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
 use crate::ui::view::counter;
-use crate::ui::view::marks::{ABOUT, UNKNOWN, has_rough_percentiles};
 use crate::ui::view::place::gap;
-use crate::ui::view::unit::{self, clock_ticks, counts, quotient, rounded, ticks, ticks_of};
+use crate::ui::view::unit::{
+    self, ABOUT, UNKNOWN, clock_ticks, counts, has_rough_percentiles, quotient, rounded, ticks, ticks_of,
+};
 
 /// Text for no change.
 const SAME: &str = "0";

@@ -4,17 +4,17 @@ use tickscope_analysis::measure::Dimension;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What};
+use crate::app::function::FunctionRow;
+use crate::app::row::{Portion, What};
 use crate::app::state::App;
-use crate::ui::view::call_counts;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
-use crate::ui::view::counter;
-use crate::ui::view::difference;
-use crate::ui::view::marks::{ABOUT, Known, UNKNOWN, has_rough_percentiles, timed_in_part};
 use crate::ui::view::place::gap;
-use crate::ui::view::unit;
-use crate::ui::view::unit::{calls, length, length_up, rough, rounded, scaled, ticks, ticks_of};
+use crate::ui::view::unit::{
+    ABOUT, Known, UNKNOWN, calls, counted, has_rough_percentiles, length, length_up, rough, rounded, scaled,
+    ticks, ticks_of, timed_in_part,
+};
+use crate::ui::view::{counter, difference, unit};
 
 /// Returns the text of a column of numbers, or of its change if two moments are compared. It is at most one cell longer
 /// than the column.
@@ -56,7 +56,7 @@ pub(crate) fn plain(canvas: &Canvas<'_>, app: &App, data: &Data, what: What, val
         Value::Calls if figures.sampled.is_all(figures.calls) => (Some(ABOUT.into()), false),
         Value::Calls if what.is_outside() => (None, false),
         Value::Calls => (calls(data, figures.calls), false),
-        Value::CallsOf => (call_counts::calls(data, what), false),
+        Value::CallsOf => (calls_of(data, what), false),
         Value::Mean if app.measure().dimension() != Dimension::Time => {
             let mean = number::mean(figures.total_ns, figures.calls, app.measure().dimension());
             ((figures.calls > 0).then_some(mean), total_is_estimated)
@@ -110,4 +110,32 @@ fn percent(share: f64, marked: bool) -> String {
         text if marked && text == "100.0%" => "100%".to_string(),
         text => text,
     }
+}
+
+/// Cells of a count.
+const COUNT: usize = 5;
+
+/// Formats two numbers: the calls from caller to callee, and all calls of the callee. For the function itself, these
+/// are the outermost and the recursive calls. The separator between the two numbers always has the same cell.
+fn calls_of(data: &Data, what: What) -> Option<String> {
+    let around = data.around.as_ref()?;
+    let of = &around.neighbours;
+    let (some, between, others) = match around.line(what.row) {
+        FunctionRow::Heading(_) => return None,
+        FunctionRow::Caller(link) | FunctionRow::Callee(link)
+            if link.figures.sampled.is_all(link.all_calls) =>
+        {
+            return Some(format!("{ABOUT:>COUNT$}{:rest$}", "", rest = COUNT + 1));
+        }
+        FunctionRow::Caller(link) | FunctionRow::Callee(link) => (link.all_calls, "/", Some(link.of_calls)),
+        FunctionRow::Own => {
+            let recursive = Some(of.recursive_calls()).filter(|&calls| calls > 0);
+            (of.outermost_calls, "+", recursive)
+        }
+    };
+    let others = others.map_or(String::new(), |calls| {
+        format!("{between}{}", counted(data, calls))
+    });
+    let some = counted(data, some);
+    Some(format!("{some:>COUNT$}{others:<rest$}", rest = COUNT + 1))
 }

@@ -1,20 +1,20 @@
 //! Last line: keys that work now, the search as it is typed, or the last event.
 
 use ratatui::layout::{Margin, Rect};
+use tickscope_programs::status::Mark;
 use tickscope_report::number;
 use tui_input::Input;
 
-use crate::app::figures::share;
-use crate::app::help_screen::HelpScreen;
+use crate::app::help::HelpScreen;
 use crate::app::layout::Layout;
+use crate::app::row::share;
 use crate::app::search::Search;
 use crate::app::state::App;
 use crate::keys::action::{Action, Context, Hint};
 use crate::keys::keymap::lines;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::pen::Pen;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::tabs;
 
 /// Cells that the text of a search keeps beside its results.
@@ -189,4 +189,40 @@ fn keys(canvas: &mut Canvas<'_>, app: &App, context: Context, line: Rect) {
         *x = canvas.put(*x, line.y, line.width, keys, Meaning::Strong);
         *x = canvas.put(*x + 1, line.y, line.width, hint.text, Meaning::Quiet) + 2;
     }
+}
+
+/// Width from which on the first look explains more than how to read the columns.
+const WORDY: u16 = 110;
+
+/// Number of lines from which the pane below the list itself explains how to read the columns.
+const EXPLAINS: u16 = 7;
+
+/// Draws the line that explains a state.
+pub(crate) fn banner(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    let Some(text) = app.banner() else {
+        return first_look(canvas, app, area);
+    };
+    let (_, mark) = app.face();
+    // If the program is well, the text is a warning, which is not about its state.
+    let mark = if mark == Mark::Live { Mark::Stale } else { mark };
+    let mut pen = Pen::on(canvas, area.inner(Margin::new(1, 0)), 0);
+    pen.put(pen.canvas.glyphs.mark(mark), Meaning::of(mark));
+    pen.skip(1);
+    pen.put_cut(&text, Meaning::Strong);
+}
+
+/// Draws one line on how to read the screen.
+fn first_look(canvas: &mut Canvas<'_>, app: &App, area: Rect) {
+    let told = app
+        .layout()
+        .detail
+        .is_some_and(|detail| detail.height >= EXPLAINS);
+    let text = if area.width >= WORDY && told {
+        "Enter: who calls it, what it calls   2: which function costs most itself   /: find one   ?: all keys"
+    } else {
+        "%TOT: of all time  TOTAL: with callees  SELF: without  Enter: callers  ?: keys"
+    };
+    let mut pen = Pen::on(canvas, area, 0);
+    pen.skip(1);
+    pen.put_cut(text, Meaning::Strong);
 }

@@ -15,8 +15,7 @@ use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::modes::in_mode;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{events, keys, live, looks, text};
+use crate::test_driver::{self, events, live, looks, text};
 
 /// A large screen and a small one; tests of invariants cover every size.
 const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
@@ -25,8 +24,7 @@ const UNIX_NS: u64 = orderbook::STARTED_UNIX_NS + 131_000_000_000;
 /// Compares the made-up program's screens of these sizes after these keys with stored screens.
 fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
     for &(width, height) in sizes {
-        let mut app = live(width, height);
-        keys(&mut app, typed);
+        let app = live(width, height).after(typed);
         assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
     }
 }
@@ -34,8 +32,7 @@ fn typed(name: &str, sizes: &[(u16, u16)], typed: &str) {
 /// Compares screens of these sizes that show another snapshot with stored screens.
 fn shown(name: &str, sizes: &[(u16, u16)], snapshot: &Snapshot, typed: &str) {
     for &(width, height) in sizes {
-        let mut app = test_driver::showing(width, height, snapshot.clone());
-        keys(&mut app, typed);
+        let app = test_driver::showing(width, height, snapshot.clone()).after(typed);
         assert_snapshot!(format!("{name}_{width}x{height}"), looks(&app));
     }
 }
@@ -50,21 +47,10 @@ fn rings(live: bool) -> Vec<RingLine> {
         live,
         library: String::new(),
     };
+    let state = if live { "running" } else { "exited" };
     vec![
-        ring(
-            "orderbook-sim",
-            41_873,
-            if live { "running" } else { "exited" },
-            "since 14:00:00",
-            live,
-        ),
-        ring(
-            "orderbook-sim",
-            41_602,
-            if live { "running" } else { "exited" },
-            "since 13:12:40",
-            live,
-        ),
+        ring("orderbook-sim", 41_873, state, "since 14:00:00", live),
+        ring("orderbook-sim", 41_602, state, "since 13:12:40", live),
         ring("bench-decode", 40_110, "exited", "at 12:55:03", false),
     ]
 }
@@ -107,25 +93,24 @@ fn without_data() {
 
 #[test]
 fn every_state_tells_its_cause_and_the_next_step() {
+    let [unix_ns, since_unix_ns] = [UNIX_NS; 2];
     let states = [
         (
             "stale",
-            Status::Stale {
-                since_unix_ns: UNIX_NS,
-            },
+            Status::Stale { since_unix_ns },
             "! STALE since 14:02:11",
             "No new snapshot",
         ),
         (
             "exited",
-            Status::Exited { unix_ns: UNIX_NS },
+            Status::Exited { unix_ns },
             "■ EXITED at 14:02:11",
             "d writes a report",
         ),
         (
             "crashed",
             Status::Crashed {
-                unix_ns: Some(UNIX_NS),
+                unix_ns: Some(unix_ns),
             },
             "■ CRASHED at 14:02:11",
             "s keeps",
@@ -133,9 +118,7 @@ fn every_state_tells_its_cause_and_the_next_step() {
         ("kept", Status::Kept, "◆ KEPT at 14:02:14", "no program behind it"),
         (
             "silent",
-            Status::Piped(Pipe::Silent {
-                since_unix_ns: UNIX_NS,
-            }),
+            Status::Piped(Pipe::Silent { since_unix_ns }),
             "! SILENT since 14:02:11",
             "No data",
         ),
@@ -157,8 +140,7 @@ fn every_state_tells_its_cause_and_the_next_step() {
             }
         }
     }
-    let mut app = live(60, 15);
-    keys(&mut app, "p");
+    let app = live(60, 15).after("p");
     let screen = text(&app);
     assert!(
         screen.contains("‖ FROZEN at 14:02:14") && screen.contains("p lets the screen follow"),

@@ -12,16 +12,14 @@ const SIZES: [(u16, u16); 2] = [(120, 30), (60, 15)];
 #[test]
 fn a_window() {
     for (width, height) in SIZES {
-        let mut app = watched(width, height);
-        keys(&mut app, "wwjjj");
+        let app = watched(width, height).after("wwjjj");
         assert_snapshot!(format!("window_{width}x{height}"), looks(&app));
     }
 }
 
 #[test]
 fn the_past() {
-    let mut app = watched(120, 30);
-    keys(&mut app, "{");
+    let mut app = watched(120, 30).after("{");
     lives(&mut app, 1_341..=1_350);
     assert_snapshot!("past_120x30", looks(&app));
 }
@@ -44,7 +42,6 @@ fn differences() {
 
 #[test]
 fn sparklines() {
-    let mut app = watched(160, 30);
-    keys(&mut app, "jj");
+    let app = watched(160, 30).after("jj");
     assert_snapshot!("sparklines_160x30", text(&app));
 }

@@ -33,8 +33,7 @@ pub(crate) fn with_cpu(tenths: u64) -> Snapshot {
 
 #[test]
 fn every_view_by_bytes() {
-    let mut app = showing(120, 30, orderbook::allocating(1_340));
-    keys(&mut app, "vv");
+    let mut app = showing(120, 30, orderbook::allocating(1_340)).after("vv");
     let screens = ["1", "2", "3", "4", "5"].map(|view| {
         keys(&mut app, view);
         text(&app)
@@ -44,8 +43,7 @@ fn every_view_by_bytes() {
 
 #[test]
 fn live_bytes_are_estimates_and_say_how_far() {
-    let mut app = showing(120, 30, orderbook::allocating(1_340));
-    keys(&mut app, "vvv");
+    let mut app = showing(120, 30, orderbook::allocating(1_340)).after("vvv");
     let screens = ["1jj", "2", "3"].map(|view| {
         keys(&mut app, view);
         text(&app)
@@ -66,8 +64,7 @@ fn means_of_futures_are_of_calls_also_in_function_and_in_ticks() {
 #[test]
 fn who_waits_and_for_what() {
     for view in ["1", "2", "3", "4", "5"] {
-        let mut app = showing(120, 30, orderbook::waiting(1_340));
-        keys(&mut app, view);
+        let app = showing(120, 30, orderbook::waiting(1_340)).after(view);
         assert_snapshot!(format!("waiting_{view}_120x30"), text(&app));
     }
 }
@@ -127,8 +124,7 @@ proptest! {
             s.nodes.self_ticks[rows - 1 - at] = number / 8;
         }
         s.latencies = Default::default();
-        let mut app = showing(width, 24, s);
-        keys(&mut app, ["4", "6"][view]);
+        let app = showing(width, 24, s).after(["4", "6"][view]);
         let screen = screen(&app);
         let places = app.views.current.kind().columns(width);
         let list = app.layout().rows;

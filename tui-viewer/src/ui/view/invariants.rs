@@ -15,8 +15,7 @@ use crate::app::view::View;
 use crate::keys::decoder::Code;
 use crate::keys::keymap::KEYS;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{at, events, key, keys, live, show, text};
+use crate::test_driver::{self, at, events, key, keys, live, show, text};
 use crate::ui::view::canvas::PUTS;
 use crate::ui::view::golden::waiting;
 
@@ -39,22 +38,19 @@ const SIZES: [(u16, u16); 9] = [
 const ON_TOP: [&str; 10] = ["", "?", "a", "e", "/book", "%", "p", ":", "i", "r"];
 
 /// Returns every status.
-fn statuses() -> [Status; 10] {
+pub(crate) fn statuses() -> [Status; 10] {
+    let since_unix_ns = UNIX_NS;
     let why = "for no reason".to_string();
     [
         Status::Live,
         Status::Waiting { why: why.clone() },
-        Status::Stale {
-            since_unix_ns: UNIX_NS,
-        },
+        Status::Stale { since_unix_ns },
         Status::Exited { unix_ns: UNIX_NS },
         Status::Crashed { unix_ns: None },
         Status::Kept,
         Status::Broken { why },
         Status::Piped(Pipe::Flowing),
-        Status::Piped(Pipe::Silent {
-            since_unix_ns: UNIX_NS,
-        }),
+        Status::Piped(Pipe::Silent { since_unix_ns }),
         Status::Piped(Pipe::Closed),
     ]
 }
@@ -156,8 +152,7 @@ fn only_what_is_on_the_screen_is_written() {
 
 #[test]
 fn wall_time_has_a_row_for_what_is_outside() {
-    let mut app = live(120, 30);
-    keys(&mut app, "%");
+    let app = live(120, 30).after("%");
     let screen = text(&app);
     assert!(
         screen.contains("(outside)") && screen.contains("% of wall time"),

@@ -1,9 +1,12 @@
-//! Columns of the timeline: work at the bottom, in the colour of the module, and waits on top of it.
+//! Columns of the timeline: work at the bottom, in the colour of the module, and waits on top of it. Meaning of colours, at
+//! the end of a line.
 
 use ratatui::layout::Rect;
+use tickscope_report::modules::Module;
 
 use crate::app::names::Names;
-use crate::app::past::slot::Load;
+use crate::app::past::slots::Load;
+use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
 use crate::ui::view::canvas::Canvas;
 
@@ -13,10 +16,25 @@ const LEAST: f64 = 0.002;
 /// Mark for a time with no data, in Unicode and in ASCII.
 const UNKNOWN_TIME: [&str; 2] = ["·", "."];
 
+/// Returns the module of a function, by the function's key.
+pub(crate) fn module_of(names: &Names, function: u64) -> Option<&Module> {
+    names.modules.get(names.place_of(function)?)
+}
+
 /// Returns the colour of a function's module, by the function's key.
 pub(crate) fn ground(names: &Names, function: u64) -> Ground {
-    let module = names.place_of(function).and_then(|at| names.modules.get(at));
-    Ground::Module(module.map_or(0, |module| module.hue))
+    Ground::Module(module_of(names, function).map_or(0, |module| module.hue))
+}
+
+/// Returns the colours and the names of modules, each once.
+pub(crate) fn each_once<'a>(modules: impl Iterator<Item = &'a Module>) -> Vec<(Ground, String)> {
+    let mut all: Vec<(Ground, String)> = Vec::new();
+    for module in modules {
+        if !all.iter().any(|(_, name)| *name == module.name) {
+            all.push((Ground::Module(module.hue), module.name.clone()));
+        }
+    }
+    all
 }
 
 /// Draws a column of a line: work at the bottom, waits on top of it.
@@ -85,4 +103,37 @@ fn height_glyph(canvas: &Canvas<'_>, eighths: u32) -> &'static str {
     let heights = canvas.glyphs.heights;
     let most = heights.len() - 1;
     heights[(eighths as usize * most).div_ceil(8).min(most)]
+}
+
+/// Draws the colours that fit from cell `from` on, with their words. `waits` adds the colour of waits, which is left
+/// out last.
+pub(crate) fn legend(
+    canvas: &mut Canvas<'_>,
+    all: Vec<(Ground, String)>,
+    waits: bool,
+    area: Rect,
+    from: u16,
+) {
+    let mut room = area.right().saturating_sub(from + 1);
+    let mut fit = Vec::new();
+    let waits = waits.then(|| (Ground::Waiting, "off the CPU".to_string()));
+    for (ground, name) in waits.into_iter().chain(all) {
+        let name = canvas.safe(&name).into_owned();
+        let cells = width(&name) as u16 + 5;
+        if cells > room {
+            break;
+        }
+        room -= cells;
+        fit.push((ground, name));
+    }
+    let cells: u16 = fit.iter().map(|(_, name)| width(name) as u16 + 5).sum();
+    let mut x = area.right().saturating_sub(cells) + 1;
+    // Time off the CPU comes last.
+    if fit.first().is_some_and(|(ground, _)| *ground == Ground::Waiting) {
+        fit.rotate_left(1);
+    }
+    for (ground, name) in fit {
+        canvas.fill(Rect::new(x, area.y, 2, 1), ground, false);
+        x = canvas.put(x + 3, area.y, u16::MAX, &name, Meaning::Quiet) + 2;
+    }
 }

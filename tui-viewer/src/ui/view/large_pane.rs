@@ -4,17 +4,14 @@ use ratatui::layout::Rect;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::figures::share;
 use crate::app::function::Around;
-use crate::app::row::Row;
+use crate::app::row::{Row, share};
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::bar::bar;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::charts::{Column, latencies, seconds};
+use crate::ui::view::canvas::{Canvas, Pen};
+use crate::ui::view::charts::{Column, bar, latencies, seconds};
 use crate::ui::view::detail;
-use crate::ui::view::pen::Pen;
 
 /// Most callers, callees and threads that are named.
 const NAMED: usize = 6;

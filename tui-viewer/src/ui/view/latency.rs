@@ -7,16 +7,13 @@ use tickscope_format::snapshot::{Tally, Timing, saturating_sum};
 use tickscope_report::{number, tally};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::state::App;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::figure;
-use crate::ui::view::marks;
-use crate::ui::view::marks::ABOUT;
-use crate::ui::view::pen::Pen;
-use crate::ui::view::{spark, unit};
+use crate::ui::view::canvas::{Canvas, Pen};
+use crate::ui::view::unit::ABOUT;
+use crate::ui::view::{charts, figure, unit};
 
 /// Quantiles and their names.
 const QUANTILES: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
@@ -57,7 +54,7 @@ pub(crate) fn said(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> O
         return (!what.is_outside()).then(|| (why_none(app, data).to_string(), Meaning::Quiet));
     }
     let calls = latency.buckets.iter().map(|&(_, count)| count);
-    if saturating_sum(calls) > FEW || marks::timed_in_part(data, what) {
+    if saturating_sum(calls) > FEW || unit::timed_in_part(data, what) {
         return None;
     }
     // One or two calls have no percentiles and no shape: each latency is shown.
@@ -75,7 +72,7 @@ pub(crate) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
     let counts = columns(latency, usize::from(area.width.min(TALL_CHART)));
     let most = counts.iter().copied().max().unwrap_or(0).max(1) as f64;
     let parts: Vec<Option<f64>> = counts.iter().map(|&count| Some(count as f64 / most)).collect();
-    spark::tall(canvas, &parts, Rect { height: TALL, ..area });
+    charts::tall(canvas, &parts, Rect { height: TALL, ..area });
     let [from, to] = ends(canvas, app, data, latency);
     let y = area.y + TALL;
     canvas.put(area.x, y, area.width, &from, Meaning::Quiet);
@@ -91,7 +88,7 @@ pub(crate) fn draw_tall(canvas: &mut Canvas<'_>, app: &App, data: &Data, what: W
 /// Returns the quantiles, the longest call, and the number of timed calls, each with its word.
 fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'static str, String)> {
     let latency = data.latency(what);
-    let is_about = marks::has_rough_percentiles(data, what);
+    let is_about = unit::has_rough_percentiles(data, what);
     let about = if is_about { ABOUT } else { "" };
     let length = |ticks| format!("{about}{}", unit::length(canvas, app, data, ticks));
     let quantiles = QUANTILES.iter();
@@ -99,7 +96,7 @@ fn quantiles(canvas: &Canvas<'_>, app: &App, data: &Data, what: What) -> Vec<(&'
         .filter_map(|&(share, word)| Some((word, length(latency.quantile(share)?))))
         .collect();
     facts.extend(figure::longest(canvas, app, data, what).map(|text| ("max", text)));
-    if marks::timed_in_part(data, what) {
+    if unit::timed_in_part(data, what) {
         let timed = data.uncertainty(what).map_or(0, |uncertainty| uncertainty.timed);
         facts.push(("timed", format!("{} calls", number::count(timed))));
     }

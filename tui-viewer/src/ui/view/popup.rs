@@ -3,17 +3,17 @@
 use ratatui::layout::Rect;
 use tickscope_format::ids::ThreadId;
 use tickscope_format::layout::slot;
-use tickscope_format::snapshot::Thread;
+use tickscope_format::snapshot::{Mode, Thread};
 use tickscope_programs::events::Request;
 use tickscope_report::number;
 
-use crate::app::figures::share;
+use crate::app::help::{HelpLine, HelpScreen, WORD_CELLS};
+use crate::app::row::share;
 use crate::app::state::App;
-use crate::app::threads;
+use crate::app::{help, threads};
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::pen::Pen;
+use crate::ui::view::canvas::{Canvas, Pen};
 
 /// Cells of a thread's share with the gap before it: it stays in the narrowest list.
 const SHARE_CELLS: usize = 7;
@@ -135,4 +135,83 @@ pub(crate) fn middle(app: &App, width: u16, height: u16) -> Rect {
         width,
         height,
     )
+}
+
+/// Cells of a mode's name and the gap after it.
+const NAME: u16 = 9;
+
+/// Cells of the word for the mode in force and the gap after it.
+const NOW: u16 = 4;
+
+/// Text below the list: the cost of a choice.
+const LOSS: [&str; 2] = [
+    "Another mode counts from zero; u cannot undo that:",
+    "s keeps a snapshot first.",
+];
+
+pub(crate) fn mode_list(canvas: &mut Canvas<'_>, app: &App, index: usize) {
+    let rows = Mode::ALL.len();
+    let area = middle(app, 60, (rows + LOSS.len() + 3) as u16);
+    let inner = canvas.frame(area, "Measure");
+    lines(canvas, inner, index, rows, |pen, line, look| {
+        let (mode, x) = (Mode::ALL[line], pen.x);
+        pen.put(mode.as_str(), look(Meaning::Plain));
+        pen.x = x + NAME;
+        if app.program.mode() == Some(mode) {
+            pen.put("now", look(Meaning::Strong));
+        }
+        pen.x = x + NAME + NOW;
+        pen.put_cut(mode.traits().summary, look(Meaning::Quiet));
+    });
+    let offset = (index + 1).saturating_sub(usize::from(inner.height).max(1));
+    let first = (rows - offset) as u16 + 1;
+    for (text, line) in LOSS.iter().zip(first..inner.height) {
+        canvas.line(inner, line, text, Meaning::Notable);
+    }
+}
+
+/// Cells between the columns.
+const GUTTER: u16 = 3;
+
+/// Draws the list of keys on top of everything but the header.
+pub(crate) fn help_list(canvas: &mut Canvas<'_>, app: &App, HelpScreen { scroll, search }: &HelpScreen) {
+    let size = app.screen.size;
+    let area = Rect::new(0, 1, size.width, size.height.saturating_sub(2));
+    let end = help::end(size);
+    let scroll = (*scroll).min(end);
+    let lines = end + help::page(size);
+    let title = match end {
+        0 => "Keys, then words".to_string(),
+        _ => format!("Keys, then words, line {} of {lines}", scroll + 1),
+    };
+    let inner = canvas.frame(area, &title);
+    let columns = help::columns(size.width, canvas.ascii);
+    let each = inner.width.saturating_sub(GUTTER * (columns.len() as u16 - 1)) / columns.len() as u16;
+    for (index, lines) in columns.iter().enumerate() {
+        let x = inner.x + index as u16 * (each + GUTTER);
+        let keys_cells = lines.iter().map(help::cells_of_keys).max().unwrap_or(0);
+        let keys_cells = keys_cells.min(usize::from(each) / 2) as u16;
+        for (line, y) in lines.iter().skip(scroll).zip(inner.top()..inner.bottom()) {
+            let found = search.as_ref().is_some_and(|search| search.finds(line));
+            let of = |meaning| if found { Meaning::Match } else { meaning };
+            match line {
+                HelpLine::Title(title) => {
+                    canvas.put(x, y, each, title, of(Meaning::Strong));
+                }
+                HelpLine::Keys(keys, text) => {
+                    let after = canvas.put(x + 2, y, each.saturating_sub(2), keys, Meaning::Plain);
+                    let start = after.max(x + 2 + keys_cells) + 2;
+                    let room = (x + each).saturating_sub(start);
+                    canvas.put_cut(start, y, room, text, of(Meaning::Plain));
+                }
+                HelpLine::Word(word, text) => {
+                    canvas.put(x + 2, y, WORD_CELLS as u16, word, of(Meaning::Plain));
+                    let start = x + 2 + WORD_CELLS as u16 + 2;
+                    let room = (x + each).saturating_sub(start);
+                    canvas.put_cut(start, y, room, text, of(Meaning::Plain));
+                }
+                HelpLine::Gap => {}
+            }
+        }
+    }
 }

@@ -7,10 +7,9 @@ use tickscope_analysis::measure::Measure;
 use tickscope_report::label;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What, share};
-use crate::app::row::{Fold, Row};
+use crate::app::query::ThreadChoice;
+use crate::app::row::{Fold, Portion, Row, What, share};
 use crate::app::state::App;
-use crate::app::thread_choice::ThreadChoice;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
@@ -34,6 +33,12 @@ pub(crate) fn nothing(app: &App, data: &Data) -> &'static str {
         (ThreadChoice::One { .. }, Some(_)) => "This thread has entered no scope since the reset.",
         (ThreadChoice::One { .. }, None) => "The chosen thread is not there any more.",
     }
+}
+
+/// Returns the reason why no call is known; `None` if there are calls.
+pub(crate) fn why_no_calls(app: &App, data: &Data) -> Option<String> {
+    let is_empty = data.tree.rows.is_empty();
+    is_empty.then(|| nothing(app, data).to_string())
 }
 
 /// Whether bars and frames show time off the CPU.

@@ -11,9 +11,8 @@ use crate::app::sort::{Order, Sort};
 use crate::app::state::App;
 use crate::app::views::List;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::column::{Cell, Column, Content, Look, Place};
-use crate::ui::view::pen::Pen;
 use crate::ui::view::{figure, rows};
 
 /// Returns the column that an order sorts by. For differences it is the column of the number itself, because a share

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
 use crate::app::data::Data;
-use crate::app::figures::Portion;
+use crate::app::row::Portion;
 use crate::app::state::App;
 use crate::app::view::{TabForm, View};
 use crate::text::cells::width;

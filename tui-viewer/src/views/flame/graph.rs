@@ -7,9 +7,8 @@ use tickscope_report::number;
 use tickscope_report::trend::Trend;
 
 use crate::app::data::Data;
-use crate::app::figures::{Portion, What, share};
-use crate::app::flame::FlameColour;
-use crate::app::flame_layout::Frame;
+use crate::app::flame::{FlameColour, Frame};
+use crate::app::row::{Portion, What, share};
 use crate::app::state::App;
 use crate::app::window::span_words;
 use crate::keys::view::View;
@@ -17,11 +16,8 @@ use crate::text::cells::{width, without_module};
 use crate::ui::theme::{Ground, Heat, Meaning};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
-use crate::ui::view::figure;
-use crate::ui::view::legend;
-use crate::ui::view::marks::ABOUT;
-use crate::ui::view::rows;
-use crate::ui::view::unit;
+use crate::ui::view::unit::{self, ABOUT};
+use crate::ui::view::{figure, lane, rows};
 
 /// Fills of neighbouring frames, and the edge before each: Unicode, then ASCII.
 pub(crate) const FILLS: [[&str; 2]; 2] = [["░", "▒"], [".", ":"]];
@@ -75,16 +71,10 @@ fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16
         ];
         all.extend(words.map(|(heat, word)| (Ground::Own(heat), word.to_string())));
     } else {
-        for frame in &flame.frames.all {
-            let module = frame.row.and_then(|row| module_of(data, View::Tree.row(row)));
-            if let Some(module) = module
-                && !all.iter().any(|(_, name)| *name == module.name)
-            {
-                all.push((Ground::Module(module.hue), module.name.clone()));
-            }
-        }
+        let frames = flame.frames.all.iter();
+        all = lane::each_once(frames.filter_map(|frame| module_of(data, View::Tree.row(frame.row?))));
     }
-    legend::draw(canvas, all, rows::tells_waits(app, data), area, from);
+    lane::legend(canvas, all, rows::tells_waits(app, data), area, from);
 }
 
 fn about(data: &Data, what: What) -> &'static str {

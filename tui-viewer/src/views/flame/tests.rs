@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 
-use crate::test_driver::{golden, keys, live, looks};
+use crate::test_driver::{golden, live, looks};
 
 /// A large screen, a small one, and one with room for the list alone; tests of invariants cover every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
@@ -10,7 +10,6 @@ const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 #[test]
 fn the_flame() {
     golden!("flame", SIZES, "5jj", live);
-    let mut app = live(80, 24);
-    keys(&mut app, "5jj\n");
+    let app = live(80, 24).after("5jj\n");
     assert_snapshot!("flame_zoomed_80x24", looks(&app));
 }

@@ -6,24 +6,19 @@ use tickscope_analysis::functions::FunctionId;
 use tickscope_report::{label, number, tally};
 
 use crate::app::data::Data;
-use crate::app::figures::{What, share};
 use crate::app::function::{Around, FunctionRow};
 use crate::app::layout::halves;
-use crate::app::row::RowId;
+use crate::app::row::{RowId, What, share};
 use crate::app::state::App;
 use crate::keys::view::View;
 use crate::text::cells::width;
 use crate::text::glyphs::Glyphs;
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::ui::view::charts::{Column, latencies, seconds};
 use crate::ui::view::column::Value;
-use crate::ui::view::counter;
-use crate::ui::view::detail;
-use crate::ui::view::figure;
-use crate::ui::view::marks::{ABOUT, Known, UNKNOWN};
-use crate::ui::view::pen::Pen;
-use crate::ui::view::unit::{self, counted};
+use crate::ui::view::unit::{self, ABOUT, Known, UNKNOWN, counted};
+use crate::ui::view::{counter, detail, figure};
 
 /// Width from which on all figures have room.
 const WORDY: u16 = 76;

@@ -14,7 +14,7 @@ use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::rows;
 use crate::views::functions::{CALLS, STATE_HELP};
-use crate::views::sites::pane::rule_of;
+use crate::views::sites::rule_of;
 
 /// Cells from which on the rule stands after the state.
 const ROOM_FOR_RULE: u16 = 20;

@@ -3,14 +3,13 @@
 use insta::assert_snapshot;
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::Rule;
-use tickscope_programs::status::Status;
 
 use crate::app::row::RowId;
 use crate::app::state::App;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::view::View;
 use crate::orderbook;
-use crate::test_driver::{empty, events, keys, looks, tell_functions, text, with_functions};
+use crate::test_driver::{empty, keys, looks, showing, tell_functions, text, with_functions};
 
 /// A large screen, a small one, and one with room for the list alone; tests of invariants cover every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
@@ -18,7 +17,6 @@ const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
 #[test]
 fn the_sites() {
     for (width, height) in SIZES {
-        let mut app = empty(width, height);
         let mut s = orderbook::snapshot(1_340);
         s.measuring.rules = [("orderbook_sim::book", true), ("book::apply", false)]
             .map(|(pattern, off)| Rule {
@@ -31,8 +29,7 @@ fn the_sites() {
         for row in published.collect::<Vec<_>>() {
             s.nodes.calls[row] = 0;
         }
-        events(&mut app, Status::Live, Some(s));
-        keys(&mut app, "6jjjj");
+        let app = showing(width, height, s).after("6jjjj");
         assert_snapshot!(format!("sites_{width}x{height}"), looks(&app));
     }
 }

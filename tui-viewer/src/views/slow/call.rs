@@ -5,12 +5,11 @@ use tickscope_analysis::waterfall::{Block, Waterfall};
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::slow_table::CallLine;
+use crate::app::slow::CallLine;
 use crate::app::state::App;
 use crate::text::cells::{width, without_module, wrapped};
 use crate::ui::theme::Meaning;
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::pen::Pen;
+use crate::ui::view::canvas::{Canvas, Pen};
 use crate::views::flame::graph::{EDGES, FILLS};
 
 /// Text while no function is watched.

@@ -5,19 +5,19 @@ use tickscope_report::number;
 use tickscope_report::slow::{both_calls, difference, duration};
 
 use crate::app::data::Data;
-use crate::app::figures::What;
+use crate::app::row::What;
 use crate::app::sort::Order;
 use crate::app::state::App;
 use crate::app::tails::Tail;
 use crate::keys::view::View;
 use crate::text::cells::width;
 use crate::ui::theme::Meaning;
-use crate::ui::view::bar::bar;
 use crate::ui::view::canvas::Canvas;
+use crate::ui::view::charts::bar;
 use crate::ui::view::column::{Cell, Column, Place, names, numbers, texts};
-use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
+use crate::ui::view::unit::UNKNOWN;
 
 /// Order at the start: functions by their tail, and paths by the difference. Without slow calls the longest typical time
 /// comes first.

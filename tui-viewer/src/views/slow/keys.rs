@@ -11,7 +11,7 @@ use tickscope_programs::kept_traces::KeptTraces;
 
 use crate::app::data::Data;
 use crate::app::message::Effect;
-use crate::app::slow_table::{CallLine, WatchTable, watched_as};
+use crate::app::slow::{CallLine, WatchTable, watched_as};
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::keys::action::Action;

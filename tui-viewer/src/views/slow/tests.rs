@@ -3,10 +3,9 @@
 use insta::assert_snapshot;
 use tickscope_format::Snapshot;
 use tickscope_format::snapshot::WatchState;
-use tickscope_programs::status::Status;
 use tickscope_testkit::fixture;
 
-use crate::test_driver::{empty, events, golden, keys, live, looks, showing, text};
+use crate::test_driver::{golden, live, looks, showing, text};
 
 /// Returns a program that watches a function in this state; its earlier calls are unchanged.
 fn slow_frames(state: WatchState) -> Snapshot {
@@ -20,18 +19,15 @@ fn why_slow_calls_are_slow() {
     golden!("slow", [(160, 42), (120, 30), (60, 15)], "8j", |width, height| {
         showing(width, height, slow_frames(WatchState::Watching))
     });
-    let mut app = showing(120, 30, slow_frames(WatchState::Watching));
-    keys(&mut app, "8J++l");
+    let app = showing(120, 30, slow_frames(WatchState::Watching)).after("8J++l");
     assert_snapshot!("slow_zoomed_120x30", looks(&app));
 }
 
 #[test]
 fn what_is_said_where_slow_calls_cannot_be_told() {
-    let mut app = live(80, 24);
-    keys(&mut app, "8");
+    let app = live(80, 24).after("8");
     let mut screens = vec![text(&app)];
     for state in [WatchState::Learning(57), WatchState::NoTail] {
-        let mut app = empty(80, 24);
         let mut snapshot = slow_frames(state);
         if state != WatchState::NoTail {
             snapshot.watches[0].exemplars.clear();
@@ -39,8 +35,7 @@ fn what_is_said_where_slow_calls_cannot_be_told() {
             snapshot.watches[0].paths.clear();
             snapshot.watches[0].threshold_ticks = 0;
         }
-        events(&mut app, Status::Live, Some(snapshot));
-        keys(&mut app, "8");
+        let app = showing(80, 24, snapshot).after("8");
         screens.push(text(&app));
     }
     assert_snapshot!(screens.join("\n"));
@@ -49,8 +44,7 @@ fn what_is_said_where_slow_calls_cannot_be_told() {
 #[test]
 fn functions_with_a_tail_are_reversed_by_their_key() {
     let rows = |typed: &str| -> Vec<u32> {
-        let mut app = live(80, 24);
-        keys(&mut app, typed);
+        let app = live(80, 24).after(typed);
         app.list().rows.iter().map(|row| row.what.row).collect()
     };
     let (largest_first, mut smallest_first) = (rows("8"), rows("8I"));

@@ -7,9 +7,9 @@ use crate::app::sort::{Order, or_last};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Place, names, numbers, texts};
-use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
+use crate::ui::view::unit::UNKNOWN;
 use crate::ui::view::{rows, unit};
 
 /// Order of the calls at the start.

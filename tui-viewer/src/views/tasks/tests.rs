@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use tickscope_testkit::fixture;
 
-use crate::test_driver::{golden, keys, live, showing, text};
+use crate::test_driver::{golden, live, showing, text};
 
 /// A large screen, a small one, and one with room for the list alone; tests of invariants cover every size.
 const SIZES: [(u16, u16); 3] = [(120, 30), (60, 15), (20, 5)];
@@ -15,7 +15,6 @@ fn tasks_in_flight_and_what_they_wait_for() {
         height,
         fixture::serving()
     ));
-    let mut app = live(80, 24);
-    keys(&mut app, "7");
+    let app = live(80, 24).after("7");
     assert_snapshot!("tasks_of_a_program_without_futures", text(&app));
 }

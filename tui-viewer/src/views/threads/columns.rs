@@ -5,16 +5,16 @@ use tickscope_format::snapshot::Thread;
 use tickscope_report::number;
 
 use crate::app::sort::{Order, or_last};
-use crate::app::thread_rows::{RunState, ThreadRow};
+use crate::app::threads::{RunState, ThreadRow};
 use crate::text::cells::{width, without_module};
 use crate::ui::theme::Meaning;
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::{Cell, Column, Place, Value, names, numbers, texts};
 use crate::ui::view::lane;
-use crate::ui::view::marks::UNKNOWN;
 use crate::ui::view::place::Width::{Cells, Own, Parts};
 use crate::ui::view::place::{Columns, side_by_side_names_first};
 use crate::ui::view::popup::who;
+use crate::ui::view::unit::UNKNOWN;
 use crate::views::functions::{STATE_HELP, TOTAL};
 
 static THREAD: Column = names("THREAD", "name of the thread")

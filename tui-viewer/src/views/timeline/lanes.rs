@@ -6,16 +6,14 @@ use tickscope_programs::clock_time::seconds;
 use tickscope_report::number;
 
 use crate::app::data::Data;
-use crate::app::names::Names;
 use crate::app::row::Row;
 use crate::app::state::App;
-use crate::app::timeline::{Lanes, Part, lines_of_lane, name_cells};
+use crate::app::timeline::{Lanes, lines_of_lane, name_cells};
 use crate::app::window::Stretch;
 use crate::text::cells::width;
 use crate::ui::theme::{Ground, Meaning};
-use crate::ui::view::canvas::Canvas;
-use crate::ui::view::pen::Pen;
-use crate::ui::view::{lane, legend, rows};
+use crate::ui::view::canvas::{Canvas, Pen};
+use crate::ui::view::{lane, rows};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -240,7 +238,10 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
     let line = Rect::new(area.x, area.y + 1, area.width, 1);
     if app.screen.theme.fills() {
         let waits = parts.iter().any(|part| part.waiting > 0.0);
-        legend::draw(canvas, modules(&data.names, parts), waits, line, x + 2);
+        let modules = parts
+            .iter()
+            .filter_map(|part| lane::module_of(&data.names, part.function));
+        lane::legend(canvas, lane::each_once(modules), waits, line, x + 2);
     }
     let hint = " < > or the mouse chooses a stretch of time; all views show it ";
     if range.is_none() && width(hint) + 4 <= usize::from(area.width) {
@@ -282,20 +283,6 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
             canvas.put_right(x, y, waits_cells, &text, Meaning::Waiting);
         }
     }
-}
-
-/// Returns the modules of these functions, each once.
-fn modules(names: &Names, parts: &[Part]) -> Vec<(Ground, String)> {
-    let mut all: Vec<(Ground, String)> = Vec::new();
-    for part in parts {
-        let module = names.place_of(part.function).and_then(|at| names.modules.get(at));
-        if let Some(module) = module
-            && !all.iter().any(|(_, name)| *name == module.name)
-        {
-            all.push((Ground::Module(module.hue), module.name.clone()));
-        }
-    }
-    all
 }
 
 /// Draws a bar of a share of the area; its part off the CPU stands at the end.

@@ -8,8 +8,7 @@ use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{events, show, text};
+use crate::test_driver::{self, events, show, text};
 use crate::ui::view::invariants::{ON_TOP, SIZES, resize, staged, statuses};
 
 #[test]

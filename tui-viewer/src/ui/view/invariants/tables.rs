@@ -12,14 +12,13 @@ use tickscope_programs::status::Status;
 use tickscope_report::text::TextOptions;
 use tickscope_testkit::fixture::programs::any_program;
 
-use crate::app::figures::Portion;
+use crate::app::row::Portion;
 use crate::app::state::App;
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{at, events, key, keys, live, show, text};
+use crate::test_driver::{self, at, events, key, keys, live, show, text};
 use crate::text::cells::{safe, width};
 use crate::ui::view::canvas::Canvas;
 use crate::ui::view::column::Value;
@@ -216,8 +215,7 @@ fn odd_names_keep_the_columns_in_line_in_every_view() {
     for view in View::ALL {
         for size in [(120, 30), (80, 24), (60, 15), (37, 11)] {
             let plain = staged(view, "", size);
-            let mut odd = test_driver::showing(size.0, size.1, oddly_named());
-            keys(&mut odd, "jjj");
+            let mut odd = test_driver::showing(size.0, size.1, oddly_named()).after("jjj");
             show(&mut odd, view);
             let columns = columns(&plain);
             let (odd_lines, plain_lines) = (lines(&odd), lines(&plain));

@@ -12,14 +12,12 @@ use tickscope_programs::status::Status;
 
 use crate::app::data::Data;
 use crate::app::message::{Effect, Message};
-use crate::app::overlay::Overlay;
-use crate::app::state::App;
+use crate::app::state::{App, Overlay};
 use crate::app::view::View;
 use crate::cli::args::look::ThemeKind;
 use crate::keys::decoder::Code;
 use crate::orderbook;
-use crate::test_driver;
-use crate::test_driver::{at, empty, key, keys};
+use crate::test_driver::{self, at, empty, key, keys};
 use crate::ui::view::invariants::{SIZES, codes, statuses};
 
 /// Keys of the features that have to work together; other keys come now and then.
@@ -260,11 +258,8 @@ fn sums_hold(data: &Data) -> Result<(), TestCaseError> {
     let Some(then) = data.then.as_deref() else {
         return Ok(());
     };
-    prop_assert_eq!(
-        data.tree.rows.len(),
-        then.tree.rows.len(),
-        "both sides have the same rows"
-    );
+    // Both sides have the same rows.
+    prop_assert_eq!(data.tree.rows.len(), then.tree.rows.len());
     let change = |row: u32| {
         let now = data.figures(View::Tree.row(row));
         let then = data
