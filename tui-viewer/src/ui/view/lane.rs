@@ -27,7 +27,7 @@ pub(crate) fn ground(names: &Names, function: u64) -> Ground {
 }
 
 /// Returns the colours and the names of modules, each once.
-pub(crate) fn each_once<'a>(modules: impl Iterator<Item = &'a Module>) -> Vec<(Ground, String)> {
+pub(crate) fn each_once(modules: &[&Module]) -> Vec<(Ground, String)> {
     let mut all: Vec<(Ground, String)> = Vec::new();
     for module in modules {
         if !all.iter().any(|(_, name)| *name == module.name) {

@@ -72,7 +72,10 @@ fn legend(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect, from: u16
         all.extend(words.map(|(heat, word)| (Ground::Own(heat), word.to_string())));
     } else {
         let frames = flame.frames.all.iter();
-        all = lane::each_once(frames.filter_map(|frame| module_of(data, View::Tree.row(frame.row?))));
+        let modules: Vec<_> = frames
+            .filter_map(|frame| module_of(data, View::Tree.row(frame.row?)))
+            .collect();
+        all = lane::each_once(&modules);
     }
     lane::legend(canvas, all, rows::tells_waits(app, data), area, from);
 }

@@ -241,7 +241,8 @@ pub(crate) fn parts(canvas: &mut Canvas<'_>, app: &App, data: &Data, area: Rect)
         let modules = parts
             .iter()
             .filter_map(|part| lane::module_of(&data.names, part.function));
-        lane::legend(canvas, lane::each_once(modules), waits, line, x + 2);
+        let modules: Vec<_> = modules.collect();
+        lane::legend(canvas, lane::each_once(&modules), waits, line, x + 2);
     }
     let hint = " < > or the mouse chooses a stretch of time; all views show it ";
     if range.is_none() && width(hint) + 4 <= usize::from(area.width) {
