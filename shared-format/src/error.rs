@@ -90,6 +90,21 @@ impl FormatError {
     }
 }
 
+/// Makes an error about a field. The offset is in bytes from the beginning of the file or record.
+pub(crate) fn damaged(
+    what: &'static str,
+    offset: u64,
+    found: impl ToString,
+    wanted: impl ToString,
+) -> FormatError {
+    FormatError::Damaged {
+        what,
+        offset,
+        found: found.to_string(),
+        wanted: wanted.to_string(),
+    }
+}
+
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

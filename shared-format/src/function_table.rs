@@ -47,7 +47,7 @@
 
 use std::ops::Range;
 
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 
 /// Name of the section.
 pub const SECTION: &str = ".tickscope.functions";
@@ -324,11 +324,9 @@ impl<'a> FunctionTable<'a> {
             map: (long(header, 24), long(header, 32)),
             functions: functions.as_chunks().0,
             sleds: sleds.as_chunks().0,
-            text: std::str::from_utf8(text).map_err(|error| FormatError::Damaged {
-                what: "text of the function table",
-                offset: (wanted - text.len() as u64) + error.valid_up_to() as u64,
-                found: "other bytes".into(),
-                wanted: "UTF-8".into(),
+            text: std::str::from_utf8(text).map_err(|error| {
+                let at = (wanted - text.len() as u64) + error.valid_up_to() as u64;
+                damaged("text of the function table", at, "other bytes", "UTF-8")
             })?,
         })
     }

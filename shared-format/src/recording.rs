@@ -20,7 +20,7 @@ use self::stored::RecordInfo;
 use crate::addresses::Addresses;
 use crate::checksum::checksum;
 use crate::codec;
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::file::open::open_plain;
 use crate::layout::{FORMAT_MAJOR, SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
@@ -234,12 +234,13 @@ impl Recording {
         if head[record::CRC] == checksum(&head[..record::CRC], &payload) {
             return Ok(payload);
         }
-        Err(FormatError::Damaged {
-            what: "record",
-            offset: offset(moment.position),
-            found: "another checksum".into(),
-            wanted: "the checksum of its bytes".into(),
-        })
+        let begin = offset(moment.position);
+        Err(damaged(
+            "record",
+            begin,
+            "another checksum",
+            "the checksum of its bytes",
+        ))
     }
 
     /// Returns the sites of a record, which may be stored in an earlier record.
@@ -253,12 +254,9 @@ impl Recording {
             .moments
             .binary_search_by_key(&position, |moment| moment.position);
         let Some(owner) = owner.ok().filter(|_| position <= moment.position) else {
-            return Err(FormatError::Damaged {
-                what: "sites of a record",
-                offset: offset(moment.position),
-                found: format!("the sites at word {position}"),
-                wanted: "its own sites or an earlier record's".into(),
-            });
+            let (begin, found) = (offset(moment.position), format!("the sites at word {position}"));
+            let wanted = "its own sites or an earlier record's";
+            return Err(damaged("sites of a record", begin, found, wanted));
         };
         let sites: Rc<[u8]> = stored::unpacked_sites(&self.stored(&self.moments[owner])?)?.into();
         *self.sites.borrow_mut() = Some((position, Rc::clone(&sites)));

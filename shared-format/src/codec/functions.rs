@@ -1,6 +1,6 @@
 //! The section of functions that the compiler has prepared.
 
-use super::section::{Section, damaged};
+use super::section::{Section, refuse};
 use crate::snapshot::{OverBudget, Snapshot};
 
 pub(super) const FUNCTIONS: Section = Section {
@@ -19,15 +19,9 @@ pub(super) const FUNCTIONS: Section = Section {
             let is_sound = |number: f64| number.is_finite() && number >= 0.0;
             !(is_sound(over.mean_ns) && is_sound(over.cost_share))
         };
-        match s.over_budget().iter().position(is_wrong) {
-            Some(at) => Err(damaged(
-                "function over the budget",
-                at,
-                format!("{:?}", s.over_budget()[at]),
-                "numbers of 0 or more",
-            )),
-            None => Ok(()),
-        }
+        let wrong = s.over_budget().iter().find(|over| is_wrong(over));
+        let wrong = wrong.map(|over| format!("{over:?}"));
+        refuse("function over the budget", wrong, "numbers of 0 or more")
     },
 };
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::section::{Section, check_rows, damaged};
-use crate::error::FormatError;
+use super::section::{Section, check_rows};
+use crate::error::{FormatError, damaged};
 use crate::ids::NodeId;
 use crate::latency::{Latencies, packed};
 use crate::snapshot::Snapshot;

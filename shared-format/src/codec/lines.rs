@@ -1,6 +1,6 @@
 //! The section of samples of the program counter.
 
-use super::section::{Section, damaged};
+use super::section::{Section, refuse};
 use crate::snapshot::{BUILD_ID_MAX, Lines, NO_MODULE, SampledIn};
 
 pub(super) const LINES: Section = Section {
@@ -10,9 +10,9 @@ pub(super) const LINES: Section = Section {
         out.put_small_if(is_there, &s.lines)
     },
     read: |to, body| body.read_small().map(|lines| to.snapshot.lines = lines),
-    check: |s| match fault(&s.lines, s.nodes.len(), s.threads.len()) {
-        Some(found) => Err(damaged("samples of the code", 0, found, "consistent samples")),
-        None => Ok(()),
+    check: |s| {
+        let found = fault(&s.lines, s.nodes.len(), s.threads.len());
+        refuse("samples of the code", found, "consistent samples")
     },
 };
 

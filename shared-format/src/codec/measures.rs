@@ -1,6 +1,6 @@
 //! The section of measures: for each quantity its code, and the values of rows and threads that have any.
 
-use super::section::{Section, check_rows, check_sum, damaged};
+use super::section::{Section, check_rows, check_sum, refuse};
 use crate::error::FormatError;
 use crate::snapshot::{Column, Measures, Quantity, Snapshot};
 
@@ -37,9 +37,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         check_rows(what, rows.iter().map(|value| value.0), s.nodes.len())?;
         check_rows(what, outside.iter().map(|value| value.0), s.threads.len())?;
         let all = || rows.iter().chain(outside).map(|&(_, value)| value);
-        if all().any(|value| value == 0) {
-            return Err(damaged(what, 0, "a value of 0", "values above 0"));
-        }
+        let zero = all().find(|&value| value == 0);
+        refuse(what, zero.map(|_| "a value of 0"), "values above 0")?;
         check_sum(what, all())?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use bincode::de::{Decoder as _, DecoderImpl};
 use bincode::error::DecodeError;
 use bincode::{Decode, Encode};
 
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::latency::Latencies;
 use crate::snapshot::{Sites, Snapshot};
 
@@ -138,15 +138,12 @@ pub(super) fn check_rows(
     rows: usize,
 ) -> Result<(), FormatError> {
     let rises = of_column.clone().is_sorted_by(|a, b| a < b);
-    match rises && of_column.next_back().is_none_or(|last| (last as usize) < rows) {
-        true => Ok(()),
-        false => Err(damaged(
-            what,
-            0,
-            "rows out of order or out of range",
-            format!("rows that rise and are below {rows}"),
-        )),
-    }
+    let fits = rises && of_column.next_back().is_none_or(|last| (last as usize) < rows);
+    refuse(
+        what,
+        (!fits).then_some("rows out of order or out of range"),
+        format_args!("rows that rise and are below {rows}"),
+    )
 }
 
 /// Returns the sum of numbers. A sum beyond 64 bits is an error, because readers add them up and a file may be hostile.
@@ -217,25 +214,20 @@ pub(super) fn word(bytes: &[u8], at: usize) -> Result<u64, FormatError> {
     }
 }
 
-pub(super) fn damaged(
+/// Refuses data in which something was found.
+pub(super) fn refuse(
     what: &'static str,
-    at: usize,
-    found: impl fmt::Display,
+    found: Option<impl fmt::Display>,
     wanted: impl fmt::Display,
-) -> FormatError {
-    FormatError::Damaged {
-        what,
-        offset: at as u64,
-        found: found.to_string(),
-        wanted: wanted.to_string(),
-    }
+) -> Result<(), FormatError> {
+    found.map_or(Ok(()), |found| Err(damaged(what, 0, found, wanted)))
 }
 
 pub(super) fn read<T: Decode<()>, I>(body: &[u8], at: usize, config: Coded<I>) -> Result<T, FormatError>
 where
     Coded<I>: Config,
 {
-    let damaged = |found: String| damaged("section", at, found, "a body of its type");
+    let damaged = |found: String| damaged("section", at as u64, found, "a body of its type");
     let claim = body.len().saturating_mul(CLAIM_PER_BYTE);
     let limit = claim.clamp(LEAST_CLAIM, DECODE_LIMIT);
     let mut decoder = DecoderImpl::new(Left(body), config, ());

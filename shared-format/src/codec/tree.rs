@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use bincode::{Decode, Encode};
 
-use super::section::{DECODE_LIMIT, Form, Section, anything, check_sum, damaged};
-use crate::error::FormatError;
+use super::section::{DECODE_LIMIT, Form, Section, anything, check_sum, refuse};
+use crate::error::{FormatError, damaged};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Nodes, Site, Sites, Snapshot};
 
@@ -133,21 +133,16 @@ impl TextsIn {
         let Self(texts, rows) = self;
         let text = |number: u32| {
             let found = texts.get(number as usize);
-            found.ok_or_else(|| damaged("text of a site", at, number, format!("below {}", texts.len())))
+            let wanted = || format!("below {}", texts.len());
+            found.ok_or_else(|| damaged("text of a site", at as u64, number, wanted()))
         };
         // A hostile file could use one long text for very many sites.
         let mut bytes = 0usize;
         for &number in rows.iter().flat_map(|row| &row[..4]) {
             bytes = bytes.saturating_add(text(number)?.len());
         }
-        if bytes > DECODE_LIMIT {
-            return Err(damaged(
-                "texts of sites",
-                at,
-                bytes,
-                format!("at most {DECODE_LIMIT}"),
-            ));
-        }
+        let many = Some(bytes).filter(|&bytes| bytes > DECODE_LIMIT);
+        refuse("texts of sites", many, format_args!("at most {DECODE_LIMIT}"))?;
         let text = |number: u32| text(number).cloned();
         let sites = rows.into_iter().map(|[name, module, file, group, line]| {
             Ok(Site {
@@ -171,9 +166,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         ("calls column", s.nodes.calls.len()),
         ("ticks column", s.nodes.self_ticks.len()),
     ] {
-        if length != rows {
-            return Err(damaged(what, 0, format!("{length} rows"), format!("{rows} rows")));
-        }
+        let other = (length != rows).then(|| format!("{length} rows"));
+        refuse(what, other, format_args!("{rows} rows"))?;
     }
     let mut next = 0usize;
     for (index, thread) in s.threads.iter().enumerate() {
@@ -181,40 +175,28 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         let end = first.saturating_add(thread.rows as usize);
         if first != next || end > rows {
             let (found, wanted) = (format!("{first}..{end}"), format!("{next}..={rows}"));
-            return Err(damaged("thread rows", index, found, wanted));
+            return Err(damaged("thread rows", index as u64, found, wanted));
         }
         for row in first..end {
             let parent = s.nodes.parent[row];
             if parent != NO_PARENT && !(first..row).contains(&(parent as usize)) {
-                return Err(damaged(
-                    "parent",
-                    row,
-                    parent,
-                    format!("{first}..{row} or no parent"),
-                ));
+                let wanted = format!("{first}..{row} or no parent");
+                return Err(damaged("parent", row as u64, parent, wanted));
             }
         }
         for frame in &thread.open {
             if !(first..end).contains(&frame.node.index()) {
-                return Err(damaged(
-                    "open frame",
-                    index,
-                    frame.node.0,
-                    format!("{first}..{end}"),
-                ));
+                let wanted = format!("{first}..{end}");
+                return Err(damaged("open frame", index as u64, frame.node.0, wanted));
             }
         }
         next = end;
     }
-    if next != rows {
-        let (found, wanted) = (format!("{next} rows"), format!("{rows} rows"));
-        return Err(damaged("thread rows", s.threads.len(), found, wanted));
-    }
-    let is_unknown = |&site: &u32| site as usize >= s.sites.len();
-    if let Some(row) = s.nodes.site.iter().position(is_unknown) {
-        let wanted = format!("below {}", s.sites.len());
-        return Err(damaged("site", row, s.nodes.site[row], wanted));
-    }
+    let few = (next != rows).then(|| format!("{next} rows"));
+    refuse("thread rows", few, format_args!("{rows} rows"))?;
+    let sites = s.sites.len();
+    let unknown = s.nodes.site.iter().find(|&&site| site as usize >= sites);
+    refuse("site", unknown, format_args!("below {sites}"))?;
     check_sum("calls", s.nodes.calls.iter().copied())?;
     check_sum("threads", s.threads.iter().map(|thread| thread.count))?;
     let outside = check_sum(
@@ -222,10 +204,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
         s.threads.iter().map(|thread| thread.outside_ticks),
     )?;
     let inside = check_sum("ticks", s.nodes.self_ticks.iter().copied())?;
-    if s.nanos(outside.max(inside)) >= u64::MAX / 4 {
-        return Err(damaged("ticks", 0, "over 146 years", "at most 146 years"));
-    }
-    Ok(())
+    let long = s.nanos(outside.max(inside)) >= u64::MAX / 4;
+    refuse("ticks", long.then_some("over 146 years"), "at most 146 years")
 }
 
 #[cfg(test)]

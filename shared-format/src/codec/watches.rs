@@ -2,7 +2,7 @@
 
 use bincode::Encode;
 
-use super::section::{Section, damaged, sum};
+use super::section::{Section, refuse, sum};
 use crate::ids::NO_PARENT;
 use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 
@@ -21,15 +21,10 @@ pub(super) const WATCHES: Section = Section {
     read: |to, body| body.read_small().map(|watches| to.snapshot.watches = watches),
     check: |s| {
         const WHAT: &str = "watched functions";
-        if s.watches.len() > WATCHES_MAX {
-            let most = format!("at most {WATCHES_MAX}");
-            return Err(damaged(WHAT, WATCHES_MAX, s.watches.len(), most));
-        }
-        let faults = s.watches.iter().map(|watch| fault(watch, s.sites.len()));
-        match faults.enumerate().find_map(|(at, fault)| Some((at, fault?))) {
-            Some((at, found)) => Err(damaged(WHAT, at, found, "consistent paths, causes and calls")),
-            None => Ok(()),
-        }
+        let many = Some(s.watches.len()).filter(|&watches| watches > WATCHES_MAX);
+        refuse(WHAT, many, format_args!("at most {WATCHES_MAX}"))?;
+        let found = s.watches.iter().find_map(|watch| fault(watch, s.sites.len()));
+        refuse(WHAT, found, "consistent paths, causes and calls")
     },
 };
 

@@ -1,7 +1,7 @@
 //! The header page: the file's program and the places of its parts. The page never changes once the file has a name.
 
 use crate::checksum::checksum;
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::layout::{
     FORMAT_MAJOR, FORMAT_MINOR, KNOWN_FEATURES, PAGE_WORDS, RING_FIRST, RING_MAGIC, RING_WORDS_RANGE, WORD,
     header as at, state,
@@ -137,7 +137,7 @@ impl Header {
             });
         }
         if page[at::CRC] != checksum(&page[..at::CRC], &[]) {
-            return Err(damaged(
+            return Err(damaged_word(
                 "header checksum",
                 at::CRC,
                 page[at::CRC],
@@ -151,10 +151,15 @@ impl Header {
         }
         let ring_words = page[at::RING_WORDS];
         if !RING_WORDS_RANGE.contains(&ring_words) || !ring_words.is_power_of_two() {
-            return Err(damaged("ring size", at::RING_WORDS, ring_words, "a power of two"));
+            return Err(damaged_word(
+                "ring size",
+                at::RING_WORDS,
+                ring_words,
+                "a power of two",
+            ));
         }
         if page[at::RING_FIRST] != RING_FIRST as u64 {
-            return Err(damaged(
+            return Err(damaged_word(
                 "ring offset",
                 at::RING_FIRST,
                 page[at::RING_FIRST],
@@ -165,7 +170,7 @@ impl Header {
         let (coarse_first, coarse_words) = (page[at::COARSE_FIRST], page[at::COARSE_WORDS]);
         let fits = RING_WORDS_RANGE.contains(&coarse_words) && coarse_words.is_power_of_two();
         if coarse_words != 0 && !fits {
-            return Err(damaged(
+            return Err(damaged_word(
                 "coarse ring size",
                 at::COARSE_WORDS,
                 coarse_words,
@@ -174,7 +179,7 @@ impl Header {
         }
         let behind = RING_FIRST as u64 + ring_words;
         if coarse_words != 0 && coarse_first != behind {
-            return Err(damaged(
+            return Err(damaged_word(
                 "coarse ring offset",
                 at::COARSE_FIRST,
                 coarse_first,
@@ -184,7 +189,7 @@ impl Header {
         let text = |what: &'static str, bytes: usize, first: usize, most: usize| {
             let length = page[bytes] as usize;
             if length > most {
-                return Err(damaged(what, bytes, length, format!("at most {most}")));
+                return Err(damaged_word(what, bytes, length, format!("at most {most}")));
             }
             let text: Vec<u8> = (0..length)
                 .map(|i| (page[first + i / WORD] >> (i % WORD * 8)) as u8)
@@ -222,13 +227,8 @@ impl Header {
     }
 }
 
-fn damaged(what: &'static str, word: usize, found: impl ToString, wanted: impl ToString) -> FormatError {
-    FormatError::Damaged {
-        what,
-        offset: (word * WORD) as u64,
-        found: found.to_string(),
-        wanted: wanted.to_string(),
-    }
+fn damaged_word(what: &'static str, word: usize, found: impl ToString, wanted: impl ToString) -> FormatError {
+    damaged(what, (word * WORD) as u64, found, wanted)
 }
 
 #[cfg(test)]

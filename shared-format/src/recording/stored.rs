@@ -9,7 +9,7 @@
 
 use crate::addresses::Addresses;
 use crate::codec;
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::layout::record;
 #[cfg(feature = "deflate")]
 use crate::snapshot::CaptureInfo;
@@ -25,6 +25,9 @@ pub(super) const INFO_BYTES: usize = 48;
 
 /// Bytes that show whether a record has [`Addresses`], because their section is the second.
 pub(super) const HEAD_BYTES: usize = INFO_BYTES + 8;
+
+/// Name of a record in messages.
+const WHAT: &str = "packed record";
 
 /// Number in place of a missing epoch.
 const NONE: u64 = u64::MAX;
@@ -149,11 +152,8 @@ fn inflated(stored: &[u8], wanted: u64, longest: u64) -> Result<Vec<u8>, FormatE
             return inflate(body.bytes, body.at, longest);
         }
     }
-    Err(damaged(
-        stored.len(),
-        format!("no section {wanted}"),
-        "this section",
-    ))
+    let (end, found) = (stored.len() as u64, format!("no section {wanted}"));
+    Err(damaged(WHAT, end, found, "this section"))
 }
 
 #[cfg(feature = "deflate")]
@@ -164,8 +164,13 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
     let mut decoder = flate2::read::DeflateDecoder::new(body).take(longest + 1);
     match decoder.read_to_end(&mut out) {
         Ok(_) if out.len() as u64 <= longest => Ok(out),
-        Ok(_) => Err(damaged(at, format!("more than {longest} bytes"), "a payload")),
-        Err(error) => Err(damaged(at, error.to_string(), "packed sections")),
+        Ok(_) => Err(damaged(
+            WHAT,
+            at as u64,
+            format!("more than {longest} bytes"),
+            "a payload",
+        )),
+        Err(error) => Err(damaged(WHAT, at as u64, error, "packed sections")),
     }
 }
 
@@ -173,20 +178,8 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
 /// reads any.
 #[cfg(not(feature = "deflate"))]
 fn inflate(_body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError> {
-    Err(damaged(
-        at,
-        format!("compressed bytes, at most {longest}"),
-        "a build that can decompress",
-    ))
-}
-
-fn damaged(at: usize, found: String, wanted: &str) -> FormatError {
-    FormatError::Damaged {
-        what: "packed record",
-        offset: at as u64,
-        found,
-        wanted: wanted.into(),
-    }
+    let found = format!("compressed bytes, at most {longest}");
+    Err(damaged(WHAT, at as u64, found, "a build that can decompress"))
 }
 
 #[cfg(test)]

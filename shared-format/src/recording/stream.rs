@@ -9,7 +9,7 @@ use super::stored::{self, RecordInfo};
 use super::{HEAD_WORDS, check_version};
 use crate::addresses::Addresses;
 use crate::checksum::checksum;
-use crate::error::FormatError;
+use crate::error::{FormatError, damaged};
 use crate::layout::{SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
 use crate::words;
@@ -17,6 +17,9 @@ use crate::words;
 /// Bytes of a header page, and of a record's head.
 const PAGE_BYTES: usize = HEAD_WORDS * WORD;
 const HEAD_BYTES: usize = record::WORDS * WORD;
+
+/// Name of a record in messages.
+const WHAT: &str = "record of a stream";
 
 /// Reads a stream.
 #[derive(Debug)]
@@ -105,16 +108,13 @@ impl<R: Read> Stream<R> {
         }
         let position = self.position.unwrap_or_default();
         if !ring::is_head(words, position) {
-            return Err(damaged(
-                begin,
-                "other bytes",
-                "a record or the beginning of a recording",
-            ));
+            let wanted = "a record or the beginning of a recording";
+            return Err(damaged(WHAT, begin, "other bytes", wanted));
         }
         let bytes = words[record::BYTES];
         if bytes > self.longest {
-            let found = format!("{bytes} bytes");
-            return Err(damaged(begin, &found, &format!("at most {}", self.longest)));
+            let (found, wanted) = (format!("{bytes} bytes"), format!("at most {}", self.longest));
+            return Err(damaged(WHAT, begin, found, wanted));
         }
         let padded = bytes.next_multiple_of(WORD as u64);
         let mut body = self.take(padded)?;
@@ -123,7 +123,12 @@ impl<R: Read> Stream<R> {
         }
         body.truncate(bytes as usize);
         if words[record::CRC] != checksum(&words[..record::CRC], &body) {
-            return Err(damaged(begin, "another checksum", "the checksum of its bytes"));
+            return Err(damaged(
+                WHAT,
+                begin,
+                "another checksum",
+                "the checksum of its bytes",
+            ));
         }
         let addresses = match stored::has_addresses(&body) {
             true => stored::unpacked_addresses(&body)?,
@@ -149,7 +154,12 @@ impl<R: Read> Stream<R> {
         let sites = self.sites.as_ref().filter(|(of, _)| *of == info.sites);
         let Some((_, sites)) = sites else {
             let found = format!("the sites at word {}", info.sites);
-            return Err(damaged(begin, &found, "its own sites or the sites read last"));
+            return Err(damaged(
+                WHAT,
+                begin,
+                found,
+                "its own sites or the sites read last",
+            ));
         };
         let mut payload = stored::unpacked_within(&stored, self.longest)?;
         payload.extend_from_slice(sites);
@@ -168,15 +178,6 @@ impl<R: Read> Stream<R> {
             Ok(_) => Ok(taken),
             Err(error) => Err(FormatError::io("read", Path::new("the stream"), error)),
         }
-    }
-}
-
-fn damaged(offset: u64, found: &str, wanted: &str) -> FormatError {
-    FormatError::Damaged {
-        what: "record of a stream",
-        offset,
-        found: found.to_owned(),
-        wanted: wanted.to_owned(),
     }
 }
 
