@@ -6,7 +6,7 @@ use crate::snapshot::{BUILD_ID_MAX, Lines, NO_MODULE, SampledIn};
 pub(super) const LINES: Section = Section {
     id: 30,
     write: |s, out| {
-        let is_there = out.is_fine() && !s.lines.is_empty();
+        let is_there = out.is_fine && !s.lines.is_empty();
         out.put_small_if(is_there, &s.lines)
     },
     read: |to, body| body.read_small().map(|lines| to.snapshot.lines = lines),

@@ -33,15 +33,6 @@ pub(super) const CONFIG: Coded<Fixint> = bincode::config::standard()
 /// Little-endian, with integers in as few bytes as they need.
 pub(super) const SMALL: Coded<Varint> = bincode::config::standard().with_limit::<DECODE_LIMIT>();
 
-/// Purpose of an encoding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
-    /// Everything: for the fine ring, recordings and files.
-    Fine,
-    /// A record of the coarse ring.
-    Coarse,
-}
-
 /// Kind of section: its id, and the functions that write, read and check its part of a snapshot.
 pub(super) struct Section {
     pub(super) id: u64,
@@ -57,14 +48,11 @@ pub(super) struct Section {
 pub(super) struct Out<'a> {
     pub(super) bytes: &'a mut Vec<u8>,
     pub(super) section: &'a Section,
-    pub(super) form: Form,
+    /// Whether everything is written, for the fine ring, recordings and files. A record of the coarse ring has less.
+    pub(super) is_fine: bool,
 }
 
 impl Out<'_> {
-    pub(super) fn is_fine(&self) -> bool {
-        self.form == Form::Fine
-    }
-
     pub(super) fn put(self, body: impl Encode) -> Result<(), FormatError> {
         append(self.bytes, self.section.id, body, CONFIG)
     }
@@ -95,8 +83,8 @@ pub(super) struct Decoded<'a> {
     pub(super) snapshot: Snapshot,
     /// Histograms of values. They join the histograms of durations after all sections are read.
     pub(super) of_values: Latencies,
-    /// Sites of the last payload; `None` if a payload is decoded without a [`Decoder`](super::Decoder).
-    pub(super) known_sites: Option<&'a mut KnownSites>,
+    /// Sites of the last payload.
+    pub(super) known_sites: &'a mut KnownSites,
 }
 
 /// Bytes of the section of sites that was read last, and its sites.

@@ -27,7 +27,7 @@ pub(super) const VALUES: Section = Section {
         if rows.is_empty() {
             return Ok(());
         }
-        let Latencies { row, end, packed } = match out.is_fine() {
+        let Latencies { row, end, packed } = match out.is_fine {
             true => latencies::those(s, true),
             false => Latencies::default(),
         };

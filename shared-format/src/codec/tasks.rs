@@ -9,7 +9,7 @@ use crate::snapshot::{Snapshot, Tasks};
 pub(super) const TASKS: Section = Section {
     id: 21,
     write: |s, out| {
-        let is_there = out.is_fine() && !s.tasks.is_empty();
+        let is_there = out.is_fine && !s.tasks.is_empty();
         out.put_if(is_there, &s.tasks)
     },
     read: |to, body| body.read().map(|tasks| to.snapshot.tasks = tasks),

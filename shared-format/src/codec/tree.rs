@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use bincode::{Decode, Encode};
 
-use super::section::{DECODE_LIMIT, Form, Section, anything, check_sum, refuse};
+use super::section::{DECODE_LIMIT, Section, anything, check_sum, refuse};
 use crate::error::{FormatError, damaged};
 use crate::ids::NO_PARENT;
-use crate::snapshot::{Nodes, Site, Sites, Snapshot};
+use crate::snapshot::{Nodes, Site, Snapshot};
 
 pub(super) const THREADS: Section = Section {
     id: 2,
@@ -20,20 +20,21 @@ pub(super) const THREADS: Section = Section {
 
 pub(super) const SITES: Section = Section {
     id: 3,
-    write: |s, out| match out.form {
-        Form::Fine => out.put(&s.sites),
-        Form::Coarse => Ok(()),
+    write: |s, out| match out.is_fine {
+        true => out.put(&s.sites),
+        false => Ok(()),
     },
     read: |to, body| {
-        to.snapshot.sites = match to.known_sites.as_deref_mut() {
-            Some(Some((known, sites))) if known[..] == *body.bytes => sites.clone(),
-            Some(known) => {
-                let sites: Sites = body.read()?;
-                *known = Some((body.bytes.into(), sites.clone()));
-                sites
-            }
-            None => body.read()?,
+        let known = to
+            .known_sites
+            .take()
+            .filter(|(known, _)| known[..] == *body.bytes);
+        let (bytes, sites) = match known {
+            Some(known) => known,
+            None => (body.bytes.into(), body.read()?),
         };
+        to.snapshot.sites = sites.clone();
+        *to.known_sites = Some((bytes, sites));
         Ok(())
     },
     check: anything,
@@ -41,9 +42,9 @@ pub(super) const SITES: Section = Section {
 
 pub(super) const NODES: Section = Section {
     id: 4,
-    write: |s, out| match out.form {
-        Form::Fine => out.put(&s.nodes),
-        Form::Coarse => Ok(()),
+    write: |s, out| match out.is_fine {
+        true => out.put(&s.nodes),
+        false => Ok(()),
     },
     read: |to, body| body.read().map(|nodes| to.snapshot.nodes = nodes),
     check: anything,
@@ -51,9 +52,9 @@ pub(super) const NODES: Section = Section {
 
 pub(super) const SMALL_SITES: Section = Section {
     id: 10,
-    write: |s, out| match out.form {
-        Form::Fine => Ok(()),
-        Form::Coarse => out.put_small(TextsOut::new(&s.sites)),
+    write: |s, out| match out.is_fine {
+        true => Ok(()),
+        false => out.put_small(TextsOut::new(&s.sites)),
     },
     read: |to, body| {
         let texts: TextsIn = body.read_small()?;
@@ -67,7 +68,7 @@ pub(super) const SMALL_SITES: Section = Section {
 pub(super) const SMALL_NODES: Section = Section {
     id: 11,
     write: |s, out| {
-        if out.is_fine() {
+        if out.is_fine {
             return Ok(());
         }
         let Nodes {

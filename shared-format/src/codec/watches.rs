@@ -10,7 +10,7 @@ use crate::snapshot::{Exemplar, PathSums, Then, Trace, WATCHES_MAX, Watch};
 pub(super) const WATCHES: Section = Section {
     id: 23,
     write: |s, out| {
-        let with_exemplars = out.is_fine();
+        let with_exemplars = out.is_fine;
         let watches: Vec<_> = s
             .watches
             .iter()
