@@ -16,7 +16,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use self::stored::RecordInfo;
 use crate::addresses::Addresses;
 use crate::checksum::checksum;
 use crate::codec;
@@ -118,11 +117,11 @@ impl Recording {
     /// [`FormatError::Damaged`] if the bytes differ from the bytes written, or the error of reading.
     pub fn payload(&self, moment: &Moment) -> Result<Vec<u8>, FormatError> {
         let stored = self.stored(moment)?;
-        let Some(info) = RecordInfo::of(&stored) else {
+        let Some((_, sites_at)) = stored::info(&stored) else {
             return Ok(stored);
         };
-        let mut payload = stored::unpacked(&stored)?;
-        payload.extend_from_slice(&self.sites_at(info.sites, moment)?);
+        let mut payload = stored::unpacked(&stored, stored::PACKED, record::BYTES_MAX)?;
+        payload.extend_from_slice(&self.sites_at(sites_at, moment)?);
         Ok(payload)
     }
 
@@ -193,34 +192,27 @@ impl Recording {
         if payload > record::BYTES_MAX || payload.next_multiple_of(WORD as u64) > behind {
             return Ok(None);
         }
-        let moment = Moment {
+        let stored = &bytes[record::WORDS * WORD..];
+        let mut moment = Moment {
             stamp: ring::stamp_of(head),
             seq: 0,
             reset_epoch: 0,
             withdraws: None,
             position,
             bytes: payload,
-            has_addresses: stored::has_addresses(&bytes[record::WORDS * WORD..]),
+            has_addresses: stored::has_addresses(stored),
         };
-        if let Some(info) = RecordInfo::of(&bytes[record::WORDS * WORD..]) {
-            return Ok(Some(Moment {
-                seq: info.seq,
-                reset_epoch: info.reset_epoch,
-                withdraws: info.withdraws,
-                ..moment
-            }));
-        }
-        // A kept snapshot is the only record of its file.
-        let Ok(payload) = self.stored(&moment) else {
-            return Ok(None);
+        let capture = match stored::info(stored) {
+            Some((capture, _)) => capture,
+            // A kept snapshot is the only record of its file.
+            None => match self.stored(&moment) {
+                Ok(payload) => codec::capture(&payload).unwrap_or_default(),
+                Err(_) => return Ok(None),
+            },
         };
-        let facts = codec::capture(&payload).unwrap_or_default();
-        Ok(Some(Moment {
-            seq: facts.seq,
-            reset_epoch: facts.reset_epoch,
-            withdraws: facts.withdraws,
-            ..moment
-        }))
+        (moment.seq, moment.reset_epoch, moment.withdraws) =
+            (capture.seq, capture.reset_epoch, capture.withdraws);
+        Ok(Some(moment))
     }
 
     /// Returns the bytes of the file behind a record's head.
@@ -258,7 +250,8 @@ impl Recording {
             let wanted = "its own sites or an earlier record's";
             return Err(damaged("sites of a record", begin, found, wanted));
         };
-        let sites: Rc<[u8]> = stored::unpacked_sites(&self.stored(&self.moments[owner])?)?.into();
+        let stored = self.stored(&self.moments[owner])?;
+        let sites: Rc<[u8]> = stored::unpacked(&stored, stored::PACKED_SITES, record::BYTES_MAX)?.into();
         *self.sites.borrow_mut() = Some((position, Rc::clone(&sites)));
         Ok(sites)
     }

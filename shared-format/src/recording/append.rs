@@ -5,8 +5,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use super::stored::{self, RecordInfo};
-use super::{HEAD_WORDS, PACKED};
+use super::{HEAD_WORDS, PACKED, stored};
 use crate::addresses::Addresses;
 use crate::codec;
 use crate::error::FormatError;
@@ -142,7 +141,7 @@ impl Writer {
             Some((position, _)) => (*position, None),
             None => (self.position, Some(&sites[..])),
         };
-        let stored = stored::packed(RecordInfo::new(&capture, sites_at), &self.addresses, &others, own)
+        let stored = stored::packed(&capture, sites_at, &self.addresses, &others, own)
             .map_err(|error| FormatError::io("pack for", &self.path, error))?;
         let head = record_head(stamp, self.records + 1, self.position, self.previous, &stored);
         let length = (record::WORDS + stored.len().div_ceil(WORD)) as u64;

@@ -5,8 +5,7 @@
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::stored::{self, RecordInfo};
-use super::{HEAD_WORDS, check_version};
+use super::{HEAD_WORDS, check_version, stored};
 use crate::addresses::Addresses;
 use crate::checksum::checksum;
 use crate::error::{FormatError, damaged};
@@ -144,16 +143,16 @@ impl<R: Read> Stream<R> {
     }
 
     fn unpacked(&mut self, stored: Vec<u8>, position: u64, begin: u64) -> Result<Vec<u8>, FormatError> {
-        let Some(info) = RecordInfo::of(&stored) else {
+        let Some((_, sites_at)) = stored::info(&stored) else {
             return Ok(stored);
         };
-        if info.sites == position {
-            let sites = stored::unpacked_sites_within(&stored, self.longest)?;
+        if sites_at == position {
+            let sites = stored::unpacked(&stored, stored::PACKED_SITES, self.longest)?;
             self.sites = Some((position, sites));
         }
-        let sites = self.sites.as_ref().filter(|(of, _)| *of == info.sites);
+        let sites = self.sites.as_ref().filter(|(of, _)| *of == sites_at);
         let Some((_, sites)) = sites else {
-            let found = format!("the sites at word {}", info.sites);
+            let found = format!("the sites at word {sites_at}");
             return Err(damaged(
                 WHAT,
                 begin,
@@ -161,7 +160,7 @@ impl<R: Read> Stream<R> {
                 "its own sites or the sites read last",
             ));
         };
-        let mut payload = stored::unpacked_within(&stored, self.longest)?;
+        let mut payload = stored::unpacked(&stored, stored::PACKED, self.longest)?;
         payload.extend_from_slice(sites);
         Ok(payload)
     }
