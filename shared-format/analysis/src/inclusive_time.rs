@@ -109,16 +109,13 @@ pub fn inclusive_times(
                     ..InclusiveTime::default()
                 });
                 if outermost {
+                    let uncertainty = uncertainties.get(at).copied().unwrap_or_default();
                     sums[*place].1.add(&InclusiveTime {
                         outermost_calls: nodes.calls[at],
                         total_ticks: total_ticks[at],
                         total_ns: total_ns[at],
-                        estimated: uncertainties
-                            .get(at)
-                            .is_some_and(|uncertainty| uncertainty.total_estimated),
-                        total_error: uncertainties
-                            .get(at)
-                            .map_or(0.0, |uncertainty| uncertainty.total_error),
+                        estimated: uncertainty.total_estimated,
+                        total_error: uncertainty.total_error,
                         ..InclusiveTime::default()
                     });
                 }

@@ -136,11 +136,8 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
         return Cow::Borrowed(&snapshot.measures);
     }
     let rows = snapshot.nodes.len();
-    let dense = |quantity| {
-        let column = snapshot.measures.of(quantity);
-        column.map_or_else(|| vec![0; rows], |column| column.dense(rows))
-    };
-    let [mut waiting, mut ready] = [Quantity::Waiting, Quantity::Ready].map(dense);
+    let off = [Quantity::Waiting, Quantity::Ready];
+    let [mut waiting, mut ready] = off.map(|off| snapshot.measures.dense(off, rows));
     let mut errors = vec![0; rows];
     for estimate in &snapshot.estimates {
         errors[estimate.node.index()] = estimate.self_error;

@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tickscope_format::Snapshot;
 use tickscope_format::ids::ThreadId;
-use tickscope_format::snapshot::{Thread, scaled};
+use tickscope_format::snapshot::{self, Thread, scaled};
 
 use crate::functions::Functions;
 use crate::series::RecordEpoch;
@@ -212,16 +212,11 @@ fn summed<'a, T: Borrow<TimeSpent>>(records: &'a [T], end: &TimeSpent) -> Cow<'a
 }
 
 /// Sorts times by their keys, and adds up the times of the same keys.
-fn together(mut spent: ByKeys) -> ByKeys {
-    spent.sort_unstable_by_key(|&(keys, _)| keys);
-    spent.dedup_by(|next, kept| {
-        let is_same = next.0 == kept.0;
-        if is_same {
-            kept.1.add(next.1);
-        }
-        is_same
-    });
-    spent
+fn together(spent: ByKeys) -> ByKeys {
+    snapshot::together(spent, |mut all, next| {
+        all.add(next);
+        all
+    })
 }
 
 #[cfg(test)]

@@ -114,8 +114,8 @@ pub fn uncertainties(snapshot: &Snapshot) -> Vec<Uncertainty> {
 
 /// Returns the estimates of live bytes, which come from samples of blocks. A node with all blocks remembered is exact.
 pub(super) fn of_live_bytes(snapshot: &Snapshot) -> Vec<Estimate> {
-    let column = snapshot.measures.of(Quantity::LiveVariance);
-    let variances = column.map_or_else(Vec::new, |column| column.dense(snapshot.nodes.len()));
+    let rows = snapshot.nodes.len();
+    let variances = snapshot.measures.dense(Quantity::LiveVariance, rows);
     let error = |variance: u64| (variance as f64).sqrt().round() as u64;
     let totals = snapshot.nodes.totals(&variances);
     variances
