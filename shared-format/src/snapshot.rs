@@ -43,7 +43,7 @@ pub use self::measures::{Column, LIVE_SAMPLE_BYTES, Measures, Quantity, live_err
 pub use self::mode::{Mode, ModeTraits, Timing};
 pub use self::nodes::{NodeErrors, Nodes, saturating_sum};
 pub use self::over::Over;
-pub use self::remap::{Part, RowMap, SAME_RATE, When, scaled};
+pub use self::remap::{Part, RowMap, SAME_RATE, When, scaled, together};
 pub use self::scope_cost::{ScopeCost, SeenCost};
 pub use self::selection::Left;
 pub use self::sites::{Site, Sites};
