@@ -273,15 +273,11 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_ends_did_no_more_than_it_did_since() {
+    fn a_thread_that_ends_alone_or_with_its_process_did_no_more_than_it_did_since() {
         let before = record(100, &[("worker", 0, 30.0), ("worker", 5, 90.0)]);
         let after = record(101, &[("worker", 0, 120.5), ("worker", 6, 0.25)]);
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.25, 0.5]));
-    }
-
-    /// The second in which a process ends has only the work since the record before, and not all its work.
-    #[test]
-    fn a_thread_whose_process_ends_did_no_more_than_it_did_since() {
+        // The second in which a process ends has only the work since the record before, and not all its work.
         let before = record(100, &[("worker (7)", 5, 90.0), ("worker (ended)", 0, 30.0)]);
         let after = record(101, &[("worker (ended)", 0, 120.5)]);
         assert_eq!(seconds(&[&after], &[&before]), (1.0, vec![0.5]));

@@ -5,8 +5,7 @@ use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs::{any_snapshot, order_sim_with_latencies};
 
 use super::*;
-use crate::call_tree::CallTree;
-use crate::hotspots::hot;
+use crate::tests::functions;
 use crate::window::between;
 
 fn part(snapshot: &Snapshot, pid: u32) -> Part<'_> {
@@ -23,19 +22,6 @@ fn ended(snapshot: &Snapshot) -> Part<'_> {
         pid: None,
         ratio: 1.0,
     }
-}
-
-/// Calls and self time of each function.
-fn functions(snapshot: &Snapshot) -> BTreeMap<String, (u64, u64)> {
-    let tree = CallTree::build(snapshot, |_| true);
-    let mut functions = BTreeMap::new();
-    for row in hot(&tree) {
-        let name = tree.functions.get(row.function).full_name();
-        let of: &mut (u64, u64) = functions.entry(name).or_default();
-        *of = (of.0 + row.calls, of.1 + row.self_ns);
-    }
-    functions.retain(|_, of| *of != (0, 0));
-    functions
 }
 
 proptest! {
