@@ -74,8 +74,6 @@ pub fn hot(tree: &CallTree) -> Vec<HotRow> {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::ids::NodeId;
-    use tickscope_format::snapshot::OpenFrame;
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -87,10 +85,7 @@ mod tests {
             snapshot.latencies.push(row, &fixture::calls_of(ticks, count));
             let estimate = fixture::estimate(row, 1, 10 * u64::from(row), 100);
             snapshot.estimates.push(estimate);
-            snapshot.threads[0].open.push(OpenFrame {
-                node: NodeId(row),
-                began_tick: 1,
-            });
+            snapshot.threads[0].open.push(fixture::open(row, 1));
         }
         let tree = CallTree::build(&snapshot, |_| true);
         let rows = hot(&tree);

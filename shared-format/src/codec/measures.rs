@@ -47,8 +47,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codec::tests::refuses;
-    use crate::codec::{decode, encode};
+    use crate::codec::decode;
+    use crate::codec::tests::{encoded, refuses};
     use crate::fixture;
 
     fn polls(s: &mut Snapshot, rows: Vec<(u32, u64)>) {
@@ -61,9 +61,7 @@ mod tests {
         let mut other = fixture::serving();
         other.measures = Measures::default();
         polls(&mut other, vec![(0, 5)]);
-        let mut both = Vec::new();
-        encode(&fixture::serving(), &mut both).unwrap();
-        encode(&other, &mut both).unwrap();
+        let both = [fixture::serving(), other.clone()].map(|s| encoded(&s)).concat();
         assert_eq!(decode(&both).unwrap().measures, other.measures);
     }
 

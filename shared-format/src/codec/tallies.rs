@@ -192,9 +192,9 @@ mod tests {
     use crate::codec::section::{HEAD, SMALL, append};
     use crate::codec::tests::{encoded, refuses};
     use crate::codec::{decode, sections};
-    use crate::fixture::programs;
+    use crate::fixture::{open, programs};
     use crate::latency::Histogram;
-    use crate::snapshot::{Estimate, OpenFrame, Tally};
+    use crate::snapshot::{Estimate, Tally};
 
     #[test]
     fn what_is_no_counter_is_refused_as_one() {
@@ -217,11 +217,7 @@ mod tests {
                     )
                 },
                 |s| {
-                    let frame = |row| OpenFrame {
-                        node: NodeId(row),
-                        began_tick: 0,
-                    };
-                    s.threads[0].open = vec![frame(0), frame(1), frame(2)];
+                    s.threads[0].open = (0..3).map(|row| open(row, 0)).collect();
                 },
                 |s| {
                     s.latencies.push(

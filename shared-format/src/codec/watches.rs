@@ -133,8 +133,8 @@ fn fault_of_trace(trace: &Trace, paths: usize) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::decode;
     use crate::codec::tests::{encoded, refuses};
-    use crate::codec::{decode, encode_small};
     use crate::fixture;
     use crate::ids::SiteId;
     use crate::snapshot::{CauseKind, Note, Snapshot, TraceGap};
@@ -179,9 +179,8 @@ mod tests {
         snapshot.watches = vec![snapshot.watches[0].clone(); WATCHES_MAX + 1];
         assert!(decode(&encoded(&snapshot)).is_err());
         // A record of the coarse ring has all data of a watch except the exemplars.
-        let mut small = Vec::new();
         let mut snapshot = fixture::slow_frames();
-        encode_small(&snapshot, &mut small).unwrap();
+        let small = fixture::small_payload(&snapshot);
         snapshot.watches[0].exemplars.clear();
         assert_eq!(decode(&small).unwrap(), snapshot);
     }

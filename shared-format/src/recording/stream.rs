@@ -188,7 +188,7 @@ mod tests {
     use super::*;
     use crate::codec;
     use crate::fixture;
-    use crate::snapshot::{CaptureKind, Module};
+    use crate::snapshot::Module;
 
     const LONGEST: u64 = 1 << 20;
 
@@ -199,9 +199,7 @@ mod tests {
             // The sites change here.
             snapshot.sites[0].name = "another".into();
         }
-        let mut payload = Vec::new();
-        codec::encode(&snapshot, &mut payload).unwrap();
-        payload
+        fixture::payload(&snapshot)
     }
 
     /// Returns the addresses of every second record.
@@ -222,11 +220,7 @@ mod tests {
             if seq == 5 {
                 writer.begin_again().unwrap();
             }
-            let stamp = Stamp {
-                kind: CaptureKind::Periodic,
-                tick: seq,
-                unix_ns: 100 + seq,
-            };
+            let stamp = fixture::stamp_at(seq, 100 + seq);
             writer.name(named_by(seq));
             writer.append(stamp, &payload(seq)).unwrap();
         }

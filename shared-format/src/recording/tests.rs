@@ -38,10 +38,7 @@ fn named_by(at: u64) -> Addresses {
 
 fn append(writer: &mut Writer, snapshot: &Snapshot) -> Result<(), FormatError> {
     writer.name(named_by(snapshot.capture.seq));
-    let mut payload = Vec::new();
-    codec::encode(snapshot, &mut payload).unwrap();
-    let stamp = Stamp::from(&snapshot.capture);
-    writer.append(stamp, &payload)
+    writer.append(Stamp::from(&snapshot.capture), &fixture::payload(snapshot))
 }
 
 fn written(path: &Path, snapshots: &[Snapshot]) -> Vec<u64> {
@@ -224,11 +221,6 @@ fn foreign_files_say_what_they_are() {
 
 /// Writes a file with one record that contains these bytes and has a valid checksum.
 fn crafted(path: &Path, stored: &[u8]) {
-    let stamp = Stamp {
-        kind: CaptureKind::Periodic,
-        tick: 1,
-        unix_ns: 1,
-    };
     let page = [
         SNAPSHOT_FILE_MAGIC,
         u64::from(FORMAT_MAJOR) << 32,
@@ -239,7 +231,7 @@ fn crafted(path: &Path, stored: &[u8]) {
         0,
         0,
     ];
-    let head = ring::record_head(stamp, 1, 0, u64::MAX, stored);
+    let head = ring::record_head(fixture::stamp(1), 1, 0, u64::MAX, stored);
     let words = page.into_iter().chain(head).chain(ring::payload_words(stored));
     fs::write(path, words::to_bytes(words)).unwrap();
 }

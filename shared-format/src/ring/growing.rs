@@ -163,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::snapshot::CaptureKind;
+    use crate::fixture::stamp;
     use crate::words::recorder::Recorder;
 
     /// A fine ring of 64 words, and after it a coarse ring of up to 256 words.
@@ -183,14 +183,6 @@ mod tests {
         },
         size: 4,
     };
-
-    fn stamp(tick: u64) -> Stamp {
-        Stamp {
-            kind: CaptureKind::Periodic,
-            tick,
-            unix_ns: tick,
-        }
-    }
 
     /// Grows to the smallest size that holds the payload, as if the first size were 32 words instead of 1 MiB.
     fn grow_for(writer: &mut GrowingWriter, words: &Recorder, bytes: u64) {

@@ -11,6 +11,7 @@ use super::*;
 use crate::file::create::OwnRing;
 use crate::file::header::tests::example;
 use crate::file::open::RingFile;
+use crate::fixture::stamp;
 use crate::layout::RING_WORDS_RANGE;
 use crate::mapping::{MapWords, Way};
 
@@ -67,12 +68,7 @@ fn writer() {
         for index in 0..payload_length(sequence) {
             payload.extend_from_slice(&word(sequence, index).to_le_bytes());
         }
-        let stamp = Stamp {
-            kind: CaptureKind::Periodic,
-            tick: sequence,
-            unix_ns: sequence,
-        };
-        assert_eq!(ring.publish(stamp, &payload).unwrap(), sequence);
+        assert_eq!(ring.publish(stamp(sequence), &payload).unwrap(), sequence);
         if sequence == 1 {
             ring.link().unwrap();
         }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::fixture::stamp;
 use crate::words::recorder::Recorder;
 
 const REGION: Region = Region {
@@ -7,14 +8,6 @@ const REGION: Region = Region {
     intent: 0,
     latest: 1,
 };
-
-fn stamp(tick: u64) -> Stamp {
-    Stamp {
-        kind: CaptureKind::Periodic,
-        tick,
-        unix_ns: tick,
-    }
-}
 
 /// Words with the head of a record that claims this many bytes, in a ring of the largest size.
 struct Claims(u64);

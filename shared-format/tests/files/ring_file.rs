@@ -15,7 +15,8 @@ use tickscope_format::layout::slot;
 use tickscope_format::ring::Stamp;
 use tickscope_format::slots::{Op, Outcome};
 use tickscope_format::snapshot::CaptureKind;
-use tickscope_format::{Snapshot, codec, os};
+use tickscope_format::{Snapshot, os};
+use tickscope_testkit::fixture::{payload, stamp_at};
 
 fn header(name: &str, nonce: u64) -> Header {
     Header {
@@ -36,17 +37,7 @@ fn fifo(path: &Path) {
 fn publish_at(ring: &mut OwnRing, unix_ns: u64, seq: u64) {
     let mut snapshot = Snapshot::default();
     snapshot.capture.seq = seq;
-    let mut payload = Vec::new();
-    codec::encode(&snapshot, &mut payload).unwrap();
-    ring.publish(
-        Stamp {
-            kind: CaptureKind::Periodic,
-            tick: seq,
-            unix_ns,
-        },
-        &payload,
-    )
-    .unwrap();
+    ring.publish(stamp_at(seq, unix_ns), &payload(&snapshot)).unwrap();
     ring.beat(os::monotonic_ns(), 1_000_000_000);
 }
 
@@ -332,17 +323,7 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
     );
     // The writer does not write into the cut part either, because a store there would kill it.
     assert!(!ring.is_whole());
-    assert!(
-        ring.publish(
-            Stamp {
-                kind: CaptureKind::Final,
-                tick: 9,
-                unix_ns: 9
-            },
-            b"late"
-        )
-        .is_err()
-    );
+    assert!(ring.publish(stamp_at(9, 9), b"late").is_err());
     ring.beat(1, 1);
     ring.exit(1);
     assert!(ring.requests().is_empty());

@@ -1,6 +1,7 @@
 use tickscope_format::ids::SiteId;
 use tickscope_format::snapshot::CaptureKind::{Closing, Periodic};
-use tickscope_format::snapshot::{CaptureKind, OpenFrame, Site, Thread, ThreadState};
+use tickscope_format::snapshot::{CaptureKind, Site, Thread, ThreadState};
+use tickscope_testkit::fixture::open;
 
 use super::*;
 
@@ -39,10 +40,7 @@ fn program(ms: u64, epoch: u64, kind: CaptureKind) -> Snapshot {
             ..Thread::default()
         });
     }
-    s.threads[1].open.push(OpenFrame {
-        node: sleeps,
-        began_tick: 1,
-    });
+    s.threads[1].open.push(open(sleeps.0, 1));
     s
 }
 

@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use tickscope_format::ids::NodeId;
-use tickscope_format::snapshot::{OpenFrame, Snapshot};
+use tickscope_format::snapshot::Snapshot;
 use tickscope_testkit::fixture;
 use tickscope_testkit::fixture::programs as fixtures;
 
@@ -139,10 +139,7 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
         snapshot
             .estimates
             .push(fixture::estimate(row, 1, 10 * calls, 100));
-        snapshot.threads[0].open.push(OpenFrame {
-            node: NodeId(row),
-            began_tick: 1,
-        });
+        snapshot.threads[0].open.push(fixture::open(row, 1));
     }
     let tree = tree_of(&snapshot);
     let fib = function(&tree, "fib");

@@ -249,8 +249,8 @@ fn is_closer(comparison: &Comparison, one: &Finding, other: &Finding) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tickscope_format::ids::{NodeId, SiteId};
-    use tickscope_format::snapshot::{Mode, OpenFrame};
+    use tickscope_format::ids::SiteId;
+    use tickscope_format::snapshot::Mode;
     use tickscope_testkit::fixture;
 
     use super::*;
@@ -360,12 +360,7 @@ mod tests {
     #[test]
     fn calls_in_flight_are_open_threads_or_futures() {
         let mut s = fixture::recursion();
-        s.threads[0].open = (0..4)
-            .map(|row| OpenFrame {
-                node: NodeId(row),
-                began_tick: 1,
-            })
-            .collect();
+        s.threads[0].open = (0..4).map(|row| fixture::open(row, 1)).collect();
         assert_eq!(
             first("inflight(fib) > 0", &s).value,
             Ok(1.0),

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::codec;
 use crate::fixture::programs::any_snapshot;
+use crate::fixture::received;
 use crate::snapshot::{Left, Site};
 
 /// Number of timed calls, and the errors of self time and total.
@@ -161,8 +161,6 @@ proptest! {
         let wanted = (0..stays.len()).filter(|&row| stays[row]);
         let found = (0..part.nodes.len()).map(|row| shown(&part, row)).filter(|row| row.0 != "rest");
         prop_assert_eq!(found.collect::<Vec<_>>(), wanted.map(|row| shown(&whole, row)).collect::<Vec<_>>());
-        let mut bytes = Vec::new();
-        codec::encode(&part, &mut bytes).unwrap();
-        prop_assert!(codec::decode(&bytes).is_ok());
+        received(&part);
     }
 }
