@@ -185,30 +185,16 @@ mod tests {
     use std::fs;
 
     use super::super::Writer;
+    use super::super::tests::{named_by, snapshot};
     use super::*;
     use crate::codec;
     use crate::fixture;
-    use crate::snapshot::Module;
 
     const LONGEST: u64 = 1 << 20;
 
+    /// Returns a payload; the sites change at each third one.
     fn payload(seq: u64) -> Vec<u8> {
-        let mut snapshot = fixture::two_threads();
-        snapshot.capture.seq = seq;
-        if seq == 3 {
-            // The sites change here.
-            snapshot.sites[0].name = "another".into();
-        }
-        fixture::payload(&snapshot)
-    }
-
-    /// Returns the addresses of every second record.
-    fn named_by(seq: u64) -> Addresses {
-        let mut addresses = Addresses::default();
-        if seq.is_multiple_of(2) {
-            addresses.insert(&Module::default(), seq, Vec::new());
-        }
-        addresses
+        fixture::payload(&snapshot(seq, seq as usize / 3))
     }
 
     /// Returns two recordings in a row, as `record -o - --follow` writes them.

@@ -8,7 +8,7 @@ use crate::fixture;
 use crate::snapshot::{CaptureKind, Module};
 
 /// Returns a snapshot of the moment `at`, with `sites` additional sites.
-fn snapshot(at: u64, sites: usize) -> Snapshot {
+pub(super) fn snapshot(at: u64, sites: usize) -> Snapshot {
     let mut snapshot = fixture::two_threads();
     snapshot.capture.seq = at + 1;
     snapshot.capture.tick += at;
@@ -24,7 +24,7 @@ fn snapshot(at: u64, sites: usize) -> Snapshot {
 }
 
 /// Returns the addresses of every third record.
-fn named_by(at: u64) -> Addresses {
+pub(super) fn named_by(at: u64) -> Addresses {
     let mut addresses = Addresses::default();
     if at.is_multiple_of(3) {
         let frame = Frame {

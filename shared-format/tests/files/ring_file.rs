@@ -134,22 +134,6 @@ fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 2);
 }
 
-fn without_a_goodbye_it_crashed() {
-    let dir = tempfile::tempdir().unwrap();
-    let ring = started(dir.path(), "app", 7);
-    let seen = RingFile::open(ring.path()).unwrap();
-    drop(ring);
-    assert_eq!(seen.liveness().unwrap(), Liveness::Crashed { unix_ns: 1 });
-}
-
-fn an_old_heartbeat_is_stale() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut ring = started(dir.path(), "app", 7);
-    ring.beat(os::monotonic_ns() - 10_000_000_000, 1_000_000_000);
-    let seen = RingFile::open(ring.path()).unwrap();
-    assert!(matches!(seen.liveness().unwrap(), Liveness::Stale { .. }));
-}
-
 fn cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each() {
     let dir = tempfile::tempdir().unwrap();
     let alive = started(dir.path(), "alive", 100);
@@ -230,7 +214,7 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
     // A reader that opens the ring now finds the same, and so does a reader after the program's end.
     drop(ring);
     assert_eq!(coarse_times(&RingFile::open(seen.path()).unwrap()).len(), 63);
-    assert!(matches!(seen.liveness().unwrap(), Liveness::Crashed { .. }));
+    assert_eq!(seen.liveness().unwrap(), Liveness::Crashed { unix_ns: 101 });
 }
 
 fn a_file_without_a_coarse_ring_has_no_history() {
@@ -419,8 +403,6 @@ fn a_fifo_put_there_between_look_and_opening_is_refused() {
 tickscope_testkit::tests![
     held_slots_are_found_wherever_they_are,
     a_ring_is_seen_read_asked_and_outlives_its_program,
-    without_a_goodbye_it_crashed,
-    an_old_heartbeat_is_stale,
     cleaning_keeps_the_newest_dead_and_all_living_and_the_last_record_of_each,
     the_coarse_ring_grows_behind_the_other_and_keeps_what_fits,
     a_file_without_a_coarse_ring_has_no_history,
