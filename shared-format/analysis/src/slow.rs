@@ -324,10 +324,9 @@ mod tests {
         (ns / 1e4).round() / 1e2
     }
 
-    fn frames() -> (Snapshot, Slow) {
+    fn frames() -> Slow {
         let snapshot = fixture::slow_frames();
-        let slow = Slow::of(&snapshot.watches[0], &snapshot);
-        (snapshot, slow)
+        Slow::of(&snapshot.watches[0], &snapshot)
     }
 
     #[test]
@@ -359,29 +358,17 @@ mod tests {
 
     #[test]
     fn differences_are_per_call_of_the_function_and_the_largest_comes_first() {
-        let (_, slow) = frames();
+        let slow = frames();
         assert_eq!([slow.typical_calls, slow.slow_calls], [5_970, 30]);
         assert_eq!(slow.threshold_ns, Some(1_900_000));
         // 20 + 400 + 6 x 5 + 60 us; of 30 slow calls 20 look up 594 times more, 8 wait 8 ms, 2 have no CPU for 5 ms.
         assert_eq!(slow.typical_ns.map(|ns| ns.round()), Some(510_000.0));
         let more = (20.0 * 594.0 * 0.005 + 8.0 * 8.0 + 2.0 * 5.0) / 30.0;
         assert_eq!(slow.difference_ns().map(ms), Some(ms(more * 1e6)));
-        let rows: Vec<(u32, f64, f64)> = slow
-            .rows
-            .iter()
-            .map(|row| {
-                (
-                    row.path,
-                    ms(row.difference_ns().unwrap()),
-                    slow.share_of(row).unwrap(),
-                )
-            })
-            .collect();
-        assert_eq!(
-            rows.iter().map(|row| (row.0, row.1)).collect::<Vec<_>>(),
-            [(3, 2.13), (2, 1.98), (0, 0.33), (1, 0.0)]
-        );
-        let shares: f64 = rows.iter().map(|row| row.2).sum();
+        let of_row = |row: &SlowRow| (row.path, ms(row.difference_ns().unwrap()));
+        let rows: Vec<_> = slow.rows.iter().map(of_row).collect();
+        assert_eq!(rows, [(3, 2.13), (2, 1.98), (0, 0.33), (1, 0.0)]);
+        let shares: f64 = slow.rows.iter().map(|row| slow.share_of(row).unwrap()).sum();
         assert!((shares - 1.0).abs() < 1e-9, "{shares}");
         let [flush, lookup, frame] = [slow.rows[0], slow.rows[1], slow.rows[2]];
         assert_eq!(flush.difference(|means| means.waiting_ns).map(ms), Some(2.13));
@@ -393,7 +380,7 @@ mod tests {
 
     #[test]
     fn causes_are_of_calls_that_had_them_and_not_of_the_average() {
-        let (_, slow) = frames();
+        let slow = frames();
         let causes: Vec<_> = slow
             .causes
             .iter()

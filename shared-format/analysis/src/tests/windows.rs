@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use proptest::prelude::*;
 use tickscope_format::ids::{NodeId, SiteId, ThreadId};
-use tickscope_format::latency::{Histogram, Latencies, bucket_of};
+use tickscope_format::latency::{Histogram, Latencies};
 use tickscope_format::snapshot::{Extremes, Part, RowMap, Snapshot, Tally, Thread, ThreadState};
 use tickscope_testkit::fixture::programs::{
     any_program, any_snapshot, order_sim, order_sim_adaptive, order_sim_with_latencies,
@@ -133,15 +133,8 @@ fn nothing_happens_between_a_snapshot_and_itself() {
             none.nodes.parent, snapshot.nodes.parent,
             "its rows are still there"
         );
-        let errors = none
-            .estimates
-            .iter()
-            .map(|e| (e.timed, e.self_error, e.total_error));
-        assert!(
-            errors.clone().all(|e| e == (0, 0, 0)),
-            "{:?}",
-            errors.collect::<Vec<_>>()
-        );
+        let mut errors = none.estimates.iter();
+        assert!(errors.all(|of| (of.timed, of.self_error, of.total_error) == (0, 0, 0)));
     }
 }
 
@@ -193,40 +186,30 @@ fn what_goes_on_behind_a_reset_that_was_taken_back_is_one_run() {
     assert_eq!(between(&later, &earlier), later);
 }
 
-#[test]
-fn latencies_are_those_of_the_time_between() {
-    let earlier = order_sim_with_latencies();
-    let mut later = earlier.clone();
+/// Returns the latencies with three more calls in one row.
+fn with_more(latencies: &Latencies, row: u32) -> Latencies {
     let mut all = Latencies::default();
-    for row in 0..later.nodes.len() as u32 {
-        let mut latency = earlier.latencies.of(row);
-        if row == 4 {
-            latency.add(&Histogram {
-                buckets: vec![(bucket_of(1_000) as u16, 3)],
-                max_ticks: 1_000,
-            });
+    for &of in &latencies.row {
+        let mut latency = latencies.of(of);
+        if of == row {
+            latency.add(&calls_of(1_000, 3));
         }
-        all.push(row, &latency);
+        all.push(of, &latency);
     }
-    later.latencies = all;
-    let window = between(&later, &earlier);
-    assert_eq!(window.latencies.row, [4]);
-    assert_eq!(window.latencies.of(4).buckets, [(bucket_of(1_000) as u16, 3)]);
+    all
 }
 
 #[test]
-fn latencies_of_futures_are_those_of_the_time_between() {
+fn latencies_of_calls_and_of_futures_are_those_of_the_time_between() {
+    let earlier = order_sim_with_latencies();
+    let mut later = earlier.clone();
+    later.latencies = with_more(&earlier.latencies, 4);
+    let window = between(&later, &earlier);
+    assert_eq!(window.latencies.row, [4]);
+    assert_eq!(window.latencies.of(4).buckets, calls_of(1_000, 3).buckets);
     let earlier = serving();
     let mut later = earlier.clone();
-    let mut all = Latencies::default();
-    for &row in &earlier.async_latencies.row {
-        let mut latency = earlier.async_latencies.of(row);
-        if row == 0 {
-            latency.add(&calls_of(1_000, 3));
-        }
-        all.push(row, &latency);
-    }
-    later.async_latencies = all;
+    later.async_latencies = with_more(&earlier.async_latencies, 0);
     let window = between(&later, &earlier);
     assert_eq!(window.async_latencies.row, [0]);
     assert_eq!(window.async_latencies.of(0).count(), 3);

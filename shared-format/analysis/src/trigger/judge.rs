@@ -344,14 +344,10 @@ mod tests {
     fn of_several_functions_the_one_that_comes_closest_is_told() {
         let mut s = fixture::two_threads();
         s.capture.since_reset_ns = 1_000_000_000;
-        let all: Vec<Finding> = (0..s.sites.len() as u32)
-            .map(|site| {
-                let site = &s.sites[SiteId(site).index()];
-                first(&format!("calls({}::{}) > 0", site.module, site.name), &s)
-            })
-            .collect();
-        let values = || all.iter().map(|finding| finding.value.unwrap());
-        let (most, least) = (values().fold(0.0, f64::max), values().fold(f64::MAX, f64::min));
+        let conditions = s.sites.iter().map(|site| format!("calls({}) > 0", site.path()));
+        let all: Vec<f64> = conditions.map(|of| first(&of, &s).value.unwrap()).collect();
+        let most = all.iter().copied().fold(0.0, f64::max);
+        let least = all.iter().copied().fold(f64::MAX, f64::min);
         assert!(most > least);
         assert_eq!(first("calls(*) > 1000000", &s).value, Ok(most));
         assert_eq!(first("calls(*) < 1000000", &s).value, Ok(least));
@@ -375,27 +371,20 @@ mod tests {
     fn what_a_mode_does_not_measure_is_said() {
         let mut s = calls(10, 2);
         s.latencies = Default::default();
-        let absent = |condition: &str, s: &Snapshot| first(condition, s).value;
-        assert_eq!(
-            absent("p99(fib) > 1ms", &s),
-            Err(Absence::NotMeasured(NO_LATENCIES))
-        );
-        assert!(absent("calls(fib) > 1", &s).is_ok());
+        let is_absent = |condition: &str, s: &Snapshot, why| {
+            assert_eq!(first(condition, s).value, Err(Absence::NotMeasured(why)));
+        };
+        is_absent("p99(fib) > 1ms", &s, NO_LATENCIES);
+        assert!(first("calls(fib) > 1", &s).value.is_ok());
         s.capture.mode = Mode::Sampled;
-        assert_eq!(
-            absent("max(fib) > 1ms", &s),
-            Err(Absence::NotMeasured(NO_LATENCIES))
-        );
+        is_absent("max(fib) > 1ms", &s, NO_LATENCIES);
         s.capture.mode = Mode::Off;
-        assert_eq!(
-            absent("calls(fib) < 1", &s),
-            Err(Absence::NotMeasured(NOT_COUNTING))
-        );
+        is_absent("calls(fib) < 1", &s, NOT_COUNTING);
         let counting = fixture::programs::order_sim_counting();
         let counter = counting.counts[0].node;
         let site = &counting.sites[SiteId(counting.nodes.site[counter.index()]).index()];
         let condition = format!("avg({}) > 1ns", site.name);
-        assert_eq!(absent(&condition, &counting), Err(Absence::NotMeasured(NO_TIMES)));
+        is_absent(&condition, &counting, NO_TIMES);
     }
 
     #[test]
