@@ -222,7 +222,7 @@ fn together(spent: ByKeys) -> ByKeys {
 #[cfg(test)]
 mod tests {
     use tickscope_format::ids::SiteId;
-    use tickscope_format::snapshot::{Site, Sites};
+    use tickscope_testkit::fixture::site;
 
     use super::*;
 
@@ -230,14 +230,8 @@ mod tests {
 
     /// Returns a record with threads, each with its name, its id and the seconds that it has worked; ended threads have the id 0.
     fn record(second: u64, threads: &[(&str, u32, f64)]) -> Snapshot {
-        let site = Site {
-            name: "work".into(),
-            ..Site::default()
-        };
-        let mut s = Snapshot {
-            sites: Sites::from([site]),
-            ..Snapshot::default()
-        };
+        let mut s = Snapshot::default();
+        s.sites.push(site("", "work", 0));
         s.clock.ticks_per_second = SECOND as f64;
         s.capture.since_reset_ns = second * SECOND;
         for (first_row, &(name, tid, worked)) in (0..).zip(threads) {

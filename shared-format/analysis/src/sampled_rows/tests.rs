@@ -62,11 +62,7 @@ fn rows(snapshot: &Snapshot) -> Vec<(String, u64, u64, u64)> {
 fn what_is_not_counted_stands_below_what_called_it_with_its_time() {
     let mut s = Snapshot::default();
     for name in ["run", "parse", "eq"] {
-        s.sites.push(Site {
-            name: name.into(),
-            module: "app".into(),
-            ..Site::default()
-        });
+        s.sites.push(fixture::site("app", name, 0));
     }
     let run = s.nodes.push(None, SiteId(0), 1, 10_000);
     let parse = s.nodes.push(Some(run), SiteId(1), 5, 400);
