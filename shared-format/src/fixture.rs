@@ -14,7 +14,8 @@ use tickscope_format::snapshot::{
     TaskPath, Then, Thread, ThreadState, Trace, WaitsIn, Watch, WatchState, WatchedPath,
 };
 
-fn site(module: &str, name: &str, line: u32) -> Site {
+/// Returns a site in `src/main.rs`.
+pub fn site(module: &str, name: &str, line: u32) -> Site {
     Site {
         name: name.into(),
         module: module.into(),
