@@ -78,15 +78,11 @@ impl Condition {
 /// function are false. Where a pattern selects several functions, one true function makes the comparison true.
 pub fn judge(condition: &Condition, window: &Snapshot) -> Verdict {
     let table = Table::of(window);
-    let findings: Vec<Vec<Finding>> = condition
-        .any_of
-        .iter()
-        .map(|all| all.iter().map(|comparison| table.find(comparison)).collect())
-        .collect();
+    let find = |all: &Vec<Comparison>| all.iter().map(|one| table.find(one)).collect::<Vec<_>>();
+    let findings: Vec<Vec<Finding>> = condition.any_of.iter().map(find).collect();
+    let holds = |all: &Vec<Finding>| all.iter().all(|finding| finding.is_true);
     Verdict {
-        is_true: findings
-            .iter()
-            .any(|all| all.iter().all(|finding| finding.is_true)),
+        is_true: findings.iter().any(holds),
         findings,
     }
 }
@@ -200,13 +196,9 @@ impl<'a> Table<'a> {
         let (polls, calls) = (&self.window.latencies, &self.window.async_latencies);
         let is_some = !polls.row.is_empty() || !calls.row.is_empty();
         // Calls of this window that are still open have no latency yet. Each thread has at most one per level.
-        let open: u64 = self
-            .window
-            .threads
-            .iter()
-            .map(|thread| thread.open.len() as u64)
-            .sum();
-        is_some || self.window.calls() <= open
+        let threads = self.window.threads.iter();
+        let open = threads.map(|thread| thread.open.len() as u64);
+        is_some || self.window.calls() <= open.sum::<u64>()
     }
 
     fn futures_in_flight(&self, function: FunctionId) -> u64 {
