@@ -142,11 +142,8 @@ impl Neighbours {
             link
         };
         own.uncertainty = uncertainty.if_estimated();
-        own.callers = callers
-            .list
-            .into_iter()
-            .map(|link| finish(link, Some(function)))
-            .collect();
+        let all = callers.list.into_iter();
+        own.callers = all.map(|link| finish(link, Some(function))).collect();
         own.callees = callees
             .list
             .into_iter()

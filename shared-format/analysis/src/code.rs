@@ -182,10 +182,8 @@ pub fn code(snapshot: &Snapshot, addresses: &Addresses) -> Vec<Code> {
             of_scope.called.entry(callee.function).or_default().add(sampled);
         }
     }
-    let mut codes: Vec<Code> = of_scopes
-        .into_iter()
-        .map(|(scope, of_scope)| of_scope.code(scope))
-        .collect();
+    let all = of_scopes.into_iter();
+    let mut codes: Vec<Code> = all.map(|(scope, of_scope)| of_scope.code(scope)).collect();
     codes.sort_by_key(|code| std::cmp::Reverse(code.all.cpu_ns));
     codes
 }

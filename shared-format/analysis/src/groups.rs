@@ -197,10 +197,8 @@ mod tests {
         let mut snapshot = mutual();
         assert!(groups(&snapshot, |_| false).is_empty());
         snapshot.estimates.push(fixture::estimate(1, 1, 3, 3));
-        let estimated: Vec<bool> = groups(&snapshot, all)
-            .iter()
-            .map(|row| row.sum.estimated)
-            .collect();
+        let rows = groups(&snapshot, all);
+        let estimated: Vec<bool> = rows.iter().map(|row| row.sum.estimated).collect();
         assert_eq!(estimated, [true, false]);
         assert!(groups(&fixture::two_threads(), all).is_empty());
     }

@@ -70,11 +70,8 @@ pub fn inclusive_times(
     let uncertainties = uncertainties(snapshot);
     let set_of = |row: usize| set_of_site.get(nodes.site[row] as usize).copied().flatten();
     let children = Children::of(&nodes.parent);
-    let sets = set_of_site
-        .iter()
-        .flatten()
-        .max()
-        .map_or(0, |&most| most as usize + 1);
+    let most = set_of_site.iter().flatten().max();
+    let sets = most.map_or(0, |&most| most as usize + 1);
     // For each set: the number of its rows above the present row, and the index of its sum in the list of the thread.
     let mut depth = vec![0u32; sets];
     let mut place = vec![usize::MAX; sets];
@@ -125,10 +122,8 @@ pub fn inclusive_times(
             stack.extend(children.of_row(row).map(|child| (child, false)));
         }
         for frame in &thread.open {
-            let set = nodes
-                .site
-                .get(frame.node.index())
-                .and_then(|_| set_of(frame.node.index()));
+            let row = frame.node.index();
+            let set = nodes.site.get(row).and_then(|_| set_of(row));
             if let Some((_, sum)) = set.and_then(|set| sums.get_mut(place[set as usize])) {
                 sum.open = 1;
             }

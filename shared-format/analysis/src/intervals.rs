@@ -172,10 +172,8 @@ impl Intervals {
     pub fn take(&mut self, snapshot: &Snapshot) -> Option<Interval> {
         let snapshot = Arc::new(needed(snapshot));
         let ticks = |ns: u64| (ns as f64 * snapshot.clock.ticks_per_second / 1e9) as u64;
-        let reset_tick = snapshot
-            .capture
-            .tick
-            .saturating_sub(ticks(snapshot.capture.since_reset_ns));
+        let since_reset = ticks(snapshot.capture.since_reset_ns);
+        let reset_tick = snapshot.capture.tick.saturating_sub(since_reset);
         let window = self.window(&snapshot);
         let mut done = None;
         match &self.last {

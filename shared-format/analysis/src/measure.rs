@@ -320,11 +320,8 @@ mod tests {
             "little of a time says nothing of calls"
         );
         let tree = CallTree::build(&snapshot, |_| true);
-        let top: u64 = tree
-            .top()
-            .iter()
-            .map(|&row| tree.rows[row as usize].total_off.waiting_ns)
-            .sum();
+        let waiting = |&row: &u32| tree.rows[row as usize].total_off.waiting_ns;
+        let top: u64 = tree.top().iter().map(waiting).sum();
         assert_eq!(top, snapshot.nanos(1_500_000) + snapshot.nanos(400_000));
         assert_eq!(Measure::Waiting.self_values(&snapshot)[1], 600_000);
     }

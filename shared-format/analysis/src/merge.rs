@@ -277,10 +277,8 @@ mod tests {
         last.clock.ticks_per_second /= 4.0;
         let both = sum(&[&one, &last]);
         let of_row = |quantity| both.measures.of_row(quantity, 1);
-        let ready = both
-            .measures
-            .of(Quantity::Ready)
-            .map(|column| column.of_outside(0));
+        let ready = both.measures.of(Quantity::Ready);
+        let ready = ready.map(|column| column.of_outside(0));
         assert_eq!((both.threads[0].outside_ticks, ready), (125, Some(38)));
         assert_eq!([Quantity::Waiting, Quantity::Allocations].map(of_row), [63, 14]);
         let estimate = both.estimates[0];

@@ -47,10 +47,8 @@ pub fn calls_of(snapshot: &Snapshot, name: &str) -> Result<u64, String> {
         )),
         [] if snapshot.sites.iter().any(|site| site.group == name) => {
             let sites = snapshot.sites.iter().zip(&functions.of_site);
-            let mut members: Vec<FunctionId> = sites
-                .filter(|(site, _)| site.group == name)
-                .map(|(_, &function)| function)
-                .collect();
+            let members = sites.filter(|(site, _)| site.group == name);
+            let mut members: Vec<FunctionId> = members.map(|(_, &function)| function).collect();
             members.sort();
             members.dedup();
             Err(format!(

@@ -94,11 +94,9 @@ impl Samples {
 /// Returns the standard errors of the CPU time of rows with an estimated self time, in ticks: the smaller of the self time's
 /// error and the samples' error.
 pub(crate) fn work_errors(snapshot: &Snapshot, samples: &Samples) -> BTreeMap<NodeId, u64> {
-    let mut errors: BTreeMap<NodeId, u64> = snapshot
-        .estimates
-        .iter()
-        .map(|estimate| (estimate.node, estimate.self_error))
-        .collect();
+    let estimates = snapshot.estimates.iter();
+    let errors = estimates.map(|estimate| (estimate.node, estimate.self_error));
+    let mut errors: BTreeMap<NodeId, u64> = errors.collect();
     if !snapshot.waits {
         return errors;
     }
@@ -145,10 +143,8 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
     let self_ticks = &snapshot.nodes.self_ticks;
     let mut unplaced_of: Vec<(u32, u64)> = Vec::new();
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
-        let unplaced = snapshot
-            .measures
-            .of(Quantity::UnplacedWaiting)
-            .map_or(0, |column| column.of_outside(number));
+        let column = snapshot.measures.of(Quantity::UnplacedWaiting);
+        let unplaced = column.map_or(0, |column| column.of_outside(number));
         let mut left = unplaced;
         if let Some(of_thread) = *of_thread {
             let of_this = snapshot.rows_of(ThreadId(number));

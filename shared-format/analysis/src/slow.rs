@@ -381,11 +381,8 @@ mod tests {
     #[test]
     fn causes_are_of_calls_that_had_them_and_not_of_the_average() {
         let slow = frames();
-        let causes: Vec<_> = slow
-            .causes
-            .iter()
-            .map(|cause| (cause.path, cause.kind, cause.slow_calls, ms(cause.difference_ns)))
-            .collect();
+        let told = |of: &Cause| (of.path, of.kind, of.slow_calls, ms(of.difference_ns));
+        let causes: Vec<_> = slow.causes.iter().map(told).collect();
         assert_eq!(
             causes,
             [

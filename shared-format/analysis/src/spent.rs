@@ -168,11 +168,8 @@ impl TimeSpent {
 /// record of `plus` ends the time. Returns `None` if the records have no time between them, or are of different runs.
 pub fn lapse<T: Borrow<TimeSpent>>(plus: &[T], minus: &[T]) -> Option<Lapse> {
     let end: &TimeSpent = plus.last()?.borrow();
-    if plus
-        .iter()
-        .chain(minus)
-        .any(|record| record.borrow().run != end.run)
-    {
+    let is_other = |record: &T| record.borrow().run != end.run;
+    if plus.iter().chain(minus).any(is_other) {
         return None;
     }
     let since = |records: &[T]| {
@@ -257,10 +254,8 @@ mod tests {
         let (plus, minus) = (of(plus), of(minus));
         let lapse = lapse(&plus, &minus).unwrap();
         let second = plus[plus.len() - 1].ticks_per_second;
-        let each = lapse
-            .spent
-            .iter()
-            .map(|(_, spent)| spent.working() as f64 / second);
+        let spent = lapse.spent.iter();
+        let each = spent.map(|(_, spent)| spent.working() as f64 / second);
         let mut each: Vec<f64> = each.collect();
         each.sort_by(f64::total_cmp);
         (lapse.ticks / second, each)

@@ -184,10 +184,8 @@ mod tests {
         snapshot.estimates = vec![estimate(1, 400, 40, 0), estimate(2, 7, 40, 40)];
         let (exact, own, both) = ((false, false), (true, false), (true, true));
         assert_eq!(flags(&snapshot)[..4], [exact, own, both, exact]);
-        let timed: Vec<u64> = uncertainties(&snapshot)
-            .iter()
-            .map(|uncertainty| uncertainty.timed)
-            .collect();
+        let all = uncertainties(&snapshot);
+        let timed: Vec<u64> = all.iter().map(|of| of.timed).collect();
         assert_eq!(timed[..4], [1, 400, 7, 1]);
         snapshot.estimates = vec![estimate(2, 1, 0, 0)];
         assert_eq!(flags(&snapshot)[2], both, "its error is not known");

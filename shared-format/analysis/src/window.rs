@@ -74,11 +74,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     window.waits_in = waits_in(later, &then, &pool_of);
     watches::take(&mut window.watches, earlier);
     lines::take(&mut window.lines, &then.lines, &pool_of, &group_of);
-    let mut errors: Vec<(u32, u64)> = then
-        .errors
-        .iter()
-        .map(|error| (error.node.0, error.count))
-        .collect();
+    let each = then.errors.iter();
+    let mut errors: Vec<(u32, u64)> = each.map(|error| (error.node.0, error.count)).collect();
     for error in &mut window.errors {
         take_from(&mut errors, pool_of[error.node.index()], &mut error.count);
     }
@@ -124,10 +121,8 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
 /// Subtracts the tallies of counters, values and gauges. Calls and latencies are already the window's.
 fn take_tallies(window: &mut Snapshot, later: &Snapshot, then: &Snapshot, pool_of: &[u32]) {
     let before: HashMap<u32, Tally> = then.tally_cells().collect();
-    let mut sums = before
-        .iter()
-        .map(|(&pool, tally)| (pool, tally.sum()))
-        .collect::<Vec<_>>();
+    let sums = before.iter().map(|(&pool, tally)| (pool, tally.sum()));
+    let mut sums: Vec<_> = sums.collect();
     sums.sort_unstable();
     for (row, tally) in later.tally_cells() {
         let mut sum = tally.sum();

@@ -293,10 +293,8 @@ fn judge_times(
                     && (!what.is_latency() || change.is_counted())
             };
             let whole = (!diff.whole.around_scope).then_some(Judged::Whole);
-            whole
-                .into_iter()
-                .chain(ids(diff).filter(worth).map(Judged::Function))
-                .collect()
+            let functions = ids(diff).filter(worth).map(Judged::Function);
+            whole.into_iter().chain(functions).collect()
         }
     };
     // The whole program is judged by its total alone.
@@ -305,10 +303,7 @@ fn judge_times(
         .iter()
         .map(|&judged| tested(diff, condition, medians(diff, condition, judged)))
         .collect();
-    let whole = failures
-        .iter()
-        .find(|failure| failure.of == Judged::Whole)
-        .copied();
+    let whole = failures.iter().find(|one| one.of == Judged::Whole).copied();
     keep_significant(&mut failures, least_chance(before, after));
     Ok(Verdict {
         condition: condition.clone(),

@@ -78,11 +78,7 @@ fn what_a_process_had_counted_is_not_new_when_it_ends() {
     assert_eq!(between(&last, &before).calls(), 3);
     assert_eq!(between(&last, &after).calls(), 0);
     let (now, then) = crate::align::align(&last, &before);
-    let own = one
-        .threads
-        .iter()
-        .map(|thread| &thread.name)
-        .collect::<BTreeSet<_>>();
+    let own: BTreeSet<_> = one.threads.iter().map(|thread| &thread.name).collect();
     assert_eq!(now.threads.len(), own.len(), "none stands beside its own end");
     assert_eq!(now.calls(), then.calls() + 3);
 }
@@ -116,11 +112,8 @@ fn open_scopes_are_as_old_as_they_were() {
         let frame = all.threads[thread].open[0];
         all.nanos(all.capture.tick - frame.began_tick)
     };
-    let at = one
-        .threads
-        .iter()
-        .position(|thread| !thread.open.is_empty())
-        .unwrap();
+    let mut threads = one.threads.iter();
+    let at = threads.position(|thread| !thread.open.is_empty()).unwrap();
     let wanted = opened(&one, at);
     let all = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
     assert_eq!(opened(&all, at), wanted);

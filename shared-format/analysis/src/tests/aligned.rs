@@ -72,10 +72,8 @@ fn what_was_a_counter_in_one_thread_and_a_scope_in_the_others_was_no_counter() {
     });
     one.threads.truncate(1);
     other.threads[0].name = "another".into();
-    let path = by_path(&one)
-        .into_iter()
-        .find(|(_, figures)| figures.3 == Some(5))
-        .unwrap();
+    let mut paths = by_path(&one).into_iter();
+    let path = paths.find(|(_, figures)| figures.3 == Some(5)).unwrap();
     let (now, then) = align(&one, &other);
     assert_eq!(by_path(&now).get(&path.0), Some(&path.1));
     assert_eq!(by_path(&then)[&path.0].3, None);

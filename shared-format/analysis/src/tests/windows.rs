@@ -227,10 +227,8 @@ fn a_window_that_begins_without_latencies_has_none_of_before() {
     assert!(between(&later, &coarse).latencies.row.is_empty());
     assert!(between(&coarse, &later).latencies.row.is_empty());
     // If no call had finished, all latencies are from the window.
-    let open: Vec<NodeId> = (coarse.threads.iter())
-        .flat_map(|thread| &thread.open)
-        .map(|frame| frame.node)
-        .collect();
+    let frames = coarse.threads.iter().flat_map(|thread| &thread.open);
+    let open: Vec<NodeId> = frames.map(|frame| frame.node).collect();
     assert!(!open.is_empty());
     for row in 0..coarse.nodes.len() {
         coarse.nodes.calls[row] = u64::from(open.contains(&NodeId(row as u32)));

@@ -157,10 +157,8 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let focused = focus_function(&folded, fib);
     assert_eq!((focused.rows.len(), focused.latency(0).count()), (1, 6));
     let turned = bottom_up(&tree, usize::MAX, |_| false).tree;
-    let top = turned
-        .top()
-        .iter()
-        .find(|&&row| turned.rows[row as usize].function == fib);
+    let is_fib = |&&row: &&u32| turned.rows[row as usize].function == fib;
+    let top = turned.top().iter().find(is_fib);
     let top = *top.unwrap();
     assert_eq!(
         (turned.rows[top as usize].open, turned.latency(top).count()),
@@ -183,10 +181,8 @@ fn sums_hold(tree: &CallTree) -> Result<(), TestCaseError> {
     for (index, row) in tree.rows.iter().enumerate() {
         let children = tree.children(index as u32);
         let below = |of: fn(&TreeRow) -> u64| {
-            children
-                .iter()
-                .map(|&row| of(&tree.rows[row as usize]))
-                .sum::<u64>()
+            let values = children.iter().map(|&row| of(&tree.rows[row as usize]));
+            values.sum::<u64>()
         };
         prop_assert_eq!(row.total_ticks, row.self_ticks + below(|row| row.total_ticks));
         prop_assert_eq!(row.total_ns, row.self_ns + below(|row| row.total_ns));

@@ -165,10 +165,8 @@ mod tests {
             let now = second as u32 * SECOND;
             (second, episodes.step(now, c == '#'))
         });
-        steps
-            .filter(|(_, step)| *step == Step::Act)
-            .map(|(second, _)| second)
-            .collect()
+        let acts = steps.filter(|(_, step)| *step == Step::Act);
+        acts.map(|(second, _)| second).collect()
     }
 
     #[test]

@@ -31,11 +31,8 @@ fn functions_and_paths_of_both_sides() {
     assert_eq!(both.of(Quantity::Total), 5.0);
     assert_eq!(diff.whole.of(Quantity::Total), -9.0);
     assert_eq!(of(&diff, "main").after.total_ns, 51.0);
-    let paths: Vec<(u32, &str)> = diff
-        .paths
-        .iter()
-        .map(|row| (row.depth, diff.functions.get(row.function).name.as_str()))
-        .collect();
+    let of_row = |row: &PathRow| (row.depth, diff.functions.get(row.function).name.as_str());
+    let paths: Vec<(u32, &str)> = diff.paths.iter().map(of_row).collect();
     assert_eq!(
         paths,
         [(0, "main"), (1, "old"), (1, "both"), (2, "both"), (1, "new")]
