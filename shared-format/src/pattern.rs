@@ -133,11 +133,8 @@ fn fitting(pieces: Vec<String>) -> String {
         (*taken <= half).then(|| piece.to_string())
     };
     let start: String = pieces.iter().scan(0, |taken, piece| fit(taken, &piece)).collect();
-    let end: Vec<String> = pieces
-        .iter()
-        .rev()
-        .scan(0, |taken, piece| fit(taken, &piece))
-        .collect();
+    let ends = pieces.iter().rev();
+    let end: Vec<String> = ends.scan(0, |taken, piece| fit(taken, &piece)).collect();
     let end: String = end.into_iter().rev().collect();
     format!("{start}*{end}")
 }

@@ -75,10 +75,8 @@ impl Recording {
     /// The reason why the file is not a recording that this build can read.
     pub fn open(path: &Path) -> Result<Self, FormatError> {
         let file = open_plain(path, false)?;
-        let length = file
-            .metadata()
-            .map_err(|error| FormatError::io("stat", path, error))?
-            .len();
+        let failed = |error| FormatError::io("stat", path, error);
+        let length = file.metadata().map_err(failed)?.len();
         let mut recording = Self {
             file,
             path: path.to_path_buf(),

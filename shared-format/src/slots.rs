@@ -156,10 +156,8 @@ impl Op {
 
 /// Returns the pattern of this length in a request, if it is valid.
 fn text(words: &[u64; REQUEST_WORDS], length: u64) -> Option<Pattern> {
-    let bytes: Vec<u8> = words[TEXT_AT..CRC_AT]
-        .iter()
-        .flat_map(|word| word.to_le_bytes())
-        .collect();
+    let words = words[TEXT_AT..CRC_AT].iter();
+    let bytes: Vec<u8> = words.flat_map(|word| word.to_le_bytes()).collect();
     let length = usize::try_from(length).ok()?;
     let text = std::str::from_utf8(bytes.get(..length)?).ok()?;
     Pattern::new(text).ok()

@@ -217,11 +217,8 @@ impl Snapshot {
     /// Returns the self value of each row: its time in nanoseconds, or its count ([`Values::Counts`]). Each value is
     /// converted and rounded once, and all totals in nanoseconds are sums of these values.
     pub fn self_nanos(&self) -> Vec<u64> {
-        self.nodes
-            .self_ticks
-            .iter()
-            .map(|&ticks| self.value(ticks))
-            .collect()
+        let ticks = self.nodes.self_ticks.iter();
+        ticks.map(|&ticks| self.value(ticks)).collect()
     }
 
     /// Converts self ticks or ticks outside any scope to nanoseconds; a count stays as it is.

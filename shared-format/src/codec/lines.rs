@@ -24,18 +24,12 @@ fn fault(lines: &Lines, rows: usize, threads: usize) -> Option<&'static str> {
         SampledIn::Measuring => true,
     };
     let is_module = |module: u32| module == NO_MODULE || (module as usize) < lines.modules.len();
-    if lines
-        .modules
-        .iter()
-        .any(|module| module.build_id.len() > BUILD_ID_MAX)
-    {
+    let mut modules = lines.modules.iter();
+    if modules.any(|module| module.build_id.len() > BUILD_ID_MAX) {
         return Some("a build id that is too long");
     }
-    if !lines
-        .samples
-        .iter()
-        .all(|sample| is_there(sample.inside) && is_module(sample.module))
-    {
+    let mut samples = lines.samples.iter();
+    if !samples.all(|sample| is_there(sample.inside) && is_module(sample.module)) {
         return Some("a row, a thread or a module that does not exist");
     }
     let rises = lines.samples.is_sorted_by(|a, b| a.place() < b.place());

@@ -168,10 +168,8 @@ fn check_tallies(s: &Snapshot) -> Result<(), FormatError> {
     let (values, gauges) = (&s.value_rows, &s.gauge_rows);
     check_rows(WHAT, values.iter().map(|row| row.node.0), s.nodes.len())?;
     check_rows(WHAT, gauges.iter().map(|row| row.node.0), s.nodes.len())?;
-    let mut rows = values
-        .iter()
-        .map(|row| row.node)
-        .chain(gauges.iter().map(|row| row.node));
+    let of_gauges = gauges.iter().map(|row| row.node);
+    let mut rows = values.iter().map(|row| row.node).chain(of_gauges);
     let found = if rows.any(|row| s.sum_of(row).is_none()) {
         Some("rows that are not counters")
     } else if gauges.iter().any(|row| s.is_value(row.node)) {

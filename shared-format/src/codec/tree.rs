@@ -25,10 +25,8 @@ pub(super) const SITES: Section = Section {
         false => Ok(()),
     },
     read: |to, body| {
-        let known = to
-            .known_sites
-            .take()
-            .filter(|(known, _)| known[..] == *body.bytes);
+        let known = to.known_sites.take();
+        let known = known.filter(|(known, _)| known[..] == *body.bytes);
         let (bytes, sites) = match known {
             Some(known) => known,
             None => (body.bytes.into(), body.read()?),

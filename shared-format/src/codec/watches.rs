@@ -11,11 +11,8 @@ pub(super) const WATCHES: Section = Section {
     id: 23,
     write: |s, out| {
         let with_exemplars = out.is_fine;
-        let watches: Vec<_> = s
-            .watches
-            .iter()
-            .map(|watch| written(watch, with_exemplars))
-            .collect();
+        let all = s.watches.iter();
+        let watches: Vec<_> = all.map(|watch| written(watch, with_exemplars)).collect();
         out.put_small_if(!watches.is_empty(), watches)
     },
     read: |to, body| body.read_small().map(|watches| to.snapshot.watches = watches),

@@ -53,11 +53,8 @@ pub fn clean(place: &Path, keep: usize, spare: Option<&Path>) -> Vec<PathBuf> {
         }
     }
     dead.sort_by_key(|(newest, _)| std::cmp::Reverse(*newest));
-    let kept = dead
-        .iter()
-        .take(keep)
-        .filter(|(newest, _)| newest.is_some())
-        .count();
+    let kept = dead.iter().take(keep);
+    let kept = kept.filter(|(newest, _)| newest.is_some()).count();
     for (_, path) in dead.iter().take(kept).skip(HISTORIES_KEPT) {
         while_dead(path, |file| {
             RingFile::open(path).map(|ring| empty_coarse(&ring, file))

@@ -53,12 +53,9 @@ fn write_into(place: &Path, build: u64, text: &str) -> bool {
     let file = place.join(name(build));
     let is_new = !file.exists();
     let making = place.join(format!(".{}.{build:016x}.making", std::process::id()));
-    let made = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&making)
-        .and_then(os::out_of_the_way);
+    let mut options = File::options();
+    options.write(true).create_new(true).mode(0o600);
+    let made = options.open(&making).and_then(os::out_of_the_way);
     let written = made
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(&making, file));

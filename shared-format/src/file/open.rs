@@ -454,10 +454,8 @@ impl Slot {
                 wanted: self.ring.header.file_bytes(),
             });
         }
-        self.ring
-            .file
-            .write_all_at(&bytes, offset)
-            .map_err(|error| FormatError::io("write to", &self.ring.path, error))?;
+        let failed = |error| FormatError::io("write to", &self.ring.path, error);
+        self.ring.file.write_all_at(&bytes, offset).map_err(failed)?;
         Ok(Sent(request))
     }
 

@@ -152,10 +152,8 @@ fn a_damaged_record_is_said_and_those_before_it_are_read() {
     flipped[ends[1] as usize + 200] ^= 1;
     fs::write(&path, &flipped).unwrap();
     let recording = Recording::open(&path).unwrap();
-    let error = recording
-        .snapshot(&recording.moments()[2])
-        .unwrap_err()
-        .to_string();
+    let read = recording.snapshot(&recording.moments()[2]);
+    let error = read.unwrap_err().to_string();
     assert!(error.contains("checksum"), "{error}");
     assert_eq!(recording.newest().unwrap().1, snapshot(1, 0));
     // All records share the sites of the first.
@@ -257,10 +255,8 @@ fn a_record_that_points_to_nothing_is_said() {
     ] {
         crafted(&path, &stored);
         let recording = Recording::open(&path).unwrap();
-        let error = recording
-            .payload(&recording.moments()[0])
-            .unwrap_err()
-            .to_string();
+        let read = recording.payload(&recording.moments()[0]);
+        let error = read.unwrap_err().to_string();
         assert!(error.contains(says), "{error}");
     }
 }

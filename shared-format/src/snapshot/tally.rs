@@ -313,10 +313,8 @@ mod tests {
                 one.buckets.push((bucket, 1));
                 histogram.add(&one);
             }
-            let range = numbers
-                .iter()
-                .map(|&number| Extremes::of(number))
-                .reduce(Extremes::and);
+            let each = numbers.iter().map(|&number| Extremes::of(number));
+            let range = each.reduce(Extremes::and);
             let value = Tally::Value { sum: 0, range };
             [0.5, 0.99].map(|share| value.quantile(&histogram, share).unwrap())
         };

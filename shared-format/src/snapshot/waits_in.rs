@@ -70,12 +70,8 @@ impl WaitsIn {
             Now::In(call) => Some(*call),
             Now::Running | Now::Ready => None,
         });
-        let mut numbers: BTreeMap<&str, u32> = sums
-            .keys()
-            .map(|&(_, call)| call)
-            .chain(waiting)
-            .map(|call| (call, 0))
-            .collect();
+        let calls = sums.keys().map(|&(_, call)| call).chain(waiting);
+        let mut numbers: BTreeMap<&str, u32> = calls.map(|call| (call, 0)).collect();
         for (next, number) in (0..).zip(numbers.values_mut()) {
             *number = next;
         }
@@ -125,10 +121,7 @@ impl WaitsIn {
 
     /// Returns the state of one thread, or `None` if it is not known.
     pub fn now_of(&self, thread: u32) -> Option<Now<'_>> {
-        let at = self
-            .now
-            .binary_search_by_key(&thread, |&(thread, _)| thread)
-            .ok()?;
+        let at = self.now.binary_search_by_key(&thread, |now| now.0).ok()?;
         Some(self.meaning(self.now[at].1))
     }
 

@@ -133,11 +133,8 @@ impl Program {
             snapshot.capture.interval_ns = interval.as_nanos() as u64;
             records.push((Stamp::from(&snapshot.capture), payload(&snapshot)));
         }
-        let longest = records
-            .iter()
-            .map(|(_, payload)| payload.len())
-            .max()
-            .unwrap_or(0) as u64;
+        let lengths = records.iter().map(|(_, payload)| payload.len());
+        let longest = lengths.max().unwrap_or(0) as u64;
         let header = Header {
             started_unix_ns: orderbook::STARTED_UNIX_NS,
             ring_words: (longest * 4).next_power_of_two().max(1 << 20) / 8,

@@ -174,10 +174,8 @@ fn texts(snapshot: &Snapshot, which: usize) {
         View::Threads,
         View::Source,
     ];
-    let function = snapshot
-        .sites
-        .first()
-        .and_then(|site| PerCall::of(snapshot, &site.name).ok());
+    let site = snapshot.sites.first();
+    let function = site.and_then(|site| PerCall::of(snapshot, &site.name).ok());
     let options = TextOptions {
         view: views[which % views.len()],
         ascii: which & 1 != 0,
@@ -196,11 +194,8 @@ fn texts(snapshot: &Snapshot, which: usize) {
 
 fn trees(snapshot: &Snapshot) {
     let tree = CallTree::build(snapshot, |_| true);
-    let total: u64 = tree
-        .top()
-        .iter()
-        .map(|&row| tree.rows[row as usize].total_ticks)
-        .sum();
+    let top = tree.top().iter();
+    let total: u64 = top.map(|&row| tree.rows[row as usize].total_ticks).sum();
     assert_eq!(
         total,
         snapshot.measured_ticks(),
