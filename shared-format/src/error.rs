@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::layout::FORMAT_MAJOR;
+
 /// Reason why a file or its bytes could not be read or written.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -102,6 +104,18 @@ pub(crate) fn damaged(
         offset,
         found: found.to_string(),
         wanted: wanted.to_string(),
+    }
+}
+
+/// Checks that this build can read a version. Returns its major and minor number.
+pub(crate) fn check_version(version: u64) -> Result<(u32, u32), FormatError> {
+    let (major, minor) = ((version >> 32) as u32, version as u32);
+    match major {
+        FORMAT_MAJOR => Ok((major, minor)),
+        _ => Err(FormatError::Version {
+            found: format!("{major}.{minor}"),
+            wanted: format!("{FORMAT_MAJOR}.x"),
+        }),
     }
 }
 

@@ -19,9 +19,9 @@ use std::rc::Rc;
 use crate::addresses::Addresses;
 use crate::checksum::checksum;
 use crate::codec;
-use crate::error::{FormatError, damaged};
+use crate::error::{self, FormatError, damaged};
 use crate::file::open::open_plain;
-use crate::layout::{FORMAT_MAJOR, SNAPSHOT_FILE_MAGIC, WORD, record};
+use crate::layout::{SNAPSHOT_FILE_MAGIC, WORD, record};
 use crate::ring::{self, Stamp};
 use crate::snapshot::Snapshot;
 use crate::words;
@@ -265,13 +265,7 @@ impl Recording {
 
 /// Checks whether a recording of this version and with these features can be read.
 fn check_version(version: u64, features: u64) -> Result<(), FormatError> {
-    let version = ((version >> 32) as u32, version as u32);
-    if version.0 != FORMAT_MAJOR {
-        return Err(FormatError::Version {
-            found: format!("{}.{}", version.0, version.1),
-            wanted: format!("{FORMAT_MAJOR}.x"),
-        });
-    }
+    error::check_version(version)?;
     let known = if cfg!(feature = "deflate") { PACKED } else { 0 };
     if features & !known != 0 {
         return Err(FormatError::Features {

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::addresses::Frame;
 use crate::fixture;
+use crate::layout::FORMAT_MAJOR;
 use crate::snapshot::{CaptureKind, Module};
 
 /// Returns a snapshot of the moment `at`, with `sites` additional sites.
