@@ -322,9 +322,7 @@ mod tests {
                 ("(libz.so.1)".into(), of(1)),
             ]
         );
-        assert_eq!(
-            codes[2].called,
-            [("enter".into(), of(3)), ("trampoline".into(), of(1))]
-        );
+        let got = &codes[2].called;
+        assert_eq!(*got, [("enter".into(), of(3)), ("trampoline".into(), of(1))]);
     }
 }

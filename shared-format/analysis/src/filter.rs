@@ -92,11 +92,8 @@ mod tests {
         assert_eq!(part.nodes.calls[6], 2);
         assert_eq!(part.errors[0].node, NodeId(6), "its errors went along");
         assert_eq!(part.threads[2].rows, 1);
-        assert_eq!(
-            above(&whole, Measure::Time, 0.0),
-            whole,
-            "nothing is below nothing"
-        );
+        // Nothing is below nothing.
+        assert_eq!(above(&whole, Measure::Time, 0.0), whole);
     }
 
     proptest! {

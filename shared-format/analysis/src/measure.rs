@@ -310,15 +310,11 @@ mod tests {
             let ready = if row == 2 { 250_000 } else { 0 };
             assert_eq!(working.0[row] + waiting.0[row] + ready, all.0[row], "{row}");
         }
-        assert_eq!(
-            (waiting.0[1], waiting.1, all.1 - working.1),
-            (1_500_000, 300, 300)
-        );
+        let got = (waiting.0[1], waiting.1, all.1 - working.1);
+        assert_eq!(got, (1_500_000, 300, 300));
         let by = Measure::Waiting.of(&snapshot);
-        assert!(
-            !by.is_doubtful(1, 1_000),
-            "little of a time says nothing of calls"
-        );
+        // Little of a time says nothing of calls.
+        assert!(!by.is_doubtful(1, 1_000));
         let tree = CallTree::build(&snapshot, |_| true);
         let waiting = |&row: &u32| tree.rows[row as usize].total_off.waiting_ns;
         let top: u64 = tree.top().iter().map(waiting).sum();
@@ -367,10 +363,8 @@ mod tests {
                 .iter()
                 .map(|of| (of.self_estimated, of.self_error, of.total_error))
                 .collect();
-            assert_eq!(
-                errors[..3],
-                [(false, 0.0, 5.0), (true, 3.0, 5.0), (true, 4.0, 4.0)]
-            );
+            let due = [(false, 0.0, 5.0), (true, 3.0, 5.0), (true, 4.0, 4.0)];
+            assert_eq!(errors[..3], due);
             assert!(
                 errors[3..].iter().all(|&error| error == (false, 0.0, 0.0)),
                 "{mode:?}"
@@ -387,10 +381,8 @@ mod tests {
                 .unwrap_err()
                 .contains("tickscope::Alloc")
         );
-        assert_eq!(
-            Measure::measured(&without).collect::<Vec<_>>(),
-            [Measure::Time, Measure::Calls]
-        );
+        let got = Measure::measured(&without).collect::<Vec<_>>();
+        assert_eq!(got, [Measure::Time, Measure::Calls]);
         assert!(Measure::Waiting.check(&without).is_err() && Measure::Working.check(&without).is_err());
         assert_eq!(Measure::measured(&fixture::allocating()).count(), 4);
         assert_eq!(Measure::measured(&fixture::waiting()).count(), 4);

@@ -188,10 +188,8 @@ mod tests {
         let other = fixture::recursion();
         let sum = sum(&[&other, &one, &one]);
         assert_eq!(sum.calls(), other.calls() + 2 * one.calls());
-        assert_eq!(
-            sum.measured_ticks(),
-            other.measured_ticks() + 2 * one.measured_ticks()
-        );
+        let got = sum.measured_ticks();
+        assert_eq!(got, other.measured_ticks() + 2 * one.measured_ticks());
         assert_eq!(sum.capture.since_reset_ns, 12_000_000);
         assert_eq!(sum.sites.len(), 6);
         assert_eq!(sum.threads.len(), 3, "main is one thread in both");
@@ -231,10 +229,8 @@ mod tests {
         let both = sum(&[&one, &one]);
         let sums = |s: &Snapshot| s.counts.iter().map(|count| count.sum).collect::<Vec<_>>();
         assert!(!one.counts.is_empty());
-        assert_eq!(
-            sums(&both),
-            sums(&one).iter().map(|sum| 2 * sum).collect::<Vec<_>>()
-        );
+        let got = sums(&both);
+        assert_eq!(got, sums(&one).iter().map(|sum| 2 * sum).collect::<Vec<_>>());
         assert_eq!(less(&both, &one).counts, one.counts);
     }
 

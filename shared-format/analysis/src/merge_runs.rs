@@ -230,14 +230,10 @@ mod tests {
         assert_eq!(sum.calls(), 2 * run.calls());
         assert_eq!(sum.capture.since_reset_ns, 2 * run.capture.since_reset_ns);
         assert!(sum.watches.is_empty() && !sum.window);
-        assert_eq!(
-            (sum.process.name, sum.capture.kind),
-            (run.process.name, CaptureKind::Final)
-        );
-        assert_eq!(
-            said,
-            ["slow calls, lines and tasks of 2 of 2 runs are left out: they do not add up"]
-        );
+        let got = (sum.process.name, sum.capture.kind);
+        assert_eq!(got, (run.process.name, CaptureKind::Final));
+        let due = ["slow calls, lines and tasks of 2 of 2 runs are left out: they do not add up"];
+        assert_eq!(said, due);
     }
 
     #[test]

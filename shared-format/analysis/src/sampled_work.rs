@@ -249,10 +249,8 @@ mod tests {
         // Waits without a row are charged to rows with less CPU time than the clock shows.
         s.measures.push_outside(Quantity::UnplacedWaiting, 0, 3_000);
         let with = settled(&s, &Samples::of(&s));
-        assert_eq!(
-            with.of_row(Quantity::Waiting, 1),
-            3_000 - with.of_row(Quantity::Waiting, 0)
-        );
+        let got = with.of_row(Quantity::Waiting, 1);
+        assert_eq!(got, 3_000 - with.of_row(Quantity::Waiting, 0));
         assert!(with.of(Quantity::UnplacedWaiting).is_none());
         s.lines.set([sample(1, 19)]);
         assert_eq!(off(&s), [0, 0, 2_000], "too few");

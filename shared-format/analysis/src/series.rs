@@ -366,10 +366,8 @@ mod tests {
     fn calls(terms: Terms<&Snapshot>) -> u64 {
         let window = counts(&terms.plus, &terms.minus);
         assert!(window.window);
-        assert_eq!(
-            window.measured_ticks(),
-            (CALL >> window.clock.epoch) * window.calls()
-        );
+        let got = window.measured_ticks();
+        assert_eq!(got, (CALL >> window.clock.epoch) * window.calls());
         window.calls()
     }
 

@@ -73,9 +73,7 @@ mod tests {
             .iter()
             .map(|row| (row.site.0, row.calls, row.off))
             .collect();
-        assert_eq!(
-            rows,
-            [(0, 2, false), (1, 800, false), (2, 200, true), (3, 2, false)]
-        );
+        let due = [(0, 2, false), (1, 800, false), (2, 200, true), (3, 2, false)];
+        assert_eq!(rows, due);
     }
 }

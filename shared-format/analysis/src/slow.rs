@@ -392,14 +392,10 @@ mod tests {
             ]
         );
         let lookup = slow.causes[0];
-        assert_eq!(
-            (lookup.typical_path_calls, lookup.slow_path_calls),
-            (Some(6.0), 600.0)
-        );
-        assert_eq!(
-            slow.causes.iter().map(|cause| cause.exemplar).collect::<Vec<_>>(),
-            [Some(3), Some(7), None]
-        );
+        let got = (lookup.typical_path_calls, lookup.slow_path_calls);
+        assert_eq!(got, (Some(6.0), 600.0));
+        let got = slow.causes.iter().map(|cause| cause.exemplar).collect::<Vec<_>>();
+        assert_eq!(got, [Some(3), Some(7), None]);
     }
 
     #[test]
@@ -416,10 +412,8 @@ mod tests {
         watch.causes.extend([ready(1), ready(3)]);
         let slow = Slow::of(&snapshot.watches[0], &snapshot);
         let first = slow.causes[0];
-        assert_eq!(
-            (first.kind, first.path, first.slow_calls),
-            (CauseKind::Ready, 0, 42)
-        );
+        let got = (first.kind, first.path, first.slow_calls);
+        assert_eq!(got, (CauseKind::Ready, 0, 42));
     }
 
     #[test]

@@ -376,10 +376,8 @@ mod tests {
         let [handler, query] = [&tasks.rows[0], &tasks.rows[1]];
         assert_eq!(handler.mean_wall_ns(), Some(22_000_000));
         assert_eq!(handler.mean_scheduled_ns(), Some(50_000));
-        assert_eq!(
-            handler.mean_await_ns().unwrap() + handler.mean_busy_ns().unwrap(),
-            22_000_000
-        );
+        let got = handler.mean_await_ns().unwrap() + handler.mean_busy_ns().unwrap();
+        assert_eq!(got, 22_000_000);
         assert!(query.blocks_executor() && handler.blocks_executor());
         assert!(!tasks.rows[2].blocks_executor());
     }

@@ -235,10 +235,8 @@ mod tests {
             begin: us(begin),
             end: us(end),
         };
-        assert_eq!(
-            waiting.spans,
-            [span(0, 0, 0, 8_476), span(1, 1, 7, 410), span(3, 1, 414, 8_474)]
-        );
+        let due = [span(0, 0, 0, 8_476), span(1, 1, 7, 410), span(3, 1, 414, 8_474)];
+        assert_eq!(waiting.spans, due);
         let [off] = waiting.off_cpu[..] else {
             panic!("one wait")
         };

@@ -63,10 +63,8 @@ fn who_waits_now_is_told_of_each_row_and_link() {
     );
     for row in hot(&tree) {
         let around = Neighbours::of(&tree, row.function).unwrap();
-        assert_eq!(
-            (around.figures.open, around.figures.waiting),
-            (row.open, row.waiting)
-        );
+        let got = (around.figures.open, around.figures.waiting);
+        assert_eq!(got, (row.open, row.waiting));
         let callers = around.callers.iter();
         let sum = callers.fold((0, 0), |sum, link| {
             (sum.0 + link.figures.open, sum.1 + link.figures.waiting)
@@ -114,15 +112,11 @@ fn times_are_estimates_as_those_of_their_rows_are() {
     let uncertainty = even.uncertainty.unwrap();
     assert_eq!((uncertainty.self_error, uncertainty.total_error), (30.0, 0.0));
     assert_eq!(even.callers.iter().map(error).collect::<Vec<_>>(), [None, None]);
-    assert_eq!(
-        even.callees.iter().map(error).collect::<Vec<_>>(),
-        [Some(40.0), Some(3.0)]
-    );
+    let got = even.callees.iter().map(error).collect::<Vec<_>>();
+    assert_eq!(got, [Some(40.0), Some(3.0)]);
     let odd = around(&tree, "odd");
-    assert_eq!(
-        odd.callees.iter().map(error).collect::<Vec<_>>(),
-        [Some(40.0), None]
-    );
+    let got = odd.callees.iter().map(error).collect::<Vec<_>>();
+    assert_eq!(got, [Some(40.0), None]);
 }
 
 #[test]

@@ -77,11 +77,8 @@ fn told(interval: &Interval) -> Vec<(u32, &str, u64, u64)> {
 #[test]
 fn a_call_open_through_three_intervals_fills_each() {
     let mut intervals = all_groups();
-    assert_eq!(
-        intervals.take(&program(500, 0, Periodic)),
-        None,
-        "begins the first"
-    );
+    // This begins the first interval.
+    assert_eq!(intervals.take(&program(500, 0, Periodic)), None);
     for second in 1..4u64 {
         let before = second - 1;
         let half = at(
@@ -100,10 +97,8 @@ fn a_call_open_through_three_intervals_fills_each() {
             second * 1000,
         );
         let interval = intervals.take(&whole).unwrap();
-        assert_eq!(
-            (interval.ns, interval.unix_ns),
-            (1000 * MS, (second * 1000 + 500) * MS)
-        );
+        let got = (interval.ns, interval.unix_ns);
+        assert_eq!(got, (1000 * MS, (second * 1000 + 500) * MS));
         // A read in a write adds no time twice. A call that began before the interval adds time, but no call.
         assert_eq!(told(&interval), [(7, "io", 6, 100), (8, "io", 0, 1000)]);
     }
@@ -117,10 +112,8 @@ fn from_the_start_the_first_snapshot_counts() {
     assert!(!intervals.has_begun() && intervals.take(&first).is_none());
     assert!(intervals.has_begun());
     let interval = intervals.finish().unwrap();
-    assert_eq!(
-        (interval.ns, told(&interval)),
-        (300 * MS, vec![(7, "io", 3, 30), (8, "io", 0, 300)])
-    );
+    let got = (interval.ns, told(&interval));
+    assert_eq!(got, (300 * MS, vec![(7, "io", 3, 30), (8, "io", 0, 300)]));
 }
 
 #[test]
@@ -128,10 +121,8 @@ fn nothing_is_an_interval_without_lines() {
     let mut intervals = all_groups();
     intervals.take(&program(0, 0, Periodic));
     let interval = intervals.take(&program(1010, 0, Periodic)).unwrap();
-    assert_eq!(
-        (interval.ns, interval.lines.len(), interval.any_met),
-        (1010 * MS, 0, true)
-    );
+    let got = (interval.ns, interval.lines.len(), interval.any_met);
+    assert_eq!(got, (1010 * MS, 0, true));
     assert_eq!(intervals.finish(), None, "no time has passed since");
     let mut plain = program(0, 0, Periodic);
     for site in &mut plain.sites {

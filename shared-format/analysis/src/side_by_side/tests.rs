@@ -128,15 +128,11 @@ fn open_scopes_are_as_old_as_they_were() {
     assert_eq!(fast.ratio, 0.5);
     let all = side_by_side(&one.clock, &[part(&one, 1), fast]);
     assert_eq!(opened(&all, at + one.threads.len()), wanted / 2);
-    assert_eq!(
-        all.measured_ticks(),
-        one.measured_ticks() + one.measured_ticks() / 2
-    );
+    let got = all.measured_ticks();
+    assert_eq!(got, one.measured_ticks() + one.measured_ticks() / 2);
     let folded = fold(None, fast.snapshot, fast.ratio);
-    assert_eq!(
-        folded.nanos(folded.measured_ticks()),
-        one.nanos(one.measured_ticks()) / 2
-    );
+    let got = folded.nanos(folded.measured_ticks());
+    assert_eq!(got, one.nanos(one.measured_ticks()) / 2);
 }
 
 #[test]
@@ -146,10 +142,8 @@ fn a_site_that_is_off_in_one_process_is_not_said_to_have_been_off_as_well() {
     one.measuring.off_sites = vec![SiteId(1)];
     other.was_off = vec![SiteId(0), SiteId(1)];
     let both = side_by_side(&one.clock, &[part(&one, 1), part(&other, 2)]);
-    assert_eq!(
-        (both.measuring.off_sites, both.was_off),
-        (vec![SiteId(1)], vec![SiteId(0)])
-    );
+    let got = (both.measuring.off_sites, both.was_off);
+    assert_eq!(got, (vec![SiteId(1)], vec![SiteId(0)]));
 }
 
 #[test]

@@ -43,11 +43,8 @@ fn a_row_of_another_build_is_found_by_its_function() {
         thread.tid += if thread.tid > 0 { 1_000 } else { 0 };
     }
     let (now, then) = align(&later, &earlier);
-    assert_eq!(
-        now.threads.len(),
-        earlier.threads.len(),
-        "threads are found by name"
-    );
+    // Threads are found by name.
+    assert_eq!(now.threads.len(), earlier.threads.len());
     // Each of the two matchers has a row of the renamed function.
     assert_eq!(now.nodes.len(), earlier.nodes.len() + 2);
     assert_eq!(now.sites.len(), earlier.sites.len() + 1);

@@ -104,15 +104,11 @@ fn a_window_has_the_numbers_since_where_they_are_certain() {
     let tallies = window.tallies();
     // 12 has a bucket of its own. The largest number is from before; the window's is in the bucket of 40 000.
     let range = tallies[0].unwrap().range().unwrap();
-    assert_eq!(
-        (range.min, range.min_exact, range.max, range.max_exact),
-        (12, true, 40_959, false)
-    );
+    let got = (range.min, range.min_exact, range.max, range.max_exact);
+    assert_eq!(got, (12, true, 40_959, false));
     let level = tallies[1].unwrap().level().unwrap();
-    assert_eq!(
-        (level.last, level.range),
-        (9, Extremes::of(-7).and(Extremes::of(9)))
-    );
+    let got = (level.last, level.range);
+    assert_eq!(got, (9, Extremes::of(-7).and(Extremes::of(9))));
     let larger = between(&given(&[3, 500, 90_000, 7, 99_999], &[]), &earlier).tallies();
     let range = larger[0].unwrap().range().unwrap();
     assert_eq!((range.min, range.max, range.max_exact), (7, 99_999, true));
@@ -150,11 +146,8 @@ fn calls_of_a_window_are_timed_as_far_as_they_were_in_it() {
     assert_eq!(window.estimates, [estimate(1, 50, 5, 13)]);
     earlier.estimates = vec![estimate(1, 40, 3, 5)];
     let window = between(&later, &earlier);
-    assert_eq!(
-        window.estimates,
-        [estimate(1, 110, 4, 12)],
-        "errors by their squares"
-    );
+    // Errors by their squares.
+    assert_eq!(window.estimates, [estimate(1, 110, 4, 12)]);
 }
 
 #[test]

@@ -112,19 +112,14 @@ fn without_steps_only_what_is_open_goes_on() {
     let closed = bottom_up(&tree, 0, |_| false);
     assert!(!closed.whole);
     let deepest = |tree: &CallTree| tree.rows.iter().map(|row| row.depth).max();
-    assert_eq!(
-        deepest(&closed.tree),
-        Some(1),
-        "whether there are callers is seen"
-    );
+    // Whether there are callers is seen.
+    assert_eq!(deepest(&closed.tree), Some(1));
     let leaf = closed.tree.rows[3].path;
     let one = bottom_up(&tree, 0, |path| path == leaf).tree;
     assert_eq!(deepest(&one), Some(2));
     let all = bottom_up(&tree, 0, |_| true);
-    assert_eq!(
-        text(&all.tree),
-        text(&bottom_up(&tree, usize::MAX, |_| false).tree)
-    );
+    let got = text(&all.tree);
+    assert_eq!(got, text(&bottom_up(&tree, usize::MAX, |_| false).tree));
     assert!(all.whole);
 }
 
@@ -147,11 +142,8 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let row = &folded.rows[1];
     assert_eq!((row.calls, row.open, folded.latency(1).count()), (7, 1, 6));
     let uncertainty = folded.uncertainty(1).unwrap();
-    assert_eq!(
-        (uncertainty.timed, uncertainty.total_error),
-        (3, 100.0),
-        "of the outermost calls alone"
-    );
+    // Of the outermost calls alone.
+    assert_eq!((uncertainty.timed, uncertainty.total_error), (3, 100.0));
     assert!((uncertainty.self_error - 1_400f64.sqrt()).abs() < 1e-9);
     // A second merge of rows that were merged already.
     let focused = focus_function(&folded, fib);
@@ -160,10 +152,8 @@ fn latencies_errors_and_open_calls_go_with_their_rows() {
     let is_fib = |&&row: &&u32| turned.rows[row as usize].function == fib;
     let top = turned.top().iter().find(is_fib);
     let top = *top.unwrap();
-    assert_eq!(
-        (turned.rows[top as usize].open, turned.latency(top).count()),
-        (1, 6)
-    );
+    let got = (turned.rows[top as usize].open, turned.latency(top).count());
+    assert_eq!(got, (1, 6));
     let uncertainty = turned.uncertainty(top).unwrap();
     assert!(uncertainty.total_estimated && (uncertainty.total_error - 1_400f64.sqrt()).abs() < 1e-9);
     assert_eq!(

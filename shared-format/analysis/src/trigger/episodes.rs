@@ -172,11 +172,8 @@ mod tests {
     #[test]
     fn what_stays_true_is_one_action_and_what_becomes_true_again_another() {
         assert_eq!(acted(&mut episodes("100/h", 1), "..####...###"), [2, 9]);
-        assert_eq!(
-            acted(&mut episodes("100/h", 1), "##"),
-            [0],
-            "true from the beginning"
-        );
+        // True from the beginning.
+        assert_eq!(acted(&mut episodes("100/h", 1), "##"), [0]);
         assert_eq!(acted(&mut episodes("100/h", 1), "......"), [0usize; 0]);
     }
 

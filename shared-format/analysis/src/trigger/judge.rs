@@ -302,10 +302,8 @@ mod tests {
         assert!((value("avg(fib) > 1ms") - 12.8e6).abs() < 1e3);
         let share = value("share(fib) > 1%");
         assert!((0.0..=100.0).contains(&share) && share > 99.0, "{share}");
-        assert_eq!(
-            first("waiting(fib) > 1%", &window).value,
-            Err(Absence::NotMeasured(Measure::Waiting.check(&window).unwrap_err()))
-        );
+        let due = Err(Absence::NotMeasured(Measure::Waiting.check(&window).unwrap_err()));
+        assert_eq!(first("waiting(fib) > 1%", &window).value, due);
         let waiting = first("waiting(*) > 1%", &fixture::waiting());
         assert!(waiting.is_true, "{waiting:?}");
     }
@@ -349,11 +347,8 @@ mod tests {
     fn calls_in_flight_are_open_threads_or_futures() {
         let mut s = fixture::recursion();
         s.threads[0].open = (0..4).map(|row| fixture::open(row, 1)).collect();
-        assert_eq!(
-            first("inflight(fib) > 0", &s).value,
-            Ok(1.0),
-            "one thread, however deep"
-        );
+        // One thread, however deep.
+        assert_eq!(first("inflight(fib) > 0", &s).value, Ok(1.0));
         let serving = fixture::serving();
         let in_flight = first("inflight(query) > 19", &serving);
         assert_eq!((in_flight.value, in_flight.is_true), (Ok(20.0), true));

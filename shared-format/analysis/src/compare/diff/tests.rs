@@ -33,10 +33,8 @@ fn functions_and_paths_of_both_sides() {
     assert_eq!(of(&diff, "main").after.total_ns, 51.0);
     let of_row = |row: &PathRow| (row.depth, diff.functions.get(row.function).name.as_str());
     let paths: Vec<(u32, &str)> = diff.paths.iter().map(of_row).collect();
-    assert_eq!(
-        paths,
-        [(0, "main"), (1, "old"), (1, "both"), (2, "both"), (1, "new")]
-    );
+    let due = [(0, "main"), (1, "old"), (1, "both"), (2, "both"), (1, "new")];
+    assert_eq!(paths, due);
     let is_worth = |name: &str, least_ns| {
         let index = diff.functions.list.iter().position(|f| f.name == name);
         diff.is_function_worth(FunctionId(index.unwrap() as u32), least_ns)

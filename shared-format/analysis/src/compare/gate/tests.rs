@@ -168,10 +168,8 @@ fn counts_with_noise_are_judged_by_rank_where_there_are_runs_enough() {
         runs([130, 125, 140, 122, 133]),
     );
     assert!(verdict(&usual, &other, "calls > 1%").is_passed());
-    assert!(
-        !verdict(&usual[..4], &other[..4], "calls > 1%").is_passed(),
-        "by the median"
-    );
+    // By the median.
+    assert!(!verdict(&usual[..4], &other[..4], "calls > 1%").is_passed());
     let found = verdict(&usual, &more, "calls > 1%");
     assert_eq!((found.failures.len(), found.inexact), (1, 1));
     assert!(found.failures[0].chance.is_some());
@@ -304,10 +302,8 @@ fn percentiles_fail_where_they_have_grown_for_certain() {
     ] {
         assert_eq!(verdict(&before, after, text).is_passed(), passes, "{text}");
     }
-    assert!(
-        verdict(&above, &before, "p99 > 0").is_passed(),
-        "faster is no failure"
-    );
+    // Faster is no failure.
+    assert!(verdict(&above, &before, "p99 > 0").is_passed());
 }
 
 #[test]
@@ -328,11 +324,8 @@ fn latencies_must_be_known_in_five_runs_a_side() {
     assert!(silent.contains("in 0 runs before and 0 after"), "{silent}");
     let mut functions = diff.functions.list.iter();
     let work = functions.position(|function| function.name == "work");
-    assert_eq!(
-        diff.by_function[work.unwrap()].after.max_ns,
-        Some(50_000.0),
-        "the median of runs that know it"
-    );
+    // The median of runs that know it.
+    assert_eq!(diff.by_function[work.unwrap()].after.max_ns, Some(50_000.0));
 }
 
 #[test]
