@@ -125,11 +125,8 @@ mod tests {
         assert_eq!(read(&path).unwrap(), snapshot);
         let error = write(&path, &snapshot).unwrap_err().to_string();
         assert!(error.contains("exists"), "{error}");
-        assert_eq!(
-            fs::read_dir(dir.path()).unwrap().count(),
-            1,
-            "nothing half-made stays"
-        );
+        // Nothing half-made stays.
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -111,10 +111,8 @@ mod tests {
         let descriptor = Descriptor::new(file.try_clone().unwrap()).unwrap();
         let length = || file.metadata().unwrap().len();
         file.set_len(100).unwrap();
-        assert_eq!(
-            allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap(),
-            None
-        );
+        let got = allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap();
+        assert_eq!(got, None);
         assert_eq!(length(), 100);
         file.set_len(header.file_bytes()).unwrap();
         let grown = allocate_some(&descriptor, &header, 0, header.coarse_words).unwrap();

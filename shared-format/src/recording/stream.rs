@@ -258,10 +258,8 @@ mod tests {
         for (seq, record) in (1..).zip(records) {
             assert_eq!(record.stamp.unix_ns, 100 + seq);
             assert_eq!(record.addresses, named_by(seq));
-            assert_eq!(
-                codec::decode(&record.payload).unwrap(),
-                codec::decode(&payload(seq)).unwrap()
-            );
+            let got = codec::decode(&record.payload).unwrap();
+            assert_eq!(got, codec::decode(&payload(seq)).unwrap());
         }
         assert_eq!(all.last(), Some(&Piece::End { torn: 0 }));
     }
@@ -274,10 +272,8 @@ mod tests {
             let all = pieces(&bytes[..length]).unwrap_or_else(|error| panic!("{length}: {error}"));
             assert!(all.len() < whole, "{length}");
         }
-        assert_eq!(
-            pieces(&bytes[..8 * WORD + 5]).unwrap().last(),
-            Some(&Piece::End { torn: 5 })
-        );
+        let all = pieces(&bytes[..8 * WORD + 5]).unwrap();
+        assert_eq!(all.last(), Some(&Piece::End { torn: 5 }));
         assert_eq!(pieces(&bytes[..20]).unwrap(), [Piece::End { torn: 20 }]);
     }
 

@@ -66,14 +66,10 @@ fn records_come_back_in_any_order_with_their_facts() {
         let (moment, expected) = (&recording.moments()[at], &snapshots[at]);
         assert_eq!(&recording.snapshot(moment).unwrap(), expected);
         let facts = &expected.capture;
-        assert_eq!(
-            (moment.seq, moment.reset_epoch, moment.withdraws),
-            (facts.seq, facts.reset_epoch, facts.withdraws)
-        );
-        assert_eq!(
-            (moment.stamp.tick, moment.stamp.unix_ns),
-            (facts.tick, facts.unix_ns)
-        );
+        let got = (moment.seq, moment.reset_epoch, moment.withdraws);
+        assert_eq!(got, (facts.seq, facts.reset_epoch, facts.withdraws));
+        let got = (moment.stamp.tick, moment.stamp.unix_ns);
+        assert_eq!(got, (facts.tick, facts.unix_ns));
         assert_eq!(moment.stamp.kind, CaptureKind::Periodic);
     }
     assert_eq!(crate::snapshot_file::read(&path).unwrap(), snapshots[6]);

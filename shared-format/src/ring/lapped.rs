@@ -225,10 +225,8 @@ fn read_beside_a_writer(way: &str, reads: u64) -> Met {
     read_on(met, each, |lapped, body| {
         read_unchecked(&words, &region, lapped, body)
     });
-    assert!(
-        writer.try_wait().unwrap().is_none(),
-        "it was written all the time"
-    );
+    // It was written all the time.
+    assert!(writer.try_wait().unwrap().is_none());
     drop(writer.stdin.take());
     writer.wait().unwrap();
     std::mem::take(met)

@@ -63,10 +63,8 @@ fn the_newest_record_is_read_and_its_forerunner_found() {
     assert_eq!(writer.publish(&words, stamp(1), b"one").unwrap(), 1);
     assert_eq!(writer.publish(&words, stamp(2), b"two, longer").unwrap(), 2);
     let two = read_newest(&words, &REGION).unwrap();
-    assert_eq!(
-        (two.payload.as_slice(), two.sequence),
-        (b"two, longer".as_slice(), 2)
-    );
+    let got = (two.payload.as_slice(), two.sequence);
+    assert_eq!(got, (b"two, longer".as_slice(), 2));
     let one = read_before(&words, &REGION, two.position, two.previous.unwrap())
         .unwrap()
         .unwrap();
@@ -114,10 +112,8 @@ fn a_writer_of_huge_records_delays_no_reader_for_long() {
             matches!(result, Err(FormatError::Lapped { tries }) if tries == tries_most),
             "{result:?}"
         );
-        assert_eq!(
-            (lapped, copied.get()),
-            (tries_most.into(), u64::from(tries_most) * bytes / 8)
-        );
+        let got = (lapped, copied.get());
+        assert_eq!(got, (tries_most.into(), u64::from(tries_most) * bytes / 8));
     }
 }
 

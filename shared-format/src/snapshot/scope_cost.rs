@@ -117,10 +117,8 @@ mod tests {
         assert!((35.0 + more..38.0 + more).contains(&cost.high_ns), "{cost:?}");
         // If no sample found a thread in an event, the cost is small but not 0.
         let none = seen(0, 1000, 1_000_000).unwrap();
-        assert_eq!(
-            (none.low_ns, none.middle_ns, none.high_ns),
-            (-LAYOUT_NS, 0.0, 3.0 + more)
-        );
+        let got = (none.low_ns, none.middle_ns, none.high_ns);
+        assert_eq!(got, (-LAYOUT_NS, 0.0, 3.0 + more));
         assert_eq!(seen(25, 99, 1_000_000), None);
         assert_eq!(seen(0, 1000, 0), None);
     }

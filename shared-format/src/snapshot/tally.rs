@@ -265,10 +265,8 @@ mod tests {
             ..exact(3, 0)
         };
         let both = bound.and(exact(5, 30));
-        assert_eq!(
-            (both.min, both.min_exact, both.max, both.max_exact),
-            (0, true, 40, false)
-        );
+        let got = (both.min, both.min_exact, both.max, both.max_exact);
+        assert_eq!(got, (0, true, 40, false));
         assert!(bound.and(exact(5, 40)).max_exact);
         assert!(bound.and(exact(5, 50)).max_exact);
     }
@@ -297,10 +295,8 @@ mod tests {
         assert_eq!(gauge.and(gauge), gauge);
         let twice = value.and(value);
         assert_eq!((twice.sum(), twice.range()), (14, Some(exact(3, 4))));
-        assert_eq!(
-            [value, gauge, Tally::Nothing].map(Tally::kind),
-            ["value", "gauge", "counter"]
-        );
+        let got = [value, gauge, Tally::Nothing].map(Tally::kind);
+        assert_eq!(got, ["value", "gauge", "counter"]);
     }
 
     #[test]
@@ -321,10 +317,8 @@ mod tests {
         assert_eq!(of(&[4096; 9]), [4096, 4096]);
         assert_eq!(of(&[0, 0, 0, 1]), [0, 1]);
         assert_eq!(of(&[u64::MAX]), [u64::MAX; 2]);
-        assert_eq!(
-            Tally::Counter { sum: 1 }.quantile(&Histogram::default(), 0.5),
-            None
-        );
+        let got = Tally::Counter { sum: 1 }.quantile(&Histogram::default(), 0.5);
+        assert_eq!(got, None);
     }
 
     proptest! {

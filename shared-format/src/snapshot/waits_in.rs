@@ -184,9 +184,7 @@ mod tests {
     fn samples_are_lowered_from_the_last_on() {
         let mut held = some();
         held.hold(6);
-        assert_eq!(
-            held.samples().collect::<Vec<_>>(),
-            [(2, "futex", 5), (7, "fsync", 1)]
-        );
+        let got = held.samples().collect::<Vec<_>>();
+        assert_eq!(got, [(2, "futex", 5), (7, "fsync", 1)]);
     }
 }

@@ -107,10 +107,8 @@ fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     publish(&mut ring, 2);
     ring.answer(&request, Outcome::Done, 2, 1);
     let reply = slot.reply(&sent).unwrap().unwrap();
-    assert_eq!(
-        (reply.outcome, reply.record, reply.reset_epoch),
-        (Outcome::Done, 2, 1)
-    );
+    let got = (reply.outcome, reply.record, reply.reset_epoch);
+    assert_eq!(got, (Outcome::Done, 2, 1));
     drop(slot);
     assert!(ring.watched_slots().is_empty());
 
@@ -124,11 +122,8 @@ fn a_ring_is_seen_read_asked_and_outlives_its_program() {
     assert_eq!([between(0), between(1), between(2)], [vec![1], vec![], vec![]]);
 
     ring.exit(99);
-    assert_eq!(
-        seen.liveness().unwrap(),
-        Liveness::Running,
-        "the lock decides, not the mark"
-    );
+    // The lock decides, not the mark.
+    assert_eq!(seen.liveness().unwrap(), Liveness::Running);
     drop(ring);
     assert_eq!(seen.liveness().unwrap(), Liveness::Exited { unix_ns: 99 });
     assert_eq!(seen.newest_snapshot().unwrap().1.capture.seq, 2);
@@ -194,10 +189,8 @@ fn the_coarse_ring_grows_behind_the_other_and_keeps_what_fits() {
     let mut ring = started(dir.path(), "app", 7);
     let seen = RingFile::open(ring.path()).unwrap();
     let length = || fs::metadata(seen.path()).unwrap().len();
-    assert_eq!(
-        (length(), seen.coarse_newest().unwrap()),
-        ((1 << 20) + 3 * 4096, None)
-    );
+    let got = (length(), seen.coarse_newest().unwrap());
+    assert_eq!(got, ((1 << 20) + 3 * 4096, None));
     for time in 1..=100 {
         assert!(publish_coarse(&mut ring, time, 64 << 10));
         publish(&mut ring, time + 1);
@@ -300,11 +293,8 @@ fn a_ring_cut_under_the_reader_is_an_error_and_no_signal() {
             .to_string()
             .contains("truncated")
     );
-    assert_eq!(
-        fs::metadata(ring.path()).unwrap().len(),
-        5000,
-        "a request does not grow it again"
-    );
+    // A request does not grow it again.
+    assert_eq!(fs::metadata(ring.path()).unwrap().len(), 5000);
     // The writer does not write into the cut part either, because a store there would kill it.
     assert!(!ring.is_whole());
     assert!(ring.publish(stamp_at(9, 9), b"late").is_err());

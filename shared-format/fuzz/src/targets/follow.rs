@@ -196,11 +196,8 @@ fn trees(snapshot: &Snapshot) {
     let tree = CallTree::build(snapshot, |_| true);
     let top = tree.top().iter();
     let total: u64 = top.map(|&row| tree.rows[row as usize].total_ticks).sum();
-    assert_eq!(
-        total,
-        snapshot.measured_ticks(),
-        "totals at the top are all that was measured"
-    );
+    // Totals at the top are all that was measured.
+    assert_eq!(total, snapshot.measured_ticks());
     let _ = (
         hot(&tree),
         tree.measured_ns(),
