@@ -216,10 +216,8 @@ fn cycles(tree: &CallTree) -> Vec<FunctionId> {
             if above.function == row.function {
                 break;
             }
-            let (a, b) = (
-                find(&mut leader, above.function.0),
-                find(&mut leader, row.function.0),
-            );
+            let a = find(&mut leader, above.function.0);
+            let b = find(&mut leader, row.function.0);
             leader[a.max(b) as usize] = a.min(b);
             at = above.parent;
         }

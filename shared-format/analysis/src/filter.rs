@@ -22,10 +22,8 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
     let all: u64 = values.iter().fold(0, |sum, &value| sum.saturating_add(value));
     let functions = Functions::of(snapshot);
     let sites = snapshot.nodes.site.iter();
-    let path_of = paths(
-        &snapshot.nodes,
-        sites.map(|&site| functions.of_site[site as usize].0),
-    );
+    let sites = sites.map(|&site| functions.of_site[site as usize].0);
+    let path_of = paths(&snapshot.nodes, sites);
     let mut value_of = vec![0u64; path_of.iter().max().map_or(0, |&path| path as usize + 1)];
     for (&path, total) in path_of.iter().zip(snapshot.nodes.totals(&values)) {
         let value = &mut value_of[path as usize];

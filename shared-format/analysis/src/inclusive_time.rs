@@ -80,10 +80,8 @@ pub fn inclusive_times(
     for (index, thread) in snapshot.threads.iter().enumerate() {
         let mut sums: Vec<(SetId, InclusiveTime)> = Vec::new();
         let rows = snapshot.rows_of(ThreadId(index as u32));
-        stack.extend(
-            rows.filter(|&row| nodes.parent[row] == NO_PARENT)
-                .map(|row| (row as u32, false)),
-        );
+        let top = rows.filter(|&row| nodes.parent[row] == NO_PARENT);
+        stack.extend(top.map(|row| (row as u32, false)));
         while let Some((row, leaving)) = stack.pop() {
             let at = row as usize;
             if leaving {

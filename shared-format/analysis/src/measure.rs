@@ -193,14 +193,9 @@ impl Measure {
         match self.source() {
             Source::Clock => snapshot.nodes.self_ticks.clone(),
             Source::Working => {
-                let mut ticks = snapshot.nodes.self_ticks.clone();
-                for column in OFF_CPU.iter().filter_map(|&off| snapshot.measures.of(off)) {
-                    for &(row, off) in &column.rows {
-                        let ticks = &mut ticks[row as usize];
-                        *ticks = ticks.saturating_sub(off);
-                    }
-                }
-                ticks
+                let off = snapshot.measures.off_cpu_by_row(snapshot.nodes.len());
+                let each = snapshot.nodes.self_ticks.iter().zip(off);
+                each.map(|(ticks, off)| ticks.saturating_sub(off)).collect()
             }
             Source::Calls => {
                 let mut calls = snapshot.nodes.calls.clone();
@@ -222,14 +217,11 @@ impl Measure {
         match self.source() {
             Source::Clock => all,
             Source::Working => {
-                let columns = OFF_CPU.iter().filter_map(|&off| snapshot.measures.of(off));
-                columns.fold(all, |left, column| left.saturating_sub(column.of_outside(thread)))
+                let off = OFF_CPU.map(|off| snapshot.measures.of_outside(off, thread));
+                off.into_iter().fold(all, u64::saturating_sub)
             }
             Source::Calls => 0,
-            Source::Quantity(quantity) => {
-                let column = snapshot.measures.of(quantity);
-                column.map_or(0, |column| column.of_outside(thread))
-            }
+            Source::Quantity(quantity) => snapshot.measures.of_outside(quantity, thread),
         }
     }
 

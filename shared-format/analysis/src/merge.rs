@@ -121,10 +121,8 @@ pub(crate) fn hold(sum: &mut Snapshot) {
     let most_ticks = (longest_ns * sum.clock.ticks_per_second / 1e9) as u64;
     let threads = &mut sum.threads;
     hold_each(&mut threads.iter_mut().map(|thread| &mut thread.count), u64::MAX);
-    hold_each(
-        &mut threads.iter_mut().map(|thread| &mut thread.outside_ticks),
-        most_ticks,
-    );
+    let mut outside = threads.iter_mut().map(|thread| &mut thread.outside_ticks);
+    hold_each(&mut outside, most_ticks);
     hold_each(&mut sum.nodes.calls.iter_mut(), u64::MAX);
     hold_each(&mut sum.nodes.self_ticks.iter_mut(), most_ticks);
     sum.measures.hold(u64::MAX);

@@ -143,8 +143,7 @@ pub(crate) fn settled<'a>(snapshot: &'a Snapshot, samples: &Samples) -> Cow<'a, 
     let self_ticks = &snapshot.nodes.self_ticks;
     let mut unplaced_of: Vec<(u32, u64)> = Vec::new();
     for (number, of_thread) in (0..).zip(&samples.of_thread) {
-        let column = snapshot.measures.of(Quantity::UnplacedWaiting);
-        let unplaced = column.map_or(0, |column| column.of_outside(number));
+        let unplaced = snapshot.measures.of_outside(Quantity::UnplacedWaiting, number);
         let mut left = unplaced;
         if let Some(of_thread) = *of_thread {
             let of_this = snapshot.rows_of(ThreadId(number));

@@ -188,11 +188,8 @@ impl Tasks {
             row.blocked_ns = row.blocked_ns.saturating_add(snapshot.nanos(waits[node]));
             row.scheduled_ns = row.scheduled_ns.saturating_add(snapshot.nanos(delays[node]));
             row.scheduled_polls = row.scheduled_polls.saturating_add(delayed[node]);
-            add(
-                &mut self.walls[at as usize],
-                &snapshot.async_latencies,
-                node as u32,
-            );
+            let wall = &mut self.walls[at as usize];
+            add(wall, &snapshot.async_latencies, node as u32);
         }
     }
 

@@ -109,12 +109,8 @@ pub fn bottom_up(tree: &CallTree, mut steps: usize, open: impl Fn(PathId) -> boo
         steps = steps.saturating_sub(members.len());
         for member in &mut groups.members[members.clone()] {
             member.at = member.at.and_then(|at| tree.rows[at as usize].parent);
-            shape.add_self(
-                index,
-                member.row,
-                outermost[member.row as usize],
-                member.at.is_none(),
-            );
+            let (row, at_top) = (member.row, member.at.is_none());
+            shape.add_self(index, row, outermost[row as usize], at_top);
         }
         if looks_further {
             let path = shape.tree.rows[index as usize].path;

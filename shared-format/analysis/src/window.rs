@@ -94,20 +94,12 @@ pub(super) fn less(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
     );
     take_tallies(&mut window, later, &then, &pool_of);
     let has_ended = |&quantity: &Quantity| earlier.measures.of(quantity).is_some();
-    window.async_latencies = match [Quantity::FutureEnds, Quantity::FutureCancels]
-        .iter()
-        .any(has_ended)
-    {
-        // A coarse record has no latencies of futures.
-        true if earlier.async_latencies.row.is_empty() => Latencies::default(),
-        _ => latencies(
-            &later.async_latencies,
-            &then.async_latencies,
-            &pool_of,
-            &takers,
-            |_| true,
-        ),
-    };
+    let mut ends = [Quantity::FutureEnds, Quantity::FutureCancels].iter();
+    // A coarse record has no latencies of futures.
+    if !earlier.async_latencies.row.is_empty() || !ends.any(has_ended) {
+        let (later, then) = (&later.async_latencies, &then.async_latencies);
+        window.async_latencies = latencies(later, then, &pool_of, &takers, |_| true);
+    }
     let (facts, then) = (&mut window.capture, &earlier.capture);
     facts.since_reset_ns = facts.since_reset_ns.saturating_sub(then.since_reset_ns);
     let samples = &mut window.measuring.samples;

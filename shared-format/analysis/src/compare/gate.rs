@@ -239,15 +239,10 @@ fn check_latencies(
     asked: Option<&[FunctionId]>,
 ) -> Result<(), GateError> {
     let known = |id: FunctionId| runs_with_latencies(diff, id);
+    let fewer = |&(before, after): &(usize, usize)| before.min(after);
     let most = match asked {
-        Some(asked) => asked
-            .iter()
-            .copied()
-            .map(known)
-            .min_by_key(|&(before, after)| before.min(after)),
-        None => ids(diff)
-            .map(known)
-            .max_by_key(|&(before, after)| before.min(after)),
+        Some(asked) => asked.iter().copied().map(known).min_by_key(fewer),
+        None => ids(diff).map(known).max_by_key(fewer),
     };
     match most.unwrap_or_default() {
         (before, after) if before.min(after) >= RUNS => Ok(()),
