@@ -224,13 +224,8 @@ impl Recording {
         if head[record::CRC] == checksum(&head[..record::CRC], &payload) {
             return Ok(payload);
         }
-        let begin = offset(moment.position);
-        Err(damaged(
-            "record",
-            begin,
-            "another checksum",
-            "the checksum of its bytes",
-        ))
+        let (begin, wanted) = (offset(moment.position), "the checksum of its bytes");
+        Err(damaged("record", begin, "another checksum", wanted))
     }
 
     /// Returns the sites of a record, which may be stored in an earlier record.

@@ -106,10 +106,7 @@ pub(super) const WAS_OFF: Section = Section {
     check: |s| {
         let sites = s.sites.len();
         let unknown = s.counted_in_part().find(|site| site.index() >= sites);
-        refuse(
-            "site switched off",
-            unknown.map(|site| site.0),
-            format_args!("below {sites}"),
-        )
+        let unknown = unknown.map(|site| site.0);
+        refuse("site switched off", unknown, format_args!("below {sites}"))
     },
 };

@@ -63,10 +63,7 @@ impl Out<'_> {
 
     /// Writes the section if `is_there`.
     pub(super) fn put_if(self, is_there: bool, body: impl Encode) -> Result<(), FormatError> {
-        match is_there {
-            true => self.put(body),
-            false => Ok(()),
-        }
+        if is_there { self.put(body) } else { Ok(()) }
     }
 
     /// Writes the section with small numbers if `is_there`.

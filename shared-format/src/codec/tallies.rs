@@ -45,12 +45,8 @@ pub(super) const VALUES: Section = Section {
     read: |to, body| {
         let columns: Values = body.read_small()?;
         let (nodes, flags, min, max, row, end, packed) = columns;
-        check_lengths(
-            "values",
-            body.at,
-            nodes.len(),
-            &[flags.len(), min.len(), max.len()],
-        )?;
+        let lengths = [flags.len(), min.len(), max.len()];
+        check_lengths("values", body.at, nodes.len(), &lengths)?;
         let rows = (0..nodes.len()).map(|at| ValueRow {
             node: NodeId(nodes[at]),
             range: extremes(flags[at], min[at], max[at]),
@@ -140,11 +136,8 @@ fn check_counts(s: &Snapshot) -> Result<(), FormatError> {
     if s.counts.is_empty() {
         return Ok(());
     }
-    check_rows(
-        "counters",
-        s.counts.iter().map(|count| count.node.0),
-        s.nodes.len(),
-    )?;
+    let counters = s.counts.iter().map(|count| count.node.0);
+    check_rows("counters", counters, s.nodes.len())?;
     let sums = s.sums();
     let is_counter = |row: u32| sums.get(row as usize).is_some_and(Option::is_some);
     let timed = |count: &Count| s.nodes.self_ticks[count.node.index()] > 0;

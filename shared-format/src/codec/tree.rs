@@ -198,10 +198,8 @@ fn check(s: &Snapshot) -> Result<(), FormatError> {
     refuse("site", unknown, format_args!("below {sites}"))?;
     check_sum("calls", s.nodes.calls.iter().copied())?;
     check_sum("threads", s.threads.iter().map(|thread| thread.count))?;
-    let outside = check_sum(
-        "ticks outside",
-        s.threads.iter().map(|thread| thread.outside_ticks),
-    )?;
+    let outside = s.threads.iter().map(|thread| thread.outside_ticks);
+    let outside = check_sum("ticks outside", outside)?;
     let inside = check_sum("ticks", s.nodes.self_ticks.iter().copied())?;
     let long = s.nanos(outside.max(inside)) >= u64::MAX / 4;
     refuse("ticks", long.then_some("over 146 years"), "at most 146 years")

@@ -367,11 +367,8 @@ impl OwnRing {
             if let Some(locked) = os::locked_in(file, from, to - from).ok().flatten() {
                 let index = first + (locked.start.max(from) - from) as usize / (slot::WORDS * WORD);
                 held.push(index);
-                unknown.extend(
-                    [(first, index), (index + 1, end)]
-                        .into_iter()
-                        .filter(|(first, end)| first < end),
-                );
+                let sides = [(first, index), (index + 1, end)].into_iter();
+                unknown.extend(sides.filter(|(first, end)| first < end));
             }
         }
         held.sort_unstable();

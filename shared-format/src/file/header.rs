@@ -1,5 +1,7 @@
 //! The header page: the file's program and the places of its parts. The page never changes once the file has a name.
 
+use std::fmt::Display;
+
 use crate::checksum::checksum;
 use crate::error::{FormatError, check_version, damaged};
 use crate::layout::{
@@ -130,14 +132,9 @@ impl Header {
             });
         }
         let version = check_version(page[at::VERSION])?;
-        let check = |is_right: bool, what: &'static str, word: usize, wanted: &dyn ToString| match is_right {
+        let check = |is_right: bool, what: &'static str, word: usize, wanted: &dyn Display| match is_right {
             true => Ok(()),
-            false => Err(damaged(
-                what,
-                (word * WORD) as u64,
-                page[word],
-                wanted.to_string(),
-            )),
+            false => Err(damaged(what, (word * WORD) as u64, page[word], wanted)),
         };
         let sum = checksum(&page[..at::CRC], &[]);
         check(page[at::CRC] == sum, "header checksum", at::CRC, &sum)?;
@@ -165,6 +162,7 @@ impl Header {
             let text = (0..length).map(|i| (page[first + i / WORD] >> (i % WORD * 8)) as u8);
             Ok::<_, FormatError>(String::from_utf8_lossy(&text.collect::<Vec<u8>>()).into_owned())
         };
+        let what = "length of the library's path";
         let header = Self {
             name: text("name length", at::NAME_BYTES, at::NAME, NAME_BYTES_MAX)?,
             pid: page[at::PID] as u32,
@@ -178,12 +176,7 @@ impl Header {
             coarse_words,
             control: page[at::NO_CONTROL] == 0,
             // Files of versions without this field have zeros there.
-            library: text(
-                "length of the library's path",
-                at::LIBRARY_BYTES,
-                at::LIBRARY,
-                LIBRARY_BYTES_MAX,
-            )?,
+            library: text(what, at::LIBRARY_BYTES, at::LIBRARY, LIBRARY_BYTES_MAX)?,
             version,
         };
         if file_bytes < header.file_bytes() {

@@ -117,15 +117,11 @@ fn inflate(body: &[u8], at: usize, longest: u64) -> Result<Vec<u8>, FormatError>
 
     let mut out = Vec::new();
     let mut decoder = flate2::read::DeflateDecoder::new(body).take(longest + 1);
+    let wrong = |found: String, wanted: &str| Err(damaged(WHAT, at as u64, found, wanted));
     match decoder.read_to_end(&mut out) {
         Ok(_) if out.len() as u64 <= longest => Ok(out),
-        Ok(_) => Err(damaged(
-            WHAT,
-            at as u64,
-            format!("more than {longest} bytes"),
-            "a payload",
-        )),
-        Err(error) => Err(damaged(WHAT, at as u64, error, "packed sections")),
+        Ok(_) => wrong(format!("more than {longest} bytes"), "a payload"),
+        Err(error) => wrong(error.to_string(), "packed sections"),
     }
 }
 

@@ -122,12 +122,8 @@ impl<R: Read> Stream<R> {
         }
         body.truncate(bytes as usize);
         if words[record::CRC] != checksum(&words[..record::CRC], &body) {
-            return Err(damaged(
-                WHAT,
-                begin,
-                "another checksum",
-                "the checksum of its bytes",
-            ));
+            let wanted = "the checksum of its bytes";
+            return Err(damaged(WHAT, begin, "another checksum", wanted));
         }
         let addresses = match stored::has_addresses(&body) {
             true => stored::unpacked_addresses(&body)?,
@@ -153,12 +149,8 @@ impl<R: Read> Stream<R> {
         let sites = self.sites.as_ref().filter(|(of, _)| *of == sites_at);
         let Some((_, sites)) = sites else {
             let found = format!("the sites at word {sites_at}");
-            return Err(damaged(
-                WHAT,
-                begin,
-                found,
-                "its own sites or the sites read last",
-            ));
+            let wanted = "its own sites or the sites read last";
+            return Err(damaged(WHAT, begin, found, wanted));
         };
         let mut payload = stored::unpacked(&stored, stored::PACKED, self.longest)?;
         payload.extend_from_slice(sites);

@@ -251,6 +251,11 @@ impl Measures {
         self.of(quantity).map_or(0, |column| column.of_row(row))
     }
 
+    /// Returns the value of a quantity in a thread outside any scope; 0 if it is not known.
+    pub fn of_outside(&self, quantity: Quantity, thread: u32) -> u64 {
+        self.of(quantity).map_or(0, |column| column.of_outside(thread))
+    }
+
     /// Returns the values of a quantity in all rows; `rows` is their number.
     pub fn dense(&self, quantity: Quantity, rows: usize) -> Vec<u64> {
         self.of(quantity)

@@ -226,23 +226,17 @@ impl Tally {
     /// Combines two parts of a row. If their kinds differ, only the sums are kept.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
+        let sum = self.sum().saturating_add(other.sum());
         match (self, other) {
             (Self::Nothing, one) | (one, Self::Nothing) => one,
             (Self::Gauge { level: one }, Self::Gauge { level: other }) => Self::Gauge {
                 level: both(one, other, Level::and),
             },
-            (
-                Self::Value { range: one, .. },
-                Self::Value {
-                    range: other_range, ..
-                },
-            ) => Self::Value {
-                sum: self.sum().saturating_add(other.sum()),
-                range: both(one, other_range, Extremes::and),
+            (Self::Value { .. }, Self::Value { .. }) => Self::Value {
+                sum,
+                range: both(self.range(), other.range(), Extremes::and),
             },
-            _ => Self::Counter {
-                sum: self.sum().saturating_add(other.sum()),
-            },
+            _ => Self::Counter { sum },
         }
     }
 }
