@@ -30,10 +30,8 @@ pub fn above(snapshot: &Snapshot, measure: Measure, share: f64) -> Snapshot {
         *value = value.saturating_add(total);
     }
     let least = all as f64 * share;
-    let mut kept: Vec<bool> = path_of
-        .iter()
-        .map(|&path| value_of[path as usize] as f64 >= least)
-        .collect();
+    let is_large = |&path: &u32| value_of[path as usize] as f64 >= least;
+    let mut kept: Vec<bool> = path_of.iter().map(is_large).collect();
     // A counter has no value, so it stays if its parent stays, unless a scope on its path is small.
     let mut has_scope = vec![false; value_of.len()];
     let mut counters = snapshot.counts.iter().map(|count| count.node.index()).peekable();

@@ -22,10 +22,9 @@ pub enum Focus {
 /// a tree with groups in place of their members.
 pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
-    let functions = if grouped {
-        Functions::grouped(snapshot)
-    } else {
-        Functions::of(snapshot)
+    let functions = match grouped {
+        true => Functions::grouped(snapshot),
+        false => Functions::of(snapshot),
     };
     let key_of = |row: usize| functions.list[functions.of_site[nodes.site[row] as usize].index()].key;
     let mut paths: Vec<PathId> = Vec::with_capacity(nodes.len());
@@ -111,10 +110,9 @@ mod tests {
                 site.group = group.into();
             }
             let build = |snapshot: &Snapshot| {
-                let functions = if grouped {
-                    Functions::grouped(snapshot)
-                } else {
-                    Functions::of(snapshot)
+                let functions = match grouped {
+                    true => Functions::grouped(snapshot),
+                    false => Functions::of(snapshot),
                 };
                 CallTree::build_of(snapshot, Arc::new(functions), |_| true)
             };

@@ -122,10 +122,8 @@ impl Choice {
             let chosen = &mut chosen[id.index()];
             *chosen = *chosen || self.functions.iter().any(|pattern| pattern.matches(site));
         }
-        let of_site = functions
-            .of_site
-            .iter()
-            .map(|id| chosen[id.index()].then_some(id.0));
+        let all = functions.of_site.iter();
+        let of_site = all.map(|id| chosen[id.index()].then_some(id.0));
         let of_site = of_site.collect();
         let subjects = functions.list.iter().map(|f| Subject::Function(f.full_name()));
         (subjects.collect(), of_site)
@@ -261,10 +259,8 @@ impl Intervals {
             one.map_or(0, |one| one.count)
         };
         let ended = thread.count.saturating_sub(known(&last.threads, 0));
-        let live = last
-            .threads
-            .iter()
-            .filter(|other| other.tid != 0 && other.name == thread.name);
+        let all = last.threads.iter();
+        let live = all.filter(|other| other.tid != 0 && other.name == thread.name);
         let mut gone = live.filter(|other| known(&window.threads, other.tid) == 0);
         match (ended, gone.next(), gone.next()) {
             (1, Some(one), None) => one.tid,

@@ -204,10 +204,7 @@ impl Measure {
                 }
                 calls
             }
-            Source::Quantity(quantity) => {
-                let rows = snapshot.nodes.len();
-                snapshot.measures.dense(quantity, rows)
-            }
+            Source::Quantity(quantity) => snapshot.measures.dense(quantity, snapshot.nodes.len()),
         }
     }
 

@@ -206,10 +206,9 @@ fn with_cut(name: &str, cut: Cut) -> String {
             true => 0,
             false => cut.depth,
         };
-        let last = if cut.last_arguments {
-            last_argument(piece)
-        } else {
-            None
+        let last = match cut.last_arguments {
+            true => last_argument(piece),
+            false => None,
         };
         let piece = last.map_or(Cow::Borrowed(piece), |last| Cow::Owned(format!("<{CUT}, {last}")));
         push_to_depth(&mut out, &piece, depth);

@@ -173,10 +173,8 @@ fn push_rows(
                 SampledIn::Thread(_) | SampledIn::Measuring => None,
             };
             let Some(below) = below.get(&inside) else { continue };
-            let new = below
-                .functions
-                .iter()
-                .filter(|&(&site, _)| !row_of.contains_key(&(inside, site)));
+            let all = below.functions.iter();
+            let new = all.filter(|&(&site, _)| !row_of.contains_key(&(inside, site)));
             let (few, many): (Vec<_>, Vec<_>) = new.partition(|(_, part)| part.samples < SAMPLES_LEAST);
             let above_few = (few.len() > 1).then(|| {
                 let site = *others.get_or_insert_with(|| {

@@ -250,10 +250,8 @@ fn add_beside(out: &mut Snapshot, part: &Part<'_>, places: &[u32]) {
 fn both_functions(one: Functions, other: Functions) -> Functions {
     let mut over_budget = one.over_budget;
     let known: HashSet<SiteId> = over_budget.iter().map(|over| over.site).collect();
-    let new = other
-        .over_budget
-        .into_iter()
-        .filter(|over| !known.contains(&over.site));
+    let all = other.over_budget.into_iter();
+    let new = all.filter(|over| !known.contains(&over.site));
     over_budget.extend(new);
     Functions {
         known: one.known.max(other.known),

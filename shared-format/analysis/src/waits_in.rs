@@ -58,10 +58,8 @@ mod tests {
     use crate::transform;
 
     fn told(calls: &[CallSamples]) -> Vec<(&str, u64)> {
-        calls
-            .iter()
-            .map(|call| (call.call.as_str(), call.samples))
-            .collect()
+        let calls = calls.iter();
+        calls.map(|call| (call.call.as_str(), call.samples)).collect()
     }
 
     #[test]

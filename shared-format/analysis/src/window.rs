@@ -27,10 +27,9 @@ pub fn same_epoch(one: &Snapshot, other: &Snapshot) -> bool {
 /// Rows are matched by thread (name and id) and path of sites. Threads that ended in between are counted in the row of
 /// finished threads of their name. No number falls below zero, and totals remain sums of self times.
 pub fn between(later: &Snapshot, earlier: &Snapshot) -> Snapshot {
-    if same_epoch(later, earlier) {
-        less(later, earlier)
-    } else {
-        later.clone()
+    match same_epoch(later, earlier) {
+        true => less(later, earlier),
+        false => later.clone(),
     }
 }
 

@@ -166,10 +166,9 @@ impl<'a> Table<'a> {
             },
             Metric::Calls if comparison.unit == Unit::PerSecond => {
                 let seconds = self.window.capture.since_reset_ns as f64 / 1e9;
-                if seconds > 0.0 {
-                    Ok(row.calls as f64 / seconds)
-                } else {
-                    Err(Absence::NoCalls)
+                match seconds > 0.0 {
+                    true => Ok(row.calls as f64 / seconds),
+                    false => Err(Absence::NoCalls),
                 }
             }
             Metric::Calls => Ok(row.calls as f64),

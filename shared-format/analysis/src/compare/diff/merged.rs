@@ -234,10 +234,8 @@ impl Merged {
             function_around[path.function.index()] |= around[index];
         }
         let of_function = |index: usize| {
-            let calls = self
-                .runs
-                .iter()
-                .map(|run| cell(&run.functions, index).values.calls);
+            let runs = self.runs.iter();
+            let calls = runs.map(|run| cell(&run.functions, index).values.calls);
             basis(function_inside[index], function_around[index], all_equal(calls))
         };
         let of_path = |index: usize| {
