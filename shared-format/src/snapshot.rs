@@ -223,10 +223,9 @@ impl Snapshot {
 
     /// Converts self ticks or ticks outside any scope to nanoseconds; a count stays as it is.
     pub fn value(&self, ticks: u64) -> u64 {
-        if self.values == Values::Counts {
-            ticks
-        } else {
-            self.nanos(ticks)
+        match self.values == Values::Counts {
+            true => ticks,
+            false => self.nanos(ticks),
         }
     }
 

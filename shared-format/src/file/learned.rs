@@ -74,11 +74,9 @@ fn remove_but(place: &Path, keep: usize) -> Vec<PathBuf> {
         let is_ours = facts.is_file() && facts.uid() == os::user_id();
         is_ours.then(|| (facts.modified().unwrap_or(SystemTime::UNIX_EPOCH), path))
     };
-    let mut files: Vec<_> = os::paths_in(place)
-        .into_iter()
-        .filter(|path| path.extension().is_some_and(|ending| ending == ENDING))
-        .filter_map(dated)
-        .collect();
+    let is_learned = |path: &PathBuf| path.extension().is_some_and(|ending| ending == ENDING);
+    let files = os::paths_in(place).into_iter().filter(is_learned);
+    let mut files: Vec<_> = files.filter_map(dated).collect();
     files.sort_by(|a, b| b.cmp(a));
     let old = files.into_iter().skip(keep).map(|(_, path)| path);
     old.filter(|path| fs::remove_file(path).is_ok()).collect()

@@ -128,10 +128,9 @@ pub fn open_plain(path: &Path, write: bool) -> Result<File, FormatError> {
         return Err(unsuitable("is a directory".into(), "a file"));
     }
     if !kind.is_file() {
-        let what = if kind.is_fifo() {
-            "a FIFO"
-        } else {
-            "a device or socket"
+        let what = match kind.is_fifo() {
+            true => "a FIFO",
+            false => "a device or socket",
         };
         return Err(unsuitable(format!("is {what}"), "a plain file"));
     }

@@ -72,10 +72,9 @@ pub(super) fn allocate_some(
             return Ok(None);
         };
         let bytes = header.file_bytes_with(wanted) - begin;
-        let allocated = if bytes <= most {
-            os::allocate(file, begin, bytes)
-        } else {
-            Err(io::ErrorKind::StorageFull.into())
+        let allocated = match bytes <= most {
+            true => os::allocate(file, begin, bytes),
+            false => Err(io::ErrorKind::StorageFull.into()),
         };
         match allocated {
             Ok(()) => return Ok(Some(wanted)),

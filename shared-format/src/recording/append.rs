@@ -58,12 +58,10 @@ impl Writer {
             PathBuf::from(name)
         });
         let failed = |error| FormatError::io("create", path, error);
-        let file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o644)
-            .open(for_now.as_deref().unwrap_or(path))
-            .map_err(failed)?;
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true).mode(0o644);
+        let file = options.open(for_now.as_deref().unwrap_or(path));
+        let file = file.map_err(failed)?;
         let mut writer = Self {
             for_now,
             ..Self::of(file, path)

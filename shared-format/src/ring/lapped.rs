@@ -34,10 +34,9 @@ fn word(sequence: u64, index: u64) -> u64 {
 /// longer, up to nearly half the ring, so that a writer laps its reader even if both run equally often.
 fn payload_length(sequence: u64) -> u64 {
     let random = sequence.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
-    let long = if sequence.is_multiple_of(8) {
-        random % 3_700
-    } else {
-        0
+    let long = match sequence.is_multiple_of(8) {
+        true => random % 3_700,
+        false => 0,
     };
     1 + long + random % 300
 }
@@ -56,10 +55,9 @@ fn writer() {
         coarse_words: 0,
         ..example()
     };
-    let way = if std::env::var(WAY).unwrap() == WAYS[0] {
-        Way::Copied
-    } else {
-        Way::Mapped
+    let way = match std::env::var(WAY).unwrap() == WAYS[0] {
+        true => Way::Copied,
+        false => Way::Mapped,
     };
     let mut ring = OwnRing::create_by(dir.as_ref(), header, way).unwrap();
     let mut payload = Vec::new();

@@ -45,10 +45,9 @@ impl fmt::Display for ScopeCost {
     /// Writes `12.0 to 14.0 ns`, or `at most 8.1 ns` if the lower bound is not above 0.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { low_ns, high_ns, .. } = self;
-        if *low_ns > 0.0 {
-            write!(f, "{low_ns:.1} to {high_ns:.1} ns")
-        } else {
-            write!(f, "at most {high_ns:.1} ns")
+        match *low_ns > 0.0 {
+            true => write!(f, "{low_ns:.1} to {high_ns:.1} ns"),
+            false => write!(f, "at most {high_ns:.1} ns"),
         }
     }
 }

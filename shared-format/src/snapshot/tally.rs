@@ -122,10 +122,9 @@ impl Level {
     /// Returns the combined level. Its last level is the one with the later setting.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        let newest = if other.set_tick >= self.set_tick {
-            other
-        } else {
-            self
+        let newest = match other.set_tick >= self.set_tick {
+            true => other,
+            false => self,
         };
         Self {
             range: self.range.and(other.range),
