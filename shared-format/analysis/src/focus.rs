@@ -22,10 +22,7 @@ pub enum Focus {
 /// a tree with groups in place of their members.
 pub fn in_focus(snapshot: &Snapshot, focus: &[Focus], grouped: bool) -> Snapshot {
     let nodes = &snapshot.nodes;
-    let functions = match grouped {
-        true => Functions::grouped(snapshot),
-        false => Functions::of(snapshot),
-    };
+    let functions = Functions::build(snapshot, grouped);
     let key_of = |row: usize| functions.list[functions.of_site[nodes.site[row] as usize].index()].key;
     let mut paths: Vec<PathId> = Vec::with_capacity(nodes.len());
     for (row, &parent) in nodes.parent.iter().enumerate() {
@@ -110,10 +107,7 @@ mod tests {
                 site.group = group.into();
             }
             let build = |snapshot: &Snapshot| {
-                let functions = match grouped {
-                    true => Functions::grouped(snapshot),
-                    false => Functions::of(snapshot),
-                };
+                let functions = Functions::build(snapshot, grouped);
                 CallTree::build_of(snapshot, Arc::new(functions), |_| true)
             };
             let mut tree = build(&whole);

@@ -72,13 +72,9 @@ impl Functions {
         Self::build(snapshot, false)
     }
 
-    /// Returns functions like [`of`](Self::of), with each group in place of its members. Calls between members are then
-    /// recursion, so that time counts once, in the outermost member.
-    pub fn grouped(snapshot: &Snapshot) -> Self {
-        Self::build(snapshot, true)
-    }
-
-    fn build(snapshot: &Snapshot, grouped: bool) -> Self {
+    /// Returns functions like [`of`](Self::of), if `grouped` with each group in place of its members. Calls between
+    /// members are then recursion, so that time counts once, in the outermost member.
+    pub fn build(snapshot: &Snapshot, grouped: bool) -> Self {
         let mut known: HashMap<u64, FunctionId> = HashMap::with_capacity(snapshot.sites.len());
         let mut functions = Self::default();
         for site in &snapshot.sites {

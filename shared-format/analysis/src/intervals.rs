@@ -77,7 +77,7 @@ pub struct Intervals {
     began_tick: u64,
     /// Whether the first interval begins at the program's reset instead of the first snapshot.
     from_start: bool,
-    sums: BTreeMap<(Who, Subject), Sum>,
+    sums: BTreeMap<(Who, Subject), InclusiveTime>,
     any_met: bool,
 }
 
@@ -86,13 +86,6 @@ const LINKS_MOST: usize = 4;
 
 /// A thread: whether it has ended, its id and its name.
 type Who = (bool, u32, String);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Sum {
-    calls: u64,
-    ticks: u64,
-    estimated: bool,
-}
 
 impl Choice {
     /// Returns whether all groups are followed, because nothing was chosen.
@@ -131,9 +124,8 @@ impl Choice {
 
     /// Returns whether any site of the snapshot is followed.
     pub fn is_met(&self, snapshot: &Snapshot) -> bool {
-        [self.groups(snapshot), self.functions(snapshot)]
-            .iter()
-            .any(|(_, of_site)| of_site.iter().any(Option::is_some))
+        let mut both = [self.groups(snapshot), self.functions(snapshot)].into_iter();
+        both.any(|(_, of_site)| of_site.iter().any(Option::is_some))
     }
 }
 
@@ -212,13 +204,15 @@ impl Intervals {
             return None;
         }
         let sums = std::mem::take(&mut self.sums);
-        let sums = sums.into_iter().filter(|(_, sum)| sum.calls > 0 || sum.ticks > 0);
+        let sums = sums
+            .into_iter()
+            .filter(|(_, sum)| sum.calls > 0 || sum.total_ticks > 0);
         let lines = sums.map(|(((_, tid, thread), subject), sum)| Line {
             tid,
             thread,
             subject,
             calls: sum.calls,
-            inside_ns: last.nanos(sum.ticks),
+            inside_ns: last.nanos(sum.total_ticks),
             estimated: sum.estimated,
         });
         let lines = lines.collect();
@@ -253,9 +247,8 @@ impl Intervals {
             return thread.tid;
         };
         let known = |threads: &[Thread], tid: u32| {
-            let one = threads
-                .iter()
-                .find(|other| other.tid == tid && other.name == thread.name);
+            let mut all = threads.iter();
+            let one = all.find(|other| other.tid == tid && other.name == thread.name);
             one.map_or(0, |one| one.count)
         };
         let ended = thread.count.saturating_sub(known(&last.threads, 0));
@@ -297,14 +290,6 @@ fn needed(snapshot: &Snapshot) -> Snapshot {
         nodes: snapshot.nodes.clone(),
         estimates: snapshot.estimates.clone(),
         ..Snapshot::default()
-    }
-}
-
-impl Sum {
-    fn add(&mut self, inside: &InclusiveTime) {
-        self.calls = self.calls.saturating_add(inside.calls);
-        self.ticks = self.ticks.saturating_add(inside.total_ticks);
-        self.estimated |= inside.estimated;
     }
 }
 

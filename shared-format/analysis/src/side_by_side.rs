@@ -157,12 +157,8 @@ fn mode(parts: &[Part<'_>]) -> Mode {
     }
     // Among modes with equally many processes, the first one is chosen.
     let most = processes.iter().rev().max_by_key(|(count, _)| *count);
-    let first = || {
-        parts
-            .first()
-            .map_or(Mode::USUAL, |part| part.snapshot.capture.mode)
-    };
-    most.map_or_else(first, |(_, mode)| *mode)
+    let first = || parts.first().map(|part| part.snapshot.capture.mode);
+    most.map(|(_, mode)| *mode).or_else(first).unwrap_or(Mode::USUAL)
 }
 
 /// Returns the warnings of each process, and a warning if their modes differ.

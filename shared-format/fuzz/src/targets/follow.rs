@@ -220,7 +220,7 @@ fn trees(snapshot: &Snapshot) {
         let _ = transform::focus_subtree(&tree, row.path);
         let _ = in_focus(snapshot, &[Focus::Subtree(row.path)], false);
     }
-    let _ = Functions::grouped(snapshot);
+    let _ = Functions::build(snapshot, true);
     let _ = (groups::groups(snapshot, |_| true), sites_of::sites(snapshot));
     let _ = (
         filter::of_threads(snapshot, |thread| thread.0 % 2 == 0),
