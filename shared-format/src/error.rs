@@ -119,6 +119,14 @@ pub(crate) fn check_version(version: u64) -> Result<(u32, u32), FormatError> {
     }
 }
 
+/// Checks that this build knows all `features` that a file needs.
+pub(crate) fn check_features(features: u64, known: u64) -> Result<(), FormatError> {
+    match features & !known {
+        0 => Ok(()),
+        found => Err(FormatError::Features { found }),
+    }
+}
+
 impl fmt::Display for FormatError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

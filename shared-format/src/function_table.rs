@@ -373,11 +373,7 @@ impl<'a> FunctionTable<'a> {
 
     /// Returns the sleds of a function.
     pub fn sleds(&self, index: usize) -> impl Iterator<Item = Sled> + 'a {
-        let first = |index: usize| {
-            self.functions
-                .get(index)
-                .map(|record| number(record, 44) as usize)
-        };
+        let first = |index: usize| Some(number(self.functions.get(index)?, 44) as usize);
         let from = first(index).unwrap_or(usize::MAX);
         let to = first(index + 1).unwrap_or(self.sleds.len());
         let sleds = self.sleds.get(from..to).unwrap_or_default();

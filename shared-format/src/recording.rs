@@ -261,13 +261,7 @@ impl Recording {
 /// Checks whether a recording of this version and with these features can be read.
 fn check_version(version: u64, features: u64) -> Result<(), FormatError> {
     error::check_version(version)?;
-    let known = if cfg!(feature = "deflate") { PACKED } else { 0 };
-    if features & !known != 0 {
-        return Err(FormatError::Features {
-            found: features & !known,
-        });
-    }
-    Ok(())
+    error::check_features(features, if cfg!(feature = "deflate") { PACKED } else { 0 })
 }
 
 impl Moment {

@@ -5,10 +5,9 @@ use crate::snapshot::{OverBudget, Snapshot};
 
 pub(super) const FUNCTIONS: Section = Section {
     id: 22,
-    write: |s, out| {
-        s.functions
-            .as_ref()
-            .map_or(Ok(()), |functions| out.put(functions))
+    write: |s, out| match &s.functions {
+        Some(functions) => out.put(functions),
+        None => Ok(()),
     },
     read: |to, body| {
         body.read()

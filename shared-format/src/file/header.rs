@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use crate::checksum::checksum;
-use crate::error::{FormatError, check_version, damaged};
+use crate::error::{FormatError, check_features, check_version, damaged};
 use crate::layout::{
     FORMAT_MAJOR, FORMAT_MINOR, KNOWN_FEATURES, PAGE_WORDS, RING_FIRST, RING_MAGIC, RING_WORDS_RANGE, WORD,
     header as at, state,
@@ -138,11 +138,7 @@ impl Header {
         };
         let sum = checksum(&page[..at::CRC], &[]);
         check(page[at::CRC] == sum, "header checksum", at::CRC, &sum)?;
-        if page[at::FEATURES] & !KNOWN_FEATURES != 0 {
-            return Err(FormatError::Features {
-                found: page[at::FEATURES] & !KNOWN_FEATURES,
-            });
-        }
+        check_features(page[at::FEATURES], KNOWN_FEATURES)?;
         let fits = |words: u64| RING_WORDS_RANGE.contains(&words) && words.is_power_of_two();
         let (ring_words, coarse_words) = (page[at::RING_WORDS], page[at::COARSE_WORDS]);
         check(fits(ring_words), "ring size", at::RING_WORDS, &"a power of two")?;

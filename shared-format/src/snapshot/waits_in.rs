@@ -80,11 +80,9 @@ impl WaitsIn {
             Now::Ready => READY,
             Now::In(call) => FIRST_NAME + numbers[call],
         };
+        let samples = sums.iter().map(|(&(row, call), &sum)| (row, numbers[call], sum));
         Self {
-            samples: sums
-                .iter()
-                .map(|(&(row, call), &sum)| (row, numbers[call], sum))
-                .collect(),
+            samples: samples.collect(),
             now: now.iter().map(|(&thread, &now)| (thread, code(now))).collect(),
             names: numbers.keys().map(|&call| call.into()).collect(),
         }
@@ -98,9 +96,8 @@ impl WaitsIn {
     /// Returns all samples: row, call and count, in the order of the rows.
     pub fn samples(&self) -> impl Iterator<Item = (u32, &str, u64)> {
         let name = |number: u32| self.names[number as usize].as_str();
-        self.samples
-            .iter()
-            .map(move |&(row, call, count)| (row, name(call), count))
+        let samples = self.samples.iter();
+        samples.map(move |&(row, call, count)| (row, name(call), count))
     }
 
     /// Returns the samples of one row itself: call and count.
@@ -114,9 +111,8 @@ impl WaitsIn {
 
     /// Returns the known states of threads, in the order of the threads.
     pub fn now(&self) -> impl Iterator<Item = (u32, Now<'_>)> {
-        self.now
-            .iter()
-            .map(|&(thread, code)| (thread, self.meaning(code)))
+        let now = self.now.iter();
+        now.map(|&(thread, code)| (thread, self.meaning(code)))
     }
 
     /// Returns the state of one thread, or `None` if it is not known.
